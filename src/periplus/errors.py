@@ -1,0 +1,129 @@
+"""Every error that Periplus raises on purpose, in one tree.
+
+A message is one line: what is wrong, then what to do about it; values are given as they were read.
+The command line prints it and exits with the class's ``exit_code``; the HTTP surface answers a problem
+document with the class's ``code``. Third-party errors are turned into these at the edge of a room.
+
+    PeriplusError
+    ├── UsageError                 the caller asked for something that cannot be (exit 2)
+    │   ├── SettingError           a setting is unknown, malformed or out of range
+    │   └── InvalidAddress         a text is not an http(s) URL
+    ├── NotFound                   a thing that was named does not exist
+    │   └── CollectionMissing      no collection in that folder
+    ├── StorageError               files or the state database
+    │   ├── StorageFull            no space left; what was acknowledged is kept
+    │   ├── Incompatible           written by another format version
+    │   ├── Corrupt                damaged: checksum, length or structure
+    │   │   └── Truncated          shorter than it says it is
+    │   ├── DatabaseBusy           another process holds the write lock for too long
+    │   └── LeaseLost              another worker owns the partition now
+    ├── FetchError                 a request that gave no usable response (``reason`` says why)
+    ├── ParseError                 a body that gave no document (``reason`` says why)
+    ├── OverBudget                 a stated bound of time, size or count was reached
+    ├── PortInUse                  another program listens there
+    └── NotReady                   no generation is published yet
+"""
+
+from __future__ import annotations
+
+
+class PeriplusError(Exception):
+    """Base of all errors raised on purpose."""
+
+    code = "error"
+    exit_code = 1
+
+
+# What the caller asked for
+
+
+class UsageError(PeriplusError):
+    code = "usage"
+    exit_code = 2
+
+
+class SettingError(UsageError):
+    code = "setting"
+
+
+class InvalidAddress(UsageError):
+    code = "invalid-address"
+
+
+class NotFound(PeriplusError):
+    code = "not-found"
+
+
+class CollectionMissing(NotFound):
+    code = "collection-missing"
+
+
+# Files and state
+
+
+class StorageError(PeriplusError):
+    code = "storage"
+
+
+class StorageFull(StorageError):
+    code = "storage-full"
+
+
+class Incompatible(StorageError):
+    code = "incompatible"
+
+
+class Corrupt(StorageError):
+    code = "corrupt"
+
+
+class Truncated(Corrupt):
+    code = "truncated"
+
+
+class DatabaseBusy(StorageError):
+    code = "database-busy"
+
+
+class LeaseLost(StorageError):
+    code = "lease-lost"
+
+
+# The web
+
+
+class FetchError(PeriplusError):
+    """A request that gave no usable response; ``reason`` is one of ``periplus.reasons``."""
+
+    code = "fetch"
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+
+
+class ParseError(PeriplusError):
+    """A body that gave no document; ``reason`` is one of ``periplus.reasons``."""
+
+    code = "parse"
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+
+
+# Running
+
+
+class OverBudget(PeriplusError):
+    code = "over-budget"
+
+
+class PortInUse(PeriplusError):
+    code = "port-in-use"
+
+
+class NotReady(PeriplusError):
+    code = "not-ready"

@@ -1,0 +1,84 @@
+"""Reason codes: why an address is in the state it is in, as data.
+
+Every refusal, failure and exclusion in Periplus carries one of these codes; the inspector, the journal and
+the documentation show the sentence beside it. A code is stable: stored in databases and batches, never renamed.
+``retry`` says whether trying again later can help.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Reason(NamedTuple):
+    code: str
+    sentence: str
+    advice: str = ""
+    retry: bool = False
+
+
+_ALL = (
+    # before the request
+    Reason("invalid-address", "the text is not an http or https URL"),
+    Reason("out-of-scope", "the address lies outside the scope of the crawl", "widen --scope or add a seed"),
+    Reason("excluded", "an exclude pattern matches the address", "change --exclude"),
+    Reason("not-included", "no include pattern matches the address", "change --include"),
+    Reason("banned-host", "the host is on the list of banned hosts", "edit the list"),
+    Reason("removed", "the address was taken down and must stay out", "periplus remove keeps this list"),
+    Reason("too-deep", "more links away from a seed than the depth limit", "raise --max-depth"),
+    Reason("address-too-long", "the address is longer than the limit"),
+    Reason("host-budget", "the host has used up its share of pages", "raise the budget of the host"),
+    Reason("queue-full", "the queue of the host is full", "it is found again on a later visit", retry=True),
+    Reason("page-limit", "the crawl reached its page limit", "raise --max-pages", retry=True),
+    Reason("trap-repeated-segments", "the path repeats itself like a crawler trap"),
+    Reason("trap-parameters", "the query has too many parameters or variants"),
+    Reason("trap-calendar", "an endless calendar"),
+    Reason("trap-session", "the address carries a session id"),
+    Reason("trap-near-duplicates", "too many near-duplicates follow this path pattern"),
+    Reason("robots-disallowed", "robots.txt forbids the address", "the site's owner decides"),
+    Reason("robots-unreachable", "robots.txt could not be read, so nothing may be fetched", retry=True),
+    Reason("private-address", "the host resolves to a private address", "--allow-private for your own network"),
+    # the request
+    Reason("dns-failure", "the host name could not be resolved", retry=True),
+    Reason("connection-refused", "the server refused the connection", retry=True),
+    Reason("connection-lost", "the connection broke before the response was whole", retry=True),
+    Reason("tls-failure", "the certificate or the TLS handshake failed", retry=True),
+    Reason("timeout", "the server took longer than the limit", retry=True),
+    Reason("too-slow", "the body arrived slower than the least rate", retry=True),
+    Reason("bad-response", "the response broke the HTTP protocol", retry=True),
+    Reason("decompression-bomb", "the body unpacks to more than the limit"),
+    Reason("bad-encoding", "the body could not be unpacked", retry=True),
+    Reason("too-large", "the body is larger than the limit"),
+    Reason("redirect-loop", "the redirects lead back to where they began"),
+    Reason("too-many-redirects", "the chain of redirects is longer than the limit"),
+    Reason("bad-redirect", "the redirect leads to no http or https address"),
+    Reason("redirected", "the address redirects to another one, which is followed"),
+    Reason("asked-to-wait", "the server asked us to come back later", retry=True),
+    Reason("http-4xx", "the server answered that the page cannot be had"),
+    Reason("http-5xx", "the server failed", retry=True),
+    Reason("gone", "the page was missing on repeated visits and was dropped"),
+    # the document
+    Reason("unsupported-type", "no reader for this content type"),
+    Reason("no-content", "the page has no text"),
+    Reason("needs-javascript", "the page is empty without JavaScript"),
+    Reason("parse-bound", "the page broke a bound of the parser"),
+    Reason("unreadable", "the body is damaged and could not be read"),
+    Reason("wrong-language", "the page's language is not wanted", "change --lang"),
+    # the index
+    Reason("noindex", "the page asks not to be indexed", "remove noindex from the page"),
+    Reason("canonical-elsewhere", "the page names another address as the canonical one"),
+    Reason("duplicate", "the body is the same as that of another page"),
+)
+
+REASONS: dict[str, Reason] = {reason.code: reason for reason in _ALL}
+
+
+def sentence(code: str) -> str:
+    """The sentence for ``code``; a code of a newer version is shown as it is."""
+    known = REASONS.get(code)
+    return known.sentence if known else code
+
+
+def may_retry(code: str) -> bool:
+    known = REASONS.get(code)
+    return bool(known and known.retry)

@@ -1,0 +1,266 @@
+"""The nouns that pass from room to room.
+
+All are immutable ``msgspec`` structs: cheap to make, compared by value, and encoded to JSON without code.
+Times are seconds since the epoch (``float``), in UTC; ``0.0`` means never. Keys are signed 64-bit hashes of
+canonical addresses (``addresses.key``), so that SQL, numpy and Parquet hold them alike.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Headers = tuple[tuple[str, str], ...]
+
+
+# Fetching and the archive
+
+
+class Exchange(Struct, frozen=True):
+    """One HTTP request and its response, as they went over the wire."""
+
+    url: str
+    method: str
+    request_headers: Headers
+    status: int
+    reason: str
+    headers: Headers
+    payload: bytes  # content-encoded as sent, transfer encoding removed
+    body: bytes  # content encoding removed
+    ip: str
+    started: float
+    elapsed: float
+    truncated: str = ""  # "", "length", "time" or "disconnect", as in WARC-Truncated
+
+    def header(self, name: str) -> str:
+        """The first header of that name, whatever its case; empty when there is none."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), "")
+
+
+class ArchiveLocation(Struct, frozen=True):
+    """Where a record stands: file name inside ``archive/``, and the bytes of its compressed member."""
+
+    file: str
+    offset: int
+    length: int
+
+
+class Page(Struct, frozen=True):
+    """What the parser is given: a body with what is known about it."""
+
+    url: str
+    body: bytes
+    content_type: str = ""  # the Content-Type header as sent
+    headers: Headers = ()
+    status: int = 200
+    fetched: float = 0.0
+
+
+# Documents
+
+
+class Link(Struct, frozen=True):
+    """A link from one page to another, as the page wrote it."""
+
+    url: str  # canonical and absolute
+    text: str = ""
+    title: str = ""
+    rel: tuple[str, ...] = ()  # of: nofollow, ugc, sponsored
+    place: str = "content"  # content, navigation or footer
+
+    @property
+    def followed(self) -> bool:
+        return not self.rel
+
+
+class Heading(Struct, frozen=True):
+    level: int
+    text: str
+
+
+class Document(Struct, frozen=True):
+    """Everything that one parse found in one page.
+
+    ``refusal`` holds the reason code of a page that must not be found (noindex, duplicate, gone …); such rows are
+    stored all the same, because the inspector explains them and because they replace an older version.
+    """
+
+    url: str
+    key: int
+    fetched: float
+    status: int = 200
+    content_type: str = "text/html"
+    refusal: str = ""
+    title: str = ""
+    headings: tuple[Heading, ...] = ()
+    text: str = ""  # main text; paragraphs are parted by newlines
+    boilerplate: str = ""  # navigation, footers, banners: searchable, hardly weighted
+    description: str = ""
+    language: str = ""  # detected, ISO 639-1; empty when unknown
+    declared_language: str = ""
+    charset: str = "utf-8"
+    charset_sure: bool = True
+    canonical: str = ""
+    published: float = 0.0
+    modified: float = 0.0
+    date_source: str = ""
+    author: str = ""
+    site_name: str = ""
+    favicon: str = ""
+    feeds: tuple[str, ...] = ()
+    hreflang: dict[str, str] = field(default_factory=dict)
+    structured: tuple[dict[str, Any], ...] = ()
+    images: tuple[tuple[str, str], ...] = ()  # address, alt text
+    links: tuple[Link, ...] = ()
+    noindex: bool = False
+    nofollow: bool = False
+    noarchive: bool = False
+    content_hash: int = 0  # of the body's bytes
+    fingerprint: int = 0  # 64-bit near-duplicate fingerprint of the main text
+    word_count: int = 0
+    signals: dict[str, float] = field(default_factory=dict)
+    archive: ArchiveLocation | None = None
+
+    @property
+    def indexable(self) -> bool:
+        return not self.refusal
+
+
+# Ranks and anchors, as the graph hands them to the index
+
+
+class Anchor(Struct, frozen=True):
+    """A phrase by which other pages call a page, and from how many distinct sites."""
+
+    text: str
+    sites: int
+
+
+# Answers; the shape of INTERFACES' /api/v1/search
+
+
+class SearchRequest(Struct, frozen=True):
+    query: str
+    page: int = 1
+    size: int = 10
+    profile: str = ""
+    language: str = ""
+    site: str = ""
+    type: str = ""
+    before: str = ""
+    after: str = ""
+    safe: bool = False
+    lens: str = ""
+    sort: str = "relevance"
+    explain: bool = False
+    correct: bool = True  # may the engine correct the spelling when nothing was found
+
+
+class Explanation(Struct, frozen=True):
+    """A named part of a score; a parent's value follows from its parts in the way ``formula`` says."""
+
+    name: str
+    value: float
+    formula: str = ""
+    parts: tuple[Explanation, ...] = ()
+
+
+class QueryReading(Struct, frozen=True):
+    text: str
+    parsed: str
+    corrected: str | None = None
+
+
+class SearchResult(Struct, frozen=True):
+    rank: int
+    id: str
+    url: str
+    display_url: str
+    site: str
+    title: str
+    snippet: str
+    highlights: tuple[tuple[int, int], ...]  # in code points of the snippet
+    language: str
+    published: str | None
+    fetched: str
+    type: str
+    score: float
+    more_from_site: int = 0
+    explain: Explanation | None = None
+
+
+class Total(Struct, frozen=True):
+    value: int
+    relation: str = "eq"  # eq or gte
+
+
+class SearchAnswer(Struct, frozen=True):
+    query: QueryReading
+    results: tuple[SearchResult, ...]
+    total: Total
+    page: int
+    size: int
+    next: str | None
+    corrections: tuple[str, ...]
+    suggestions: tuple[str, ...]
+    took_ms: float
+    degraded: tuple[str, ...]
+    generation: int
+
+    def __iter__(self) -> Iterator[SearchResult]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+
+class Suggestion(Struct, frozen=True):
+    text: str
+    weight: float = 1.0
+
+
+# What the operator sees
+
+
+class StepRecord(Struct, frozen=True):
+    """One stop of an address on its way: discovered, scope, robots, fetch, parse, index, rank …"""
+
+    step: str
+    state: str  # ok, refused, failed, waiting or unknown
+    reason: str = ""
+    detail: str = ""
+    advice: str = ""
+    at: float = 0.0
+
+
+class Inspection(Struct, frozen=True):
+    """The whole chain of one address, with the first stop that keeps it from being found."""
+
+    url: str
+    verdict: str
+    steps: tuple[StepRecord, ...]
+
+
+class CrawlStatus(Struct, frozen=True):
+    """How far a crawl has come; sent to progress displays and kept for ``status``."""
+
+    state: str = "idle"  # idle, running, paused, stopping or done
+    pages: int = 0  # fetched with a body in this crawl
+    unchanged: int = 0
+    failed: int = 0
+    refused: int = 0
+    queued: int = 0
+    hosts: int = 0
+    active: int = 0  # requests under way
+    bytes: int = 0
+    documents: int = 0
+    links: int = 0
+    limit: int = 0  # --max-pages
+    rate: float = 0.0  # pages a second, lately
+    seconds: float = 0.0
+    current: str = ""  # an address being fetched now

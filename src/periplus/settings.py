@@ -1,0 +1,222 @@
+"""Settings as data: name, type, default, bounds and help in one place.
+
+They come from ``COLLECTION/periplus.toml``, then ``PERIPLUS_<SECTION>_<NAME>`` variables, then flags; a later
+source wins. ``load`` checks them all and says which file, variable or flag is wrong. ``origins`` tells where each
+value came from. Every setting is documented in ``docs/settings.md``, which a test compares with this file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from periplus.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FILE_NAME = "periplus.toml"
+ENVIRONMENT_PREFIX = "PERIPLUS_"
+
+
+class BotSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    name: Annotated[str, Meta(pattern="^[A-Za-z_-]+$", description="product name in User-Agent and robots.txt")] = (
+        "Periplus"
+    )
+    contact: Annotated[str, Meta(description="page or mail address where site owners reach you")] = ""
+
+
+class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    scope: Annotated[
+        Literal["host", "site", "any"],
+        Meta(description="follow links to: the seeds' hosts, their sites, any"),
+    ] = "site"
+    max_pages: Annotated[int, Meta(ge=0, description="stop after so many pages; 0 is no limit")] = 10_000
+    max_depth: Annotated[int, Meta(ge=0, description="links away from a seed, at most")] = 20
+    delay: Annotated[float, Meta(ge=0, description="least seconds between two requests to a host")] = 1.0
+    max_delay: Annotated[float, Meta(ge=0, description="longest Crawl-delay that is waited for")] = 300.0
+    ip_delay: Annotated[float, Meta(ge=0, description="least seconds between two requests to an IP address")] = 0.25
+    concurrency: Annotated[int, Meta(ge=1, le=10_000, description="requests under way at once, a worker")] = 64
+    workers: Annotated[int, Meta(ge=0, description="worker processes; 0 is one a core")] = 0
+    include: Annotated[tuple[str, ...], Meta(description="patterns of which one must match an address")] = ()
+    exclude: Annotated[tuple[str, ...], Meta(description="patterns of which none may match an address")] = ()
+    languages: Annotated[tuple[str, ...], Meta(description="keep only pages in these languages")] = ()
+    resolve: Annotated[tuple[str, ...], Meta(description="HOST=IP[:PORT], with * for any prefix of the host")] = ()
+    allow_private: Annotated[bool, Meta(description="fetch from private and loopback addresses")] = False
+    banned_hosts: Annotated[str, Meta(description="file of host names never to visit, one a line")] = ""
+    timeout: Annotated[float, Meta(gt=0, description="seconds for a whole request")] = 30.0
+    connect_timeout: Annotated[float, Meta(gt=0, description="seconds for a connection")] = 10.0
+    max_body: Annotated[int, Meta(ge=1, description="bytes of a body on the wire; the rest is cut")] = 8_000_000
+    max_unpacked: Annotated[int, Meta(ge=1, description="bytes of a body after decompression")] = 32_000_000
+    max_redirects: Annotated[int, Meta(ge=0, description="hops of one chain of redirects")] = 8
+    max_address: Annotated[int, Meta(ge=16, description="characters of an address")] = 2_000
+    host_budget: Annotated[int, Meta(ge=1, description="pages of one host, at most")] = 10_000
+    host_queue: Annotated[int, Meta(ge=1, description="addresses waiting for one host, at most")] = 100_000
+    retries: Annotated[int, Meta(ge=0, description="further tries after a passing failure")] = 3
+    recrawl_after: Annotated[float, Meta(ge=600, description="seconds to the second visit of a page")] = 86_400.0
+    commit_pages: Annotated[int, Meta(ge=1, le=500, description="pages in one group commit, at most")] = 200
+    commit_seconds: Annotated[float, Meta(gt=0, le=2, description="seconds between group commits, at most")] = 1.0
+
+
+class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    rotate_bytes: Annotated[int, Meta(ge=1_000_000, description="size at which a WARC file is closed")] = 1_000_000_000
+
+
+class IndexSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    memory: Annotated[int, Meta(ge=16_000_000, description="bytes of memory for building a segment")] = 512_000_000
+    workers: Annotated[int, Meta(ge=0, description="processes that build segments; 0 is one a core")] = 0
+
+
+class RankSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    damping: Annotated[float, Meta(gt=0, lt=1, description="share of rank that follows links")] = 0.85
+    tolerance: Annotated[float, Meta(gt=0, description="L1 difference at which iteration ends")] = 1e-10
+    max_iterations: Annotated[int, Meta(ge=1, description="iterations, at most")] = 200
+
+
+class SearchSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    profile: Annotated[str, Meta(description="ranking profile when a query names none")] = "periplus"
+    per_host: Annotated[int, Meta(ge=1, description="results of one host in a list")] = 3
+    budget_ms: Annotated[int, Meta(ge=1, description="milliseconds after which the best so far is given")] = 500
+
+
+class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    host: Annotated[str, Meta(description="address to listen on")] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="port to listen on; 0 takes a free one")] = 8080
+    workers: Annotated[int, Meta(ge=1, description="server processes")] = 1
+
+
+class StorageSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    database: Annotated[str, Meta(description="postgresql://… address; empty is SQLite in the collection")] = ""
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """All settings of one collection."""
+
+    bot: BotSettings = field(default_factory=BotSettings)
+    crawl: CrawlSettings = field(default_factory=CrawlSettings)
+    archive: ArchiveSettings = field(default_factory=ArchiveSettings)
+    index: IndexSettings = field(default_factory=IndexSettings)
+    rank: RankSettings = field(default_factory=RankSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    serve: ServeSettings = field(default_factory=ServeSettings)
+    storage: StorageSettings = field(default_factory=StorageSettings)
+
+
+class SettingInfo(Struct, frozen=True):
+    """What the documentation and the console say of one setting."""
+
+    section: str
+    name: str
+    default: Any
+    help: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.section}.{self.name}"
+
+    @property
+    def variable(self) -> str:
+        return f"{ENVIRONMENT_PREFIX}{self.section}_{self.name}".upper()
+
+
+class LoadedSettings(Struct, frozen=True):
+    values: Settings
+    origins: dict[str, str]  # setting key → "periplus.toml", a variable's name, or "flag"
+
+
+def catalogue() -> list[SettingInfo]:
+    """Every setting, in the order of this file."""
+    return [
+        SettingInfo(section, item.name, item.default, _description(item.type))
+        for section, kind in _sections().items()
+        for item in msgspec.structs.fields(kind)
+    ]
+
+
+def load(
+    folder: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> LoadedSettings:
+    """Settings of the collection in ``folder``; ``flags`` are ``{"crawl.delay": 0.5}``, ``None`` values unset."""
+    collected: dict[str, dict[str, Any]] = {section: {} for section in _sections()}
+    origins: dict[str, str] = {}
+    environment = os.environ if environ is None else environ
+    for key, value, origin in (
+        *_from_file(folder),
+        *_from_environment(environment),
+        *_from_flags(flags or {}),
+    ):
+        section, name = key.split(".", 1)
+        collected[section][name] = _converted(key, value, origin)
+        origins[key] = origin
+    return LoadedSettings(msgspec.convert(collected, Settings), origins)
+
+
+def _sections() -> dict[str, Any]:
+    return {item.name: item.type for item in msgspec.structs.fields(Settings)}
+
+
+def _description(kind: Any) -> str:
+    notes = getattr(kind, "__metadata__", ())
+    return next((str(note.description) for note in notes if isinstance(note, Meta) and note.description), "")
+
+
+def _from_file(folder: Path | None) -> Iterator[tuple[str, Any, str]]:
+    path = Path(folder) / FILE_NAME if folder else None
+    if path is None or not path.exists():
+        return
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingError(f"{path} cannot be read: {error}; mend it or move it away") from error
+    for section, values in content.items():
+        if section not in _sections() or not isinstance(values, dict):
+            raise SettingError(f"{path}: unknown section [{section}]{_nearest(section, list(_sections()))}")
+        for name, value in values.items():
+            key = f"{section}.{name}"
+            if key not in _types():
+                raise SettingError(f"{path}: unknown setting {key}{_nearest(key, list(_types()))}")
+            yield key, value, str(path)
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
+    for info in catalogue():
+        text = environ.get(info.variable)
+        if text is not None:
+            is_list = isinstance(info.default, tuple)
+            yield info.key, [part for part in text.split(",") if part] if is_list else text, info.variable
+
+
+def _from_flags(flags: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    for key, value in flags.items():
+        if key not in _types():
+            raise SettingError(f"unknown setting {key}{_nearest(key, list(_types()))}")
+        if value is not None:
+            yield key, value, "flag"
+
+
+def _types() -> dict[str, Any]:
+    return {
+        f"{section}.{item.name}": item.type
+        for section, kind in _sections().items()
+        for item in msgspec.structs.fields(kind)
+    }
+
+
+def _converted(key: str, value: Any, origin: str) -> Any:
+    try:
+        return msgspec.convert(value, _types()[key], strict=not isinstance(value, str))
+    except msgspec.ValidationError as error:
+        raise SettingError(f"{key} = {value!r} (from {origin}): {error}") from error
+
+
+def _nearest(wrong: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(wrong, known, n=1)
+    return f"; did you mean {close[0]}?" if close else ""
