@@ -1,0 +1,65 @@
+"""What all tests share: where others' test material is, and that nothing leaves this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parent.parent
+REQUIRE_ALL = os.environ.get("PERIPLUS_REQUIRE_ALL") == "1"
+
+
+def missing(component: str) -> None:
+    """Skip because a component is not on this machine; under PERIPLUS_REQUIRE_ALL=1 that is a failure."""
+    if REQUIRE_ALL:
+        pytest.fail(f"{component} is missing and PERIPLUS_REQUIRE_ALL=1 asks for everything")
+    pytest.skip(f"{component} is missing")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Test material written by others; never part of the repository, so a clone elsewhere goes without."""
+    folder = Path(os.environ.get("PERIPLUS_SHARED_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no test material of others at {folder}")
+    return folder
+
+
+def _is_local(address: object) -> bool:
+    if not isinstance(address, tuple):
+        return True  # a UNIX socket's path
+    host = str(address[0]).split("%")[0]
+    try:
+        ip = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return ip.is_loopback or ip.is_unspecified
+
+
+_foreign: list[object] = []
+
+
+def _watch_sockets(event: str, arguments: tuple[object, ...]) -> None:
+    if event in ("socket.connect", "socket.sendto") and not _is_local(arguments[1]):
+        _foreign.append(arguments[1])
+        raise PermissionError(f"a test tried to reach {arguments[1]}, outside loopback")
+
+
+sys.addaudithook(_watch_sockets)
+
+
+@pytest.fixture(autouse=True)
+def _stay_on_loopback() -> Iterator[None]:
+    """A test that tries to leave this machine fails, even where the code under test swallows the refusal."""
+    _foreign.clear()
+    yield
+    if _foreign:
+        pytest.fail(f"tried to reach {_foreign}, outside loopback")
