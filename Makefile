@@ -1,0 +1,38 @@
+# The same verbs by hand and in CI.
+.PHONY: help test lint format bench docs lock soak clean
+
+VENV ?= .venv
+PYTHON = $(VENV)/bin/python
+PYTEST_FLAGS ?=
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+environment:
+	@PERIPLUS_VENV=$(abspath $(VENV)) scripts/environment dev
+
+test: environment  ## install what the tests need and run them all
+	@scripts/components
+	$(PYTHON) -m pytest $(PYTEST_FLAGS)
+
+lint: environment  ## style, types and the order of the rooms
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+format: environment  ## let ruff write the layout
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+docs: environment  ## write the generated reference pages anew
+	$(PYTHON) scripts/reference.py
+
+lock:  ## resolve the newest allowed versions into requirements/*.lock (needs uv)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		pyproject.toml requirements/build.in -o requirements/base.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		pyproject.toml requirements/build.in --extra dev -c requirements/base.lock -o requirements/dev.lock
+
+clean:  ## remove what make and the tests wrote
+	rm -rf .venv .venv.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist

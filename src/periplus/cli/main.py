@@ -1,0 +1,67 @@
+"""Runs one verb and turns every error into one line and an exit code: 0 done, 1 failed, 2 wrong use."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING
+
+from typer.exceptions import Abort, TyperException
+
+from periplus.cli.verbs import application
+from periplus.errors import PeriplusError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FAILED = 1
+WRONG_USE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point of the ``periplus`` command."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    sys.exit(run([word for word in words if word != "--debug"], debug=debug))
+
+
+def run(words: list[str], *, debug: bool = False) -> int:
+    """Run ``periplus WORDS`` and give its exit code."""
+    try:
+        code = application()(words or ["--help"], prog_name="periplus", standalone_mode=False)
+    except PeriplusError as error:
+        return _complain(str(error), error.exit_code, debug=debug)
+    except TyperException as error:
+        return _complain(_lower_first(error.format_message()), WRONG_USE, debug=debug)
+    except (KeyboardInterrupt, Abort):
+        return _complain("stopped", FAILED, debug=False)
+    except BrokenPipeError:
+        # The reader of our output went away (`periplus status | head -1`): nothing is left to say to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        return _complain(_os_message(error), FAILED, debug=debug)
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug must still end in one line
+        message = f"this should not have happened: {type(error).__name__}: {error}; --debug shows where"
+        return _complain(message, FAILED, debug=debug)
+    return code if isinstance(code, int) else 0
+
+
+def _complain(message: str, code: int, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    line = " ".join(message.split())
+    hint = "; see periplus --help" if code == WRONG_USE and "--help" not in line else ""
+    sys.stderr.write(f"periplus: {line}{hint}\n")
+    return code
+
+
+def _lower_first(message: str) -> str:
+    message = message.rstrip(".")
+    return message[:1].lower() + message[1:]
+
+
+def _os_message(error: OSError) -> str:
+    what = error.strerror or str(error)
+    return f"{error.filename}: {what.lower()}" if error.filename else what.lower()

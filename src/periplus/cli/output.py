@@ -1,0 +1,57 @@
+"""What verbs print: data to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+_encoder = msgspec.json.Encoder()
+
+
+def messages() -> Console:
+    """The console for progress and remarks."""
+    return Console(stderr=True, highlight=False)
+
+
+def data() -> Console:
+    """The console for what was asked for; a long line is never cut when nobody watches."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=200)
+    return console
+
+
+def print_json(value: Any) -> None:
+    text = msgspec.json.format(_encoder.encode(value), indent=2).decode()
+    sys.stdout.write(text + "\n")
+
+
+def print_line(text: str = "") -> None:
+    sys.stdout.write(text + "\n")
+
+
+def facts(rows: list[tuple[str, str]]) -> Table:
+    """A quiet two-column table: a name and its value."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column()
+    for name, value in rows:
+        table.add_row(name, value)
+    return table
+
+
+def number(value: float) -> str:
+    """12345 as 12,345; fractions to one place."""
+    return f"{value:,.1f}" if isinstance(value, float) and not value.is_integer() else f"{int(value):,}"
+
+
+def size(count: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
