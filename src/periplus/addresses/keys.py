@@ -1,0 +1,28 @@
+"""Signed 64-bit keys (XXH3) of addresses and hosts; all take canonical spellings."""
+
+from __future__ import annotations
+
+from xxhash import xxh3_64_intdigest
+
+_SIGN = 1 << 63
+_WRAP = 1 << 64
+
+
+def _signed(text: str) -> int:
+    digest = xxh3_64_intdigest(text.encode())
+    return digest - _WRAP if digest >= _SIGN else digest
+
+
+def key(url: str) -> int:
+    """The key of one address."""
+    return _signed(url)
+
+
+def page_key(url: str) -> int:
+    """The key of a page, whether it is reached by http or by https: a vertex of the link graph."""
+    return _signed(url[url.index(":") + 1 :])
+
+
+def host_key(host: str) -> int:
+    """The key of a host as ``addresses.host`` gives it."""
+    return _signed(host)
