@@ -1,0 +1,69 @@
+"""What the state database needs of a database engine; ``sqlite.py`` and ``postgres.py`` provide it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from periplus.errors import PeriplusError
+
+Row = tuple[Any, ...]
+
+
+class Backend(Protocol):
+    """An engine: opens connections, runs statements on them, and turns its errors into ours."""
+
+    @property
+    def dialect(self) -> str: ...  # "sqlite" or "postgresql"
+
+    @property
+    def name(self) -> str: ...  # for messages: the path, or the address without its password
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]: ...
+
+    @property
+    def types(self) -> Mapping[str, str]: ...  # what {int}, {blob} … mean in migrations
+
+    @property
+    def row_lock(self) -> str: ...  # suffix of a SELECT that keeps the row as it is until the transaction ends
+
+    @property
+    def single_writer(self) -> bool: ...
+
+    @property
+    def most_parameters(self) -> int: ...
+
+    def connect(self, *, writable: bool) -> Any: ...
+
+    def usable(self, connection: Any) -> bool: ...
+
+    def begin(self, connection: Any, *, writable: bool) -> None: ...
+
+    def commit(self, connection: Any) -> None: ...
+
+    def rollback(self, connection: Any) -> None: ...
+
+    def close(self, connection: Any) -> None: ...
+
+    def run(self, connection: Any, sql: str, arguments: Sequence[Any]) -> tuple[int, list[Row]]:
+        """Rows touched, and the rows that the statement returns."""
+        ...
+
+    def run_many(self, connection: Any, sql: str, rows: Iterable[Sequence[Any]]) -> None: ...
+
+    def stream(self, connection: Any, sql: str, arguments: Sequence[Any], size: int) -> Iterator[Row]: ...
+
+    def lock_migrations(self, connection: Any) -> None:
+        """Wait until no other process migrates; held until the transaction ends."""
+        ...
+
+    def has_table(self, connection: Any, table: str) -> bool: ...
+
+    def checkpoint(self, connection: Any) -> None: ...
+
+    def check(self, connection: Any) -> list[str]: ...
+
+    def translated(self, error: Exception) -> PeriplusError: ...

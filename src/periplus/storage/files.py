@@ -1,0 +1,150 @@
+"""Files of a collection under one root, written so that a reader sees the old file or the whole new one.
+
+A write goes to a temporary file in the same folder, is flushed to the disk, and is renamed into place; the folder is
+flushed too, so a write that returned survives kill -9 and loss of power. What a crash leaves behind is a temporary file
+that no reader sees and ``sweep`` removes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from periplus.errors import NotFound, StorageError, StorageFull, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEMPORARY_PREFIX = ".tmp-"
+# EFBIG: the limit of a process or file system on the size of one file.
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class LocalFiles:
+    """Files by name ("documents/00000001.parquet") in a folder of the local disk."""
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root).resolve()
+
+    def path(self, name: str) -> Path:
+        """Where the file of that name is or would be; a name that leads out of the root is refused."""
+        parts = PurePosixPath(name).parts
+        if not parts or name.startswith("/") or ".." in parts or "\0" in name:
+            raise UsageError(f"{name!r} is not a file name inside {self.root}; use a relative path without '..'")
+        path = self.root.joinpath(*parts)
+        if not path.parent.resolve().is_relative_to(self.root):
+            raise UsageError(f"{name!r} leads out of {self.root} through a symbolic link")
+        return path
+
+    def write(self, name: str, data: bytes | bytearray | memoryview) -> None:
+        """Put ``data`` under ``name``, replacing what was there; durable when it returns."""
+        with self.create(name) as temporary, temporary.open("wb") as file:
+            file.write(data)
+
+    @contextmanager
+    def create(self, name: str) -> Iterator[Path]:
+        """A temporary path for a writer of any kind; becomes ``name`` when the block ends without an error."""
+        path = self.path(name)
+        temporary = path.with_name(f"{TEMPORARY_PREFIX}{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
+        try:
+            with _translated(path):
+                self._make_folder(path.parent)
+                yield temporary
+                _flush(temporary)
+                temporary.replace(path)
+                _flush(path.parent)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+
+    def read(self, name: str) -> bytes:
+        path = self.path(name)
+        with _translated(path):
+            return path.read_bytes()
+
+    def exists(self, name: str) -> bool:
+        return self.path(name).is_file()
+
+    def size(self, name: str) -> int:
+        path = self.path(name)
+        with _translated(path):
+            return path.stat().st_size
+
+    def names(self, prefix: str = "") -> list[str]:
+        """Names that begin with ``prefix``, sorted; temporary files are not among them."""
+        folder = prefix.rpartition("/")[0]
+        start = self.path(folder) if folder else self.root
+        found = (path.relative_to(self.root).as_posix() for path in _files_below(start) if not _is_temporary(path))
+        return sorted(name for name in found if name.startswith(prefix))
+
+    def remove(self, name: str) -> None:
+        """Remove a file, durably; one that is not there is ``NotFound``."""
+        path = self.path(name)
+        with _translated(path):
+            path.unlink()
+            _flush(path.parent)
+
+    def sweep(self) -> list[str]:
+        """Remove temporary files of processes that no longer run; their names."""
+        swept = []
+        for path in _files_below(self.root):
+            if _is_temporary(path) and not _is_alive(path):
+                with _translated(path):
+                    path.unlink(missing_ok=True)
+                swept.append(path.relative_to(self.root).as_posix())
+        return sorted(swept)
+
+    def _make_folder(self, folder: Path) -> None:
+        if folder.is_dir():
+            return
+        self._make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        _flush(folder.parent)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for base, _, names in os.walk(folder):
+        yield from (Path(base, name) for name in names)
+
+
+def _is_temporary(path: Path) -> bool:
+    return path.name.startswith(TEMPORARY_PREFIX)
+
+
+def _is_alive(path: Path) -> bool:
+    """Whether the process that made this temporary file still runs (this very process counts)."""
+    process = path.name.removeprefix(TEMPORARY_PREFIX).partition("-")[0]
+    if not process.isdigit():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise NotFound(f"{error.filename or path} does not exist") from error
+    except OSError as error:
+        if error.errno in _NO_SPACE:
+            raise StorageFull(f"no space left for {path}; free some and start again, what was there is kept") from error
+        raise StorageError(f"{path}: {error.strerror or error}; check the disk and the rights on it") from error

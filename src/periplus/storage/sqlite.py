@@ -1,0 +1,151 @@
+"""The state database in one file, by SQLite in WAL mode.
+
+Durability: ``synchronous=FULL`` makes every commit wait until the WAL is on the disk, so an acknowledged commit
+survives kill -9 and, where the disk tells the truth about its cache, loss of power. Group commits keep the price
+low: one fsync a transaction. WAL needs shared memory between processes, so the file must be on a local disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from typing import TYPE_CHECKING, Any
+
+from periplus.errors import Corrupt, DatabaseBusy, NotFound, PeriplusError, StorageError, StorageFull
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from periplus.storage.backend import Row
+
+WRITER_CACHE_KIB = 64 * 1024  # of pages; the frontier's index pages are hot
+READER_CACHE_KIB = 8 * 1024
+WAL_LIMIT_BYTES = 64 * 1024 * 1024  # what a checkpoint leaves of the WAL file at most
+CACHED_STATEMENTS = 256
+_PRIMARY_CODE = 0xFF  # an extended result code carries its primary code in the low byte
+
+
+class SqliteBackend:
+    dialect = "sqlite"
+    errors: tuple[type[Exception], ...] = (sqlite3.Error,)
+    types = {  # noqa: RUF012 (constant by convention, typed by the protocol)
+        "int": "INTEGER",
+        "real": "REAL",
+        "text": "TEXT",
+        "blob": "BLOB",
+        "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "clustered": "WITHOUT ROWID",
+    }
+    row_lock = ""  # a write transaction already holds the whole database
+    single_writer = True
+    most_parameters = 32_766  # SQLITE_MAX_VARIABLE_NUMBER since 3.32
+
+    def __init__(self, path: Path, busy_seconds: float) -> None:
+        self.path = path
+        self.busy_seconds = busy_seconds
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    def connect(self, *, writable: bool) -> sqlite3.Connection:
+        if not self.path.parent.is_dir():
+            raise NotFound(f"{self.path.parent} is not a folder; create it before the database in it is opened")
+        connection = sqlite3.connect(
+            self.path,
+            timeout=self.busy_seconds,
+            isolation_level=None,  # transactions begin and end only where we say so
+            check_same_thread=False,  # the pool hands a connection to one thread at a time
+            cached_statements=CACHED_STATEMENTS,
+        )
+        try:
+            self._prepare(connection, writable=writable)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection, *, writable: bool) -> None:
+        self._use_wal(connection)
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA temp_store=MEMORY")
+        connection.execute(f"PRAGMA journal_size_limit={WAL_LIMIT_BYTES}")
+        connection.execute(f"PRAGMA cache_size=-{WRITER_CACHE_KIB if writable else READER_CACHE_KIB}")
+        if not writable:
+            connection.execute("PRAGMA query_only=ON")
+
+    def _use_wal(self, connection: sqlite3.Connection) -> None:
+        """Switching a new file to WAL needs it alone for a moment, and SQLite does not wait for that by itself."""
+        deadline = time.monotonic() + self.busy_seconds
+        while True:
+            try:
+                if connection.execute("PRAGMA journal_mode=WAL").fetchone()[0] == "wal":
+                    return
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error):
+                    raise
+            if time.monotonic() > deadline:
+                raise DatabaseBusy(f"{self.path} is held by another process; try again when it has ended")
+            time.sleep(0.01)
+
+    def usable(self, connection: sqlite3.Connection) -> bool:
+        return not connection.in_transaction
+
+    def begin(self, connection: sqlite3.Connection, *, writable: bool) -> None:
+        connection.execute("BEGIN IMMEDIATE" if writable else "BEGIN")
+
+    def commit(self, connection: sqlite3.Connection) -> None:
+        connection.execute("COMMIT")
+
+    def rollback(self, connection: sqlite3.Connection) -> None:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+    def close(self, connection: sqlite3.Connection) -> None:
+        connection.close()
+
+    def run(self, connection: sqlite3.Connection, sql: str, arguments: Sequence[Any]) -> tuple[int, list[Row]]:
+        cursor = connection.execute(sql, arguments)
+        found = cursor.fetchall()
+        return max(cursor.rowcount, 0), found
+
+    def run_many(self, connection: sqlite3.Connection, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        connection.executemany(sql, rows)
+
+    def stream(self, connection: sqlite3.Connection, sql: str, arguments: Sequence[Any], size: int) -> Iterator[Row]:
+        with contextlib.closing(connection.execute(sql, arguments)) as cursor:
+            cursor.arraysize = size
+            while found := cursor.fetchmany():
+                yield from found
+
+    def lock_migrations(self, connection: sqlite3.Connection) -> None:
+        """BEGIN IMMEDIATE is that lock."""
+
+    def has_table(self, connection: sqlite3.Connection, table: str) -> bool:
+        sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+        return connection.execute(sql, (table,)).fetchone() is not None
+
+    def checkpoint(self, connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def check(self, connection: sqlite3.Connection) -> list[str]:
+        found = [str(line) for (line,) in connection.execute("PRAGMA quick_check(20)")]
+        return [] if found == ["ok"] else found
+
+    def translated(self, error: Exception) -> PeriplusError:
+        code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+        if _is_busy(error):
+            return DatabaseBusy(f"{self.path} is held by another process for over {self.busy_seconds:g} s; try again")
+        if code == sqlite3.SQLITE_FULL:
+            return StorageFull(f"no space left for {self.path}; free some and start again, what was committed is kept")
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return Corrupt(f"{self.path} is damaged or not a database ({error}); restore it from a backup")
+        return StorageError(f"{self.path}: {error}")
+
+
+def _is_busy(error: Exception) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
