@@ -15,6 +15,7 @@ document with the class's ``code``. Third-party errors are turned into these at 
     │   ├── Incompatible           written by another format version
     │   ├── Corrupt                damaged: checksum, length or structure
     │   │   └── Truncated          shorter than it says it is
+    │   ├── StorageBusy            another process does the same work in the same folder
     │   ├── DatabaseBusy           another process holds the write lock for too long
     │   └── LeaseLost              another worker owns the partition now
     ├── FetchError                 a request that gave no usable response (``reason`` says why)
@@ -79,6 +80,10 @@ class Corrupt(StorageError):
 
 class Truncated(Corrupt):
     code = "truncated"
+
+
+class StorageBusy(StorageError):
+    code = "storage-busy"
 
 
 class DatabaseBusy(StorageError):

@@ -3,5 +3,6 @@
 from periplus.storage.database import Database, Transaction
 from periplus.storage.files import LocalFiles
 from periplus.storage.leases import Lease, Leases
+from periplus.storage.locks import folder_lock
 
-__all__ = ["Database", "Lease", "Leases", "LocalFiles", "Transaction"]
+__all__ = ["Database", "Lease", "Leases", "LocalFiles", "Transaction", "folder_lock"]
