@@ -1,0 +1,19 @@
+"""Ranking: formulas as pure functions, the evidence they read, and the profiles that put them together."""
+
+from periplus.ranking.evidence import Evidence, FormEvidence, Sightings
+from periplus.ranking.parts import Part, check
+from periplus.ranking.profiles import DEFAULT, PROFILES, Profile, profile
+from periplus.ranking.references import Ranked
+
+__all__ = [
+    "DEFAULT",
+    "PROFILES",
+    "Evidence",
+    "FormEvidence",
+    "Part",
+    "Profile",
+    "Ranked",
+    "Sightings",
+    "check",
+    "profile",
+]

@@ -1,0 +1,83 @@
+"""What a profile is told about a query and its candidates: numbers only, arrays over the candidates.
+
+``search/`` gathers it from a snapshot of the index; profiles read it and nothing else. Axes are named
+D (candidates), W (words of the query, in order), F (``index.query.FIELDS``). A word's several forms (exact, stemmed)
+are told apart by ``forms``: the widest form gives the frequencies of the reference formulas, which knew one form
+only, and the best form, with its share, gives ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+
+from periplus.index.query import FIELDS
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+TITLE, HEADINGS, BODY, ANCHORS, ADDRESS = range(len(FIELDS))
+
+# Where the words of the query stand in one field of one document: (position, word of the query), by position.
+Sightings = tuple[tuple[int, int], ...]
+
+
+class FormEvidence(Struct, frozen=True):
+    """One form of every word: how much it counts, how many documents have it, how often each candidate does."""
+
+    shares: FloatArray  # W; zero for words without this form
+    document_frequencies: FloatArray  # W
+    frequencies: FloatArray  # D x W x F
+
+
+class Evidence(Struct, frozen=True):
+    words: tuple[str, ...]
+    weights: FloatArray  # W: how often the word stands in the query, or a smaller weight
+    forms: tuple[FormEvidence, ...]  # the exact form first, the widest last
+    documents: int  # live documents in the collection
+    lengths: FloatArray  # D x F, in words
+    average_lengths: FloatArray  # F
+    max_frequencies: FloatArray  # D: of the most frequent word
+    prior: FloatArray  # D: link prior, 0..1
+    page_rank: FloatArray  # D: classic scale, mean 1; all ones where there are no ranks
+    host_rank: FloatArray  # D: 0..1, the best host is 1; all ones where there are no ranks
+    depth: FloatArray  # D: segments in the path of the address
+    host_words: FloatArray  # D: how many words of the address field belong to the host name
+    age: FloatArray  # D: days since published, else fetched
+    language: FloatArray  # D: 1 when in the query's language, 0 when not, 0.5 when unknown
+    sightings: dict[int, tuple[Sightings, ...]]  # field -> one entry a candidate; only the fields a profile needs
+    wants_fresh: bool = False
+    navigational: FloatArray = np.zeros(0)  # D: 1 for the page or site that the query names by its address
+
+    @property
+    def count(self) -> int:
+        return len(self.prior)
+
+    def frequencies(self) -> FloatArray:
+        """D x W x F of each word's widest form."""
+        result = self.forms[0].frequencies
+        for form in self.forms[1:]:
+            result = np.maximum(result, form.frequencies)
+        return result
+
+    def text_frequencies(self) -> FloatArray:
+        """D x W: how often the word stands in the text of the page (title and body)."""
+        both = self.frequencies()
+        return np.asarray(both[:, :, TITLE] + both[:, :, BODY])
+
+    def text_lengths(self) -> FloatArray:
+        return np.asarray(self.lengths[:, TITLE] + self.lengths[:, BODY])
+
+    def average_text_length(self) -> float:
+        return float(self.average_lengths[TITLE] + self.average_lengths[BODY])
+
+    def document_frequencies(self) -> FloatArray:
+        """W: in how many documents the widest form occurs."""
+        result = self.forms[0].document_frequencies
+        for form in self.forms[1:]:
+            result = np.maximum(result, form.document_frequencies)
+        return result
+
+    def seen(self, field: int) -> tuple[Sightings, ...]:
+        return self.sightings.get(field) or ((),) * self.count

@@ -1,0 +1,171 @@
+"""The profile ``periplus``: BM25F and the link prior, then what the places of the words say.
+
+The first pass of the index (BM25F on quantised impacts + prior) chooses the candidates; this formula orders them from
+exact frequencies. Features lie in 0..1 and are scaled by the query's own sum of idf, so that their weights
+(``weights.toml``) are comparable between queries.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from periplus.index.query import FIELDS
+from periplus.ranking import features, formulas
+from periplus.ranking.evidence import ADDRESS, ANCHORS, BODY, HEADINGS, TITLE
+from periplus.ranking.parts import Part, Values, constant, leaf, product, total
+from periplus.ranking.references import Ranked
+
+if TYPE_CHECKING:
+    from periplus.ranking.evidence import Evidence, FormEvidence
+
+FRESH_DAYS = 30.0
+
+
+class Weights(Struct, frozen=True, forbid_unknown_fields=True):
+    """``weights.toml`` as data; unknown names there are an error, not a silent nothing."""
+
+    bm25f: dict[str, float]
+    bm25f_length: dict[str, float]
+    prior: dict[str, float]
+    features: dict[str, float]
+
+    def by_field(self, table: dict[str, float]) -> Values:
+        return np.array([table[name] for name in FIELDS], dtype=np.float64)
+
+
+@cache
+def weights() -> Weights:
+    text = resources.files("periplus.ranking").joinpath("weights.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), Weights)
+
+
+def periplus(evidence: Evidence, table: Weights | None = None) -> Ranked:
+    """BM25F over all fields + link prior + features of order, nearness and place."""
+    chosen = table or weights()
+    count = evidence.count
+    idf = formulas.bm25_idf(evidence.documents, evidence.document_frequencies()) * evidence.weights
+    scale = float(idf.sum())
+    words = _words(evidence, idf, chosen)
+    prior = product(
+        "link prior",
+        [
+            leaf("prior", evidence.prior, "from the link graph, 0..1"),
+            constant("weight", chosen.prior["links"], evidence.prior),
+            constant("idf sum", scale, evidence.prior),
+        ],
+        count,
+    )
+    measured = _measure(evidence, idf)
+    parts = [
+        product(
+            name,
+            [
+                leaf("feature", measured[name], _MEANING[name]),
+                constant("weight", chosen.features[name], evidence.prior),
+                constant("idf sum", scale, evidence.prior),
+            ],
+            count,
+        )
+        for name in chosen.features
+    ]
+    root = total("periplus", [words, prior, total("features", parts, count)], count)
+    return Ranked(root, np.ones(count, dtype=np.bool_))
+
+
+def _words(evidence: Evidence, idf: Values, table: Weights) -> Part:
+    best = np.zeros((evidence.count, len(evidence.words)))
+    for form in evidence.forms:
+        best = np.maximum(best, form.shares * _saturated(evidence, form, table))
+    parts = [
+        product(
+            word,
+            [
+                constant("idf", float(idf[i]), evidence.prior, "ln(1 + (N - n + 0.5) / (n + 0.5)) · times asked"),
+                leaf("frequency", best[:, i], "best form's share · f (k1 + 1) / (f + k1), f over weighted fields"),
+            ],
+            evidence.count,
+        )
+        for i, word in enumerate(evidence.words)
+    ]
+    return total("bm25f", parts, evidence.count)
+
+
+def _saturated(evidence: Evidence, form: FormEvidence, table: Weights) -> Values:
+    pseudo = formulas.bm25f_frequency(
+        form.frequencies,
+        evidence.lengths[:, None, :],
+        evidence.average_lengths,
+        table.by_field(table.bm25f),
+        table.by_field(table.bm25f_length),
+    )
+    return formulas.bm25_saturation(pseudo, table.bm25f["k1"])
+
+
+_MEANING = {
+    "coverage": "(idf of the words found / idf of all words)²",
+    "nearness": "1 / smallest distance of neighbouring words in the body",
+    "phrase": "longest stretch of the query in the body, as a share of it",
+    "heading_phrase": "longest stretch of the query in a heading, as a share of it",
+    "title_overlap": "idf of the words in the title / idf of all words",
+    "title_phrase": "longest common subsequence of query and title / words of the query",
+    "title_exact": "words of the query in the title / words of the title, squared",
+    "title_early": "1 / (1 + place of the first word in the title)",
+    "anchors": "idf of the words in other pages' links to this one / idf of all words",
+    "host": "share of the query's words in the host name",
+    "path": "share of the query's words in the path",
+    "shallow": "1 / (1 + segments of the path)",
+    "fresh": "0.5 ^ (age / 30 days), when the query asks for the new",
+    "language": "1 in the query's language, 0.5 when either is unknown",
+    "navigational": "1 when the query names this page or site by its address",
+}
+
+
+def _measure(evidence: Evidence, idf: Values) -> dict[str, Values]:
+    found = evidence.frequencies() > 0  # D x W x F
+    whole = max(float(idf.sum()), 1e-9)
+    return {
+        "coverage": np.square((found.any(axis=2) @ idf) / whole),
+        "title_overlap": (found[:, :, TITLE] @ idf) / whole,
+        "anchors": (found[:, :, ANCHORS] @ idf) / whole,
+        "shallow": 1.0 / (1.0 + evidence.depth),
+        "fresh": formulas.half_life(evidence.age, FRESH_DAYS) * float(evidence.wants_fresh),
+        "language": evidence.language,
+        "navigational": evidence.navigational if evidence.navigational.size else np.zeros(evidence.count),
+        **_places(evidence, idf),
+    }
+
+
+def _places(evidence: Evidence, idf: Values) -> dict[str, Values]:
+    words = len(evidence.words)
+    weights_of_words = [float(value) for value in idf]
+    rows = [_place_row(evidence, index, words, weights_of_words) for index in range(evidence.count)]
+    columns = np.array(rows, dtype=np.float64).reshape(evidence.count, len(_PLACE_NAMES))
+    return {name: columns[:, i] for i, name in enumerate(_PLACE_NAMES)}
+
+
+_PLACE_NAMES = ("nearness", "phrase", "heading_phrase", "title_phrase", "title_exact", "title_early", "host", "path")
+
+
+def _place_row(evidence: Evidence, index: int, words: int, idf: list[float]) -> tuple[float, ...]:
+    title, body = evidence.seen(TITLE)[index], evidence.seen(BODY)[index]
+    headings, address = evidence.seen(HEADINGS)[index], evidence.seen(ADDRESS)[index]
+    border = evidence.host_words[index]
+    in_title = len({position for position, _ in title})
+    several = words > 1
+    return (
+        features.nearness(body, idf),
+        features.phrase_share(body, words) if several else 0.0,
+        features.phrase_share(headings, words),
+        features.common_subsequence(title, words),
+        (in_title / max(float(evidence.lengths[index, TITLE]), 1.0, in_title)) ** 2,
+        1.0 / (1.0 + features.first_position(title)),
+        len({word for position, word in address if position < border}) / max(words, 1),
+        len({word for position, word in address if position >= border}) / max(words, 1),
+    )

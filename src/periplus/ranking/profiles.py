@@ -1,0 +1,103 @@
+"""The ranking profiles by name: what each asks of the first pass, and the formula that orders its candidates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from periplus.errors import UsageError
+from periplus.ranking import ours, references
+from periplus.ranking.evidence import ADDRESS, BODY, HEADINGS, TITLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from periplus.ranking.evidence import Evidence
+    from periplus.ranking.references import Ranked
+
+DEFAULT = "periplus"
+
+# The references order every document that has a word of the query; we order the best of a first pass by BM25F.
+REFERENCE_CANDIDATES = 2_000
+OUR_CANDIDATES = 200
+
+
+class Profile(Struct, frozen=True):
+    name: str
+    source: str
+    rank: Callable[[Evidence], Ranked]
+    candidates: int
+    prior_weight: float  # of the link prior in the first pass
+    fields: tuple[int, ...] = ()  # whose positions the formula reads
+    limit: int = 1_000  # results shown at most
+    reads_ranks: bool = False  # classic PageRank, so that its absence degrades the answer
+
+
+_ALL = (
+    Profile(
+        "periplus",
+        "BM25F and link prior, re-ranked by order, nearness and place of the words",
+        ours.periplus,
+        OUR_CANDIDATES,
+        1.0,
+        (TITLE, HEADINGS, BODY, ADDRESS),
+    ),
+    Profile("bm25", "Robertson et al., Okapi at TREC-3 (1994)", references.bm25, REFERENCE_CANDIDATES, 0.0),
+    Profile(
+        "grs2",
+        "tf-idf and hit lists times PageRank",
+        references.grs2,
+        REFERENCE_CANDIDATES,
+        0.0,
+        (BODY,),
+        100,
+        reads_ranks=True,
+    ),
+    Profile(
+        "cosine-bonus",
+        "cosine of tf-idf vectors, host rank and bonuses for titles and previews",
+        references.cosine_bonus,
+        REFERENCE_CANDIDATES,
+        0.0,
+        (TITLE, HEADINGS, BODY),
+        reads_ranks=True,
+    ),
+    Profile(
+        "tfidf-pagerank",
+        "tf-idf times PageRank",
+        references.tfidf_pagerank,
+        REFERENCE_CANDIDATES,
+        0.0,
+        reads_ranks=True,
+    ),
+    Profile(
+        "bm25-pagerank",
+        "BM25 + 0.5 log PageRank",
+        references.bm25_pagerank,
+        REFERENCE_CANDIDATES,
+        0.0,
+        (),
+        100,
+        reads_ranks=True,
+    ),
+    Profile(
+        "multiplicative",
+        "product of tf-idf, title, address and PageRank factors",
+        references.multiplicative,
+        REFERENCE_CANDIDATES,
+        0.0,
+        (TITLE, ADDRESS),
+        reads_ranks=True,
+    ),
+)
+
+PROFILES: dict[str, Profile] = {profile.name: profile for profile in _ALL}
+
+
+def profile(name: str) -> Profile:
+    """The profile of that name; an unknown one is the caller's mistake."""
+    known = PROFILES.get(name)
+    if known is None:
+        raise UsageError(f"unknown profile {name!r}; choose one of {', '.join(PROFILES)}")
+    return known
