@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+import re
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from periplus.errors import UsageError
 
 Folder = Annotated[Path, typer.Option("--dir", help="folder of the collection", show_default=True)]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
@@ -24,3 +27,15 @@ AllowPrivate = Annotated[bool | None, typer.Option("--allow-private", help="fetc
 Seeds = Annotated[Path | None, typer.Option("--seeds", help="file of addresses, one a line")]
 
 DEFAULT_FOLDER = "collection"
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+
+
+def byte_size(text: str | None) -> int | None:
+    """``512MB``, ``1GiB`` or a plain number, as bytes."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmg]i?)?b?\s*", text.lower())
+    if not found:
+        raise UsageError(f"{text!r} is no size; write it like 512MB or 1GiB")
+    return int(float(found[1]) * _UNITS[found[2] or ""])

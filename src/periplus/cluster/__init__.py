@@ -1,0 +1,1 @@
+"""Many machines; see this room's README for what it will hold."""

@@ -1,0 +1,115 @@
+"""Writes the generated reference pages: docs/settings.md, docs/reasons.md and docs/command-line.md.
+
+``--check`` writes nothing and fails when a page differs from what the code says; the tests do the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from periplus import settings
+from periplus.cli.verbs import VERBS, application
+from periplus.reasons import REASONS
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def settings_page() -> str:
+    lines = [
+        "# Settings",
+        "",
+        "In `COLLECTION/periplus.toml` as `[section]` and `name = value`; as a variable; or by the flag of a verb that",
+        "has one. A variable wins over the file, a flag over both. Lists in variables are parted by commas.",
+    ]
+    section = ""
+    for info in settings.catalogue():
+        if info.section != section:
+            section = info.section
+            lines += ["", f"## [{section}]", "", "| name | variable | default | meaning |", "|---|---|---|---|"]
+        lines.append(f"| `{info.name}` | `{info.variable}` | {_value(info.default)} | {info.help} |")
+    return "\n".join(lines) + "\n"
+
+
+def reasons_page() -> str:
+    lines = [
+        "# Reason codes",
+        "",
+        "Why an address is where it is. `periplus inspect URL` shows the code of the stop that holds it up.",
+        "",
+        "| code | meaning | tried again | what to do |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{reason.code}` | {reason.sentence} | {'yes' if reason.retry else 'no'} | {reason.advice} |"
+        for reason in REASONS.values()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def command_line_page() -> str:
+    lines = [
+        "# The command line",
+        "",
+        "`periplus VERB [flags]`; from a clone, `./periplus VERB [flags]`. Data goes to standard output, progress and",
+        "remarks to standard error. Exit codes: 0 done, 1 failed, 2 wrong use. `--debug` shows where an error is from.",
+    ]
+    group = typer.main.get_command(application())
+    for verb in VERBS:
+        command = group.commands[verb.name]  # type: ignore[attr-defined]
+        lines += ["", f"## periplus {verb.name}", "", _first_paragraph(command.help or "")]
+        rows = [_row(parameter) for parameter in command.params if parameter.name != "help"]
+        if rows:
+            lines += ["", "| flag or argument | meaning | default |", "|---|---|---|", *rows]
+    return "\n".join(lines) + "\n"
+
+
+def pages() -> dict[str, str]:
+    return {
+        "settings.md": settings_page(),
+        "reasons.md": reasons_page(),
+        "command-line.md": command_line_page(),
+    }
+
+
+def _first_paragraph(text: str) -> str:
+    return " ".join(text.strip().split("\n\n")[0].split())
+
+
+def _row(parameter: Any) -> str:
+    names = [name for name in parameter.opts if name.startswith("-")]
+    label = ", ".join(f"`{name}`" for name in names) or f"`{parameter.metavar or parameter.name.upper()}`"
+    text = (getattr(parameter, "help", "") or "").replace("|", "\\|")
+    return f"| {label} | {text} | {_value(parameter.default)} |"
+
+
+def _value(value: object) -> str:
+    if value is None or value in ("", (), [], False):
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return f"`{value}`"
+
+
+def main() -> int:
+    stale = [name for name, text in pages().items() if not _same(name, text)]
+    if "--check" in sys.argv:
+        for name in stale:
+            sys.stderr.write(f"docs/{name} is not what the code says; run: make docs\n")
+        return 1 if stale else 0
+    for name in stale:
+        (DOCS / name).write_text(pages()[name], encoding="utf-8")
+        sys.stdout.write(f"docs/{name} written\n")
+    return 0
+
+
+def _same(name: str, text: str) -> bool:
+    path = DOCS / name
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""What the web pages ask, answered from a collection."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from periplus import __version__, addresses
+from periplus.crawl import host_report
+
+if TYPE_CHECKING:
+    from periplus.app.collection import Collection
+    from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, Suggestion
+
+BEST_PAGES = 10
+
+
+class CollectionBackend:
+    """Fulfils ``web.backend.Backend``; every call may come from any thread."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+
+    def search(self, request: SearchRequest) -> SearchAnswer:
+        return self._collection.engine.search(request)
+
+    def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
+        return self._collection.suggest(text, limit)
+
+    def explain(self, query: str, url: str, profile: str = "") -> Explanation:
+        return self._collection.explain(query, url, profile=profile)
+
+    def inspect(self, url: str) -> Inspection:
+        return self._collection.inspect(url)
+
+    def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
+        from periplus.index import analysis_steps
+
+        return analysis_steps(text, language)
+
+    def status(self) -> dict[str, Any]:
+        status = self._collection.status()
+        plain: dict[str, Any] = msgspec.to_builtins(status)
+        plain["version"] = __version__
+        plain["hosts"] = status.crawl.hosts
+        if status.index:
+            plain["index"]["published"] = _iso(status.index.created)
+        if status.last_write:
+            plain["last_write"] = _iso(status.last_write)
+        return plain
+
+    def site(self, host: str) -> dict[str, Any] | None:
+        """What the state database and the index know of one host."""
+        report = self.bot_report(host)
+        best = self._collection.search("", BEST_PAGES, site=host) if self.ready() else None
+        if report is None and not best:
+            return None
+        pages = [{"url": result.url, "title": result.title} for result in best or ()]
+        return {**(report or {}), "host": host, "documents": best.total.value if best else 0, "best": pages}
+
+    def bot_report(self, host: str) -> dict[str, Any] | None:
+        report = host_report(self._collection.database, host.strip().lower())
+        return None if report is None else dict(msgspec.to_builtins(report))
+
+    def cached(self, url: str) -> dict[str, Any] | None:
+        stored = self._collection.engine.stored(addresses.canonical(url))
+        if stored is None or stored.noarchive:
+            return None
+        return {
+            "title": stored.title,
+            "text": stored.text,
+            "fetched": _iso(stored.fetched),
+            "language": stored.language,
+        }
+
+    def ready(self) -> bool:
+        return bool(self._collection.engine.ready)
+
+    def command(self, name: str) -> None:
+        self._collection.command(name)
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,224 @@
+"""A collection: one folder that holds a crawl, its index, its ranks and its settings."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from periplus import settings as settings_module
+from periplus.errors import CollectionMissing, StorageError, UsageError
+from periplus.records import SearchAnswer, SearchRequest
+from periplus.storage import Database, LocalFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from periplus.crawl import AuditReport
+    from periplus.index import Manifest
+    from periplus.jobs import CollectionStatus, Pipeline, RankSummary
+    from periplus.records import CrawlStatus, Document, Explanation, Inspection, Suggestion
+    from periplus.search import Engine
+    from periplus.settings import Settings
+
+STATE_FILE = "state.db"
+NEW_SETTINGS = """\
+# Settings of this collection; docs/settings.md lists them all with their defaults.
+# PERIPLUS_<SECTION>_<NAME> variables and flags win over this file.
+"""
+
+
+class Collection:
+    """The Python surface of Periplus.
+
+    >>> c = Collection("my-collection")                      # doctest: +SKIP
+    >>> c.crawl(["https://example.org/"], max_pages=500)     # doctest: +SKIP
+    >>> c.index(); c.rank()                                  # doctest: +SKIP
+    >>> for hit in c.search("tide tables", k=10): print(hit.title, hit.url)   # doctest: +SKIP
+    """
+
+    def __init__(self, folder: str | Path, *, flags: Mapping[str, Any] | None = None) -> None:
+        self.folder = Path(folder)
+        self._flags = dict(flags or {})
+        self._database: Database | None = None
+        self._engine: Engine | None = None
+        self._loaded = settings_module.load(self.folder, self._flags)
+
+    @classmethod
+    def existing(cls, folder: str | Path, *, flags: Mapping[str, Any] | None = None) -> Self:
+        """The collection in ``folder``, which must be there already."""
+        collection = cls(folder, flags=flags)
+        collection._require()
+        return collection
+
+    # Settings and parts
+
+    @property
+    def settings(self) -> Settings:
+        return self._loaded.values
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """Where each setting that is not at its default came from."""
+        return self._loaded.origins
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        """The settings given by flag, for opening the same collection in another process."""
+        return dict(self._flags)
+
+    @property
+    def exists(self) -> bool:
+        return (self.folder / settings_module.FILE_NAME).exists() or (self.folder / STATE_FILE).exists()
+
+    @property
+    def files(self) -> LocalFiles:
+        return LocalFiles(self.folder)
+
+    @property
+    def database(self) -> Database:
+        if self._database is None:
+            self._database = Database.open(self.settings.storage.database or self.folder / STATE_FILE)
+        return self._database
+
+    @property
+    def engine(self) -> Engine:
+        self._require()
+        if self._engine is None:
+            from periplus.search import Engine
+
+            self._engine = Engine(self.folder, self.settings)
+        return self._engine
+
+    @property
+    def pipeline(self) -> Pipeline:
+        from periplus.jobs import Pipeline
+
+        self._require()
+        return Pipeline(self.folder, self.database, self.settings)
+
+    def create(self) -> Self:
+        """Make the folder and its settings file, where they are missing."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"{self.folder} cannot be made: {error.strerror}; choose another --dir") from error
+        if not self.exists:
+            self.files.write(settings_module.FILE_NAME, NEW_SETTINGS.encode())
+        return self
+
+    def close(self) -> None:
+        """Let go of the database and the index."""
+        if self._engine is not None:
+            self._engine.close()
+        if self._database is not None:
+            self._database.close()
+        self._engine = self._database = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Building
+
+    def crawl(
+        self,
+        seeds: Iterable[str] = (),
+        *,
+        recrawl: bool = False,
+        seconds: float = 0,
+        progress: Callable[[CrawlStatus], None] | None = None,
+        **options: Any,
+    ) -> CrawlStatus:
+        """Fetch from ``seeds`` on, or go on where the last crawl stopped; ``options`` are names of crawl settings."""
+        from periplus.crawl import Crawler
+
+        settings = self._with(options)
+        self.create()
+        return Crawler(self.folder, self.database, settings, progress=progress).run(
+            list(seeds), recrawl=recrawl, seconds=seconds
+        )
+
+    def index(self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None) -> Manifest:
+        """Make everything stored searchable; adds what is new."""
+        manifest = self.pipeline.index(rebuild=rebuild, progress=progress)
+        self._reload()
+        return manifest
+
+    def rank(self, *, progress: Callable[[int, float], None] | None = None) -> RankSummary:
+        """Compute PageRank over the links of all pages, and let the index use it."""
+        summary = self.pipeline.rank(progress=progress)
+        self._reload()
+        return summary
+
+    # Asking
+
+    def search(self, query: str, k: int = 10, *, page: int = 1, profile: str = "", **options: Any) -> SearchAnswer:
+        """The best ``k`` pages for ``query``; iterating the answer gives its results."""
+        return self.engine.search(SearchRequest(query=query, size=k, page=page, profile=profile, **options))
+
+    def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
+        return self.engine.suggest(text, limit)
+
+    def explain(self, query: str, url: str, *, profile: str = "") -> Explanation:
+        """Why ``url`` has the score it has for ``query``, or why it was not found."""
+        return self.engine.explain(query, url, profile)
+
+    def inspect(self, url: str) -> Inspection:
+        """Everything known about one address, with the reason for its state."""
+        from periplus.app.inspection import inspect_address
+
+        self._require()
+        return inspect_address(self, url)
+
+    def status(self) -> CollectionStatus:
+        from periplus.jobs import collection_status
+
+        self._require()
+        return collection_status(self.folder, self.database)
+
+    def politeness(self, host: str = "") -> AuditReport:
+        """Check every journalled request against the gaps and rules that were in force."""
+        from periplus.crawl import audit
+
+        self._require()
+        return audit(self.database, host)
+
+    def documents(self) -> Iterable[Document]:
+        """Every stored row of every batch, oldest first."""
+        from periplus.documents import BatchLog
+
+        self._require()
+        log = BatchLog(self.files, self.database)
+        for number in log.numbers():
+            yield from log.documents(number)
+
+    def command(self, name: str) -> None:
+        """Steer a running crawl from any process: pause, resume or stop."""
+        from periplus.crawl import send_command
+
+        self._require()
+        send_command(self.database, name)
+
+    # Inside
+
+    def _require(self) -> None:
+        if not self.exists:
+            raise CollectionMissing(
+                f"no collection in {self.folder}; make one with periplus up URL --dir {self.folder}, or name another --dir"
+            )
+
+    def _with(self, options: Mapping[str, Any]) -> Settings:
+        known = {info.name for info in settings_module.catalogue() if info.section == "crawl"}
+        unknown = sorted(set(options) - known)
+        if unknown:
+            raise UsageError(f"unknown crawl option {unknown[0]!r}; known are {', '.join(sorted(known))}")
+        flags = self._flags | {f"crawl.{name}": value for name, value in options.items()}
+        return settings_module.load(self.folder, flags).values
+
+    def _reload(self) -> None:
+        if self._engine is not None:
+            with suppress(StorageError):
+                self._engine.reload()

@@ -1,0 +1,61 @@
+"""The inspector: one address from discovery to rank, and the first stop that keeps it from being found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from periplus import addresses
+from periplus.crawl import inspect as inspect_crawl
+from periplus.errors import NotReady
+from periplus.graph import RankStore
+from periplus.index import IndexStore
+from periplus.reasons import REASONS, sentence
+from periplus.records import Inspection, StepRecord
+
+if TYPE_CHECKING:
+    from periplus.app.collection import Collection
+
+
+def inspect_address(collection: Collection, url: str) -> Inspection:
+    """Everything known about ``url``; raises ``InvalidAddress`` when it is none."""
+    canonical = addresses.canonical(url)
+    steps = list(inspect_crawl(collection.database, canonical, collection.settings))
+    steps.append(_index_step(collection, canonical))
+    steps.append(_rank_step(collection, canonical))
+    return Inspection(url=canonical, verdict=_verdict(steps), steps=tuple(steps))
+
+
+def _index_step(collection: Collection, url: str) -> StepRecord:
+    try:
+        snapshot = IndexStore(collection.folder / "index").open()
+    except NotReady:
+        return StepRecord("index", "waiting", detail="no generation is published yet", advice="periplus index")
+    try:
+        if snapshot.find(addresses.key(url)) is not None:
+            return StepRecord("index", "ok", detail=f"found by search, generation {snapshot.generation}")
+        return StepRecord("index", "unknown", detail=f"not in generation {snapshot.generation}")
+    finally:
+        snapshot.close()
+
+
+def _rank_step(collection: Collection, url: str) -> StepRecord:
+    table = RankStore(collection.folder / "ranks").current()
+    if table is None:
+        return StepRecord("rank", "waiting", detail="no ranks are published yet", advice="periplus rank")
+    rank = table.page_rank(addresses.page_key(url))
+    if rank is None:
+        return StepRecord("rank", "unknown", detail="no link leads to or from it")
+    return StepRecord("rank", "ok", detail=f"PageRank {rank:.3g}")
+
+
+def _verdict(steps: list[StepRecord]) -> str:
+    """One sentence: found, or the first stop that is not ok."""
+    index = next(step for step in steps if step.step == "index")
+    if index.state == "ok":
+        return "found by search"
+    stop = next((step for step in steps if step.state in ("refused", "failed")), None)
+    if stop is not None:
+        reason = REASONS.get(stop.reason)
+        return f"not found by search: {reason.sentence if reason else sentence(stop.reason)}"
+    waiting = next((step for step in steps if step.state == "waiting"), None)
+    return f"not found by search yet: {waiting.detail or waiting.step}" if waiting else "not known here"

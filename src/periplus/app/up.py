@@ -1,0 +1,95 @@
+"""``periplus up``: crawl, index and rank in child processes while this one serves the pages."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from periplus.app.children import Child
+from periplus.app.collection import Collection
+from periplus.app.serving import Reloader, operator_key, web_server
+from periplus.errors import StorageBusy, StorageFull, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LOOK_EVERY = 1.0  # seconds between looks for new batches
+REVISIT_EVERY = 30.0  # seconds between looks for pages that are due again, once the crawl has run dry
+RANK_PAUSE = 20.0  # a rank run that took t seconds is followed by a pause of at least RANK_PAUSE * t
+FULL_DISK_PAUSE = 60.0
+
+
+class Supervisor:
+    """Runs everything that a collection needs, until Ctrl-C."""
+
+    def __init__(self, collection: Collection, seeds: list[str], say: Callable[[str], None]) -> None:
+        self._collection = collection.create()
+        self._say = say
+        refuse_demo(collection)
+        arguments = (str(collection.folder), collection.flags)
+        self._children = [
+            Child("crawler", crawl_until, (*arguments, seeds), say),
+            Child("indexer", build_until, arguments, say),
+        ]
+
+    def run(self, started: Callable[[str, str], None]) -> None:
+        """Serve until interrupted; ``started`` gets the address of the search page and of the console."""
+        server = web_server(self._collection)  # binds: a port in use is said before anything is fetched
+        key = operator_key(self._collection)
+        for child in self._children:
+            child.start()
+        try:
+            with Reloader(self._collection):
+                server.run(lambda address: started(address, f"{address.rstrip('/')}/console?key={key}"))
+        finally:
+            for child in self._children:
+                child.stop()
+
+
+def refuse_demo(collection: Collection) -> None:
+    """Pages of the demo and of real sites in one index would help nobody."""
+    from periplus.app.demonstration import is_demo
+
+    if is_demo(collection):
+        raise UsageError(f"{collection.folder} holds the demo; give your sites another --dir, or remove that folder")
+
+
+def crawl_until(stopping: threading.Event, folder: str, flags: dict[str, Any], seeds: list[str]) -> None:
+    """Child: crawl, and crawl again whenever pages are due, until stopped."""
+    from periplus.crawl import Crawler
+
+    with Collection(folder, flags=flags) as collection:
+        while not stopping.is_set():
+            crawler = Crawler(collection.folder, collection.database, collection.settings)
+            watcher = threading.Thread(target=_stop_crawler, args=(stopping, crawler), daemon=True)
+            watcher.start()
+            status = crawler.run(seeds)
+            if status.state == "stopped":
+                return  # somebody said `periplus stop`; the pages stay up
+            seeds = []
+            stopping.wait(REVISIT_EVERY)
+
+
+def _stop_crawler(stopping: threading.Event, crawler: Any) -> None:
+    stopping.wait()
+    crawler.stop()
+
+
+def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -> None:
+    """Child: index and rank whenever there is something new, until stopped."""
+    next_rank = 0.0
+    with Collection(folder, flags=flags) as collection:
+        while not stopping.wait(LOOK_EVERY):
+            due = collection.pipeline.due()
+            try:
+                if due.ranks and time.monotonic() >= next_rank:
+                    began = time.monotonic()
+                    collection.rank()
+                    next_rank = time.monotonic() + RANK_PAUSE * (time.monotonic() - began)
+                if due.batches:
+                    collection.index()
+            except StorageBusy:
+                continue  # somebody runs `periplus index` by hand: look again later
+            except StorageFull:
+                stopping.wait(FULL_DISK_PAUSE)

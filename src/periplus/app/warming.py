@@ -1,0 +1,15 @@
+"""Compiles every numba kernel of every room into the cache on disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def warm_kernels(progress: Callable[[int, int, str], None]) -> int:
+    """Compile what is not cached yet; ``progress`` gets (done, total, name). Returns how many kernels there are."""
+    from periplus.index import warm
+
+    return warm(progress)

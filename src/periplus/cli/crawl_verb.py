@@ -1,0 +1,68 @@
+"""``periplus crawl``: fetch pages, nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from periplus.cli import options as opt
+from periplus.cli.crawl_flags import all_seeds, crawl_options, limits
+from periplus.cli.output import facts, messages, number, print_json, size
+from periplus.cli.progress import show_crawl, step
+
+
+def crawl(
+    urls: Annotated[list[str] | None, typer.Argument(help="addresses to start from", metavar="URL…")] = None,
+    directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
+    seeds: opt.Seeds = None,
+    max_pages: opt.MaxPages = None,
+    max_depth: opt.MaxDepth = None,
+    scope: opt.Scope = None,
+    include: opt.Include = None,
+    exclude: opt.Exclude = None,
+    delay: opt.Delay = None,
+    concurrency: opt.Concurrency = None,
+    workers: opt.Workers = None,
+    lang: opt.Languages = None,
+    resolve: opt.Resolve = None,
+    allow_private: opt.AllowPrivate = None,
+    recrawl: Annotated[bool, typer.Option("--recrawl", help="visit again what was fetched before")] = False,
+    seconds: Annotated[float, typer.Option("--for", help="stop after so many seconds")] = 0,
+    json: opt.Json = False,
+) -> None:
+    """Fetch pages from the given addresses on, or go on where the last crawl stopped."""
+    from periplus.app import Collection
+
+    chosen = crawl_options(
+        max_pages=max_pages, max_depth=max_depth, scope=scope, include=include, exclude=exclude, delay=delay,
+        concurrency=concurrency, workers=workers, lang=lang, resolve=resolve, allow_private=allow_private,
+    )  # fmt: skip
+    flags = {f"crawl.{name}": value for name, value in chosen.items()}
+    with Collection(directory, flags=flags) as collection, step("crawl") as bar:
+        start = all_seeds(urls, seeds)
+        if not start:
+            collection = Collection.existing(directory, flags=flags)  # noqa: PLW2901
+        messages().print(f"crawling into {directory}: {limits(collection.settings.crawl)}", soft_wrap=True)
+        status = collection.crawl(
+            start, recrawl=recrawl, seconds=seconds, progress=lambda status: show_crawl(bar, status)
+        )
+    if json:
+        print_json(status)
+        return
+    messages().print(
+        facts(
+            [
+                ("pages", number(status.pages)),
+                ("unchanged", number(status.unchanged)),
+                ("failed", number(status.failed)),
+                ("refused", number(status.refused)),
+                ("waiting", number(status.queued)),
+                ("hosts", number(status.hosts)),
+                ("bytes", size(status.bytes)),
+                ("seconds", f"{status.seconds:.1f}"),
+            ]
+        )
+    )
+    messages().print(f"next: periplus index --dir {directory}", soft_wrap=True)

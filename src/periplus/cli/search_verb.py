@@ -1,0 +1,74 @@
+"""``periplus search``: one query, answered on the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.padding import Padding
+from rich.text import Text
+
+from periplus.cli import options as opt
+from periplus.cli.output import data, number, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from periplus.records import Explanation, SearchAnswer, SearchResult
+
+
+def search(
+    query: Annotated[str, typer.Argument(help='what to look for, such as: tide tables "spring tide" site:example.org')],
+    directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
+    k: Annotated[int, typer.Option("-k", help="results a page")] = 10,
+    page: Annotated[int, typer.Option(help="which page of results")] = 1,
+    profile: Annotated[str, typer.Option(help="ranking profile")] = "",
+    explain: Annotated[bool, typer.Option("--explain", help="show the parts of each score")] = False,
+    json: opt.Json = False,
+) -> None:
+    """Search the collection."""
+    from periplus.app import Collection
+
+    with Collection.existing(directory) as collection:
+        answer = collection.search(query, k, page=page, profile=profile, explain=explain)
+    if json:
+        print_json(answer)
+    else:
+        show_answer(answer)
+
+
+def show_answer(answer: SearchAnswer) -> None:
+    """The answer as a person reads it."""
+    console = data()
+    if answer.query.corrected:
+        console.print(f"showing results for [bold]{answer.query.corrected}[/], since nothing was found as typed")
+    elif answer.corrections:
+        console.print(f"did you mean [bold]{answer.corrections[0]}[/]?")
+    for result in answer.results:
+        _show_result(console, result)
+    about = "at least " if answer.total.relation == "gte" else ""
+    found = f"{about}{number(answer.total.value)} found" if answer.total.value else "nothing found"
+    degraded = f", without {', '.join(answer.degraded)}" if answer.degraded else ""
+    console.print(f"{found} in {answer.took_ms:.1f} ms{degraded}", style="dim")
+
+
+def _show_result(console: Console, result: SearchResult) -> None:
+    console.print(Text.assemble((f"{result.rank:>3}  ", "dim"), (result.title or result.url, "bold")))
+    console.print(Padding(Text(result.url, style="cyan", overflow="fold"), (0, 0, 0, 5)))
+    snippet = Text(result.snippet)
+    for start, end in result.highlights:
+        snippet.stylize("bold yellow", start, end)
+    if result.snippet:
+        console.print(Padding(snippet, (0, 0, 0, 5)))
+    if result.explain is not None:
+        show_explanation(console, result.explain, 5)
+    console.print()
+
+
+def show_explanation(console: Console, part: Explanation, indent: int = 0) -> None:
+    """A tree of named parts, each with its formula in words."""
+    line = Text.assemble((f"{part.value:10.4f}  ", "green"), part.name, (f"  {part.formula}", "dim"))
+    console.print(Padding(line, (0, 0, 0, indent)))
+    for child in part.parts:
+        show_explanation(console, child, indent + 2)

@@ -1,0 +1,29 @@
+"""``periplus serve``: the search page, the API and the console."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from periplus.cli import options as opt
+from periplus.cli.output import messages
+
+
+def serve(
+    directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
+    host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
+    port: Annotated[int | None, typer.Option(help="port to listen on; 0 takes a free one")] = None,
+) -> None:
+    """Serve the search page and the API of a collection until Ctrl-C."""
+    from periplus.app import Collection
+    from periplus.app.serving import serve_collection
+
+    with Collection.existing(directory, flags={"serve.host": host, "serve.port": port}) as collection:
+        serve_collection(collection, started=say_where)
+
+
+def say_where(address: str, console: str) -> None:
+    """Tell which address to open."""
+    messages().print(f"\nsearch page   [bold]{address}[/]\nconsole       {console}\nCtrl-C stops it", soft_wrap=True)

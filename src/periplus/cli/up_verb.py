@@ -1,0 +1,48 @@
+"""``periplus up``: crawl, index, rank and serve together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from periplus.cli import options as opt
+from periplus.cli.crawl_flags import all_seeds, crawl_options, limits
+from periplus.cli.output import messages
+from periplus.cli.serve_verb import say_where
+
+
+def up(
+    urls: Annotated[list[str] | None, typer.Argument(help="addresses to start from", metavar="URL…")] = None,
+    directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
+    seeds: opt.Seeds = None,
+    max_pages: opt.MaxPages = None,
+    max_depth: opt.MaxDepth = None,
+    scope: opt.Scope = None,
+    include: opt.Include = None,
+    exclude: opt.Exclude = None,
+    delay: opt.Delay = None,
+    concurrency: opt.Concurrency = None,
+    workers: opt.Workers = None,
+    lang: opt.Languages = None,
+    resolve: opt.Resolve = None,
+    allow_private: opt.AllowPrivate = None,
+    host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
+    port: Annotated[int | None, typer.Option(help="port to listen on; 0 takes a free one")] = None,
+) -> None:
+    """Crawl, index, rank and serve your sites, continuously, until Ctrl-C."""
+    from periplus.app import Collection
+    from periplus.app.up import Supervisor
+
+    chosen = crawl_options(
+        max_pages=max_pages, max_depth=max_depth, scope=scope, include=include, exclude=exclude, delay=delay,
+        concurrency=concurrency, workers=workers, lang=lang, resolve=resolve, allow_private=allow_private,
+    )  # fmt: skip
+    flags = {f"crawl.{name}": value for name, value in chosen.items()}
+    flags |= {"serve.host": host, "serve.port": port}
+    start = all_seeds(urls, seeds)
+    collection = Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags)
+    with collection:
+        messages().print(f"{directory}: {limits(collection.settings.crawl)}", soft_wrap=True)
+        Supervisor(collection, start, say=lambda line: messages().print(line, soft_wrap=True)).run(started=say_where)

@@ -1,0 +1,88 @@
+"""One picture of a collection: how far its crawl, index and ranks have come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from periplus import crawl
+from periplus.graph import RankStore
+from periplus.index import IndexStore
+from periplus.records import CrawlStatus
+
+if TYPE_CHECKING:
+    from periplus.storage import Database
+
+
+class IndexStatus(Struct, frozen=True):
+    generation: int
+    documents: int
+    segments: int
+    last_batch: int
+    created: float
+
+
+class RankStatus(Struct, frozen=True):
+    generation: int
+    pages: int
+    hosts: int
+    last_batch: int
+    created: float
+
+
+class CollectionStatus(Struct, frozen=True):
+    collection: str
+    crawl: CrawlStatus
+    index: IndexStatus | None
+    ranks: RankStatus | None
+    batches: int
+    links: int  # rows in the link batches, all versions
+    pages: int  # addresses with a stored response
+    disk: int
+    last_write: float
+
+
+def collection_status(folder: Path, database: Database) -> CollectionStatus:
+    with database.read() as tx:
+        batches, links, last = tx.row("SELECT COUNT(*), SUM(links), MAX(created) FROM batches") or (0, 0, 0.0)
+    return CollectionStatus(
+        collection=str(folder),
+        crawl=crawl.status(database),
+        index=index_status(folder),
+        ranks=rank_status(folder),
+        batches=int(batches),
+        links=int(links or 0),
+        pages=crawl.stored_pages(database),
+        disk=disk_use(folder),
+        last_write=float(last or 0.0),
+    )
+
+
+def index_status(folder: Path) -> IndexStatus | None:
+    manifest = IndexStore(folder / "index").manifest()
+    if manifest is None:
+        return None
+    return IndexStatus(
+        manifest.generation, manifest.documents, len(manifest.segments), manifest.last_batch, manifest.created
+    )
+
+
+def rank_status(folder: Path) -> RankStatus | None:
+    table = RankStore(folder / "ranks").current()
+    if table is None:
+        return None
+    return RankStatus(table.generation, table.pages, table.hosts, table.last_batch, table.created)
+
+
+def disk_use(folder: Path) -> int:
+    """Bytes of all files below ``folder``; one that vanishes while we look does not count."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            if path.is_file():
+                total += path.stat().st_size
+        except OSError:
+            continue
+    return total
