@@ -1,0 +1,133 @@
+"""Records of a file one after another, with their places: gzip members, or plain records.
+
+Memory is bounded by the largest record that is accepted, whatever the file says of itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from isal import isal_zlib
+
+from periplus.archive import record
+from periplus.errors import Corrupt, Incompatible, OverBudget, Truncated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from periplus.archive.record import Record
+
+MAX_RECORD = 256_000_000  # bytes of one record, unpacked
+MAGIC = b"\x1f\x8b"
+_STEP = 65_536
+_TRAILER = b"\r\n"
+_DAMAGE: tuple[type[Exception], ...] = (isal_zlib.error, EOFError)
+
+
+class PlacedRecord(NamedTuple):
+    offset: int
+    length: int  # bytes in the file
+    record: Record
+
+
+def placed_records(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> Iterator[PlacedRecord]:
+    """All records from ``offset`` on; raises ``Corrupt`` or ``Truncated`` where the file stops being whole."""
+    file.seek(offset)
+    packed = file.peek(2)[:2] == MAGIC if hasattr(file, "peek") else _starts_packed(file, offset)
+    yield from _packed(file, offset, limit) if packed else _plain(file, offset, limit)
+
+
+def _starts_packed(file: BinaryIO, offset: int) -> bool:
+    start = file.read(2)
+    file.seek(offset)
+    return start == MAGIC
+
+
+def members(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> Iterator[tuple[int, bytes]]:
+    """Packed length and content of each whole gzip member from ``offset`` on."""
+    file.seek(offset)
+    ahead = b""
+    while ahead := ahead or file.read(_STEP):
+        length, content, ahead = _member(file, ahead, limit)
+        yield length, content
+
+
+def _member(file: BinaryIO, ahead: bytes, limit: int) -> tuple[int, bytes, bytes]:
+    """The member that begins with ``ahead``: its packed length, its content, and what was read past it."""
+    if not ahead.startswith(MAGIC[: len(ahead)]):
+        raise Corrupt(f"no gzip member here, but {ahead[:8]!r}")
+    decoder = isal_zlib.decompressobj(31)
+    parts: list[bytes] = []
+    taken = size = 0
+    while not decoder.eof:
+        if not ahead:
+            raise Truncated(f"a gzip member ends after {taken} bytes")
+        parts.append(_inflated(decoder, ahead))
+        taken += len(ahead)
+        size += len(parts[-1])
+        if size > limit:
+            raise OverBudget(f"a record unpacks to more than {limit} bytes")
+        ahead = b"" if decoder.eof else file.read(_STEP)
+    rest: bytes = decoder.unused_data
+    return taken - len(rest), b"".join(parts), rest
+
+
+def _inflated(decoder: isal_zlib.Decompress, data: bytes) -> bytes:
+    try:
+        content: bytes = decoder.decompress(data)
+    except _DAMAGE as error:
+        raise Corrupt(f"a gzip member is damaged: {error}") from error
+    return content
+
+
+def _packed(file: BinaryIO, offset: int, limit: int) -> Iterator[PlacedRecord]:
+    for length, content in members(file, offset, limit):
+        found = record.decode(content)
+        start = record.fields_end(content)
+        if content[start + len(found.block) :].strip(_TRAILER):
+            raise Incompatible(
+                "several records share one gzip member, so none can be read by its offset; recompress it"
+            )
+        yield PlacedRecord(offset, length, found)
+        offset += length
+
+
+def _plain(file: BinaryIO, offset: int, limit: int) -> Iterator[PlacedRecord]:
+    ahead = b""
+    while True:
+        skipped, ahead = _past_empty_lines(file, ahead)
+        offset += skipped
+        if not ahead:
+            return
+        ahead, start = _whole_fields(file, ahead)
+        fields = record.parse_fields(ahead[:start])
+        length = record.block_length(fields)
+        if length > limit:
+            raise OverBudget(f"a record of {length} bytes is larger than {limit}")
+        ahead += file.read(max(0, start + length - len(ahead)))
+        yield PlacedRecord(offset, start + length, record.decode(ahead[: start + length]))
+        offset += start + length
+        ahead = ahead[start + length :]
+
+
+def _past_empty_lines(file: BinaryIO, ahead: bytes) -> tuple[int, bytes]:
+    skipped = 0
+    while True:
+        kept = ahead.lstrip(_TRAILER)
+        skipped += len(ahead) - len(kept)
+        if kept:
+            return skipped, kept
+        ahead = file.read(_STEP)
+        if not ahead:
+            return skipped, b""
+
+
+def _whole_fields(file: BinaryIO, ahead: bytes) -> tuple[bytes, int]:
+    if not ahead.startswith(b"WARC/"[: len(ahead)]):
+        raise Corrupt(f"no WARC record here, but {ahead[:20]!r}")
+    while (start := record.fields_end(ahead)) < 0:
+        more = file.read(_STEP)
+        if not more:
+            raise Truncated(f"a WARC record ends inside its fields, after {len(ahead)} bytes")
+        ahead += more
+    return ahead, start

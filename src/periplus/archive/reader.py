@@ -1,0 +1,190 @@
+"""Reading exchanges back: one by its place, or all of a file, with their digests checked."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from periplus.archive import encoding, http, member, record
+from periplus.archive.writer import ELAPSED, IDENTICAL
+from periplus.errors import Corrupt, NotFound, PeriplusError, StorageError, Truncated
+from periplus.records import ArchiveLocation, Exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from periplus.archive.member import PlacedRecord
+    from periplus.archive.record import Record
+
+MAX_REFERENCES = 4  # revisits that are followed back to a payload
+
+_RESPONSES = ("response", "revisit")
+
+
+def read(folder: Path | str, location: ArchiveLocation, max_unpacked: int = encoding.MAX_UNPACKED) -> Exchange:
+    """The exchange at ``location``, verified; a revisit of an identical payload is given with that payload.
+
+    A body that unpacks to more than ``max_unpacked`` bytes is cut there, and ``truncated`` says so.
+    """
+    response, request = _at(Path(folder) / location.file, location)
+    payload = None
+    if response.type == "revisit" and response.fields.get("warc-profile", "").lower() == IDENTICAL:
+        payload = _referred_payload(Path(folder), response)
+    return _exchange(response, request, max_unpacked, payload)
+
+
+def iterate(
+    path: Path | str, offset: int = 0, max_unpacked: int = encoding.MAX_UNPACKED
+) -> Iterator[tuple[ArchiveLocation, Exchange]]:
+    """Every HTTP response and revisit of a file with its request, from the record at ``offset`` on.
+
+    Raises ``Corrupt``, ``Truncated`` or ``Incompatible`` where the file cannot be read further. Revisits come
+    without payload. Others' files are read too, plain or packed, with the request before or after the response.
+    """
+    path = Path(path)
+    with _opened(path) as file:
+        for placed, request in _pairs(_located(path, file, offset)):
+            try:
+                exchange = _exchange(placed.record, request, max_unpacked)
+            except Corrupt as error:
+                raise type(error)(f"{path} at {placed.offset}: {error}") from error
+            yield ArchiveLocation(path.name, placed.offset, placed.length), exchange
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise NotFound(f"{path} does not exist; the archive has lost a file") from error
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _located(path: Path, file: BinaryIO, offset: int) -> Iterator[PlacedRecord]:
+    """Records of the file; an error says where in the file it is."""
+    at = offset
+    try:
+        for placed in member.placed_records(file, offset):
+            at = placed.offset + placed.length
+            yield placed
+    except PeriplusError as error:
+        raise type(error)(f"{path} at {at}: {error}") from error
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _pairs(records: Iterator[PlacedRecord]) -> Iterator[tuple[PlacedRecord, Record | None]]:
+    """Responses with their requests; a request stands right before or right after its response."""
+    waiting: PlacedRecord | None = None
+    request: Record | None = None
+    for placed in records:
+        current = placed.record
+        if current.type == "request":
+            if waiting is not None and _belong(current, waiting.record):
+                yield waiting, current
+                waiting = None
+            else:
+                request = current
+        elif current.type in _RESPONSES and _is_http(current):
+            if waiting is not None:
+                yield waiting, None
+            waiting = placed
+            if request is not None and _belong(request, current):
+                yield waiting, request
+                waiting = None
+            request = None
+    if waiting is not None:
+        yield waiting, None
+
+
+def _belong(request: Record, response: Record) -> bool:
+    named = (request.fields.get("warc-concurrent-to", ""), response.fields.get("warc-concurrent-to", ""))
+    return (bool(response.id) and named[0] == response.id) or (bool(request.id) and named[1] == request.id)
+
+
+def _is_http(found: Record) -> bool:
+    kind = found.fields.get("content-type", "application/http").lower()
+    return kind.startswith("application/http") and found.url.lower().startswith(("http:", "https:"))
+
+
+def _at(path: Path, location: ArchiveLocation) -> tuple[Record, Record | None]:
+    """The response at a place, and the request that follows it."""
+    with _opened(path) as file:
+        if location.offset >= path.stat().st_size:
+            raise Truncated(f"{path} ends before {location.offset}, where a record should be")
+        placed = next(_located(path, file, location.offset), None)
+        if placed is None or placed.record.type not in _RESPONSES:
+            raise Corrupt(f"{path} at {location.offset}: no response record there")
+        if location.length and placed.length != location.length:
+            raise Corrupt(f"{path} at {location.offset}: a record of {placed.length} bytes, not {location.length}")
+        return placed.record, _following_request(file, placed)
+
+
+def _following_request(file: BinaryIO, placed: PlacedRecord) -> Record | None:
+    """The request after a response; the response is whole without it, so damage there is no concern here."""
+    try:
+        following = next(islice(member.placed_records(file, placed.offset + placed.length), 1), None)
+    except PeriplusError:
+        return None
+    belongs = following is not None and following.record.type == "request" and _belong(following.record, placed.record)
+    return following.record if following is not None and belongs else None
+
+
+def _referred_payload(folder: Path, found: Record) -> bytes | None:
+    """The payload that a revisit repeats, or None when the earlier record is not at hand."""
+    for _ in range(MAX_REFERENCES):
+        name = found.fields.get("warc-refers-to-filename", "")
+        offset = found.fields.get("warc-refers-to-file-offset", "")
+        if not offset.isdigit() or not name or Path(name).name != name:
+            return None
+        found, _request = _at(folder / name, ArchiveLocation(name, int(offset), 0))
+        if found.type == "response":
+            return http.decode(found.block).payload
+    return None
+
+
+def _exchange(response: Record, request: Record | None, max_unpacked: int, payload: bytes | None = None) -> Exchange:
+    message = http.decode(response.block)
+    _check_digests(response, message, payload)
+    status, reason = http.status_of(message.start)
+    body, cut = encoding.unpack(
+        message.payload if payload is None else payload,
+        ",".join(value for name, value in message.headers if name.lower() == "content-encoding"),
+        max_unpacked,
+    )
+    asked = http.decode(request.block) if request is not None else None
+    return Exchange(
+        url=response.url,
+        method=asked.start.partition(" ")[0] if asked else "GET",
+        request_headers=asked.headers if asked else (),
+        status=status,
+        reason=reason,
+        headers=message.headers,
+        payload=message.payload if payload is None else payload,
+        body=body,
+        ip=response.fields.get("warc-ip-address", ""),
+        started=record.date_seconds(response.fields.get("warc-date", "")),
+        elapsed=_elapsed(response),
+        truncated="length" if cut else response.fields.get("warc-truncated", ""),
+    )
+
+
+def _check_digests(response: Record, message: http.Message, referred: bytes | None) -> None:
+    if not record.agrees(response.fields.get("warc-block-digest", ""), response.block):
+        raise Corrupt(f"the record of {response.url} does not agree with its digest")
+    stated = response.fields.get("warc-payload-digest", "")
+    if response.type == "revisit" and referred is None:
+        return
+    # Others' files give the digest of the body with its chunks, or without them.
+    candidates = (referred,) if referred is not None else (message.stored, message.payload)
+    if not any(record.agrees(stated, candidate) for candidate in candidates):
+        raise Corrupt(f"the payload of {response.url} does not agree with its digest")
+
+
+def _elapsed(response: Record) -> float:
+    try:
+        return float(response.fields.get(ELAPSED.lower(), "0")) / 1000
+    except ValueError:
+        return 0.0

@@ -1,0 +1,272 @@
+"""Writing WARC files: every exchange as a response (or revisit) record followed by its request.
+
+Invariants: a file holds whole records only, but for a tail torn by a crash, which ``repair`` cuts; what was appended
+before a ``flush`` that returned survives a crash; a full disk leaves the file at its last whole record. A writer holds
+a lock on its file, and a file that was not closed cleanly has a marker beside it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from periplus.archive import http, record
+from periplus.errors import StorageError, StorageFull
+from periplus.records import ArchiveLocation
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from periplus.archive.record import Fields
+    from periplus.records import Exchange
+
+PREFIX = "periplus"
+SUFFIX = ".warc.gz"
+MARKER = ".open"  # beside a file that is being written, or was when its writer died
+ROTATE_BYTES = 1_000_000_000
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+ELAPSED = "Periplus-Elapsed-Ms"
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_CUT = ("length", "time", "disconnect", "unspecified")
+
+
+class Revisit(Struct, frozen=True):
+    """The earlier response that a new one repeats."""
+
+    url: str = ""
+    fetched: float = 0.0
+    location: ArchiveLocation | None = None
+
+
+class ArchiveWriter:
+    """Appends exchanges to files of its own in ``folder``; not for use by two threads at once."""
+
+    def __init__(
+        self,
+        folder: Path | str,
+        rotate_bytes: int = ROTATE_BYTES,
+        software: str = "Periplus",
+    ) -> None:
+        self._folder = Path(folder)
+        self._rotate_bytes = rotate_bytes
+        self._software = software
+        self._descriptor = -1
+        self._path = Path()
+        self._size = 0
+        self._safe_size = 0  # on disk for certain
+        self._serial = 0
+
+    def __enter__(self) -> ArchiveWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def append(self, exchange: Exchange, revisit: Revisit | None = None) -> ArchiveLocation:
+        """Writes one exchange; a status of 304, or a ``revisit``, makes it a revisit record without payload."""
+        if self._descriptor >= 0 and self._size >= self._rotate_bytes:
+            self.close()
+        if self._descriptor < 0:
+            self._open()
+        response, request = _members(exchange, revisit)
+        offset = self._size
+        self._write(response + request)
+        return ArchiveLocation(self._path.name, offset, len(response))
+
+    def flush(self) -> None:
+        """Returns when everything appended so far is on disk."""
+        if self._descriptor < 0 or self._safe_size == self._size:
+            return
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            self._cut_back(self._safe_size)
+            raise _failure(self._path, error) from error
+        self._safe_size = self._size
+
+    def close(self) -> None:
+        """Flushes and closes the file; the next ``append`` begins a new one."""
+        if self._descriptor < 0:
+            return
+        self.flush()
+        os.close(self._descriptor)
+        self._descriptor = -1
+        marker_of(self._path).unlink(missing_ok=True)
+
+    def _open(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._create()
+            sync_folder(self._folder)
+        except OSError as error:
+            self._abandon()
+            raise _failure(self._folder, error) from error
+        try:
+            self._write(_information(self._path.name, self._software))
+        except StorageError:
+            self._abandon()
+            raise
+
+    def _create(self) -> None:
+        """A file of a name that no other process has taken, with its marker first."""
+        stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime())
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        while self._descriptor < 0:
+            self._serial += 1
+            self._path = self._folder / f"{PREFIX}-{stamp}-{self._serial:05d}{SUFFIX}"
+            try:
+                self._descriptor = os.open(self._path, flags, 0o644)
+            except FileExistsError:
+                continue
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        marker_of(self._path).touch()
+        self._size = self._safe_size = 0
+
+    def _abandon(self) -> None:
+        """Gives up a file that could not even be begun."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+            self._path.unlink(missing_ok=True)
+            marker_of(self._path).unlink(missing_ok=True)
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError as error:
+            self._cut_back(self._size)
+            raise _failure(self._path, error) from error
+        self._size += len(data)
+
+    def _cut_back(self, size: int) -> None:
+        os.ftruncate(self._descriptor, size)
+        os.lseek(self._descriptor, size, os.SEEK_SET)
+        self._size = size
+
+
+def marker_of(path: Path) -> Path:
+    return path.with_name(path.name + MARKER)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes the names in ``folder`` survive a crash."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _failure(path: Path, error: OSError) -> StorageError:
+    if error.errno in _FULL:
+        return StorageFull(f"no space left for {path}: make room and start again; what was acknowledged is kept")
+    return StorageError(f"{path} cannot be written: {error.strerror or error}")
+
+
+def _members(exchange: Exchange, revisit: Revisit | None) -> tuple[bytes, bytes]:
+    identity = record.new_id()
+    if exchange.status == 304 or revisit is not None:
+        response = _revisit_record(exchange, revisit or Revisit(), identity)
+    else:
+        response = _response_record(exchange, identity)
+    return record.pack(response), record.pack(_request_record(exchange, identity))
+
+
+def _common(kind: str, identity: str, exchange: Exchange) -> Fields:
+    fields = [
+        ("WARC-Type", kind),
+        ("WARC-Record-ID", identity),
+        ("WARC-Date", record.date_text(exchange.started)),
+        ("WARC-Target-URI", exchange.url),
+    ]
+    if exchange.ip:
+        fields.append(("WARC-IP-Address", exchange.ip))
+    return fields
+
+
+def _timing(exchange: Exchange) -> tuple[str, str]:
+    return ELAPSED, f"{exchange.elapsed * 1000:.3f}"
+
+
+def _status_line(exchange: Exchange) -> str:
+    return f"HTTP/1.1 {exchange.status} {exchange.reason}"
+
+
+def _response_record(exchange: Exchange, identity: str) -> bytes:
+    fields = _common("response", identity, exchange)
+    if exchange.truncated:
+        fields.append(("WARC-Truncated", exchange.truncated if exchange.truncated in _CUT else "unspecified"))
+    fields += [
+        ("WARC-Payload-Digest", record.digest(exchange.payload)),
+        ("Content-Type", "application/http;msgtype=response"),
+        _timing(exchange),
+    ]
+    bodiless = exchange.method == "HEAD" and not exchange.payload
+    headers = exchange.headers if bodiless else http.framed(exchange.headers, len(exchange.payload))
+    return record.encode(fields, http.encode(_status_line(exchange), headers, exchange.payload))
+
+
+def _revisit_record(exchange: Exchange, earlier: Revisit, identity: str) -> bytes:
+    fields = _common("revisit", identity, exchange)
+    not_modified = exchange.status == 304
+    fields.append(("WARC-Profile", NOT_MODIFIED if not_modified else IDENTICAL))
+    fields += _references(earlier)
+    if not not_modified:
+        fields.append(("WARC-Payload-Digest", record.digest(exchange.payload)))
+    fields += [("Content-Type", "application/http;msgtype=response"), _timing(exchange)]
+    return record.encode(fields, http.encode(_status_line(exchange), exchange.headers, b""))
+
+
+def _references(earlier: Revisit) -> Fields:
+    fields = []
+    if earlier.url:
+        fields.append(("WARC-Refers-To-Target-URI", earlier.url))
+    if earlier.fetched:
+        fields.append(("WARC-Refers-To-Date", record.date_text(earlier.fetched)))
+    if earlier.location is not None:
+        fields += [
+            ("WARC-Refers-To-Filename", earlier.location.file),
+            ("WARC-Refers-To-File-Offset", str(earlier.location.offset)),
+        ]
+    return fields
+
+
+def _request_record(exchange: Exchange, response_identity: str) -> bytes:
+    fields = _common("request", record.new_id(), exchange)
+    fields += [
+        ("WARC-Concurrent-To", response_identity),
+        ("Content-Type", "application/http;msgtype=request"),
+    ]
+    target = "/" + exchange.url.partition("://")[2].partition("/")[2]
+    return record.encode(fields, http.encode(f"{exchange.method} {target} HTTP/1.1", exchange.request_headers, b""))
+
+
+def _information(file_name: str, software: str) -> bytes:
+    block = "".join(
+        f"{name}: {record.one_line(value)}\r\n"
+        for name, value in (
+            ("software", software),
+            ("format", "WARC File Format 1.1"),
+            ("conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+        )
+    )
+    fields = [
+        ("WARC-Type", "warcinfo"),
+        ("WARC-Record-ID", record.new_id()),
+        ("WARC-Date", record.date_text(time.time())),
+        ("WARC-Filename", file_name),
+        ("Content-Type", "application/warc-fields"),
+    ]
+    return record.pack(record.encode(fields, block.encode("utf-8", "replace")))
