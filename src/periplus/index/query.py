@@ -2,14 +2,21 @@
 
 ``search/`` makes these from what people type; the index knows nothing of query syntax. A *group* stands for one
 word or phrase of the query: its alternatives are forms of that word (exact, stemmed, folded), of which the best
-counts, never their sum.
+counts, never their sum. Every matching group of ``should``, ``must`` and ``any_of`` adds to a document's score.
+
+The weight of a form is ``group.weight * form.share * idf``. The idf is that of the most frequent *strong* form of the group
+(share of at least ``STRONG_SHARE``: exact, folded, stem) or of the form itself when it is more frequent still; so a rare
+inflection is not worth more than its word. A phrase weighs the sum of its words' idf; a prefix the idf of its most frequent word.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-FIELDS = ("title", "headings", "body", "anchors", "address")
+# ``margin`` holds what stands beside the main text (navigation, footers, the page's own description): hardly weighted.
+FIELDS = ("title", "headings", "body", "anchors", "address", "margin")
+
+STRONG_SHARE = 0.5
 
 
 class TermForm(Struct, frozen=True):

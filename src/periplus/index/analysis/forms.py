@@ -1,0 +1,73 @@
+"""Forms: the terms under which one word is indexed and looked up.
+
+The first form is the exact one (lower case, share 1). Others have a smaller share of the word's weight: the folded
+form (``cafe`` for ``café``), the stem (marked, so that it is never mistaken for a word), and the parts of a composed name
+(``node`` and ``js`` of ``node.js``). All forms of a word stand at the same position.
+"""
+
+from __future__ import annotations
+
+import re
+
+from periplus.index.analysis.characters import fold
+from periplus.index.analysis.stemming import stem
+from periplus.index.query import TermForm
+
+MAX_TERM_BYTES = 64
+STEM_MARK = "~"  # no word contains it
+EXACT_SHARE = 1.0
+FOLDED_SHARE = 0.9
+STEM_SHARE = 0.7
+PART_SHARE = 0.3
+MAX_PARTS = 8
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SIGNS = re.compile(r"[^\w]+|_+")
+_INITIALS = re.compile(r"(?:\w\.)+\w")
+
+
+def exact_term(word: str) -> str:
+    """The term of a word as it is written: case folded, grouped digits joined, at most 64 bytes."""
+    term = word.casefold()
+    if term.isascii() and len(term) <= MAX_TERM_BYTES:
+        return term.replace(",", "")
+    return clipped(term.replace(",", "").replace("\u2019", "'"))
+
+
+def clipped(term: str) -> str:
+    """At most 64 bytes of UTF-8, cut between characters."""
+    data = term.encode("utf-8", "ignore")
+    return term if len(data) <= MAX_TERM_BYTES else data[:MAX_TERM_BYTES].decode("utf-8", "ignore")
+
+
+def stem_term(term: str, language: str) -> str:
+    """The marked stem of an exact term; empty for what has no stem (numbers, names with signs)."""
+    if not term.replace("'", "").isalpha():
+        return ""
+    return clipped(STEM_MARK + fold(stem(term, language)))
+
+
+def parts(word: str) -> list[str]:
+    """The parts of a composed name: ``readFile`` → read, file; ``node.js`` → node, js; nothing for ``3.11`` or ``u.s.a``."""
+    if word.isalpha() and (word.islower() or word.istitle() or word.isupper()):
+        return []
+    if _INITIALS.fullmatch(word):
+        return []
+    found: list[str] = []
+    for piece in _SIGNS.split(word):
+        found += [piece, *_CAMEL.split(piece)] if piece != word else _CAMEL.split(piece)
+    terms = [exact_term(piece) for piece in found if len(piece) > 1 and not piece.isdigit()]
+    return list(dict.fromkeys(terms))[:MAX_PARTS]
+
+
+def forms_of(word: str, language: str) -> tuple[TermForm, ...]:
+    """All forms of a word, the exact one first, none twice."""
+    exact = exact_term(word)
+    shares = {exact: EXACT_SHARE}
+    shares.setdefault(clipped(fold(exact)), FOLDED_SHARE)
+    stemmed = stem_term(exact, language)
+    if stemmed:
+        shares.setdefault(stemmed, STEM_SHARE)
+    for part in parts(word):
+        shares.setdefault(part, PART_SHARE)
+    return tuple(TermForm(term, share) for term, share in shares.items())

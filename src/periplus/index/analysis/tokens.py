@@ -1,0 +1,116 @@
+"""Tokens: words with their place in the text and the terms they stand for; documents and queries alike."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from periplus.index.analysis.characters import normalized
+from periplus.index.analysis.forms import PART_SHARE, exact_term, forms_of
+from periplus.index.analysis.stemming import base_language
+from periplus.index.analysis.words import letter_pattern, words
+from periplus.index.query import TermForm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CACHE_SIZE = 200_000  # words a language and thread
+
+_local = threading.local()
+
+
+class Token(Struct, frozen=True):
+    """A word of a text: where it stands (code points), its position, and the terms it is indexed under."""
+
+    text: str
+    start: int
+    end: int
+    position: int
+    forms: tuple[TermForm, ...]
+
+
+def analyze(text: str, language: str = "") -> list[Token]:
+    """The tokens of ``text``; ``language`` (ISO 639-1) decides how they are stemmed."""
+    plain, places = normalized(text)
+    tokens = [
+        Token(forms[0].term, start, end, position, forms)
+        for position, (start, end, forms) in enumerate(_placed_forms(plain, base_language(language)))
+    ]
+    return tokens if places is None else [_moved(token, places) for token in tokens]
+
+
+def token_forms(text: str, language: str = "") -> list[tuple[TermForm, ...]]:
+    """The forms alone, by position: what the index builder needs of a text."""
+    plain, _ = normalized(text)
+    return [forms for _, _, forms in _placed_forms(plain, base_language(language))]
+
+
+def analysis_steps(text: str, language: str = "") -> list[dict[str, Any]]:
+    """Every step of the analysis, for people who wonder why a word is found or not."""
+    tokens = analyze(text, language)
+    return [
+        {"step": "text", "text": text, "language": base_language(language)},
+        {"step": "normalize", "text": normalized(text)[0]},
+        {
+            "step": "words",
+            "words": [
+                {"word": text[token.start : token.end], "start": token.start, "end": token.end} for token in tokens
+            ],
+        },
+        {
+            "step": "terms",
+            "terms": [
+                {
+                    "position": token.position,
+                    "exact": token.text,
+                    "forms": [{"term": form.term, "share": form.share} for form in token.forms],
+                }
+                for token in tokens
+            ],
+        },
+    ]
+
+
+def _placed_forms(plain: str, language: str) -> Iterator[tuple[int, int, tuple[TermForm, ...]]]:
+    known = _cache(language)
+    for word in words(plain):
+        if word.unspaced:
+            yield from _pairs(word.text, word.start)
+            continue
+        forms = known.get(word.text)
+        if forms is None:
+            if len(known) >= CACHE_SIZE:
+                known.clear()
+            forms = known[word.text] = forms_of(word.text, language)
+        yield word.start, word.end, forms
+
+
+def _pairs(run: str, offset: int) -> Iterator[tuple[int, int, tuple[TermForm, ...]]]:
+    """Overlapping pairs of letters, each with its first letter alone beside it; the last letter stands alone."""
+    letters = list(letter_pattern().finditer(run)) or []
+    for place, letter in enumerate(letters):
+        single = exact_term(letter.group())
+        if place + 1 == len(letters):
+            yield offset + letter.start(), offset + letter.end(), (TermForm(single),)
+            return
+        pair = exact_term(letter.group() + letters[place + 1].group())
+        yield (
+            offset + letter.start(),
+            offset + letters[place + 1].end(),
+            (TermForm(pair), TermForm(single, PART_SHARE)),
+        )
+
+
+def _moved(token: Token, places: list[int]) -> Token:
+    """The token with offsets in the text as it was given."""
+    following = token.end  # one character may have become several: the next one from another place ends it
+    while places[following] == places[token.end - 1]:
+        following += 1
+    return Token(token.text, places[token.start], places[following], token.position, token.forms)
+
+
+def _cache(language: str) -> dict[str, tuple[TermForm, ...]]:
+    caches: dict[str, dict[str, tuple[TermForm, ...]]] = _local.__dict__.setdefault("forms", {})
+    return caches.setdefault(language, {})

@@ -1,0 +1,53 @@
+"""Fields: which texts of a document are indexed, and where their positions lie.
+
+Every field is a list of pieces (headings, anchor phrases …). Pieces and fields are parted by a gap, so that no phrase
+reaches from one into the next; fields follow one another in the order of ``FIELDS`` and occupy disjoint ranges.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from periplus.index.query import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from periplus.records import Anchor, Document
+
+PIECE_GAP = 8  # positions between two pieces: wider than any slop that proximity looks at
+MAX_ANCHORS = 64  # phrases of one page
+MAX_REPEATS = 8  # of one phrase used by many sites
+
+_SEPARATORS = re.compile(r"[^\w.]+|_")
+
+
+def field_pieces(document: Document, anchors: Sequence[Anchor] = ()) -> list[list[str]]:
+    """The pieces of text of each field, in the order of ``FIELDS``."""
+    pieces = {
+        "title": [document.title],
+        "headings": [heading.text for heading in document.headings],
+        "body": [document.text],
+        "anchors": anchor_pieces(anchors),
+        "address": address_pieces(document.url),
+        "margin": [document.description, document.boilerplate],
+    }
+    return [[piece for piece in pieces[field] if piece] for field in FIELDS]
+
+
+def anchor_pieces(anchors: Sequence[Anchor]) -> list[str]:
+    """Anchor phrases, each as often as the logarithm of the sites that use it says."""
+    ordered = sorted(anchors, key=lambda anchor: (-anchor.sites, anchor.text))[:MAX_ANCHORS]
+    return [anchor.text for anchor in ordered for _ in range(min(MAX_REPEATS, max(1, anchor.sites).bit_length()))]
+
+
+def address_pieces(url: str) -> list[str]:
+    """The host, and the words of path and query."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return [url]
+    path = _SEPARATORS.sub(" ", unquote(f"{parts.path} {parts.query}")).strip()
+    return [parts.netloc, path]

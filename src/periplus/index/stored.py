@@ -1,0 +1,55 @@
+"""What the index can give back of a document, and how it is identified."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from periplus import addresses
+from periplus.records import Heading
+
+if TYPE_CHECKING:
+    from periplus.records import Document
+
+
+class StoredDocument(Struct, frozen=True):
+    """A document as results, snippets and the cached view need it."""
+
+    url: str
+    id: str
+    title: str
+    description: str
+    text: str
+    headings: tuple[Heading, ...]
+    language: str
+    content_type: str
+    published: float
+    fetched: float
+    host: str
+    site: str
+    author: str
+    noarchive: bool
+
+
+class Place(Struct, frozen=True):
+    """Where a document belongs; all empty for one without an http address."""
+
+    host: str
+    site: str
+    page_key: int
+    order: str  # sorts a site's pages together
+
+
+def place_of(document: Document) -> Place:
+    url = document.url
+    if not url.startswith(("http://", "https://")):
+        return Place("", "", document.key, url)
+    return Place(addresses.host(url), addresses.site(url), addresses.page_key(url), addresses.surt(url))
+
+
+def identifier(document: Document) -> str:
+    """The document's key in hexadecimal; the id it was imported under when it has no http address."""
+    if document.url.startswith(("http://", "https://")):
+        return f"{document.key & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+    return document.url.removeprefix("id:")
