@@ -207,7 +207,7 @@ class Collection:
     def _require(self) -> None:
         if not self.exists:
             raise CollectionMissing(
-                f"no collection in {self.folder}; make one with periplus up URL --dir {self.folder}, or name another --dir"
+                f"no collection in {self.folder}; name another --dir, or make one: periplus up URL --dir {self.folder}"
             )
 
     def _with(self, options: Mapping[str, Any]) -> Settings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,6 +12,8 @@ from periplus.index import IndexStore
 from periplus.records import CrawlStatus
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from periplus.storage import Database
 
 

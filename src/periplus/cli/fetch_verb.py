@@ -1,0 +1,77 @@
+"""``periplus fetch``: what the crawler sees at an address."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from periplus.cli import options as opt
+from periplus.cli.output import messages, print_json
+from periplus.records import Page
+
+if TYPE_CHECKING:
+    from periplus.app.looking import Look
+
+
+def fetch(
+    url: Annotated[str, typer.Argument(help="the address")],
+    headers: Annotated[bool, typer.Option("--headers", help="print the response's headers, not its body")] = False,
+    resolve: opt.Resolve = None,
+    allow_private: opt.AllowPrivate = None,
+    json: opt.Json = False,
+) -> None:
+    """Fetch one address as the crawler would, robots.txt first, and print its body."""
+    look = look_from_flags(url, resolve, allow_private)
+    exchange = look.exchange
+    for passed in look.redirects:
+        messages().print(f"redirected from {passed}", soft_wrap=True)
+    messages().print(
+        f"{exchange.status} {exchange.url} from {exchange.ip}, {len(exchange.body):,} bytes in {exchange.elapsed:.3f} s"
+        f"; robots: {look.robots}",
+        soft_wrap=True,
+    )
+    if json:
+        print_json(_summary(look))
+    elif headers:
+        sys.stdout.write("".join(f"{name}: {value}\n" for name, value in exchange.headers))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(exchange.body)
+
+
+def look_from_flags(url: str, resolve: list[str] | None, allow_private: bool | None) -> Look:
+    from periplus import settings
+    from periplus.app.looking import look_at
+
+    flags = {"crawl.resolve": resolve, "crawl.allow_private": allow_private}
+    return look_at(url, settings.load(None, flags).values)
+
+
+def fetch_page(url: str, resolve: list[str] | None, allow_private: bool | None) -> Page:
+    """The page at ``url``, ready for the parser."""
+    exchange = look_from_flags(url, resolve, allow_private).exchange
+    return Page(
+        url=exchange.url,
+        body=exchange.body,
+        content_type=exchange.header("content-type"),
+        headers=exchange.headers,
+        status=exchange.status,
+        fetched=exchange.started,
+    )
+
+
+def _summary(look: Look) -> dict[str, object]:
+    exchange = look.exchange
+    return {
+        "url": exchange.url,
+        "redirects": look.redirects,
+        "robots": look.robots,
+        "status": exchange.status,
+        "ip": exchange.ip,
+        "seconds": round(exchange.elapsed, 4),
+        "bytes": len(exchange.body),
+        "truncated": exchange.truncated,
+        "headers": exchange.headers,
+    }

@@ -1,0 +1,137 @@
+"""Bad use of the command line: one clear line on standard error, the right exit code, no traceback."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from periplus.cli.main import run
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = run([str(word) for word in words])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err.strip()
+
+
+def assert_one_line(error: str) -> None:
+    assert error.startswith("periplus: ")
+    assert "\n" not in error
+    assert "Traceback" not in error
+
+
+def test_an_unknown_verb_is_wrong_use_with_the_nearest_one(capsys):
+    code, out, error = said(capsys, "serch", "x")
+
+    assert code == 2
+    assert out == ""
+    assert_one_line(error)
+    assert "search" in error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("crawl", "--max-pages", "many", "http://a.test/"),
+        ("crawl", "--no-such-flag"),
+        ("search",),
+        ("crawl", "--delay", "-3", "http://a.test/"),
+        ("crawl", "--scope", "galaxy", "http://a.test/"),
+        ("index", "--memory", "lots"),
+    ],
+)
+def test_wrong_flags_are_wrong_use(capsys, tmp_path, words):
+    code, out, error = said(capsys, *words, *(() if words == ("search",) else ("--dir", tmp_path / "c")))
+
+    assert code == 2
+    assert out == ""
+    assert_one_line(error)
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("verb", ["index", "rank", "status", "serve", "politeness", "pause", "crawl", "up"])
+def test_a_missing_collection_is_named(capsys, tmp_path, verb):
+    code, _, error = said(capsys, verb, "--dir", tmp_path / "nowhere")
+
+    assert code == 1
+    assert_one_line(error)
+    assert "nowhere" in error
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_searching_a_missing_collection_is_named(capsys, tmp_path):
+    code, _, error = said(capsys, "search", "tides", "--dir", tmp_path / "nowhere")
+
+    assert code == 1
+    assert_one_line(error)
+
+
+def test_a_damaged_settings_file_is_named_and_left_alone(capsys, tmp_path):
+    settings = tmp_path / "periplus.toml"
+    settings.write_text("[crawl\ndelay =", encoding="utf-8")
+
+    code, _, error = said(capsys, "status", "--dir", tmp_path)
+
+    assert code == 2
+    assert_one_line(error)
+    assert "periplus.toml" in error
+    assert settings.read_text(encoding="utf-8") == "[crawl\ndelay ="
+
+
+def test_an_unreadable_seeds_file_is_named(capsys, tmp_path):
+    code, _, error = said(capsys, "crawl", "--seeds", tmp_path / "none.txt", "--dir", tmp_path / "c")
+
+    assert code == 2
+    assert_one_line(error)
+    assert "none.txt" in error
+
+
+def test_an_unreadable_file_for_parse_is_named(capsys, tmp_path):
+    code, _, error = said(capsys, "parse", tmp_path / "none.html")
+
+    assert code == 2
+    assert_one_line(error)
+    assert "none.html" in error
+
+
+def test_a_seed_that_is_no_address_is_named(capsys, tmp_path):
+    code, _, error = said(capsys, "crawl", "ftp://a.test/", "--dir", tmp_path / "c")
+
+    assert code == 2
+    assert_one_line(error)
+    assert "ftp://a.test/" in error
+
+
+def test_a_folder_that_cannot_be_made_is_named(capsys, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    code, _, error = said(capsys, "crawl", "http://a.test/", "--dir", tmp_path / "file" / "c")
+
+    assert code == 1
+    assert_one_line(error)
+
+
+def test_a_port_in_use_is_named_before_anything_starts(capsys, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        code, _, error = said(
+            capsys, "up", "http://a.test/", "--dir", tmp_path / "c", "--port", port, "--resolve", "*.test=127.0.0.1:9"
+        )
+
+    assert code == 1
+    assert_one_line(error)
+    assert str(port) in error
+
+
+def test_help_and_version_answer_on_standard_output(capsys):
+    code, out, _ = said(capsys, "--help")
+    assert code == 0
+    assert "periplus demo" in out
+
+    code, out, _ = said(capsys, "--version")
+    assert code == 0
+    assert out.startswith("periplus ")
