@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from periplus.storage.backend import Backend, Row
 
 BUSY_SECONDS = 30.0
+MOST_IDLE = 8  # connections kept open for later, of readers and of writers each
 STREAM_ROWS = 1_000
 INSERT_ROWS = 200  # of one statement of insert_new
 POSTGRESQL = ("postgresql://", "postgres://")
@@ -122,7 +123,7 @@ class Database:
     @classmethod
     def open(cls, address: str | Path, busy_seconds: float = BUSY_SECONDS) -> Database:
         """Open ``postgresql://…`` or the SQLite file at a path, made when missing, and migrate it to this version."""
-        from periplus.storage.migrations import migrate  # noqa: PLC0415 (it needs Database itself)
+        from periplus.storage.migrations import migrate
 
         database = cls(_backend(address, busy_seconds), busy_seconds)
         try:
@@ -233,23 +234,18 @@ class Database:
             transaction._end()  # noqa: SLF001
             self._give_back(connection, writable=writable)
 
-    def _begun(self, *, writable: bool) -> Any:
-        """A connection with a transaction begun; one that broke while it was idle is replaced once."""
-        connection = self._take(writable=writable)
+    def _begun(self, *, writable: bool, fresh: bool = False) -> Any:
+        """A connection with a transaction begun; one that broke while it was idle is replaced by a fresh one."""
+        connection = self._connect(writable=writable) if fresh else self._take(writable=writable)
         try:
             with translated_errors(self._backend):
                 self._backend.begin(connection, writable=writable)
         except PeriplusError:
-            broken = not self._backend.usable(connection)
-            self._undo(connection)
+            alive = self._backend.usable(connection)
             self._give_back(connection, writable=writable)
-            if not broken:
+            if alive or fresh:
                 raise
-        else:
-            return connection
-        connection = self._connect(writable=writable)
-        with translated_errors(self._backend):
-            self._backend.begin(connection, writable=writable)
+            return self._begun(writable=writable, fresh=True)
         return connection
 
     def _undo(self, connection: Any) -> None:
@@ -274,8 +270,9 @@ class Database:
 
     def _give_back(self, connection: Any, *, writable: bool) -> None:
         with self._pool_lock:
-            if self._backend.usable(connection) and not self._closed:
-                self._idle[writable].append(connection)
+            idle = self._idle[writable]
+            if self._backend.usable(connection) and not self._closed and len(idle) < MOST_IDLE:
+                idle.append(connection)
                 return
         self._backend.close(connection)
 
@@ -294,7 +291,7 @@ def translated_errors(backend: Backend) -> Iterator[None]:
 def _backend(address: str | Path, busy_seconds: float) -> Backend:
     text = str(address)
     if text.startswith(POSTGRESQL):
-        from periplus.storage.postgres import PostgresBackend  # noqa: PLC0415 (loads libpq, which most never need)
+        from periplus.storage.postgres import PostgresBackend
 
         return PostgresBackend(text, busy_seconds)
     return SqliteBackend(Path(address), busy_seconds)

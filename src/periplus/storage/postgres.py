@@ -46,7 +46,7 @@ class _TruthAsInteger(Dumper):
 
 class PostgresBackend:
     dialect = "postgresql"
-    errors: tuple[type[Exception], ...] = (psycopg.Error,)
+    errors: tuple[type[Exception], ...] = (psycopg.Error, OverflowError, UnicodeEncodeError)
     types = {  # noqa: RUF012 (constant by convention, typed by the protocol)
         "int": "BIGINT",
         "real": "DOUBLE PRECISION",

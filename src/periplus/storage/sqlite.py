@@ -29,7 +29,7 @@ _PRIMARY_CODE = 0xFF  # an extended result code carries its primary code in the 
 
 class SqliteBackend:
     dialect = "sqlite"
-    errors: tuple[type[Exception], ...] = (sqlite3.Error,)
+    errors: tuple[type[Exception], ...] = (sqlite3.Error, OverflowError, UnicodeEncodeError)
     types = {  # noqa: RUF012 (constant by convention, typed by the protocol)
         "int": "INTEGER",
         "real": "REAL",
@@ -92,7 +92,10 @@ class SqliteBackend:
             time.sleep(0.01)
 
     def usable(self, connection: sqlite3.Connection) -> bool:
-        return not connection.in_transaction
+        try:
+            return not connection.in_transaction
+        except sqlite3.ProgrammingError:  # closed
+            return False
 
     def begin(self, connection: sqlite3.Connection, *, writable: bool) -> None:
         connection.execute("BEGIN IMMEDIATE" if writable else "BEGIN")
@@ -143,6 +146,10 @@ class SqliteBackend:
             return StorageFull(f"no space left for {self.path}; free some and start again, what was committed is kept")
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return Corrupt(f"{self.path} is damaged or not a database ({error}); restore it from a backup")
+        if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            return StorageError(
+                f"{self.path}: {error}; check the disk (rights, quota, limits, health); what was committed is kept"
+            )
         return StorageError(f"{self.path}: {error}")
 
 
