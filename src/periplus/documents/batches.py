@@ -1,0 +1,120 @@
+"""The log of batches: documents and their links in numbered Parquet files, and the table that says which count.
+
+Invariants:
+
+- A batch is visible only when its row in ``batches`` is committed, and then both of its files are whole on disk.
+- Numbers are given in the order of commits, so a reader that asks for what came after the last one it saw misses none.
+- A crash leaves at most temporary files, or files under the next number, which the next append overwrites.
+- Files never change once visible. A later batch wins over an earlier one, a later row over an earlier row.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from periplus.documents import schema
+from periplus.errors import Corrupt, NotFound
+from periplus.storage.files import TEMPORARY_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from periplus.records import Document
+    from periplus.storage import Database, LocalFiles
+
+_COUNTER: Final = "batches"
+_COMPRESSION: Final = "zstd"
+_LEVEL: Final = 3
+
+
+class BatchLog:
+    """Appends batches and reads them back; may be used from many threads and processes."""
+
+    def __init__(self, files: LocalFiles, database: Database) -> None:
+        self._files = files
+        self._database = database
+
+    def append(self, documents: Sequence[Document]) -> int:
+        """Write a batch durably and make it visible; its number."""
+        rows = list(documents)
+        links = schema.links_table(rows)
+        with self._staged("documents", schema.documents_table(rows)) as texts, self._staged("links", links) as edges:
+            with self._database.write() as transaction:
+                number = transaction.next_number(_COUNTER)
+                self._move(texts, documents_name(number))
+                self._move(edges, links_name(number))
+                transaction.execute(
+                    "INSERT INTO batches (number, documents, links, created) VALUES (?, ?, ?, ?)",
+                    (number, len(rows), links.num_rows, time.time()),
+                )
+        return number
+
+    def numbers(self, after: int = 0) -> list[int]:
+        """Numbers of the batches after ``after``, in order."""
+        with self._database.read() as transaction:
+            rows = transaction.rows("SELECT number FROM batches WHERE number > ? ORDER BY number", (after,))
+        return [int(number) for (number,) in rows]
+
+    def documents(self, number: int, *, links: bool = False) -> list[Document]:
+        """The documents of a batch, refusals included; with their links when asked for."""
+        name = documents_name(number)
+        with _whole(name):
+            return schema.documents_of(self.document_table(number), self.links(number) if links else None)
+
+    def document_table(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """Columns of the documents of a batch (all when none are named) as Arrow; nested fields are JSON."""
+        return self._read(documents_name(number), columns)
+
+    def links(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """The links of a batch: source_key, source, target, text, title, rel, place and the document's row."""
+        return self._read(links_name(number), columns)
+
+    # Files
+
+    @contextmanager
+    def _staged(self, folder: str, table: pa.Table) -> Iterator[str]:
+        """The table in a temporary file, durably; removed unless it was moved away."""
+        name = f"{folder}/{TEMPORARY_PREFIX}{os.getpid()}-{secrets.token_hex(6)}.parquet"
+        with self._files.create(name) as path:
+            pq.write_table(table, path, compression=_COMPRESSION, compression_level=_LEVEL)
+        try:
+            yield name
+        finally:
+            with suppress(NotFound):
+                self._files.remove(name)
+
+    def _move(self, name: str, target: str) -> None:
+        with self._files.create(target) as path:
+            self._files.path(name).replace(path)
+
+    def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
+        data = self._files.read(name)
+        with _whole(name):
+            # One thread: Arrow's pool can abort an interpreter that exits soon after, and batches are small.
+            file = pq.ParquetFile(pa.BufferReader(data))
+            return file.read(columns=list(columns) if columns is not None else None, use_threads=False)
+
+
+def documents_name(number: int) -> str:
+    return f"documents/{number:08d}.parquet"
+
+
+def links_name(number: int) -> str:
+    return f"links/{number:08d}.parquet"
+
+
+@contextmanager
+def _whole(name: str) -> Iterator[None]:
+    """Turns what Arrow and msgspec say about damaged bytes into ``Corrupt``."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        reason = str(error).partition("\n")[0][:200]
+        raise Corrupt(f"{name} is damaged ({reason}); restore it from a backup or build it again") from error

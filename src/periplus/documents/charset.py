@@ -1,0 +1,106 @@
+"""Bytes to text: which encoding a body is in, and how sure that is.
+
+Order of trust, as browsers do it: byte-order mark, the HTTP header, the page's own declaration, then a look at the
+bytes. Labels and decoders are those of the WHATWG Encoding standard (through turbohtml), so ``latin1`` means
+windows-1252 as on the rest of the web. One departure: a body that is valid UTF-8 beyond ASCII is read as UTF-8
+although a single-byte encoding was declared, because servers declare their default for files they know nothing about.
+
+``sure`` is False when nothing was declared and the bytes gave a weak answer, or when the declared encoding does not
+fit the bytes: the text may then be garbled, and the document says so.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import turbohtml
+from turbohtml.detect import detect
+
+from periplus.documents.prescan import declared_in
+
+_PRESCAN: Final = 1024  # bytes, by the HTML standard
+_WIDE_PRESCAN: Final = 16 * 1024  # browsers parse again when a declaration comes late; we look further instead
+_SAMPLE: Final = 64 * 1024  # bytes given to the detector
+_SURE_FROM: Final = 0.5  # the detector's confidence
+_GARBLED: Final = 0.002  # share of replacement characters from which a decoding is doubted
+_BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
+_IN_HEADER: Final = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
+_SINGLE_BYTE: Final = ("windows-", "iso-8859-", "koi8-", "macintosh", "ibm866")
+
+
+class Decoded(NamedTuple):
+    text: str
+    charset: str
+    sure: bool
+
+
+def decode(body: bytes, content_type: str = "", *, markup: bool = True) -> Decoded:
+    """``body`` as text; ``markup`` lets a declaration inside the body count."""
+    for mark, name in _BOMS:
+        if body.startswith(mark):
+            return Decoded(_decoded(body[len(mark) :], name), name, True)
+    declared = from_header(content_type) or (from_markup(body) if markup else "")
+    utf8 = _strict_utf8(body, declared)
+    if utf8 is not None:
+        return Decoded(utf8, "utf-8", True)
+    if not declared and markup:
+        declared = from_markup(body, _WIDE_PRESCAN)
+    return _as_declared(body, declared) if declared else _as_detected(body)
+
+
+def from_header(content_type: str) -> str:
+    """The encoding that a Content-Type names, by its standard name; empty when there is none or it is unknown."""
+    found = _IN_HEADER.search(content_type)
+    return standard_name(found.group(1)) if found else ""
+
+
+def from_markup(body: bytes, window: int = _PRESCAN) -> str:
+    """The encoding that the markup declares about itself in its first ``window`` bytes."""
+    name = next(filter(None, map(standard_name, declared_in(body[:window]))), "")
+    return "utf-8" if name.startswith("utf-16") else name  # ASCII bytes that say they are UTF-16 are not
+
+
+@lru_cache(maxsize=256)
+def standard_name(label: str) -> str:
+    """The Encoding standard's name of ``label``, in lower case; empty when it names no encoding."""
+    try:
+        name = turbohtml.parse(b"", encoding=label.strip()).encoding if label else None
+    except (LookupError, ValueError):
+        return ""
+    return "windows-1252" if name == "x-user-defined" else (name or "").lower()
+
+
+def _strict_utf8(body: bytes, declared: str) -> str | None:
+    """The body as UTF-8 where that is what it is; None where another encoding must be asked."""
+    if declared not in ("", "utf-8") and not (declared.startswith(_SINGLE_BYTE) and not body.isascii()):
+        return None
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _as_declared(body: bytes, declared: str) -> Decoded:
+    text = _decoded(body, declared)
+    broken = text.count("\ufffd")
+    if broken <= len(text) * _GARBLED:
+        return Decoded(text, declared, True)
+    guess = _as_detected(body)
+    if guess.text.count("\ufffd") < broken // 2:
+        return Decoded(guess.text, guess.charset, False)
+    return Decoded(text, declared, False)
+
+
+def _as_detected(body: bytes) -> Decoded:
+    match = detect(body[:_SAMPLE])
+    name = (match.encoding or "windows-1252").lower().removesuffix("-sig")
+    return Decoded(_decoded(body, name), name, match.confidence >= _SURE_FROM)
+
+
+def _decoded(body: bytes, name: str) -> str:
+    if name == "utf-8":
+        return body.decode("utf-8", "replace")
+    return codecs.decode(body, f"whatwg-{name}")

@@ -1,0 +1,96 @@
+"""HTML to a ``Reading``: decode, walk once, choose the main text, then read the head."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from periplus.addresses import try_canonical
+from periplus.documents import bounds
+from periplus.documents.charset import decode
+from periplus.documents.html import blocks, head, zones
+from periplus.documents.html.walk import walk
+from periplus.documents.links import LinkSet
+from periplus.documents.reading import Reading
+from periplus.documents.text import clean
+from periplus.records import Heading
+
+if TYPE_CHECKING:
+    from periplus.documents.html.walk import Block, RawLink, Walk
+    from periplus.records import Page
+
+_SCRIPTED: Final = 3  # scripts from which an empty page is taken to be drawn by them
+_TRACKERS: Final = (
+    "google-analytics", "googletagmanager", "doubleclick", "googlesyndication", "facebook.net", "hotjar", "matomo",
+    "piwik", "adservice", "amazon-adsystem", "scorecardresearch", "quantserve", "taboola", "outbrain", "criteo",
+)  # fmt: skip
+
+
+def read(page: Page) -> Reading:
+    """Read an HTML page."""
+    decoded = decode(page.body, page.content_type)
+    reading = read_markup(decoded.text, page)
+    reading.charset, reading.charset_sure = decoded.charset, decoded.sure
+    return reading
+
+
+def read_markup(markup: str, page: Page) -> Reading:
+    """Read HTML that is text already (a chapter of a book, the body of a feed's item)."""
+    cut = len(markup) > bounds.MARKUP_CHARS
+    found = walk(markup[: bounds.MARKUP_CHARS] if cut else markup)
+    chosen = blocks.choose(found.blocks)
+    links = LinkSet((try_canonical(found.base, page.url) if found.base else None) or page.url)
+    reading = Reading()
+    _read_body(reading, found, chosen)
+    head.describe(reading, found, links, page.fetched)
+    _read_links(reading, found, chosen, links)
+    _measure(reading, found, len(markup))
+    if cut or found.truncated or links.truncated:
+        reading.signals["truncated"] = 1.0
+    return reading
+
+
+def _read_body(reading: Reading, found: Walk, chosen: list[bool]) -> None:
+    main: list[Block] = []
+    rest: list[Block] = []
+    for block, kept in zip(found.blocks, chosen, strict=True):
+        (main if kept else rest).append(block)
+    reading.text = blocks.joined(main, bounds.TEXT_CHARS)
+    reading.boilerplate = blocks.joined(rest, bounds.TEXT_CHARS)
+    headings = [block for block in main if block.heading][: bounds.HEADINGS]
+    reading.headings = [Heading(block.heading, block.text[: bounds.HEADING_CHARS]) for block in headings]
+
+
+def _read_links(reading: Reading, found: Walk, chosen: list[bool], links: LinkSet) -> None:
+    if reading.redirect:
+        links.add(reading.redirect, "")
+    for link in found.links:
+        rel = link.rel.lower().split() if link.rel else ()
+        text = clean("".join(link.parts)) or link.alt
+        links.add(link.href.strip(), text, clean(link.title) if link.title else "", rel, _place(link, chosen))
+    reading.links = links.links()
+    addresses = ((links.address(source.strip()), alt) for source, alt in found.images)
+    reading.images = [(url, alt) for url, alt in addresses if url]
+
+
+def _place(link: RawLink, chosen: list[bool]) -> str:
+    if link.zone in zones.FOOTERS:
+        return "footer"
+    if link.zone != zones.CONTENT and link.zone not in zones.HINTED:
+        return "navigation"
+    # a link without text has no block of its own: its zone alone decides
+    kept = chosen[link.block] if link.block < len(chosen) else link.zone == zones.CONTENT
+    return "content" if kept else "navigation"
+
+
+def _measure(reading: Reading, found: Walk, markup_chars: int) -> None:
+    visible = sum(len(block.text) for block in found.blocks)
+    linked = sum(block.link_chars for block in found.blocks)
+    trackers = sum(1 for source in found.script_sources if any(name in source for name in _TRACKERS))
+    reading.signals.update(
+        text_ratio=visible / max(1, markup_chars),
+        link_density=linked / max(1, visible),
+        hidden_text=found.hidden_chars / max(1, visible + found.hidden_chars),
+        scripts=float(found.scripts),
+        trackers=float(trackers),
+    )
+    reading.needs_javascript = found.scripts >= _SCRIPTED or (found.scripts > 0 and "noscript" in reading.boilerplate)

@@ -1,0 +1,55 @@
+"""Links as a page wrote them, made absolute, canonical and distinct.
+
+A target may appear several times with different text; the same target with the same text counts once, the first time.
+``rel`` keeps only what matters to us: nofollow, ugc, sponsored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from periplus.addresses import try_canonical
+from periplus.documents import bounds
+from periplus.records import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_RELATIONS: Final = ("nofollow", "ugc", "sponsored")
+
+
+class LinkSet:
+    """Collects the links of one page, at most ``bounds.LINKS`` of them."""
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+        self._addresses: dict[str, str | None] = {}
+        self._links: dict[tuple[str, str], Link] = {}
+        self.truncated = False
+
+    def address(self, href: str) -> str | None:
+        """The canonical address that ``href`` means on this page; None for what is no page on the web."""
+        try:
+            return self._addresses[href]
+        except KeyError:
+            found = try_canonical(href, self._base) if 0 < len(href) <= bounds.ADDRESS_CHARS else None
+            self._addresses[href] = found
+            return found
+
+    def add(self, href: str, text: str, title: str = "", rel: Collection[str] = (), place: str = "content") -> None:
+        """Take a link in; ``text`` and ``title`` are clean."""
+        if href.startswith("#"):
+            return
+        url = self.address(href)
+        if url is None:
+            return
+        if len(self._links) >= bounds.LINKS:
+            self.truncated = True
+            return
+        text = text[: bounds.LINK_TEXT_CHARS]
+        if (url, text) not in self._links:
+            kept = tuple(name for name in _RELATIONS if name in rel) if rel else ()
+            self._links[url, text] = Link(url, text, title[: bounds.LINK_TEXT_CHARS], kept, place)
+
+    def links(self) -> list[Link]:
+        return list(self._links.values())

@@ -1,0 +1,132 @@
+"""From a page to a document: pick the reader, let it read, add what all documents have, judge.
+
+``parse`` raises only ``ParseError``. A page that must not be found (noindex, another canonical address, no text) is still
+a document, with a ``refusal``: its row explains the address and replaces an older version.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from periplus.addresses import key, site, try_canonical
+from periplus.documents import bounds, robots
+from periplus.documents.dates import plausible
+from periplus.documents.fingerprint import content_hash, simhash
+from periplus.documents.kinds import kind_of
+from periplus.documents.language import detect
+from periplus.documents.readers import READERS
+from periplus.documents.signals import measure
+from periplus.documents.text import shorten
+from periplus.errors import ParseError
+from periplus.records import Document, Link
+
+if TYPE_CHECKING:
+    from periplus.documents.reading import Reading
+    from periplus.records import Page
+
+_LINK_HEADER: Final = re.compile(r"<([^>]{1,2048})>\s*((?:;\s*[^,;]*)*)")
+_OPENING: Final = 300  # characters of the text that stand in for a missing description
+
+
+def parse(page: Page) -> Document:
+    """The document in ``page``; raises ``ParseError`` where there is none."""
+    if len(page.body) > bounds.BODY_BYTES:
+        raise ParseError("parse-bound", f"{len(page.body)} bytes, the limit is {bounds.BODY_BYTES}")
+    kind = kind_of(page)
+    reader = READERS.get(kind)
+    if reader is None:
+        raise ParseError("unsupported-type", kind)
+    return _document(page, kind, reader(page))
+
+
+def _document(page: Page, kind: str, reading: Reading) -> Document:
+    directives = reading.robots | robots.from_headers(page.headers, page.fetched)
+    nofollow = "nofollow" in directives
+    canonical = _trusted_canonical(page, reading)
+    modified = reading.dates.modified or plausible(_header(page, "last-modified"), page.fetched)
+    words, signals = measure(page, reading)
+    language = detect(reading.text or reading.title or reading.boilerplate, reading.declared_language[:2])
+    return Document(
+        url=page.url,
+        key=key(page.url),
+        fetched=page.fetched,
+        status=page.status,
+        content_type=kind,
+        refusal=_refusal(page, reading, directives, canonical),
+        title=shorten(_title(page, reading), bounds.TITLE_CHARS),
+        headings=tuple(reading.headings),
+        text=reading.text,
+        boilerplate=reading.boilerplate,
+        description=reading.description or shorten(reading.text[: 2 * _OPENING].replace("\n", " "), _OPENING),
+        language=language,
+        declared_language=reading.declared_language,
+        charset=reading.charset,
+        charset_sure=reading.charset_sure,
+        canonical=canonical,
+        published=reading.dates.published,
+        modified=modified,
+        date_source=reading.dates.source or ("header" if modified else ""),
+        author=reading.author,
+        site_name=reading.site_name,
+        favicon=reading.favicon,
+        feeds=tuple(reading.feeds),
+        hreflang=reading.hreflang,
+        structured=tuple(reading.structured),
+        images=tuple(reading.images),
+        links=tuple(map(_unfollowed, reading.links) if nofollow else reading.links),
+        noindex="noindex" in directives,
+        nofollow=nofollow,
+        noarchive="noarchive" in directives,
+        content_hash=content_hash(page.body),
+        fingerprint=simhash(reading.text),
+        word_count=words,
+        signals=signals,
+    )
+
+
+def _title(page: Page, reading: Reading) -> str:
+    """The title, else the first heading, else the last part of the address."""
+    if reading.title:
+        return reading.title
+    if reading.headings:
+        return min(reading.headings, key=lambda heading: heading.level).text
+    return page.url.partition("?")[0].rstrip("/").rpartition("/")[2]
+
+
+def _unfollowed(link: Link) -> Link:
+    if "nofollow" in link.rel:
+        return link
+    return Link(link.url, link.text, link.title, ("nofollow", *link.rel), link.place)
+
+
+def _refusal(page: Page, reading: Reading, directives: set[str], canonical: str) -> str:
+    if "noindex" in directives:
+        return "noindex"
+    if reading.redirect and reading.redirect != page.url:
+        return "redirected"
+    if canonical and canonical != page.url:
+        return "canonical-elsewhere"
+    if not reading.text and not reading.boilerplate:
+        return "needs-javascript" if reading.needs_javascript else "no-content"
+    return ""
+
+
+def _trusted_canonical(page: Page, reading: Reading) -> str:
+    """The canonical address that the page or its headers name, believed only within the page's own site."""
+    named = reading.canonical or _header_canonical(page)
+    return named if named and site(named) == site(page.url) else ""
+
+
+def _header_canonical(page: Page) -> str:
+    for name, value in page.headers:
+        if name.lower() != "link":
+            continue
+        for match in _LINK_HEADER.finditer(value[:8192]):
+            if re.search(r"""rel\s*=\s*["']?[^"',;]*\bcanonical\b""", match.group(2), re.IGNORECASE):
+                return try_canonical(match.group(1), page.url) or ""
+    return ""
+
+
+def _header(page: Page, name: str) -> str:
+    return next((value for header, value in page.headers if header.lower() == name), "")

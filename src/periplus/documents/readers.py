@@ -1,0 +1,18 @@
+"""The readers by media type. A reader takes a page and gives a ``Reading``, or raises ``ParseError``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from periplus.documents import html, kinds, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from periplus.documents.reading import Reading
+    from periplus.records import Page
+
+READERS: Final[dict[str, Callable[[Page], Reading]]] = {
+    kinds.HTML: html.read,
+    kinds.PLAIN: plain.read,
+}

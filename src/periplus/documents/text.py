@@ -1,0 +1,37 @@
+"""Cleaning of text: what leaves this room has no control characters, no lone surrogates and no invisible joints.
+
+A clean text holds letters, marks, digits, punctuation, symbols and single spaces; paragraphs are parted by ``\\n``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+# C0 and C1 controls, soft hyphen, zero-width space, bidirectional overrides and isolates, byte-order mark, lone
+# surrogates and the two non-characters. Joiners (200C, 200D) stay: several scripts and emoji are spelled with them.
+_UNWANTED: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+
+
+def clean(text: str) -> str:
+    """One line: runs of white space become one space, unwanted characters vanish."""
+    line = " ".join(text.split())
+    if line.isprintable():
+        return line
+    return " ".join(_UNWANTED.sub("", line).split())
+
+
+def clean_lines(text: str) -> str:
+    """Several lines, for code and plain text: inner spacing kept, tabs widened, empty lines dropped."""
+    lines = _UNWANTED.sub("", "\n".join(text.expandtabs(4).splitlines())).split("\n")
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most ``limit`` characters, cut at a space where there is one in the last fifth."""
+    if len(text) <= limit:
+        return text
+    cut = text.rfind(" ", limit * 4 // 5, limit)
+    return text[: cut if cut > 0 else limit].rstrip()
