@@ -125,6 +125,7 @@ class Document(Struct, frozen=True):
     word_count: int = 0
     signals: dict[str, float] = field(default_factory=dict)
     archive: ArchiveLocation | None = None
+    id: str = ""  # given by an import; pages of the web are known by their address
 
     @property
     def indexable(self) -> bool:
