@@ -6,11 +6,12 @@ gives nothing is handed on as it is, as unpacking it is the concern of whoever r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import brotli
 import zstandard
 from isal import isal_zlib
+from isal.igzip_lib import IsalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 MAX_UNPACKED = 32_000_000
 _STEP = 16_384  # bytes given to a decoder at once: with deflate's greatest ratio, 17 MB come out at most
 
-_FAILURES: tuple[type[Exception], ...] = (isal_zlib.error, brotli.error, zstandard.ZstdError, EOFError)
+_FAILURES = (cast("type[Exception]", IsalError), brotli.error, zstandard.ZstdError, EOFError)
 
 
 class _Decoder(Protocol):
@@ -77,6 +78,8 @@ def _steps(decoder: _Decoder, data: bytes) -> Iterator[bytes]:
 
 def _gzip(data: bytes) -> Iterator[bytes]:
     """All members; what follows the last one is ignored, as browsers do."""
+    if data[:2] != b"\x1f\x8b":
+        raise EOFError
     while data[:2] == b"\x1f\x8b":
         decoder = isal_zlib.decompressobj(31)
         for at in range(0, len(data), _STEP):

@@ -5,9 +5,10 @@ Memory is bounded by the largest record that is accepted, whatever the file says
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from isal import isal_zlib
+from isal.igzip_lib import IsalError
 
 from periplus.archive import record
 from periplus.errors import Corrupt, Incompatible, OverBudget, Truncated
@@ -21,7 +22,7 @@ MAX_RECORD = 256_000_000  # bytes of one record, unpacked
 MAGIC = b"\x1f\x8b"
 _STEP = 65_536
 _TRAILER = b"\r\n"
-_DAMAGE: tuple[type[Exception], ...] = (isal_zlib.error, EOFError)
+_DAMAGE = (cast("type[Exception]", IsalError), EOFError)
 
 
 class PlacedRecord(NamedTuple):
@@ -33,14 +34,10 @@ class PlacedRecord(NamedTuple):
 def placed_records(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> Iterator[PlacedRecord]:
     """All records from ``offset`` on; raises ``Corrupt`` or ``Truncated`` where the file stops being whole."""
     file.seek(offset)
-    packed = file.peek(2)[:2] == MAGIC if hasattr(file, "peek") else _starts_packed(file, offset)
-    yield from _packed(file, offset, limit) if packed else _plain(file, offset, limit)
-
-
-def _starts_packed(file: BinaryIO, offset: int) -> bool:
-    start = file.read(2)
+    start = file.read(len(MAGIC))
     file.seek(offset)
-    return start == MAGIC
+    packed = start != b"" and MAGIC.startswith(start)
+    yield from _packed(file, offset, limit) if packed else _plain(file, offset, limit)
 
 
 def members(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> Iterator[tuple[int, bytes]]:
@@ -124,7 +121,7 @@ def _past_empty_lines(file: BinaryIO, ahead: bytes) -> tuple[int, bytes]:
 
 def _whole_fields(file: BinaryIO, ahead: bytes) -> tuple[bytes, int]:
     if not ahead.startswith(b"WARC/"[: len(ahead)]):
-        raise Corrupt(f"no WARC record here, but {ahead[:20]!r}")
+        raise record.foreign(ahead)
     while (start := record.fields_end(ahead)) < 0:
         more = file.read(_STEP)
         if not more:

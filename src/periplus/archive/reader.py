@@ -79,22 +79,22 @@ def _pairs(records: Iterator[PlacedRecord]) -> Iterator[tuple[PlacedRecord, Reco
     """Responses with their requests; a request stands right before or right after its response."""
     waiting: PlacedRecord | None = None
     request: Record | None = None
-    for placed in records:
-        current = placed.record
-        if current.type == "request":
-            if waiting is not None and _belong(current, waiting.record):
-                yield waiting, current
-                waiting = None
-            else:
+    try:
+        for placed in records:
+            current = placed.record
+            if current.type == "request":
                 request = current
-        elif current.type in _RESPONSES and _is_http(current):
-            if waiting is not None:
-                yield waiting, None
-            waiting = placed
-            if request is not None and _belong(request, current):
+            elif current.type in _RESPONSES and _is_http(current):
+                if waiting is not None:
+                    yield waiting, None
+                waiting = placed
+            if waiting is not None and request is not None and _belong(request, waiting.record):
                 yield waiting, request
-                waiting = None
-            request = None
+                waiting = request = None
+    except PeriplusError:
+        if waiting is not None:
+            yield waiting, None  # damage further on does not take away a response that is whole
+        raise
     if waiting is not None:
         yield waiting, None
 

@@ -7,7 +7,6 @@ Reading takes any version, line ends of either kind and folded fields, because o
 from __future__ import annotations
 
 import base64
-import binascii
 import datetime
 import hashlib
 import re
@@ -16,7 +15,7 @@ from typing import NamedTuple
 
 from isal import igzip
 
-from periplus.errors import Corrupt, Truncated
+from periplus.errors import Corrupt, Incompatible, StorageError, Truncated
 
 VERSION = "WARC/1.1"
 COMPRESSION_LEVEL = 2  # isal, on HTML: 420 MB/s at ratio 5.1; zlib's level 6 does 50 MB/s at 6.0
@@ -81,7 +80,7 @@ def parse_fields(head: bytes) -> dict[str, str]:
     """Named fields of the bytes before the block; raises ``Corrupt`` when they are not those of a record."""
     lines = _LINE_END.split(head.rstrip(b"\r\n"))
     if not lines[0].startswith(b"WARC/"):
-        raise Corrupt(f"no WARC record here, but {lines[0][:20]!r}")
+        raise foreign(lines[0])
     fields: dict[str, str] = {}
     name = ""
     for line in lines[1:]:
@@ -95,6 +94,13 @@ def parse_fields(head: bytes) -> dict[str, str]:
         name = name.strip().lower()
         fields[name] = value.strip()
     return fields
+
+
+def foreign(start: bytes) -> StorageError:
+    """The error for bytes that begin no WARC record."""
+    if start.startswith(b"filedesc://"):
+        return Incompatible("an ARC file, not a WARC file; convert it first")
+    return Corrupt(f"no WARC record here, but {start[:20]!r}")
 
 
 def block_length(fields: dict[str, str]) -> int:
@@ -118,7 +124,7 @@ def decode(data: bytes) -> Record:
 
 def digest(data: bytes) -> str:
     """SHA-1 in base 32, the customary spelling in WARC files."""
-    return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
+    return "sha1:" + _base32(hashlib.sha1(data, usedforsecurity=False).digest())
 
 
 def agrees(stated: str, data: bytes) -> bool:
@@ -128,15 +134,11 @@ def agrees(stated: str, data: bytes) -> bool:
     if not colon or algorithm is None:
         return True
     found = algorithm(data, usedforsecurity=False).digest()
-    return value.lower() == found.hex() or _base32(value) == found
+    return value.upper().rstrip("=") == _base32(found) or value.lower() == found.hex()
 
 
-def _base32(text: str) -> bytes:
-    padded = text.upper() + "=" * (-len(text) % 8)
-    try:
-        return base64.b32decode(padded)
-    except (binascii.Error, ValueError):
-        return b""
+def _base32(found: bytes) -> str:
+    return base64.b32encode(found).decode().rstrip("=")
 
 
 def date_text(seconds: float) -> str:
