@@ -40,10 +40,9 @@ def normal(text: str, base: str | None = None) -> str | None:
         return None
     try:
         href: str = ada_url.normalize_url(text) if base is None else ada_url.join_url(base, text)
-    except UnicodeEncodeError:
-        return normal(_without_surrogates(text), base and _without_surrogates(base))
     except ValueError:
-        return None
+        mended = _without_surrogates(text), base and _without_surrogates(base)
+        return None if mended == (text, base) else normal(*mended)
     return href if href.startswith(("https://", "http://")) else None
 
 
