@@ -2,7 +2,8 @@
 
 It runs in a daemon thread with its own event loop. ``start`` returns when the port listens, ``stop`` when all
 connections are closed and the thread has ended. The ``answer`` function maps a request to a reply; it is called in
-the server's thread and must not block. Only 127.0.0.1 is ever bound.
+the server's thread and must not block. Only 127.0.0.1 is ever bound. With a TLS context the same port speaks both
+HTTP and HTTPS: the client's first byte tells which.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ ADDRESS = "127.0.0.1"
 HEAD_LIMIT = 65_536  # bytes of a request's head
 BODY_LIMIT = 1_000_000  # bytes of a request's body
 BACKLOG = 1_024
+TLS_HANDSHAKE = b"\x16"  # the first byte of a TLS client
 
 
 class MalformedRequest(Exception):
@@ -100,34 +102,45 @@ class WebServer:
 
     async def _serve(self, listener: socket.socket, listening: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
-        server = await asyncio.start_server(
-            self._connected, sock=listener, ssl=self._tls, limit=HEAD_LIMIT, backlog=BACKLOG
-        )
+        listener.setblocking(False)  # noqa: FBT003
+        listener.listen(BACKLOG)
+        accepting = asyncio.ensure_future(self._accept(listener))
         listening.set()
         await self._closing.wait()
-        server.close()
-        tasks = list(self._tasks)
+        tasks = [accepting, *self._tasks]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await server.wait_closed()
+        listener.close()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
+    async def _accept(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            client, _ = await loop.sock_accept(listener)
+            task = loop.create_task(self._connected(client))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _connected(self, client: socket.socket) -> None:
         connection = self.log.connected()
+        writer: asyncio.StreamWriter | None = None
         try:
-            await self._converse(reader, writer, connection)
-        except (ConnectionError, TimeoutError, asyncio.CancelledError):
-            writer.transport.abort()  # the client went away, or the server is stopping
+            tls = self._tls if self._tls and await _first_byte(client) == TLS_HANDSHAKE else None
+            reader, writer = await _streams(client, tls)
+            await self._converse(reader, writer, connection, "https" if tls else "http")
+        except (OSError, asyncio.CancelledError):  # the client went away or broke the handshake, or the server stops
+            if writer is not None:
+                writer.transport.abort()
         finally:
-            writer.close()
-            self._tasks.discard(task)
+            if writer is not None:
+                writer.close()
+            else:
+                client.close()
             self.log.disconnected(connection)
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int) -> None:
-        scheme = "https" if self._tls else "http"
+    async def _converse(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int, scheme: str
+    ) -> None:
         keep_alive = True
         while keep_alive and not writer.is_closing():
             try:
@@ -162,6 +175,28 @@ def _listener(port: int) -> socket.socket:
             raise PortInUse(f"port {port} of {ADDRESS} is in use; stop the other program or choose another") from error
         raise UsageError(f"port {port} of {ADDRESS} cannot be opened: {error}; choose another") from error
     return listener
+
+
+async def _first_byte(client: socket.socket) -> bytes:
+    """The first byte that the client sends, left in the socket for whoever reads next; empty when it sends none."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(client, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(client)
+    return client.recv(1, socket.MSG_PEEK)
+
+
+async def _streams(
+    client: socket.socket, tls: ssl.SSLContext | None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=HEAD_LIMIT)
+    protocol = asyncio.StreamReaderProtocol(reader)
+    transport, _ = await loop.connect_accepted_socket(lambda: protocol, client, ssl=tls)
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
 async def _read_request(
