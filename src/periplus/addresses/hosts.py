@@ -56,6 +56,6 @@ def _site(place: str) -> str:
 
 @cache
 def _suffixes() -> Any:
-    from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - reads 16,000 rules: only where it is needed
+    from publicsuffixlist import PublicSuffixList  # reads 16,000 rules: only where needed
 
     return PublicSuffixList()
