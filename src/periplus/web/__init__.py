@@ -1,0 +1,7 @@
+"""The web room: search pages, JSON API and operator's console as one ASGI app, and the server around it."""
+
+from periplus.web.application import create_app
+from periplus.web.backend import Backend
+from periplus.web.server import WebServer, serve
+
+__all__ = ["Backend", "WebServer", "create_app", "serve"]

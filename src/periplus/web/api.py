@@ -1,0 +1,123 @@
+"""The JSON API: one endpoint for each row of ``operations.OPERATIONS``."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+from starlette.routing import Route
+
+from periplus.records import SearchAnswer
+from periplus.web.backend import COMMANDS
+from periplus.web.operations import OPERATIONS, AnalyzeAnswer, CommandAnswer, Operation, SuggestAnswer, search_request
+from periplus.web.paging import address, has_next
+from periplus.web.parameters import read
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+
+    from periplus.web.backend import Backend
+
+    Handler = Callable[[Backend, dict[str, Any]], Any]
+
+JSON = "application/json"
+SUGGESTIONS = "application/x-suggestions+json"
+
+
+def routes() -> list[Route]:
+    return [
+        Route(operation.path, endpoint(operation), methods=[operation.method], name=operation.name)
+        for operation in OPERATIONS
+    ]
+
+
+def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+    handler = _HANDLERS[operation.name]
+
+    async def answer(request: Request) -> Response:
+        if operation.operator:
+            request.app.state.gate.check(request)
+        values = read(operation.parameters, request.query_params.multi_items())
+        result = await run_in_threadpool(handler, request.app.state.backend, values)
+        return _response(request, operation, result)
+
+    return answer
+
+
+def json_response(result: Any, status: int = 200, media_type: str = JSON, **headers: str) -> Response:
+    return Response(msgspec.json.encode(result), status, headers, media_type)
+
+
+def _response(request: Request, operation: Operation, result: Any) -> Response:
+    if isinstance(result, list):
+        return json_response(result, media_type=SUGGESTIONS)
+    if not isinstance(result, SearchAnswer) or result.degraded:
+        return json_response(result, operation.status)
+    tag = entity_tag(result, str(request.url.query))
+    headers = {"etag": tag, "cache-control": "private, no-cache"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(msgspec.json.encode(result), operation.status, headers, JSON)
+
+
+def entity_tag(answer: SearchAnswer, query: str) -> str:
+    """Weak, since the time taken differs: the generation, the request, and which results in which order."""
+    listed = "\n".join((query, *(f"{result.id} {result.score}" for result in answer.results)))
+    digest = hashlib.blake2b(listed.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return f'W/"{answer.generation}-{digest}"'
+
+
+# What each operation does
+
+
+def search(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
+    answer = backend.search(search_request(values))
+    following = address("/api/v1/search", values, page=answer.page + 1) if has_next(answer) else None
+    return msgspec.structs.replace(answer, next=following)
+
+
+def suggest(backend: Backend, values: dict[str, Any]) -> SuggestAnswer | list[Any]:
+    found = backend.suggest(values["q"], values["limit"])
+    if values["format"] == "opensearch":
+        return [values["q"], [suggestion.text for suggestion in found], [], []]
+    return SuggestAnswer(values["q"], tuple(found))
+
+
+def explain(backend: Backend, values: dict[str, Any]) -> Any:
+    return backend.explain(values["q"], values["url"], values["profile"])
+
+
+def inspect(backend: Backend, values: dict[str, Any]) -> Any:
+    return backend.inspect(values["url"])
+
+
+def analyze(backend: Backend, values: dict[str, Any]) -> AnalyzeAnswer:
+    return AnalyzeAnswer(values["text"], backend.analyze(values["text"], values["lang"]))
+
+
+def status(backend: Backend, _values: dict[str, Any]) -> dict[str, Any]:
+    return backend.status()
+
+
+def command(name: str) -> Handler:
+    def handler(backend: Backend, _values: dict[str, Any]) -> CommandAnswer:
+        backend.command(name)
+        return CommandAnswer(name)
+
+    return handler
+
+
+_HANDLERS: dict[str, Handler] = {
+    "search": search,
+    "suggest": suggest,
+    "explain": explain,
+    "inspect": inspect,
+    "analyze": analyze,
+    "status": status,
+    **{name: command(name) for name in COMMANDS},
+}

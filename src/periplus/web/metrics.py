@@ -1,0 +1,69 @@
+"""Counts and times for Prometheus, in a registry of the app's own.
+
+Labels are bounded: the route's pattern (never the address asked for), known methods, and the class of the status.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.responses import Response
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+
+
+class Metrics:
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        labels = ("route", "method", "status")
+        self.requests = Counter("periplus_http_requests", "Requests answered", labels, registry=self.registry)
+        self.seconds = Histogram(
+            "periplus_http_seconds",
+            "Time to the end of the answer",
+            ("route",),
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self.running = Gauge("periplus_http_running", "Requests being answered now", registry=self.registry)
+
+    def observe(self, scope: Scope, status: int, seconds: float) -> None:
+        # Starlette leaves the matched route in the scope; what matched none shares one label.
+        route = getattr(scope.get("route"), "path", "other")
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        self.requests.labels(route, method, f"{status // 100}xx").inc()
+        self.seconds.labels(route).observe(seconds)
+
+    async def endpoint(self, _request: Request) -> Response:
+        return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_LATEST)
+
+
+class MetricsMiddleware:
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app = app
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        status = 500
+        started = time.perf_counter()
+
+        async def watch(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        with self.metrics.running.track_inprogress():
+            try:
+                await self.app(scope, receive, watch)
+            finally:
+                self.metrics.observe(scope, status, time.perf_counter() - started)

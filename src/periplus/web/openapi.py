@@ -1,0 +1,80 @@
+"""``/openapi.json``, made from the table of operations and from the types of their answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from periplus import __version__
+from periplus.web.operations import OPERATIONS, Operation
+from periplus.web.problems import MEDIA_TYPE, Problem
+
+if TYPE_CHECKING:
+    from periplus.web.parameters import Parameter
+
+_REFERENCE = "#/components/schemas/{name}"
+
+
+def document() -> dict[str, Any]:
+    kinds = [*(operation.answer for operation in OPERATIONS), Problem]
+    schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
+    paths: dict[str, dict[str, Any]] = {}
+    for operation, schema in zip(OPERATIONS, schemas, strict=False):
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schema, schemas[-1])
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Periplus", "version": __version__, "summary": "Search, and the state of crawl and index"},
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"operator": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(operation: Operation, schema: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+    failed = {"description": "what is wrong", "content": {MEDIA_TYPE: {"schema": problem}}}
+    described: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "parameters": [_parameter(parameter) for parameter in operation.parameters],
+        "responses": {
+            str(operation.status): {"description": "done", "content": _content(operation, schema)},
+            "default": failed,
+        },
+    }
+    if operation.operator:
+        described["security"] = [{"operator": []}]
+    return described
+
+
+def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
+    content: dict[str, Any] = {"application/json": {"schema": schema}}
+    if operation.name == "suggest":
+        content["application/x-suggestions+json"] = {"schema": {"type": "array"}}
+    return content
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "in": "query",
+        "required": parameter.required,
+        "description": parameter.help,
+        "schema": _schema(parameter),
+    }
+
+
+def _schema(parameter: Parameter) -> dict[str, Any]:
+    if parameter.kind == "integer":
+        bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum}
+        return {"type": "integer", **bounds, "default": parameter.default}
+    if parameter.kind == "flag":
+        return {"type": "integer", "enum": [0, 1], "default": 0}
+    if parameter.kind == "choice":
+        return {"type": "string", "enum": list(parameter.choices), "default": parameter.default}
+    if parameter.kind == "date":
+        return {"type": "string", "format": "date"}
+    least = {"minLength": 1} if parameter.required else {}
+    return {"type": "string", "maxLength": parameter.maximum, **least}

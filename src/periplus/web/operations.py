@@ -1,0 +1,137 @@
+"""The table of API operations: path, parameters, answer. ``api.py`` serves it, ``openapi.py`` documents it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from periplus.errors import UsageError
+from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, Suggestion
+from periplus.web.backend import COMMANDS
+from periplus.web.parameters import Parameter
+
+PREFIX = "/api/v1"
+MAX_SIZE = 100
+MAX_DEPTH = 10_000  # results that can be paged through
+
+
+class SuggestAnswer(Struct, frozen=True):
+    query: str
+    suggestions: tuple[Suggestion, ...]
+
+
+class AnalyzeAnswer(Struct, frozen=True):
+    text: str
+    tokens: list[dict[str, Any]]
+
+
+class CommandAnswer(Struct, frozen=True):
+    command: str
+    accepted: bool = True
+
+
+class Operation(Struct, frozen=True):
+    name: str
+    path: str
+    summary: str
+    parameters: tuple[Parameter, ...] = ()
+    answer: Any = dict[str, Any]
+    method: str = "GET"
+    operator: bool = False  # needs the operator's key
+    status: int = 200
+
+
+_QUERY = Parameter("q", help="the query, as typed", required=True)
+_URL = Parameter("url", help="an http or https address", required=True)
+_PROFILE = Parameter("profile", help="ranking profile", maximum=60)
+
+SEARCH_PARAMETERS = (
+    Parameter("q", help="the query, as typed"),
+    Parameter("page", "integer", "page of the list, from 1", 1, minimum=1, maximum=1_000),
+    Parameter("size", "integer", "results on a page", 10, minimum=1, maximum=MAX_SIZE),
+    _PROFILE,
+    Parameter("lang", help="only pages in this language, ISO 639-1", maximum=35),
+    Parameter("site", help="only this host or registered domain", maximum=255),
+    Parameter("type", help="only this content type, such as text/html, or an ending such as pdf", maximum=100),
+    Parameter("before", "date", "only pages published before this day"),
+    Parameter("after", "date", "only pages published on or after this day"),
+    Parameter("safe", "flag", "leave out pages unfit for all ages", default=False),
+    Parameter("lens", help="preferences among sites"),
+    Parameter("sort", "choice", "order of the list", "relevance", choices=("relevance", "date")),
+    Parameter("explain", "flag", "give the parts of each score", default=False),
+)
+
+OPERATIONS = (
+    Operation(
+        "search",
+        f"{PREFIX}/search",
+        "Search the collection",
+        (_QUERY, *SEARCH_PARAMETERS[1:]),
+        SearchAnswer,
+    ),
+    Operation(
+        "suggest",
+        f"{PREFIX}/suggest",
+        "Complete what is being typed",
+        (
+            Parameter("q", help="the beginning of a query"),
+            Parameter("limit", "integer", "suggestions, at most", 8, minimum=1, maximum=20),
+            Parameter("format", "choice", "shape of the answer", "periplus", choices=("periplus", "opensearch")),
+        ),
+        SuggestAnswer,
+    ),
+    Operation(
+        "explain", f"{PREFIX}/explain", "The score of one page for one query", (_QUERY, _URL, _PROFILE), Explanation
+    ),
+    Operation("inspect", f"{PREFIX}/inspect", "The state of one address, with reasons", (_URL,), Inspection),
+    Operation(
+        "analyze",
+        f"{PREFIX}/analyze",
+        "How a text is cut into terms",
+        (
+            Parameter("text", help="the text", required=True),
+            Parameter("lang", help="its language, ISO 639-1; guessed when empty", maximum=35),
+        ),
+        AnalyzeAnswer,
+    ),
+    Operation("status", f"{PREFIX}/status", "Crawl, index and ranks now"),
+    Operation("stop", f"{PREFIX}/crawl", "Stop the crawl", (), CommandAnswer, "DELETE", operator=True, status=202),
+    *(
+        Operation(
+            name,
+            f"{PREFIX}/crawl/{name}",
+            f"{name.capitalize()} the crawl",
+            (),
+            CommandAnswer,
+            "POST",
+            operator=True,
+            status=202,
+        )
+        for name in COMMANDS
+        if name != "stop"
+    ),
+)
+
+
+def search_request(values: dict[str, Any]) -> SearchRequest:
+    """The request that checked ``values`` of SEARCH_PARAMETERS ask for; raises UsageError when paged too deep."""
+    if values["page"] * values["size"] > MAX_DEPTH:
+        raise UsageError(
+            f"page {values['page']} lies beyond the {MAX_DEPTH} results that can be paged; narrow the query"
+        )
+    return SearchRequest(
+        query=values["q"],
+        page=values["page"],
+        size=values["size"],
+        profile=values["profile"],
+        language=values["lang"],
+        site=values["site"],
+        type=values["type"],
+        before=values["before"],
+        after=values["after"],
+        safe=values["safe"],
+        lens=values["lens"],
+        sort=values["sort"],
+        explain=values["explain"],
+    )

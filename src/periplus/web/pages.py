@@ -1,0 +1,141 @@
+"""The reader's pages: landing, results, and what can be asked about one page or site.
+
+All of them work without scripts. A page ignores parameters it does not know.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+
+from periplus.errors import NotFound
+from periplus.web.feeds import FORMATS, feed, foreign_parameters, searxng
+from periplus.web.filters import filters, language_name
+from periplus.web.operations import SEARCH_PARAMETERS, search_request
+from periplus.web.paging import address, pages
+from periplus.web.parameters import Parameter, read_lenient
+from periplus.web.rendering import page
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from periplus.records import SearchAnswer
+    from periplus.web.backend import Backend
+
+_EXACT = Parameter("exact", "flag", "search for what was typed, uncorrected", default=False)
+_FORMAT = Parameter("format", "choice", "shape of the answer", "html", choices=FORMATS)
+_LOOKUP = (Parameter("url"), Parameter("q"), Parameter("host", maximum=255), Parameter("profile", maximum=60))
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/", landing, name="landing"),
+        Route("/search", results, name="results"),
+        Route("/site/{host}", site, name="site"),
+        Route("/inspect", inspect, name="inspector"),
+        Route("/explain", explain, name="explainer"),
+        Route("/cached", cached, name="reader"),
+        Route("/about-bot", about_bot, name="about-bot"),
+    ]
+
+
+def _backend(request: Request) -> Backend:
+    backend: Backend = request.app.state.backend
+    return backend
+
+
+def _given(request: Request) -> dict[str, Any]:
+    return read_lenient(_LOOKUP, request.query_params.multi_items())
+
+
+async def landing(request: Request) -> Response:
+    status = await run_in_threadpool(_backend(request).status)
+    return page(request, "landing.html", {"status": status, "landing": True})
+
+
+# Results
+
+
+async def results(request: Request) -> Response:
+    pairs = request.query_params.multi_items()
+    values = read_lenient(SEARCH_PARAMETERS, pairs)
+    choice = read_lenient((_EXACT, _FORMAT), pairs)
+    if choice["format"] != "html":
+        values = foreign_parameters(values, dict(pairs))
+    if not values["q"]:
+        return RedirectResponse("/", 303)
+    answer = await run_in_threadpool(_search, _backend(request), values, choice)
+    if choice["format"] == "json":
+        return searxng(answer)
+    if choice["format"] in ("rss", "atom"):
+        return feed(request, answer, choice["format"], address("/search", values))
+    return page(request, "results.html", _context(values, choice, answer))
+
+
+def _search(backend: Backend, values: dict[str, Any], choice: dict[str, Any]) -> SearchAnswer:
+    wanted = search_request({**values, "explain": choice["format"] == "html"})
+    if choice["exact"]:
+        wanted = msgspec.structs.replace(wanted, correct=False)
+    return backend.search(wanted)
+
+
+def _context(values: dict[str, Any], choice: dict[str, Any], answer: SearchAnswer) -> dict[str, Any]:
+    kept = {**values, "exact": choice["exact"]}
+    return {
+        "q": values["q"],
+        "values": values,
+        "answer": answer,
+        "pages": pages(answer),
+        "filters": filters(kept, answer),
+        "link": partial(address, "/search", kept),
+        "language_name": language_name,
+        "feed": address("/search", kept, format="rss", page=1),
+    }
+
+
+# One page, one site
+
+
+async def site(request: Request) -> Response:
+    host = request.path_params["host"].lower()
+    known = await run_in_threadpool(_backend(request).site, host)
+    if known is None:
+        raise NotFound(f"no page of {host} is known here; the crawl has not reached it")
+    return page(request, "site.html", {"host": host, "site": known})
+
+
+async def inspect(request: Request) -> Response:
+    url = _given(request)["url"]
+    inspection = await run_in_threadpool(_backend(request).inspect, url) if url else None
+    return page(request, "inspect.html", {"url": url, "inspection": inspection})
+
+
+async def explain(request: Request) -> Response:
+    given = _given(request)
+    asked = given["q"] and given["url"]
+    score = (
+        await run_in_threadpool(_backend(request).explain, given["q"], given["url"], given["profile"])
+        if asked
+        else None
+    )
+    return page(request, "explain.html", {"q": given["q"], "url": given["url"], "explanation": score})
+
+
+async def cached(request: Request) -> Response:
+    given = _given(request)
+    copy = await run_in_threadpool(_backend(request).cached, given["url"]) if given["url"] else None
+    if copy is None:
+        raise NotFound("there is no copy of this page here, or it asks not to be kept; open the page itself")
+    return page(request, "cached.html", {"q": given["q"], "url": given["url"], "copy": copy})
+
+
+async def about_bot(request: Request) -> Response:
+    host = _given(request)["host"].lower()
+    report = await run_in_threadpool(_backend(request).bot_report, host) if host else None
+    return page(request, "about-bot.html", {"host": host, "report": report})

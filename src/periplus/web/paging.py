@@ -1,0 +1,55 @@
+"""Which pages of a result list there are, and the addresses of them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from periplus.web.operations import MAX_DEPTH, SEARCH_PARAMETERS
+from periplus.web.rendering import query_string
+
+if TYPE_CHECKING:
+    from periplus.records import SearchAnswer
+
+WINDOW = 9  # page numbers shown at once
+
+_DEFAULTS = {parameter.name: parameter.default for parameter in SEARCH_PARAMETERS}
+
+
+class Pages(Struct, frozen=True):
+    current: int
+    numbers: tuple[int, ...]
+    previous: int | None
+    next: int | None
+
+
+def pages(answer: SearchAnswer) -> Pages:
+    last = max(last_page(answer), answer.page)
+    first = max(1, min(answer.page - WINDOW // 2, last - WINDOW + 1))
+    return Pages(
+        answer.page,
+        tuple(range(first, min(first + WINDOW - 1, last) + 1)),
+        answer.page - 1 if answer.page > 1 else None,
+        answer.page + 1 if has_next(answer) else None,
+    )
+
+
+def has_next(answer: SearchAnswer) -> bool:
+    """A page that is not full is the last: grouping by host can end a list before its total."""
+    return len(answer.results) >= answer.size and answer.page < last_page(answer)
+
+
+def last_page(answer: SearchAnswer) -> int:
+    if len(answer.results) < answer.size:
+        return answer.page
+    reachable = min(answer.total.value, MAX_DEPTH - MAX_DEPTH % answer.size)
+    return max(1, math.ceil(reachable / answer.size))
+
+
+def address(path: str, values: dict[str, Any], **changes: Any) -> str:
+    """The address of this list with some values changed; what equals its default is left out."""
+    merged = {**values, **changes}
+    told = {name: value for name, value in merged.items() if value != _DEFAULTS.get(name, "")}
+    return f"{path}?{query_string({name: int(v) if v is True else v for name, v in told.items()})}"

@@ -1,0 +1,69 @@
+"""What machines ask for: health, metrics, descriptions of the API and of the search, robots.txt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from periplus.web import openapi
+from periplus.web.api import JSON, json_response
+from periplus.web.problems import MEDIA_TYPE, problem
+from periplus.web.rendering import page
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+# Result lists are for people; a crawler in them would find no end.
+_PRIVATE = ("/search", "/cached", "/inspect", "/explain", "/console")
+ROBOTS = "User-agent: *\n" + "".join(f"Disallow: {path}\n" for path in _PRIVATE)
+
+
+def routes() -> list[Route]:
+    description = msgspec.json.encode(openapi.document())
+
+    async def openapi_json(_request: Request) -> Response:
+        return Response(description, media_type=JSON, headers={"cache-control": "public, max-age=300"})
+
+    return [
+        Route("/healthz", healthz),
+        Route("/readyz", readyz),
+        Route("/alive", alive),
+        Route("/openapi.json", openapi_json),
+        Route("/opensearch.xml", opensearch),
+        Route("/robots.txt", robots),
+        Route("/favicon.ico", favicon),
+    ]
+
+
+async def healthz(_request: Request) -> Response:
+    """The process answers."""
+    return PlainTextResponse("ok\n")
+
+
+async def readyz(request: Request) -> Response:
+    """A generation is open and warm, so queries are answered."""
+    if await run_in_threadpool(request.app.state.backend.ready):
+        return PlainTextResponse("ready\n")
+    return json_response(problem(503, "not-ready", "no generation is published yet"), 503, MEDIA_TYPE)
+
+
+async def alive(request: Request) -> Response:
+    status: dict[str, Any] = await run_in_threadpool(request.app.state.backend.status)
+    return json_response({"alive": True, "last_write": status.get("last_write")})
+
+
+async def opensearch(request: Request) -> Response:
+    context = {"base": str(request.base_url).rstrip("/")}
+    return page(request, "opensearch.xml", context, media_type="application/opensearchdescription+xml")
+
+
+async def robots(_request: Request) -> Response:
+    return PlainTextResponse(ROBOTS, headers={"cache-control": "public, max-age=3600"})
+
+
+async def favicon(request: Request) -> Response:
+    return RedirectResponse(request.app.state.assets.address("mark.svg"), 308)

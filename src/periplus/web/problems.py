@@ -1,0 +1,75 @@
+"""Errors as people and programs see them: a page with a human sentence, or ``application/problem+json``.
+
+Programs are requests under ``/api/`` and the routes that only programs read; everything else is a person's page.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from periplus.errors import NotFound, NotReady, OverBudget, PeriplusError, UsageError
+from periplus.web.headers import secured
+from periplus.web.rendering import page
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+MEDIA_TYPE = "application/problem+json"
+
+_STATUS = ((UsageError, 400), (NotFound, 404), (NotReady, 503), (OverBudget, 503))
+_PROGRAM_PATHS = ("/api/", "/alive", "/openapi.json", "/healthz", "/readyz", "/metrics")
+_SENTENCES = {
+    401: "This page is for the operator.",
+    403: "This page is for the operator.",
+    404: "There is nothing at this address.",
+    503: "The index is not ready yet.",
+}
+
+
+class Problem(msgspec.Struct, frozen=True):
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+
+
+def problem(status: int, code: str, detail: str) -> Problem:
+    return Problem("about:blank", HTTPStatus(status).phrase, status, detail, code)
+
+
+def status_of(error: PeriplusError) -> int:
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+async def on_periplus_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, PeriplusError)
+    return answer(request, problem(status_of(error), error.code, str(error)))
+
+
+async def on_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
+    response = answer(request, problem(error.status_code, code, error.detail))
+    for name, value in (error.headers or {}).items():
+        response.headers[name] = value
+    return response
+
+
+async def on_crash(request: Request, _error: Exception) -> Response:
+    """The last resort: says nothing of the inside; the server's log has the traceback."""
+    detail = "the server met an error of its own; its log says more"
+    # This answer is made outside the middleware that adds headers to all others.
+    return secured(answer(request, problem(500, "internal", detail)))
+
+
+def answer(request: Request, what: Problem) -> Response:
+    if request.url.path.startswith(_PROGRAM_PATHS):
+        return Response(msgspec.json.encode(what), what.status, media_type=MEDIA_TYPE)
+    sentence = _SENTENCES.get(what.status, what.title)
+    return page(request, "error.html", {"problem": what, "sentence": sentence}, status=what.status)

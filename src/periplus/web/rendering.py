@@ -1,0 +1,161 @@
+"""Templates: the Jinja environment with its filters, and ``page``, which every HTML answer goes through.
+
+Everything is escaped unless a filter of ours made it; templates use no ``safe``. Strings that people read go through
+``_()``, which finds the translation for the page's language (English is the text itself).
+"""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+import jinja2
+from starlette.responses import HTMLResponse
+
+from periplus.reasons import sentence
+from periplus.web.highlights import mark_words, marked
+from periplus.web.themes import THEMES, theme_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from periplus.records import Explanation
+    from periplus.web.assets import Assets
+
+FOLDER = Path(__file__).parent / "templates"
+
+_BYTE_UNITS = ("bytes", "KB", "MB", "GB", "TB")
+_TYPE_NAMES = {
+    "application/pdf": "PDF",
+    "text/plain": "text",
+    "application/rss+xml": "feed",
+    "application/atom+xml": "feed",
+}
+_CONTROLS = (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20))
+_ILLEGAL_IN_XML = dict.fromkeys((*_CONTROLS, *range(0xD800, 0xE000), 0xFFFE, 0xFFFF))
+
+
+def environment(assets: Assets) -> jinja2.Environment:
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    env.globals.update(_=translated, asset=assets.address, themes=THEMES, sentence=sentence)
+    env.filters.update(
+        marked=marked,
+        mark_words=mark_words,
+        href=href,
+        day=day,
+        moment=moment,
+        bytes=human_bytes,
+        count=count,
+        type_name=type_name,
+        label=label,
+        query=query_string,
+        segment=segment,
+        share=share,
+        xml=xml_text,
+    )
+    return env
+
+
+def page(
+    request: Request,
+    template: str,
+    context: dict[str, Any],
+    status: int = 200,
+    media_type: str = "text/html",
+) -> Response:
+    env: jinja2.Environment = request.app.state.templates
+    path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    common = {
+        "theme": theme_of(request),
+        "here": path,
+        "bot": request.app.state.settings.bot,
+        "q": "",
+        "language": "en",
+    }
+    return HTMLResponse(env.get_template(template).render(common | context), status, media_type=media_type)
+
+
+def translated(text: str, **values: Any) -> str:
+    """``text`` with ``%(name)s`` replaced; the one door for translations to come."""
+    return text % values if values else text
+
+
+def href(url: str) -> str:
+    """``url`` if a link may lead there: only the web, never javascript: or data:."""
+    return url if url.lower().startswith(("http://", "https://")) else ""
+
+
+def day(value: Any) -> str:
+    """``2025-01-31T…`` or seconds since the epoch as ``31 Jan 2025``; what is no date is given back as it is."""
+    when = _time(value)
+    return f"{when.day} {when:%b %Y}" if when else str(value or "")
+
+
+def moment(value: Any) -> str:
+    when = _time(value)
+    return f"{when.day} {when:%b %Y, %H:%M} UTC" if when else str(value or "")
+
+
+def _time(value: Any) -> datetime.datetime | None:
+    try:
+        if isinstance(value, str):
+            return datetime.datetime.fromisoformat(value)
+        return datetime.datetime.fromtimestamp(value, datetime.UTC) if value else None
+    except (ValueError, OverflowError, OSError, TypeError):
+        return None
+
+
+def human_bytes(size: float) -> str:
+    unit = 0
+    while size >= 1000 and unit < len(_BYTE_UNITS) - 1:
+        size /= 1000
+        unit += 1
+    return f"{size:.0f} {_BYTE_UNITS[unit]}" if unit == 0 or size >= 10 else f"{size:.1f} {_BYTE_UNITS[unit]}"
+
+
+def count(number: float) -> str:
+    """A whole number in groups of three, parted by narrow spaces."""
+    return f"{number:,.0f}".replace(",", "\u202f")
+
+
+def type_name(media_type: str) -> str:
+    """The badge of a result; nothing for ordinary pages."""
+    plain = media_type.split(";", maxsplit=1)[0].strip().lower()
+    if plain in ("", "text/html", "application/xhtml+xml"):
+        return ""
+    return _TYPE_NAMES.get(plain, plain.rsplit("/", 1)[-1])
+
+
+def label(name: str) -> str:
+    """``links_in`` as ``Links in``."""
+    return name.replace("_", " ").capitalize()
+
+
+def query_string(values: dict[str, Any]) -> str:
+    """``{"q": "a b", "page": 2}`` as ``q=a+b&page=2``; empty values are left out."""
+    return urlencode({name: value for name, value in values.items() if value not in ("", None, False)})
+
+
+def segment(text: str) -> str:
+    """``text`` as one segment of a path."""
+    return quote(text, safe=":")
+
+
+def share(part: Explanation, siblings: tuple[Explanation, ...]) -> float:
+    """The length of a bar, 0 to 100, beside the longest of its siblings."""
+    longest = max((abs(other.value) for other in siblings), default=0.0)
+    return round(100 * abs(part.value) / longest, 1) if longest else 0.0
+
+
+def xml_text(text: str) -> str:
+    """``text`` without the characters that XML cannot hold at all, however they are escaped."""
+    return text.translate(_ILLEGAL_IN_XML)

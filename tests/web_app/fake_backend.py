@@ -1,0 +1,253 @@
+"""A backend of our own for tests of pages: a few dozen notes from a coast, searched by plain word overlap.
+
+Deterministic and complete: every call of the protocol really answers from these notes.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from periplus.errors import InvalidAddress, NotFound, NotReady, UsageError
+from periplus.records import (
+    Explanation,
+    Inspection,
+    QueryReading,
+    SearchAnswer,
+    SearchRequest,
+    SearchResult,
+    StepRecord,
+    Suggestion,
+    Total,
+)
+
+WORD = re.compile(r"\w+")
+
+
+class Note(Struct, frozen=True):
+    url: str
+    title: str
+    text: str
+    language: str = "en"
+    type: str = "text/html"
+    published: str | None = None
+
+    @property
+    def host(self) -> str:
+        return self.url.split("/")[2] if "//" in self.url else ""
+
+
+PORTS = (
+    "Aldmouth", "Brackwater", "Carn Head", "Dunsey", "Eelport", "Farrow Sound", "Gullwick", "Hythe Ness", "Ickle Bay",
+    "Jettyford", "Kelphaven", "Longstrand", "Marram", "Netherquay", "Oyster Reach", "Pilots Rest", "Quarry Cove",
+    "Rundle", "Saltburn Bar", "Tern Rock", "Underhill", "Vane Point", "Wickness", "Yarrow Steps",
+)  # fmt: skip
+
+
+def notes() -> list[Note]:
+    """Written for these tests; the odd ones (other languages, types and hostile ones) are data beside this file."""
+    listed = [
+        Note(
+            f"http://harbours.test/ports/{name.lower().replace(' ', '-')}",
+            f"{name}: harbour notes",
+            f"The harbour of {name} lies {number + 2} miles along the coast. At springs the tide runs hard across the "
+            f"entrance, so arrive at slack water and keep the white beacon open of the church tower. "
+            f"Depth over the bar is {number % 5 + 1} metres at low water.",
+            published=f"2025-{number % 12 + 1:02d}-14" if number % 3 else None,
+        )
+        for number, name in enumerate(PORTS)
+    ]
+    odd = msgspec.json.decode(Path(__file__).with_name("odd_notes.json").read_bytes(), type=list[Note])
+    return [*listed, *odd]
+
+
+class FakeBackend:
+    """Fulfils ``periplus.web.Backend``; set ``error`` to have every call raise it, ``is_ready`` to close the index."""
+
+    def __init__(self) -> None:
+        self.notes = notes()
+        self.is_ready = True
+        self.error: Exception | None = None
+        self.requests: list[SearchRequest] = []
+        self.commands: list[str] = []
+        self.corrections: tuple[str, ...] = ()
+        self.corrected: str | None = None
+        self.degraded: tuple[str, ...] = ()
+
+    def _check(self) -> None:
+        if self.error:
+            raise self.error
+        if not self.is_ready:
+            raise NotReady("no generation is published yet; run periplus index")
+
+    def search(self, request: SearchRequest) -> SearchAnswer:
+        self._check()
+        self.requests.append(request)
+        if request.profile not in ("", "periplus", "bm25"):
+            raise UsageError(f"unknown profile {request.profile!r}; known are periplus, bm25")
+        words = {word.casefold() for word in WORD.findall(request.query)}
+        scored = [(score, note) for note in self.notes if (score := _score(note, words)) and _admitted(note, request)]
+        scored.sort(key=lambda pair: (-pair[0], pair[1].url))
+        start = (request.page - 1) * request.size
+        results = [
+            _result(note, score, words, rank, request.explain)
+            for rank, (score, note) in enumerate(scored[start : start + request.size], start + 1)
+        ]
+        return SearchAnswer(
+            query=QueryReading(request.query, " ".join(sorted(words)), self.corrected if request.correct else None),
+            results=tuple(results),
+            total=Total(len(scored)),
+            page=request.page,
+            size=request.size,
+            next=None,
+            corrections=self.corrections,
+            suggestions=("tide tables",) if "tide" in words else (),
+            took_ms=1.5,
+            degraded=self.degraded,
+            generation=7,
+        )
+
+    def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
+        self._check()
+        titles = sorted({note.title.lower() for note in self.notes[:26]} | {"tide tables", "tide", "harbour lights"})
+        return [Suggestion(title) for title in titles if text and title.startswith(text.lower())][:limit]
+
+    def explain(self, query: str, url: str, profile: str = "") -> Explanation:
+        self._check()
+        words = {word.casefold() for word in WORD.findall(query)}
+        return _explanation(self._note(url), words)
+
+    def _note(self, url: str) -> Note:
+        if not url.startswith("http"):
+            raise InvalidAddress(f"{url!r} is not an http or https URL")
+        found = next((note for note in self.notes if note.url == url), None)
+        if found is None:
+            raise NotFound(f"{url} is not in the index; periplus inspect says why")
+        return found
+
+    def inspect(self, url: str) -> Inspection:
+        self._check()
+        if not url.startswith("http"):
+            raise InvalidAddress(f"{url!r} is not an http or https URL")
+        known = any(note.url == url for note in self.notes)
+        steps = (
+            StepRecord("discovered", "ok", detail="a link on http://harbours.test/", at=1_760_000_000.0),
+            StepRecord("robots", "ok", detail="robots.txt line 4: Allow: /"),
+            StepRecord("index", "ok")
+            if known
+            else StepRecord("index", "refused", "noindex", advice="remove noindex from the page"),
+        )
+        return Inspection(url, "can be found" if known else "not indexed", steps)
+
+    def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
+        self._check()
+        return [{"term": word.casefold(), "start": 0, "language": language} for word in WORD.findall(text)]
+
+    def status(self) -> dict[str, Any]:
+        if self.error:
+            raise self.error
+        return {
+            "collection": "coast",
+            "crawl": {
+                "state": "running",
+                "pages": 1234,
+                "queued": 56,
+                "rate": 3.2,
+                "failed": 2,
+                "current": "http://a.test/",
+            },
+            "index": {"generation": 7, "documents": 48_213, "segments": 3, "published": "2026-11-15T20:00:00+00:00"},
+            "ranks": {"generation": 6, "pages": 48_000, "iterations": 41},
+            "hosts": 1_207,
+            "disk": 123_456_789,
+            "version": "0.1.0",
+            "last_write": "2026-11-15T20:00:00+00:00",
+            "examples": ["tide tables", "harbour entrance", "portolan charts", "Gezeiten"],
+        }
+
+    def site(self, host: str) -> dict[str, Any] | None:
+        self._check()
+        pages = [note for note in self.notes if note.host == host]
+        if not pages:
+            return None
+        best = [{"url": note.url, "title": note.title} for note in pages[:5]]
+        return {"host": host, "pages": len(pages), "rank": 0.42, "robots": {"state": "allowed"}, "best": best}
+
+    def bot_report(self, host: str) -> dict[str, Any] | None:
+        self._check()
+        return {"host": host, "requests": 24, "shortest_gap": 1.02} if host == "harbours.test" else None
+
+    def cached(self, url: str) -> dict[str, Any] | None:
+        self._check()
+        found = next((note for note in self.notes if note.url == url), None)
+        if found is None:
+            return None
+        return {
+            "title": found.title,
+            "text": f"{found.text}\nA second paragraph.",
+            "fetched": 1_760_000_000.0,
+            "language": found.language,
+        }
+
+    def ready(self) -> bool:
+        return self.is_ready
+
+    def command(self, name: str) -> None:
+        self._check()
+        self.commands.append(name)
+
+
+def _score(note: Note, words: set[str]) -> float:
+    title = [word.casefold() for word in WORD.findall(note.title)]
+    body = [word.casefold() for word in WORD.findall(note.text)]
+    return sum(2.0 * title.count(word) + body.count(word) for word in words)
+
+
+def _admitted(note: Note, request: SearchRequest) -> bool:
+    return (
+        request.site in ("", note.host)
+        and request.language in ("", note.language)
+        and request.type in ("", note.type)
+        and (not request.after or (note.published or "") >= request.after)
+    )
+
+
+def _result(note: Note, score: float, words: set[str], rank: int, explain: bool) -> SearchResult:
+    spans = tuple(found.span() for found in WORD.finditer(note.text) if found.group().casefold() in words)
+    parts = note.url.split("/")
+    return SearchResult(
+        rank=rank,
+        id=f"n{abs(hash_text(note.url))}",
+        url=note.url,
+        display_url=" › ".join(part for part in parts[2:] if part) or note.url,
+        site=note.host,
+        title=note.title,
+        snippet=note.text,
+        highlights=spans,
+        language=note.language,
+        published=note.published,
+        fetched="2026-11-15T19:00:00+00:00",
+        type=note.type,
+        score=score,
+        more_from_site=21 if note.host == "harbours.test" else 0,
+        explain=_explanation(note, words) if explain else None,
+    )
+
+
+def _explanation(note: Note, words: set[str]) -> Explanation:
+    score = _score(note, words)
+    terms = tuple(Explanation(word, _score(note, {word}) * 1.7, "idf × impact") for word in sorted(words))
+    parts = (
+        Explanation("text", score * 1.7, "sum of terms", terms),
+        Explanation("page rank", 0.83, "log of PageRank"),
+        Explanation("freshness", -0.2),
+    )
+    return Explanation("score", sum(part.value for part in parts), "text + page rank + freshness", parts)
+
+
+def hash_text(text: str) -> int:
+    return sum(ord(letter) * 31**place % 1_000_003 for place, letter in enumerate(text))
