@@ -1,6 +1,19 @@
 """From any bytes on the web to clean text, fields and links; and the log of batches that keeps them."""
 
 from periplus.documents.batches import BatchLog
+from periplus.documents.fingerprint import content_hash, distance, simhash
 from periplus.documents.parse import parse
+from periplus.documents.readers import READERS
+from periplus.documents.sitemaps import Sitemap, SitemapEntry, read_sitemap
 
-__all__ = ["BatchLog", "parse"]
+__all__ = [
+    "READERS",
+    "BatchLog",
+    "Sitemap",
+    "SitemapEntry",
+    "content_hash",
+    "distance",
+    "parse",
+    "read_sitemap",
+    "simhash",
+]

@@ -45,15 +45,18 @@ class BatchLog:
         """Write a batch durably and make it visible; its number."""
         rows = list(documents)
         links = schema.links_table(rows)
-        with self._staged("documents", schema.documents_table(rows)) as texts, self._staged("links", links) as edges:
-            with self._database.write() as transaction:
-                number = transaction.next_number(_COUNTER)
-                self._move(texts, documents_name(number))
-                self._move(edges, links_name(number))
-                transaction.execute(
-                    "INSERT INTO batches (number, documents, links, created) VALUES (?, ?, ?, ?)",
-                    (number, len(rows), links.num_rows, time.time()),
-                )
+        with (
+            self._staged("documents", schema.documents_table(rows)) as texts,
+            self._staged("links", links) as edges,
+            self._database.write() as transaction,
+        ):
+            number = transaction.next_number(_COUNTER)
+            self._move(texts, documents_name(number))
+            self._move(edges, links_name(number))
+            transaction.execute(
+                "INSERT INTO batches (number, documents, links, created) VALUES (?, ?, ?, ?)",
+                (number, len(rows), links.num_rows, time.time()),
+            )
         return number
 
     def numbers(self, after: int = 0) -> list[int]:

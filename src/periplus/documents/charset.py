@@ -41,11 +41,11 @@ def decode(body: bytes, content_type: str = "", *, markup: bool = True) -> Decod
     """``body`` as text; ``markup`` lets a declaration inside the body count."""
     for mark, name in _BOMS:
         if body.startswith(mark):
-            return Decoded(_decoded(body[len(mark) :], name), name, True)
+            return Decoded(_decoded(body[len(mark) :], name), name, sure=True)
     declared = from_header(content_type) or (from_markup(body) if markup else "")
     utf8 = _strict_utf8(body, declared)
     if utf8 is not None:
-        return Decoded(utf8, "utf-8", True)
+        return Decoded(utf8, "utf-8", sure=True)
     if not declared and markup:
         declared = from_markup(body, _WIDE_PRESCAN)
     return _as_declared(body, declared) if declared else _as_detected(body)
@@ -87,11 +87,11 @@ def _as_declared(body: bytes, declared: str) -> Decoded:
     text = _decoded(body, declared)
     broken = text.count("\ufffd")
     if broken <= len(text) * _GARBLED:
-        return Decoded(text, declared, True)
+        return Decoded(text, declared, sure=True)
     guess = _as_detected(body)
     if guess.text.count("\ufffd") < broken // 2:
-        return Decoded(guess.text, guess.charset, False)
-    return Decoded(text, declared, False)
+        return Decoded(guess.text, guess.charset, sure=False)
+    return Decoded(text, declared, sure=False)
 
 
 def _as_detected(body: bytes) -> Decoded:

@@ -1,7 +1,7 @@
 """Dates as pages write them, to seconds since the epoch.
 
-ISO 8601 in its usual spellings, RFC 2822 as in HTTP and RSS, and a bare ``2024-05-01``. A time without a zone is read as
-UTC. What lies before the web or after tomorrow is no date of a page.
+ISO 8601 in its usual spellings, RFC 2822 as in HTTP and RSS, and a bare ``2024-05-01``. A time without a zone is read
+as UTC. What lies before the web or after tomorrow is no date of a page.
 """
 
 from __future__ import annotations

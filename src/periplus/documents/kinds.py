@@ -93,7 +93,7 @@ def _zip_kind(body: bytes) -> str:
 
 
 def _by_sight(start: bytes, declared: str, url: str) -> str:
-    if not declared == PLAIN and _HTML_START.match(start):
+    if declared != PLAIN and _HTML_START.match(start):
         return HTML
     if _XML_START.match(start) and declared != PLAIN:
         return _xml_kind(start)

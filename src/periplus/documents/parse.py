@@ -1,7 +1,7 @@
 """From a page to a document: pick the reader, let it read, add what all documents have, judge.
 
-``parse`` raises only ``ParseError``. A page that must not be found (noindex, another canonical address, no text) is still
-a document, with a ``refusal``: its row explains the address and replaces an older version.
+``parse`` raises only ``ParseError``. A page that must not be found (noindex, another canonical address, no text) is
+still a document, with a ``refusal``: its row explains the address and replaces an older version.
 """
 
 from __future__ import annotations

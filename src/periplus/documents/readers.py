@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from periplus.documents import html, kinds, plain
+from periplus.documents import epub, feed, html, kinds, markdown, office, pdf, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,4 +15,12 @@ if TYPE_CHECKING:
 READERS: Final[dict[str, Callable[[Page], Reading]]] = {
     kinds.HTML: html.read,
     kinds.PLAIN: plain.read,
+    kinds.MARKDOWN: markdown.read,
+    kinds.XML: feed.read,
+    kinds.RSS: feed.read,
+    kinds.ATOM: feed.read,
+    kinds.PDF: pdf.read,
+    kinds.DOCX: office.read_docx,
+    kinds.ODT: office.read_odt,
+    kinds.EPUB: epub.read,
 }

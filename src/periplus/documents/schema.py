@@ -1,8 +1,8 @@
 """Documents and links as Arrow tables, and back.
 
 Plain fields are columns of their own type; nested ones (headings, images, structured data, signals …) are JSON in a
-text column, because readers of batches either want one plain column of all rows or the whole document. ``row`` of a link
-is the place of its document in the batch, so that a document finds its own links even if its address occurs twice.
+text column, because readers of batches either want one plain column of all rows or the whole document. ``row`` of a
+link is the place of its document in the batch, so that a document finds its own links even if its address occurs twice.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Main text or boilerplate: the decision for each block of a page.
 
 1. Firm zones (nav, footer, aside, controls) are boilerplate; hinted zones too, at first.
-2. Where the page marks a main part (``main``, ``article``, their roles) that holds enough of the text, what lies outside
-   is boilerplate.
+2. Where the page marks a main part (``main``, ``article``, their roles) that holds enough of the text, what lies
+   outside is boilerplate.
 3. A run of short blocks that are mostly links (a list of links) is boilerplate, unless the page is little else.
 4. When hints left too little, hinted blocks that are not link lists come back: a page's odd class names must not
    empty it.

@@ -10,13 +10,16 @@ Bounds: elements and time (``Overrun`` ends the walk, what was gathered stays), 
 from __future__ import annotations
 
 import time
-from typing import Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from turbohtml.saxparse import SaxHandler, sax_parse
 
 from periplus.documents import bounds
 from periplus.documents.html import zones
 from periplus.documents.text import clean, clean_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Attributes = tuple[tuple[str, str | None], ...]
 
@@ -25,28 +28,37 @@ _INLINE, _BLOCK, _CONTAINER, _SKIPPED, _ANCHOR, _HEADING, _BREAK, _IMAGE, _META,
     range(14)
 )
 _KINDS: Final[dict[str, int]] = {
-    **dict.fromkeys(
-        ["p", "blockquote", "figcaption", "caption", "address", "dt", "dd", "summary", "legend", "center", "hr", "optgroup", "option", "tbody", "thead", "tfoot", "fieldset", "details"],
-        _BLOCK,
-    ),
-    **dict.fromkeys(
-        ["div", "section", "ul", "ol", "dl", "li", "table", "form", "header", "footer", "nav", "aside", "menu", "dialog", "noscript", "button", "select", "datalist", "label", "figure"],
-        _CONTAINER,
-    ),
-    **dict.fromkeys(["script", "style", "template", "svg", "math", "iframe", "object", "audio", "video", "canvas", "textarea", "title"], _SKIPPED),
-    **dict.fromkeys(["h1", "h2", "h3", "h4", "h5", "h6"], _HEADING),
-    **dict.fromkeys(["meta", "link", "base", "html", "frame", "area", "time"], _META),
-    **dict.fromkeys(("main", "article"), _MAIN),
-    "a": _ANCHOR,
-    "br": _BREAK,
-    "img": _IMAGE,
-    "tr": _ROW,
-    "td": _CELL,
-    "th": _CELL,
-    "pre": _PRE,
-    "body": _BLOCK,
+    tag: kind
+    for kind, tags in (
+        (
+            _BLOCK,
+            (
+                "p blockquote figcaption caption address dt dd summary legend center hr optgroup option tbody thead tfoot"
+                " fieldset details body"
+            ),
+        ),
+        (
+            _CONTAINER,
+            (
+                "div section ul ol dl li table form header footer nav aside menu dialog noscript button select datalist"
+                " label figure"
+            ),
+        ),
+        (_SKIPPED, "script style template svg math iframe object audio video canvas textarea title"),
+        (_HEADING, "h1 h2 h3 h4 h5 h6"),
+        (_META, "meta link base html frame area time"),
+        (_MAIN, "main article"),
+        (_ANCHOR, "a"),
+        (_BREAK, "br"),
+        (_IMAGE, "img"),
+        (_ROW, "tr"),
+        (_CELL, "td th"),
+        (_PRE, "pre"),
+    )
+    for tag in tags.split()
 }
 
+_NO_BREAK_AT_END: Final = frozenset({_INLINE, _ANCHOR, _BREAK, _IMAGE, _META})
 _SELF_LINK_SIGNS: Final = frozenset({"¶", "#", "§", "🔗", "🔗︎", "\uf0c1"})
 
 
@@ -83,7 +95,7 @@ class RawLink:
         self.alt = ""
 
 
-class Walk(SaxHandler):  # type: ignore[misc]  # turbohtml's base class is seen as Any
+class Walk(SaxHandler):
     """The handler of the parser's events; its fields are what it found."""
 
     def __init__(self) -> None:
@@ -135,7 +147,7 @@ class Walk(SaxHandler):  # type: ignore[misc]  # turbohtml's base class is seen 
             if attrs and len(attrs) < 64:
                 self._maybe_hidden(attrs)
             return
-        _STARTS[kind](self, tag, attrs)
+        self._starts[kind](self, tag, attrs)
 
     def characters(self, data: str) -> None:
         if self._skip_until:
@@ -350,22 +362,20 @@ class Walk(SaxHandler):  # type: ignore[misc]  # turbohtml's base class is seen 
         if self._elements > bounds.ELEMENTS or time.monotonic() > self._deadline:
             raise Overrun
 
-
-_NO_BREAK_AT_END: Final = frozenset({_INLINE, _ANCHOR, _BREAK, _IMAGE, _META})
-_STARTS: Final = {
-    _BLOCK: Walk._start_block,
-    _CONTAINER: Walk._start_container,
-    _SKIPPED: Walk._start_skipped,
-    _ANCHOR: Walk._start_anchor,
-    _HEADING: Walk._start_heading,
-    _BREAK: Walk._start_break,
-    _IMAGE: Walk._start_image,
-    _META: Walk._start_meta,
-    _MAIN: Walk._start_main,
-    _ROW: Walk._start_row,
-    _CELL: Walk._start_block,
-    _PRE: Walk._start_pre,
-}
+    _starts: ClassVar[dict[int, Callable[[Walk, str, Attributes], None]]] = {
+        _BLOCK: _start_block,
+        _CONTAINER: _start_container,
+        _SKIPPED: _start_skipped,
+        _ANCHOR: _start_anchor,
+        _HEADING: _start_heading,
+        _BREAK: _start_break,
+        _IMAGE: _start_image,
+        _META: _start_meta,
+        _MAIN: _start_main,
+        _ROW: _start_row,
+        _CELL: _start_block,
+        _PRE: _start_pre,
+    }
 
 
 def walk(markup: str) -> Walk:

@@ -49,16 +49,24 @@ ROLES: Final = {
 }
 MAIN_ROLES: Final = frozenset({"main", "article"})
 
-_NAVIGATION_WORDS: Final = frozenset(
-    ["nav", "navbar", "navigation", "menu", "menubar", "breadcrumb", "breadcrumbs", "sidebar", "sidenav", "pagination", "pager", "paginator", "toc", "topbar", "skiplink", "skip", "sitemap", "tabs", "related", "prev", "next", "prevnext", "headerlink", "navheader", "navfooter"]
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NAVIGATION_WORDS: Final = _words(
+    "nav navbar navigation menu menubar breadcrumb breadcrumbs sidebar sidenav pagination pager paginator toc topbar"
+    " skiplink skip sitemap tabs related prev next prevnext headerlink navheader navfooter"
 )
-_FOOTER_WORDS: Final = frozenset(["footer", "foot", "colophon", "copyright", "legal", "imprint", "footnav"])
-_ASIDE_WORDS: Final = frozenset(
-    ["cookie", "cookies", "consent", "gdpr", "banner", "newsletter", "subscribe", "subscription", "signup", "share", "sharing", "social", "promo", "promotion", "advert", "advertisement", "ads", "ad", "sponsor", "sponsored", "popup", "modal", "overlay", "login", "masthead", "recommended", "recommendations", "outbrain", "taboola", "widget", "toolbar", "printonly", "noprint", "searchbox"]
+_FOOTER_WORDS: Final = _words("footer foot colophon copyright legal imprint footnav")
+_ASIDE_WORDS: Final = _words(
+    "cookie cookies consent gdpr banner newsletter subscribe subscription signup share sharing social promo promotion"
+    " advert advertisement ads ad sponsor sponsored popup modal overlay login masthead recommended recommendations"
+    " outbrain taboola widget toolbar printonly noprint searchbox"
 )
 # Words that say the element holds the content itself, whatever else its name says ("content-with-sidebar").
-_CONTENT_WORDS: Final = frozenset(
-    ["content", "main", "article", "body", "post", "entry", "story", "text", "page", "wrapper", "container", "layout", "has", "no", "with"]
+_CONTENT_WORDS: Final = _words(
+    "content main article body post entry story text page wrapper container layout has no with"
 )
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
