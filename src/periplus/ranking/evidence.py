@@ -2,8 +2,8 @@
 
 ``search/`` gathers it from a snapshot of the index; profiles read it and nothing else. Axes are named
 D (candidates), W (words of the query, in order), F (``index.query.FIELDS``). A word's several forms (exact, stemmed)
-are told apart by ``forms``: the widest form gives the frequencies of the reference formulas, which knew one form
-only, and the best form, with its share, gives ours.
+are told apart by ``forms``: the widest strong form gives the frequencies of the reference formulas, which knew one
+form only, and the best form, with its share, gives ours.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from periplus.index.query import FIELDS
+from periplus.index.query import FIELDS, STRONG_SHARE
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
-TITLE, HEADINGS, BODY, ANCHORS, ADDRESS = range(len(FIELDS))
+TITLE, HEADINGS, BODY = (FIELDS.index(name) for name in ("title", "headings", "body"))
+ANCHORS, ADDRESS = (FIELDS.index(name) for name in ("anchors", "address"))
 
 # Where the words of the query stand in one field of one document: (position, word of the query), by position.
 Sightings = tuple[tuple[int, int], ...]
@@ -34,7 +35,7 @@ class FormEvidence(Struct, frozen=True):
 class Evidence(Struct, frozen=True):
     words: tuple[str, ...]
     weights: FloatArray  # W: how often the word stands in the query, or a smaller weight
-    forms: tuple[FormEvidence, ...]  # the exact form first, the widest last
+    forms: tuple[FormEvidence, ...]  # the exact form first; words with fewer forms have a share of zero in the others
     documents: int  # live documents in the collection
     lengths: FloatArray  # D x F, in words
     average_lengths: FloatArray  # F
@@ -55,10 +56,10 @@ class Evidence(Struct, frozen=True):
         return len(self.prior)
 
     def frequencies(self) -> FloatArray:
-        """D x W x F of each word's widest form."""
-        result = self.forms[0].frequencies
-        for form in self.forms[1:]:
-            result = np.maximum(result, form.frequencies)
+        """D x W x F of each word's widest strong form."""
+        result = np.zeros_like(self.forms[0].frequencies) if self.forms else np.zeros((self.count, 0, len(FIELDS)))
+        for form in self.forms:
+            result = np.maximum(result, form.frequencies * (form.shares >= STRONG_SHARE)[:, None])
         return result
 
     def text_frequencies(self) -> FloatArray:
@@ -73,10 +74,10 @@ class Evidence(Struct, frozen=True):
         return float(self.average_lengths[TITLE] + self.average_lengths[BODY])
 
     def document_frequencies(self) -> FloatArray:
-        """W: in how many documents the widest form occurs."""
-        result = self.forms[0].document_frequencies
-        for form in self.forms[1:]:
-            result = np.maximum(result, form.document_frequencies)
+        """W: in how many documents the widest strong form occurs."""
+        result = np.zeros(len(self.words))
+        for form in self.forms:
+            result = np.maximum(result, form.document_frequencies * (form.shares >= STRONG_SHARE))
         return result
 
     def seen(self, field: int) -> tuple[Sightings, ...]:

@@ -82,7 +82,7 @@ def periplus(evidence: Evidence, table: Weights | None = None) -> Ranked:
 def _words(evidence: Evidence, idf: Values, table: Weights) -> Part:
     best = np.zeros((evidence.count, len(evidence.words)))
     for form in evidence.forms:
-        best = np.maximum(best, form.shares * _saturated(evidence, form, table))
+        best = np.maximum(best, _worth(evidence, form) * _saturated(evidence, form, table))
     parts = [
         product(
             word,
@@ -95,6 +95,14 @@ def _words(evidence: Evidence, idf: Values, table: Weights) -> Part:
         for i, word in enumerate(evidence.words)
     ]
     return total("bm25f", parts, evidence.count)
+
+
+def _worth(evidence: Evidence, form: FormEvidence) -> Values:
+    """W: the form's share, less where it is a more frequent word than the one that was asked for."""
+    strong = evidence.document_frequencies()
+    own = np.maximum(strong, form.document_frequencies)
+    idf = formulas.bm25_idf(evidence.documents, strong)
+    return np.asarray(form.shares * formulas.bm25_idf(evidence.documents, own) / np.maximum(idf, 1e-9))
 
 
 def _saturated(evidence: Evidence, form: FormEvidence, table: Weights) -> Values:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from periplus.errors import UsageError
 from periplus.ranking import ours, references
-from periplus.ranking.evidence import ADDRESS, BODY, HEADINGS, TITLE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from periplus.ranking.evidence import Evidence
-    from periplus.ranking.references import Ranked
+from periplus.ranking.evidence import ADDRESS, BODY, HEADINGS, TITLE, Evidence
+from periplus.ranking.references import Ranked
 
 DEFAULT = "periplus"
 
@@ -32,6 +27,7 @@ class Profile(Struct, frozen=True):
     fields: tuple[int, ...] = ()  # whose positions the formula reads
     limit: int = 1_000  # results shown at most
     reads_ranks: bool = False  # classic PageRank, so that its absence degrades the answer
+    reads_largest: bool = False  # the frequency of each document's most frequent word
 
 
 _ALL = (
@@ -53,6 +49,7 @@ _ALL = (
         (BODY,),
         100,
         reads_ranks=True,
+        reads_largest=True,
     ),
     Profile(
         "cosine-bonus",
@@ -62,6 +59,7 @@ _ALL = (
         0.0,
         (TITLE, HEADINGS, BODY),
         reads_ranks=True,
+        reads_largest=True,
     ),
     Profile(
         "tfidf-pagerank",
@@ -70,6 +68,7 @@ _ALL = (
         REFERENCE_CANDIDATES,
         0.0,
         reads_ranks=True,
+        reads_largest=True,
     ),
     Profile(
         "bm25-pagerank",
@@ -89,6 +88,7 @@ _ALL = (
         0.0,
         (TITLE, ADDRESS),
         reads_ranks=True,
+        reads_largest=True,
     ),
 )
 

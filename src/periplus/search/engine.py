@@ -1,0 +1,197 @@
+"""``Engine``: one collection, open for questions from many threads."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import structs
+
+from periplus.index import analysis_steps
+from periplus.records import QueryReading, SearchAnswer, SearchRequest, Suggestion, Total
+from periplus.search import requests
+from periplus.search.answers import Page
+from periplus.search.cache import Cache
+from periplus.search.execution import Listing, Task, run
+from periplus.search.explaining import explain
+from periplus.search.generations import Generation, Generations
+from periplus.search.reading import Understood, understand
+from periplus.search.text import clean
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from periplus.records import Explanation
+    from periplus.search.requests import Checked
+    from periplus.settings import Settings
+
+CACHED_ANSWERS = 1_024  # of about 10 kB each
+FEW_RESULTS = 3  # below which other queries are suggested
+MAX_TEXT = 100_000  # code points that ``analyze`` takes
+
+
+class Engine:
+    """Answers queries over the newest published generation of the collection in ``folder``.
+
+    All methods may be called from any thread. ``reload`` swaps to a newer generation while searches run on.
+    """
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self._settings = settings
+        self._generations = Generations(folder)
+        self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
+        self._generations.reload()
+
+    @property
+    def generation(self) -> int:
+        """The number of the open generation; 0 when there is none yet."""
+        return self._generations.number
+
+    @property
+    def ready(self) -> bool:
+        return self._generations.ready
+
+    def reload(self) -> bool:
+        """Take up a newer generation; true when there was one."""
+        return self._generations.reload()
+
+    def close(self) -> None:
+        self._generations.close()
+        self._answers.clear()
+
+    def search(self, request: SearchRequest, *, per_host: int | None = None) -> SearchAnswer:
+        """The answer to ``request``. ``per_host`` overrides the setting; 0 turns host diversity off."""
+        started = time.perf_counter()
+        checked = requests.check(request, self._settings)
+        limit = self._settings.search.per_host if per_host is None else per_host
+        with self._generations.use() as generation:
+            key = (structs.replace(request, query=clean(request.query)), limit, generation.number)
+            answer = self._answers.get(key)
+            if answer is None:
+                answer = _Search(generation, request, checked, limit, self._deadline(started)).answer()
+                if "budget" not in answer.degraded:
+                    self._answers.put(key, answer)
+        return structs.replace(answer, took_ms=round((time.perf_counter() - started) * 1000, 3))
+
+    def ranking(self, query: str, k: int = 1_000, profile: str = "") -> list[tuple[str, float]]:
+        """Ids and scores of the best ``k``, without host diversity, correction or snippets: for evaluation."""
+        checked = requests.check(SearchRequest(query, profile=profile), self._settings)
+        with self._generations.use() as generation:
+            understood = understand(generation, query)
+            task = _task(understood, checked, 0, float("inf"))
+            listing = run(generation, task, k)
+            return [
+                (generation.snapshot.stored(number).id, score)
+                for number, score in zip(listing.numbers[:k].tolist(), listing.scores[:k].tolist(), strict=True)
+            ]
+
+    def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
+        """Completions of what was typed so far, best first."""
+        with self._generations.use() as generation:
+            return generation.completion.complete(text, limit)
+
+    def explain(self, query: str, url: str, profile: str = "") -> Explanation:
+        """Why the page at ``url`` has the score that it has for ``query``, or why it is not found at all."""
+        checked = requests.check(SearchRequest(query, profile=profile), self._settings)
+        with self._generations.use() as generation:
+            understood = understand(generation, query)
+            return explain(generation, understood, _task(understood, checked, 0, float("inf")), url)
+
+    def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
+        """The steps by which ``text`` becomes terms."""
+        return analysis_steps(text[:MAX_TEXT], language)
+
+    def _deadline(self, started: float) -> float:
+        return started + self._settings.search.budget_ms / 1000
+
+
+def _task(understood: Understood, checked: Checked, per_host: int, deadline: float) -> Task:
+    limit = 0 if understood.plan.query.filters.sites else per_host
+    return Task(
+        understood.plan,
+        checked.profile,
+        checked.order,
+        deadline,
+        limit,
+        understood.language,
+        understood.wants_fresh,
+        understood.named,
+    )
+
+
+class _Search:
+    """One search in one generation."""
+
+    def __init__(
+        self, generation: Generation, request: SearchRequest, checked: Checked, per_host: int, deadline: float
+    ) -> None:
+        self.generation = generation
+        self.request = request
+        self.checked = checked
+        self.per_host = per_host
+        self.deadline = deadline
+
+    def answer(self) -> SearchAnswer:
+        understood, listing = self._listed(self.request.query)
+        corrections = self._corrections(understood, listing)
+        corrected = None
+        if listing.total.value == 0 and corrections and self.request.correct:
+            other, found = self._listed(corrections[0])
+            if found.total.value:
+                understood, listing, corrected = other, found, corrections[0]
+        return self._assembled(understood, listing, corrections, corrected)
+
+    def _listed(self, text: str) -> tuple[Understood, Listing]:
+        understood = understand(self.generation, text, self.checked.language, self.checked.filters)
+        if understood.contradictory:
+            return understood, _nothing()
+        task = _task(understood, self.checked, self.per_host, self.deadline)
+        return understood, run(self.generation, task, self.checked.last + 1)
+
+    def _corrections(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
+        if time.perf_counter() > self.deadline:
+            return ()
+        return self.generation.speller.corrections(understood.reading, listing.total.value)
+
+    def _assembled(
+        self, understood: Understood, listing: Listing, corrections: tuple[str, ...], corrected: str | None
+    ) -> SearchAnswer:
+        page = Page(self.generation, self.request, self.checked, understood, listing)
+        results = page.results(self.per_host)
+        return SearchAnswer(
+            query=QueryReading(clean(self.request.query), understood.parsed, corrected),
+            results=results,
+            total=listing.total,
+            page=self.request.page,
+            size=self.request.size,
+            next=page.next(),
+            corrections=corrections,
+            suggestions=self._suggestions(understood, listing),
+            took_ms=0.0,
+            degraded=self._degraded(understood, listing),
+            generation=self.generation.number,
+        )
+
+    def _suggestions(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
+        """Other queries to try, where this one found little."""
+        if listing.total.value >= FEW_RESULTS or not understood.plan.words:
+            return ()
+        typed = " ".join(word.text for word in understood.plan.words)
+        found = self.generation.completion.related([word.text for word in understood.plan.words], 4)
+        return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed.casefold())
+
+    def _degraded(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
+        notes = [*listing.degraded, *self.generation.snapshot.degraded]
+        if understood.reading.cut:
+            notes.append("query-cut")
+        if understood.plan.link:
+            notes.append("links")
+        if self.request.safe:
+            notes.append("safe")
+        return tuple(dict.fromkeys(notes))
+
+
+def _nothing() -> Listing:
+
+    return Listing(np.zeros(0, np.int64), np.zeros(0), Total(0), complete=True)

@@ -1,0 +1,167 @@
+"""Gathering what a profile wants to know of the candidates, within a time budget.
+
+The only place that reads the index a document at a time. When the deadline passes, the candidates seen so far are
+what gets re-ranked; the rest keep the order of the first pass.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from periplus.index.fields import PIECE_GAP
+from periplus.index.query import FIELDS, STRONG_SHARE, TermForm
+from periplus.ranking import Evidence, FormEvidence
+from periplus.ranking.evidence import ADDRESS
+from periplus.search.columns import dates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from periplus.index.snapshot import Snapshot
+    from periplus.ranking import Profile, Sightings
+    from periplus.search.columns import Numbers
+    from periplus.search.plan import QueryWord
+    from periplus.search.ranks import Ranks
+
+MAX_FORMS = 24  # of one word; prefixes have many
+MAX_SIGHTINGS = 200  # of one word in one field
+DAY = 86_400.0
+CHUNK = 16  # candidates between two looks at the clock
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Terms:
+    """The words of a query that the collection knows, with all their forms in one list."""
+
+    def __init__(self, snapshot: Snapshot, words: Sequence[QueryWord]) -> None:
+        expanded = [(word, _forms(snapshot, word)) for word in words]
+        known = [(word, forms) for word, forms in expanded if forms]
+        self.words = tuple(word for word, _ in known)
+        self.forms = tuple(forms for _, forms in known)
+        self.terms = list(dict.fromkeys(form.term for forms in self.forms for form in forms))
+        self.place = {term: i for i, term in enumerate(self.terms)}
+        self.frequencies = {term: snapshot.frequency(term) for term in self.terms}
+
+    def document_frequency(self, word: int) -> int:
+        """Of the most frequent strong form."""
+        return max((self.frequencies[form.term] for form in self.forms[word] if form.share >= STRONG_SHARE), default=0)
+
+
+def _forms(snapshot: Snapshot, word: QueryWord) -> tuple[TermForm, ...]:
+    forms = word.forms
+    if word.prefix:
+        forms = tuple(TermForm(term) for term, _ in snapshot.prefix(word.prefix, MAX_FORMS))
+    return tuple(form for form in forms[:MAX_FORMS] if snapshot.frequency(form.term))
+
+
+def gather(
+    snapshot: Snapshot,
+    ranks: Ranks,
+    words: Sequence[QueryWord],
+    profile: Profile,
+    numbers: Numbers,
+    deadline: float,
+    *,
+    language: str = "",
+    wants_fresh: bool = False,
+    named: frozenset[int] = frozenset(),
+) -> Evidence:
+    """Evidence on the first of ``numbers``: on all of them unless the deadline passes."""
+    terms = Terms(snapshot, words)
+    frequencies, lengths, largest = _frequencies(snapshot, terms, numbers, profile, deadline)
+    done = numbers[: len(frequencies)]
+    moments = dates(snapshot, done)
+    return Evidence(
+        words=tuple(word.text for word in terms.words),
+        weights=np.array([word.weight for word in terms.words], dtype=np.float64),
+        forms=_form_evidence(terms, frequencies),
+        documents=max(snapshot.live, 1),
+        lengths=lengths,
+        average_lengths=np.asarray(snapshot.average_lengths, dtype=np.float64),
+        max_frequencies=largest,
+        prior=np.asarray(snapshot.column("prior", done), dtype=np.float64),
+        page_rank=ranks.pages(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
+        host_rank=ranks.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
+        depth=np.maximum(lengths[:, ADDRESS] - 1.0, 0.0),
+        host_words=np.full(len(done), float(PIECE_GAP)),
+        age=(time.time() - moments) / DAY,
+        language=_language_match(snapshot, done, language),
+        sightings={field: _sightings(snapshot, terms, frequencies, done, field) for field in profile.fields},
+        wants_fresh=wants_fresh,
+        navigational=np.array([float(int(number) in named) for number in done], dtype=np.float64),
+    )
+
+
+def _frequencies(
+    snapshot: Snapshot, terms: Terms, numbers: Numbers, profile: Profile, deadline: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """D x T x F frequencies, D x F lengths, D largest frequencies, of as many candidates as there is time for."""
+    tables: list[Any] = []
+    lengths: list[Any] = []
+    largest: list[float] = []
+    for place, number in enumerate(numbers.tolist()):
+        if place % CHUNK == 0 and place and time.perf_counter() > deadline:
+            break
+        tables.append(snapshot.frequencies(number, terms.terms))
+        lengths.append(snapshot.lengths(number))
+        largest.append(float(snapshot.max_frequency(number)) if profile.reads_largest else 1.0)
+    count = len(tables)
+    return (
+        np.array(tables, dtype=np.float64).reshape(count, len(terms.terms), len(FIELDS)),
+        np.array(lengths, dtype=np.float64).reshape(count, len(FIELDS)),
+        np.array(largest, dtype=np.float64),
+    )
+
+
+def _form_evidence(terms: Terms, frequencies: FloatArray) -> tuple[FormEvidence, ...]:
+    """The i-th form of every word, for every i; words with fewer forms have zeros."""
+    most = max((len(forms) for forms in terms.forms), default=0)
+    return tuple(_one_form(terms, frequencies, i) for i in range(most))
+
+
+def _one_form(terms: Terms, frequencies: FloatArray, place: int) -> FormEvidence:
+    count = len(terms.words)
+    shares, known = np.zeros(count), np.zeros(count)
+    table = np.zeros((len(frequencies), count, len(FIELDS)))
+    for word, forms in enumerate(terms.forms):
+        if place < len(forms):
+            form = forms[place]
+            shares[word], known[word] = form.share, terms.frequencies[form.term]
+            table[:, word, :] = frequencies[:, terms.place[form.term], :]
+    return FormEvidence(shares, known, table)
+
+
+def _sightings(
+    snapshot: Snapshot, terms: Terms, frequencies: FloatArray, numbers: Numbers, field: int
+) -> tuple[Sightings, ...]:
+    strong = [
+        [(terms.place[form.term], form.term) for form in forms if form.share >= STRONG_SHARE] for forms in terms.forms
+    ]
+    return tuple(
+        _seen(snapshot, strong, frequencies[i, :, field], number, FIELDS[field])
+        for i, number in enumerate(numbers.tolist())
+    )
+
+
+def _seen(
+    snapshot: Snapshot, strong: list[list[tuple[int, str]]], frequencies: FloatArray, number: int, field: str
+) -> Sightings:
+    found: list[tuple[int, int]] = []
+    for word, forms in enumerate(strong):
+        place, term = max(forms, key=lambda form: frequencies[form[0]], default=(-1, ""))
+        if place >= 0 and frequencies[place] > 0:  # the most frequent form stands wherever the others do
+            positions = snapshot.positions(number, term, field)[:MAX_SIGHTINGS]
+            found += [(position, word) for position in positions.tolist()]
+    return tuple(sorted(found))
+
+
+def _language_match(snapshot: Snapshot, numbers: Numbers, language: str) -> FloatArray:
+    if not language:
+        return np.full(len(numbers), 0.5)
+    names = snapshot.language_names()
+    worth = np.array([1.0 if name == language else 0.5 if not name else 0.0 for name in names], dtype=np.float64)
+    return worth[np.asarray(snapshot.column("language", numbers), dtype=np.int64)]

@@ -1,0 +1,214 @@
+"""Running a plan: candidates by the first pass, the best of them re-ranked, the rest in first-pass order.
+
+The result is one fixed list for a query and a generation, whatever page is asked for: the first
+``profile.candidates`` admitted hits are re-ranked, everything behind them keeps its place, and host diversity is
+counted from rank 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct, structs
+
+from periplus.index.query import Filters
+from periplus.ranking import Part, Profile
+from periplus.records import Explanation, Total
+from periplus.search.columns import Numbers, browse, rejected
+from periplus.search.evidence import gather
+from periplus.search.plan import Plan
+
+if TYPE_CHECKING:
+    from periplus.index.snapshot import Snapshot
+    from periplus.search.generations import Generation
+
+MAX_FETCHED = 16_000  # hits asked of the first pass, at most
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Task(Struct, frozen=True):
+    """One plan with everything that decides its list of results."""
+
+    plan: Plan
+    profile: Profile
+    order: str
+    deadline: float
+    per_host: int  # 0 is no limit
+    language: str = ""
+    wants_fresh: bool = False
+    named: frozenset[int] = frozenset()  # documents that the query names by their address
+
+
+class Listing(Struct, frozen=True):
+    """Results in order, as far as was asked, and how their scores came about."""
+
+    numbers: Numbers
+    scores: FloatArray
+    total: Total
+    complete: bool  # nothing follows the last of them
+    score: Part | None = None  # of the re-ranked ones
+    places: dict[int, int] = {}  # number -> place in ``score``
+    full_hosts: frozenset[int] = frozenset()  # numbers of the last result shown of a host that has more
+    degraded: tuple[str, ...] = ()
+
+    def explain(self, number: int, score: float) -> Explanation:
+        place = self.places.get(number)
+        if self.score is None or place is None:
+            return Explanation("first pass", score, "order of the first pass: BM25F on stored impacts + link prior")
+        return self.score.explain(place)
+
+
+def run(generation: Generation, task: Task, wanted: int) -> Listing:
+    """At least ``wanted`` results of the task's list, if there are so many."""
+    if task.plan.empty:
+        return Listing(np.zeros(0, np.int64), np.zeros(0), Total(0), complete=True)
+    if task.plan.browses or task.order == "date":
+        return _unranked(generation, task, wanted)
+    return _ranked(generation, task, wanted)
+
+
+def _unranked(generation: Generation, task: Task, wanted: int) -> Listing:
+    """By date, or by the link prior when there are only filters."""
+    snapshot = generation.snapshot
+    if task.plan.browses:
+        numbers, scores = browse(snapshot, task.plan.query.filters, task.order)
+        kept = ~rejected(snapshot, task.plan.excluded, numbers)
+        numbers, scores, total, whole = numbers[kept], scores[kept], Total(int(kept.sum())), True
+    else:
+        numbers, scores, total, whole = _first_pass(snapshot, task, wanted)
+    return _diverse(snapshot, task, wanted, Listing(numbers, scores, total, whole))
+
+
+def _ranked(generation: Generation, task: Task, wanted: int) -> Listing:
+    snapshot, profile = generation.snapshot, task.profile
+    numbers, scores, total, whole = _first_pass(snapshot, task, wanted)
+    numbers, scores = _with_named(task, snapshot, numbers, scores)
+    head = numbers[: profile.candidates]
+    evidence = gather(
+        snapshot,
+        generation.ranks,
+        task.plan.words,
+        profile,
+        head,
+        task.deadline,
+        language=task.language,
+        wants_fresh=task.wants_fresh,
+        named=task.named,
+    )
+    done = head[: evidence.count]
+    ranked = profile.rank(evidence)
+    order = np.lexsort((snapshot.column("key", done), -ranked.score.values))
+    order = order[ranked.admitted[order]]
+    skipped = len(done) - len(order)
+    listing = Listing(
+        np.concatenate([done[order], numbers[len(done) :]])[: profile.limit],
+        np.concatenate([ranked.score.values[order], scores[len(done) :]])[: profile.limit],
+        Total(total.value - skipped, "gte" if skipped and not whole else total.relation),
+        whole or len(numbers) - skipped >= profile.limit,
+        ranked.score,
+        {int(number): place for place, number in enumerate(done.tolist())},
+        degraded=_degraded(generation, task, cut=len(done) < len(head)),
+    )
+    return _diverse(snapshot, task, wanted, listing)
+
+
+def _degraded(generation: Generation, task: Task, *, cut: bool) -> tuple[str, ...]:
+    notes = ["budget"] if cut else []
+    if task.profile.reads_ranks and not generation.ranks.known:
+        notes.append("ranks")
+    return tuple(notes)
+
+
+def _first_pass(snapshot: Snapshot, task: Task, wanted: int) -> tuple[Numbers, FloatArray, Total, bool]:
+    """Enough admitted hits for the re-ranking, the page and its diversity; whether these are all."""
+    need = max(task.profile.candidates, wanted)
+    asked = max(task.profile.candidates, 2 * wanted if task.per_host else wanted)
+    while True:
+        hits = snapshot.top(task.plan.query, asked, prior_weight=task.profile.prior_weight, order=task.order)
+        numbers, scores = _without_excluded(snapshot, task.plan, hits.numbers, np.asarray(hits.scores))
+        whole = len(hits.numbers) < asked
+        shown = _shown(snapshot, task, numbers)
+        if whole or asked >= MAX_FETCHED or (len(numbers) >= need and shown >= wanted):
+            return numbers, scores, _total(snapshot, task.plan, hits.total), whole
+        asked = min(MAX_FETCHED, asked * 4)
+
+
+def _shown(snapshot: Snapshot, task: Task, numbers: Numbers) -> int:
+    """How many would be left after host diversity; their order hardly matters for that."""
+    if not task.per_host:
+        return len(numbers)
+    hosts, counts = np.unique(snapshot.column("host", numbers), return_counts=True)
+    names = snapshot.host_names()
+    return sum(
+        int(count) if not names[int(host)] else min(int(count), task.per_host)
+        for host, count in zip(hosts, counts, strict=True)
+    )
+
+
+def _without_excluded(
+    snapshot: Snapshot, plan: Plan, numbers: Numbers, scores: FloatArray
+) -> tuple[Numbers, FloatArray]:
+    if plan.excluded == Filters():
+        return numbers, scores
+    kept = ~rejected(snapshot, plan.excluded, numbers)
+    return numbers[kept], scores[kept]
+
+
+def _total(snapshot: Snapshot, plan: Plan, total: Total) -> Total:
+    """All matches less the excluded ones; several kinds of exclusion overlap, so then it is only a bound."""
+    if plan.excluded == Filters():
+        return total
+    kinds = [name for name in plan.excluded.__struct_fields__ if getattr(plan.excluded, name)]
+    narrowed = [
+        structs.replace(plan.query, filters=structs.replace(plan.query.filters, **{kind: getattr(plan.excluded, kind)}))
+        for kind in kinds
+    ]
+    fewer = sum(snapshot.top(query, 1).total.value for query in narrowed)
+    free = all(not getattr(plan.query.filters, kind) for kind in kinds)
+    return Total(max(0, total.value - fewer), total.relation if len(kinds) == 1 and free else "gte")
+
+
+def _with_named(task: Task, snapshot: Snapshot, numbers: Numbers, scores: FloatArray) -> tuple[Numbers, FloatArray]:
+    """Documents that the query names by address are candidates even when the first pass ranks them low."""
+    head = set(numbers[: task.profile.candidates].tolist())
+    missing = [n for n in sorted(task.named) if n not in head and snapshot.matches(task.plan.query, n)]
+    if not missing:
+        return numbers, scores
+    kept = ~np.isin(numbers, missing)
+    worth = np.full(len(missing), float(scores[0]) if len(scores) else 0.0)
+    return np.concatenate([np.array(missing, np.int64), numbers[kept]]), np.concatenate([worth, scores[kept]])
+
+
+def _diverse(snapshot: Snapshot, task: Task, wanted: int, listing: Listing) -> Listing:
+    """At most ``per_host`` results of a host; those without a host are exempt."""
+    if not task.per_host or not len(listing.numbers):
+        return listing
+    names = snapshot.host_names()
+    hosts = np.asarray(snapshot.column("host", listing.numbers), dtype=np.int64).tolist()
+    seen: dict[int, int] = {}
+    kept: list[int] = []
+    full: list[int] = []
+    for place, host in enumerate(hosts):
+        seen[host] = seen.get(host, 0) + 1
+        if not names[host] or seen[host] <= task.per_host:
+            kept.append(place)
+        if names[host] and seen[host] == task.per_host:
+            full.append(int(listing.numbers[place]))
+    complete = listing.complete or len(kept) < wanted
+    return structs.replace(
+        listing,
+        numbers=listing.numbers[kept],
+        scores=listing.scores[kept],
+        full_hosts=frozenset(full),
+        complete=complete,
+    )
+
+
+def more_of_host(snapshot: Snapshot, plan: Plan, host: str, shown: int) -> int:
+    """How many further results the same query has on that host."""
+    narrowed = structs.replace(plan.query, filters=structs.replace(plan.query.filters, sites=(host,)))
+    if plan.browses:
+        return max(0, len(browse(snapshot, narrowed.filters, "score")[0]) - shown)
+    return max(0, snapshot.top(narrowed, 1).total.value - shown)

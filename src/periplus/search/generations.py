@@ -1,0 +1,156 @@
+"""The open generation and its successor: searches hold the one they began with, and the last to leave closes it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from periplus import addresses
+from periplus.errors import NotReady
+from periplus.index import IndexStore
+from periplus.search.completion import Completion
+from periplus.search.ranks import Ranks
+from periplus.search.spelling import Speller
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from periplus.index.snapshot import Snapshot
+
+MAIN_LANGUAGES = 3  # of the collection, whose stems a query of unknown language is given
+LEAST_SHARE = 0.05  # of the documents, for a language to be one of them
+LANGUAGE_SAMPLE = 100_000  # documents looked at
+
+
+class Generation:
+    """One published generation, open, with what is derived from it on demand."""
+
+    def __init__(self, snapshot: Snapshot, ranks: Ranks) -> None:
+        self.snapshot = snapshot
+        self.ranks = ranks
+        self.users = 0
+        self.retired = False
+        self.lock = threading.Lock()  # of what is built lazily
+        self._completion: Completion | None = None
+        self._speller: Speller | None = None
+
+    @property
+    def number(self) -> int:
+        return self.snapshot.generation
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """The main languages of the collection, most frequent first."""
+        names = self.snapshot.language_names()
+        numbers = self.snapshot.numbers()[:LANGUAGE_SAMPLE]
+        if not len(numbers):
+            return ()
+        counts = np.bincount(np.asarray(self.snapshot.column("language", numbers), np.int64), minlength=len(names))
+        order = np.argsort(-counts, kind="stable")[:MAIN_LANGUAGES]
+        return tuple(names[i] for i in order if names[i] and counts[i] >= LEAST_SHARE * len(numbers))
+
+    @property
+    def completion(self) -> Completion:
+        """Built when first asked for; others wait for it."""
+        with self.lock:
+            if self._completion is None:
+                self._completion = Completion.build(self.snapshot)
+            return self._completion
+
+    @property
+    def speller(self) -> Speller:
+        with self.lock:
+            if self._speller is None:
+                self._speller = Speller(self.snapshot)
+            return self._speller
+
+    @cached_property
+    def hosts_by_name(self) -> dict[str, list[str]]:
+        """The name that people call a site by (``example`` of www.example.org) to its hosts."""
+        found: dict[str, list[str]] = {}
+        for host in self.snapshot.host_names():
+            if host:
+                label = addresses.site(host).split(".")[0]
+                found.setdefault(label, []).append(host)
+        return found
+
+    def close(self) -> None:
+        self.snapshot.close()
+
+
+class Generations:
+    """Opens the newest generation of an index and hands it out; ``reload`` swaps without disturbing anyone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._store = IndexStore(folder / "index")
+        self._lock = threading.Lock()
+        self._reloading = threading.Lock()
+        self._current: Generation | None = None
+        self._closed = False
+
+    @property
+    def number(self) -> int:
+        current = self._current
+        return current.number if current else 0
+
+    @property
+    def ready(self) -> bool:
+        return self._current is not None
+
+    def reload(self) -> bool:
+        """Open a newer generation if one is published; true when it was swapped in."""
+        with self._reloading:
+            manifest = self._store.manifest()
+            if self._closed or manifest is None or manifest.generation == self.number:
+                return False
+            try:
+                fresh = Generation(self._store.open(), Ranks())
+            except NotReady:
+                return False
+            self._swap(fresh)
+            return True
+
+    @contextmanager
+    def use(self) -> Iterator[Generation]:
+        """The current generation, kept open until the caller is done; ``NotReady`` when there is none."""
+        generation = self._enter()
+        try:
+            yield generation
+        finally:
+            self._leave(generation)
+
+    def close(self) -> None:
+        self._closed = True
+        self._swap(None)
+
+    def _enter(self) -> Generation:
+        with self._lock:
+            if self._current is not None:
+                self._current.users += 1
+                return self._current
+        if self.reload():
+            return self._enter()
+        raise NotReady("no index is published yet; run periplus index")
+
+    def _leave(self, generation: Generation) -> None:
+        with self._lock:
+            generation.users -= 1
+            last = generation.retired and generation.users == 0
+        if last:
+            generation.close()
+
+    def _swap(self, fresh: Generation | None) -> None:
+        with self._lock:
+            old, self._current = self._current, fresh
+            if old is None:
+                return
+            old.retired = True
+            idle = old.users == 0
+        if idle:
+            old.close()

@@ -1,0 +1,217 @@
+"""The query language: text to ``Reading``. It never fails.
+
+    word word      any of them, best match first     "a phrase"    these words side by side
+    +word  -word   must, must not occur              a OR b        at least one
+    ( )            brackets                          pre*          words that begin so
+    intitle: inurl: site: filetype: lang: before: after: link:
+
+A sign or an opening bracket counts only at the beginning of a word, and only with something behind it, so ``C++``,
+``--flag``, ``f(x)``, ``std::sort`` and addresses are words. An operator whose value makes no sense
+(``before:soon``), an unclosed quote and a stray ``OR`` are searched as words.
+Bounds: ``MAX_CHARACTERS``, ``MAX_WORDS``, ``MAX_DEPTH``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from periplus.search.conditions import understood
+from periplus.search.syntax import (
+    FIELD_OPERATORS,
+    FILTER_OPERATORS,
+    AnyOf,
+    Condition,
+    InField,
+    Phrase,
+    Prefix,
+    Reading,
+    Sequence,
+    Signed,
+    Word,
+)
+from periplus.search.text import clean
+
+if TYPE_CHECKING:
+    from periplus.search.syntax import Node
+
+MAX_CHARACTERS = 2_000
+MAX_WORDS = 32
+MAX_DEPTH = 10
+LEAST_PREFIX = 2
+
+_QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "”": "”"}
+_OPERATOR = re.compile(rf"({'|'.join((*FIELD_OPERATORS, *FILTER_OPERATORS))}):(?=\S)", re.IGNORECASE)
+_QUOTE_SIGNS = frozenset('"“”„«»')
+_OR = ("OR", "|", "||")
+
+
+def read(text: str) -> Reading:
+    """How ``text`` is understood as a query."""
+    whole = clean(text)
+    reader = _Reader(whole[:MAX_CHARACTERS])
+    nodes = reader.sequence(depth=0)
+    return Reading(nodes, reader.cut or len(whole) > MAX_CHARACTERS)
+
+
+class _Reader:
+    """A hand-written descent over the text; every step moves ``at`` forward, so it always ends."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.words = 0
+        self.cut = False
+
+    # clauses
+
+    def sequence(self, depth: int) -> tuple[Node, ...]:
+        """Clauses up to the end of the text or, inside brackets, up to the closing one."""
+        nodes: list[Node] = []
+        while self._skip_spaces() and not (depth and self._here(")")):
+            node = self._clause(depth)
+            if node is not None:
+                nodes.append(node)
+        return tuple(nodes)
+
+    def _clause(self, depth: int) -> Node | None:
+        first = self._unit(depth)
+        choices = [first] if first is not None else []
+        while choices and self._takes_or(depth):
+            choice = self._unit(depth)
+            if choice is not None:
+                choices.append(choice)
+        return choices[0] if len(choices) == 1 else AnyOf(tuple(choices)) if choices else None
+
+    def _takes_or(self, depth: int) -> bool:
+        """Step over an ``OR`` that has something to join on its right."""
+        start = self.at
+        joins = self._skip_spaces() and self._bare_word(depth) in _OR and self._skip_spaces()
+        if joins and self._begins_unit(depth):
+            return True
+        self.at = start
+        return False
+
+    def _begins_unit(self, depth: int) -> bool:
+        start = self.at
+        joins_again = self._bare_word(depth) in _OR
+        self.at = start
+        return not joins_again and not (depth and self._here(")"))
+
+    def _unit(self, depth: int) -> Node | None:
+        sign = self._sign()
+        node = self._atom(depth)
+        if node is None or not sign:
+            return node
+        if isinstance(node, Signed):
+            return node
+        return Signed(sign, node)
+
+    def _sign(self) -> str:
+        here, following = self.text[self.at : self.at + 1], self.text[self.at + 1 : self.at + 2]
+        if here in ("+", "-") and following and not following.isspace() and following not in "+-)":
+            self.at += 1
+            return here
+        return ""
+
+    # atoms
+
+    def _atom(self, depth: int) -> Node | None:
+        if self._here("(") and depth < MAX_DEPTH:
+            return self._brackets(depth)
+        if self._at_quote():
+            phrase = self._phrase()
+            return self._counted(Phrase(phrase)) if phrase else None
+        operator = _OPERATOR.match(self.text, self.at)
+        if operator:
+            return self._operated(operator, depth)
+        if self.text[self.at] in _QUOTE_SIGNS:  # one that opens nothing
+            self.at += 1
+        return self._word(self._bare_word(depth))
+
+    def _brackets(self, depth: int) -> Node | None:
+        self.at += 1
+        nodes = self.sequence(depth + 1)
+        if self._here(")"):
+            self.at += 1
+        if not nodes:
+            return None
+        return nodes[0] if len(nodes) == 1 and not isinstance(nodes[0], AnyOf | Signed) else Sequence(nodes)
+
+    def _operated(self, match: re.Match[str], depth: int) -> Node | None:
+        name, start = match.group(1).lower(), self.at
+        self.at = match.end()
+        quoted = self._phrase() if self._at_quote() else ""
+        value = quoted or self._bare_word(depth)
+        node = self._with_operator(name, value, bool(quoted))
+        if node is None and quoted:  # the operator is a word, and the phrase is read next
+            self.at = match.end()
+        return node or self._word(self.text[start : self.at])
+
+    def _with_operator(self, name: str, value: str, quoted: bool) -> Node | None:
+        if name in FIELD_OPERATORS:
+            node = Phrase(value) if quoted else self._prefix_or_word(value)
+            return None if node is None else self._counted(InField(name, node))
+        spelled = understood(name, value)
+        return Condition(name, spelled) if spelled else None
+
+    def _word(self, text: str) -> Node | None:
+        node = self._prefix_or_word(text)
+        return self._counted(node) if node is not None else None
+
+    def _prefix_or_word(self, text: str) -> Word | Prefix | None:
+        stem = text.rstrip("*")
+        if not stem:
+            return None
+        if stem != text and len(stem) >= LEAST_PREFIX:
+            return Prefix(stem)
+        return Word(stem)
+
+    def _counted(self, node: Node) -> Node | None:
+        """``node`` while the query is not too long; after that nothing, and ``cut`` says so."""
+        self.words += len(node.text.split()) if isinstance(node, Phrase) else 1
+        if self.words <= MAX_WORDS:
+            return node
+        self.cut = True
+        return None
+
+    # characters
+
+    def _here(self, character: str) -> bool:
+        return self.text.startswith(character, self.at)
+
+    def _skip_spaces(self) -> bool:
+        """Move to the next character that is not a space; False at the end of the text."""
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+        return self.at < len(self.text)
+
+    def _at_quote(self) -> bool:
+        return self._closing() > 0
+
+    def _closing(self) -> int:
+        """Where the quote that opens here closes; 0 when none opens or it never closes."""
+        ends = _QUOTES.get(self.text[self.at : self.at + 1])
+        if ends is None:
+            return 0
+        places = [self.text.find(end, self.at + 1) for end in ends]
+        return max(0, min((place for place in places if place > 0), default=0))
+
+    def _phrase(self) -> str:
+        end = self._closing()
+        inside = self.text[self.at + 1 : end]
+        self.at = end + 1
+        return " ".join("".join(" " if sign in _QUOTE_SIGNS else sign for sign in inside).split())
+
+    def _bare_word(self, depth: int) -> str:
+        """Up to the next space, or the bracket that closes us; brackets opened inside the word belong to it."""
+        start, opened = self.at, 0
+        while self.at < len(self.text) and not self.text[self.at].isspace():
+            character = self.text[self.at]
+            if character == ")" and depth and opened == 0:
+                break
+            if character in _QUOTE_SIGNS:
+                break
+            opened += (character == "(") - (character == ")")
+            self.at += 1
+        return self.text[start : self.at]

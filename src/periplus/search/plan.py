@@ -1,0 +1,286 @@
+"""From a reading to what the index is asked.
+
+The index takes no tree: groups that add score, groups that must (not) occur, and choices of which one must. Signs,
+choices and brackets are turned into that form (conjunctive normal form of what is required; filters and ``-`` hold
+for the whole query wherever they stand). The words that score are kept apart for ranking, snippets and spelling.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from periplus.index.analysis import EXACT_SHARE, FOLDED_SHARE, analyze
+from periplus.index.query import STRONG_SHARE, Filters, Group, IndexQuery, TermForm
+from periplus.search import conditions
+from periplus.search.syntax import FIELD_OPERATORS, AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, Word
+from periplus.search.vocabulary import is_stop_word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from periplus.index.analysis import Token
+    from periplus.search.syntax import Node, Reading
+
+MAX_CHOICES = 16  # clauses of the normal form; a query that needs more is read as one choice of all its words
+COMPOUND_WEIGHT = 0.5  # of the phrase that the parts of foo::bar make, beside the parts themselves
+MAX_COMPOUND = 8  # terms
+
+
+class QueryWord(Struct, frozen=True):
+    """A word that scores: as typed, the forms it is found by, and how often it was asked for."""
+
+    text: str
+    forms: tuple[TermForm, ...]
+    weight: float = 1.0
+    prefix: str = ""
+
+
+class Plan(Struct, frozen=True):
+    query: IndexQuery
+    words: tuple[QueryWord, ...] = ()
+    excluded: Filters = Filters()  # columns that results must not have: -site:, -lang:, -filetype:
+    link: str = ""  # pages that link to this address
+    ignored: tuple[str, ...] = ()  # stop words left out
+
+    @property
+    def empty(self) -> bool:
+        """Nothing to look for: no word and no filter."""
+        asks = self.query.should or self.query.must or self.query.any_of
+        return not (asks or self.link or self.query.filters != Filters())
+
+    @property
+    def browses(self) -> bool:
+        """Only filters: every page that they admit is an answer."""
+        return not (self.query.should or self.query.must or self.query.any_of) and not self.empty
+
+
+# A disjunction of groups; a tuple of them is a conjunction.
+Clause = tuple[Group, ...]
+
+
+def plan(reading: Reading, languages: tuple[str, ...] = ("",), frequent: Callable[[str], bool] | None = None) -> Plan:
+    """How to ask the index for ``reading``: ``languages`` give the stems, ``frequent`` says which stop words may go."""
+    return _Planner(languages, frequent or (lambda _: True)).plan(reading)
+
+
+class _Planner:
+    def __init__(self, languages: tuple[str, ...], frequent: Callable[[str], bool]) -> None:
+        self.languages = languages
+        self.frequent = frequent
+        self.should: list[Group] = []
+        self.clauses: list[Clause] = []
+        self.must_not: list[Group] = []
+        self.words: dict[str, QueryWord] = {}
+        self.ignored: list[str] = []
+        self.wanted: list[Condition] = []
+        self.unwanted: list[Condition] = []
+
+    def plan(self, reading: Reading) -> Plan:
+        keep_all = not _has_meaning(reading.nodes, self.languages)
+        for node in reading.nodes:
+            self._place(node, keep_all)
+        must = tuple(clause[0] for clause in self.clauses if len(clause) == 1)
+        choices = tuple(clause for clause in self.clauses if len(clause) > 1)
+        query = IndexQuery(tuple(self.should), must, tuple(self.must_not), choices, _filters(self.wanted))
+        links = [condition.value for condition in self.wanted if condition.operator == "link"]
+        return Plan(
+            query, tuple(self.words.values()), _filters(self.unwanted), links[0] if links else "", tuple(self.ignored)
+        )
+
+    def _place(self, node: Node, keep_all: bool) -> None:
+        """One clause of the top level: optional words, or something required, forbidden or filtering."""
+        match node:
+            case Condition():
+                self.wanted.append(node)
+            case Signed("-", inner):
+                self._forbid(inner)
+            case Sequence(nodes):
+                for inner in nodes:
+                    self._place(inner, keep_all)
+            case Word(text):
+                self._optional_word(text, keep_all)
+            case Phrase() | Signed() | AnyOf() | InField():
+                self.clauses += self._required(node)
+            case Prefix():
+                self.should += [group for clause in self._required(node) for group in clause]
+
+    # optional words
+
+    def _optional_word(self, text: str, keep_all: bool) -> None:
+        tokens = self._tokens(text)
+        kept = [token for token in tokens if keep_all or not self._is_stop(token)]
+        self.ignored += [token.text for token in tokens if token not in kept]
+        for token in kept:
+            self._score(token)
+        if 1 < len(tokens) <= MAX_COMPOUND:
+            self.should.append(Group(phrase=tuple(token.text for token in tokens), weight=COMPOUND_WEIGHT))
+
+    def _score(self, token: Token) -> None:
+        known = self.words.get(token.text)
+        self._remember(token.text, token.forms)
+        if known is None:
+            self.should.append(Group(forms=token.forms))
+        else:  # asked for twice: one group of double weight
+            place = next((i for i, group in enumerate(self.should) if group.forms == token.forms), None)
+            if place is not None:
+                group = self.should[place]
+                self.should[place] = structs.replace(group, weight=group.weight + 1.0)
+
+    def _remember(self, text: str, forms: tuple[TermForm, ...], prefix: str = "") -> None:
+        known = self.words.get(text)
+        weight = known.weight + 1.0 if known else 1.0
+        self.words[text] = QueryWord(text, forms, weight, prefix)
+
+    def _is_stop(self, token: Token) -> bool:
+        language = self.languages[0] if len(self.languages) == 1 else ""
+        return is_stop_word(token.text, language) and self.frequent(token.text)
+
+    # required, forbidden
+
+    def _required(self, node: Node) -> list[Clause]:
+        """What ``node`` demands, as a conjunction of choices."""
+        match node:
+            case Word(text):
+                return self._demand(text)
+            case Phrase(text):
+                return self._demand(text, phrase=True)
+            case Prefix(text):
+                return self._demand_prefix(text)
+            case InField(operator, inner):
+                return self._demand_in_field(FIELD_OPERATORS[operator], inner)
+            case Signed("-", inner):
+                self._forbid(inner)
+            case Signed(_, inner):
+                return self._required(inner)
+            case Condition():
+                self.wanted.append(node)
+            case AnyOf(nodes):
+                return _joined([self._required(inner) for inner in nodes])
+            case Sequence(nodes):
+                return self._demand_sequence(nodes)
+        return []
+
+    def _demand(self, text: str, phrase: bool = False, field: str = "") -> list[Clause]:
+        tokens = self._tokens(text)
+        for token in tokens:
+            self._remember(token.text, token.forms[:1] if phrase else token.forms)
+        if len(tokens) > 1:
+            return [(Group(phrase=tuple(token.text for token in tokens), field=field),)]
+        least = EXACT_SHARE if phrase else STRONG_SHARE
+        return [(Group(forms=_from(token.forms, least), field=field),) for token in tokens]
+
+    def _demand_prefix(self, text: str, field: str = "") -> list[Clause]:
+        tokens = self._tokens(text)
+        if not tokens:
+            return []
+        clauses = [(Group(forms=token.forms, field=field),) for token in tokens[:-1]]
+        for token in tokens[:-1]:
+            self._remember(token.text, token.forms)
+        last = tokens[-1].text
+        self._remember(f"{last}*", (), prefix=last)
+        return [*clauses, (Group(prefix=last, field=field),)]
+
+    def _demand_in_field(self, field: str, node: Word | Phrase | Prefix) -> list[Clause]:
+        if isinstance(node, Prefix):
+            return self._demand_prefix(node.text, field)
+        return self._demand(node.text, isinstance(node, Phrase), field)
+
+    def _demand_sequence(self, nodes: tuple[Node, ...]) -> list[Clause]:
+        """Brackets under a sign or an OR: their required clauses; if none is, one of their words."""
+        plain = [inner for inner in nodes if isinstance(inner, Word | Prefix)]
+        firm = [clause for inner in nodes if inner not in plain for clause in self._required(inner)]
+        choice = tuple(group for inner in plain for clause in self._required(inner) for group in clause)
+        if firm:
+            self.should += choice
+            return firm
+        return [choice] if choice else []
+
+    def _forbid(self, node: Node) -> None:
+        match node:
+            case Condition():
+                self.unwanted.append(node)
+            case Sequence(nodes) | AnyOf(nodes):
+                for inner in nodes:
+                    self._forbid(inner)
+            case Signed(_, inner):
+                self._forbid(inner)
+            case Word() | Phrase() | Prefix() | InField():
+                before = dict(self.words)
+                groups = [group for clause in self._required(node) for group in clause]
+                self.must_not += [structs.replace(group, forms=_from(group.forms, FOLDED_SHARE)) for group in groups]
+                self.words = before
+
+    def _tokens(self, text: str) -> list[Token]:
+        """The tokens of ``text`` with the stems of every language in question."""
+        first, *others = [analyze(text, language) for language in self.languages]
+        merged = [
+            structs.replace(token, forms=_merged(token.forms, [other[i].forms for other in others]))
+            for i, token in enumerate(first)
+        ]
+        return _without_tail(merged)
+
+
+def _from(forms: tuple[TermForm, ...], least: float) -> tuple[TermForm, ...]:
+    """The forms near enough to the word as typed."""
+    return tuple(form for form in forms if form.share >= least)
+
+
+def _merged(forms: tuple[TermForm, ...], others: Iterable[tuple[TermForm, ...]]) -> tuple[TermForm, ...]:
+    known = {form.term: form for form in forms}
+    for more in others:
+        for form in more:
+            known.setdefault(form.term, form)
+    return tuple(known.values())
+
+
+def _without_tail(tokens: list[Token]) -> list[Token]:
+    """Scripts without spaces are read as overlapping pairs; the single letter that ends a run adds nothing."""
+    return [
+        token
+        for i, token in enumerate(tokens)
+        if not (i and token.start < tokens[i - 1].end and token.end <= tokens[i - 1].end)
+    ]
+
+
+def _joined(operands: list[list[Clause]]) -> list[Clause]:
+    """The conjunction of choices that ``a OR b OR …`` is, by distribution."""
+    asked = [clauses for clauses in operands if clauses]
+    if not asked:
+        return []
+    result = asked[0]
+    for clauses in asked[1:]:
+        result = [(*one, *other) for one in result for other in clauses]
+        if len(result) > MAX_CHOICES:
+            return [tuple(group for operand in asked for clause in operand for group in clause)]
+    return result
+
+
+def _has_meaning(nodes: tuple[Node, ...], languages: tuple[str, ...]) -> bool:
+    """Is there anything but stop words to look for?"""
+    return any(_means(node, languages) for node in nodes)
+
+
+def _means(node: Node, languages: tuple[str, ...]) -> bool:
+    match node:
+        case Word(text):
+            language = languages[0] if len(languages) == 1 else ""
+            return any(not is_stop_word(token.text, language) for token in analyze(text))
+        case Signed("-", _) | Condition():
+            return False
+        case Sequence(inner):
+            return any(_means(part, languages) for part in inner)
+    return True
+
+
+def _filters(found: list[Condition]) -> Filters:
+    def values(operator: str) -> list[str]:
+        return list(dict.fromkeys(condition.value for condition in found if condition.operator == operator))
+
+    types = [kind for name in values("filetype") for kind in conditions.content_types(name)]
+    before = [conditions.timestamp(date) for date in values("before")]
+    after = [conditions.timestamp(date) for date in values("after")]
+    return Filters(
+        tuple(values("site")), tuple(values("lang")), tuple(types), min(before, default=0.0), max(after, default=0.0)
+    )

@@ -1,0 +1,93 @@
+"""A query understood against one generation: its language, which stop words may go, what it names, what it wants."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from periplus import addresses
+from periplus.index.analysis import analyze
+from periplus.search.language import read
+from periplus.search.plan import Plan, plan
+from periplus.search.requests import combined
+from periplus.search.syntax import Reading, Word
+from periplus.search.vocabulary import asks_for_new, guessed_language
+
+if TYPE_CHECKING:
+    from periplus.index.query import Filters
+    from periplus.search.generations import Generation
+
+STOP_SHARE = 0.1  # of the documents: a stop word rarer than this means something here
+MAX_NAMED = 8
+_ADDRESS_LIKE = re.compile(r"(?:https?://)?[^\s/]+\.[^\s/]{2,}(?:/\S*)?$", re.IGNORECASE)
+
+
+class Understood(Struct, frozen=True):
+    text: str
+    reading: Reading
+    plan: Plan
+    language: str
+    wants_fresh: bool
+    named: frozenset[int]
+    contradictory: bool = False  # parameters and operators admit nothing together
+
+    @property
+    def parsed(self) -> str:
+        return str(self.reading)
+
+
+def understand(generation: Generation, text: str, language: str = "", filters: Filters | None = None) -> Understood:
+    """How ``text`` is read in this generation, with the filters of the request added to its own."""
+    reading = read(text)
+    typed = _typed_words(reading)
+    guessed = language or guessed_language(typed)
+    languages = (guessed,) if guessed else generation.languages or ("",)
+    made = plan(reading, languages, lambda word: _is_frequent(generation, word))
+    both = combined(made.query.filters, filters) if filters is not None else made.query.filters
+    if both is not None:
+        made = structs.replace(made, query=structs.replace(made.query, filters=both))
+    year = datetime.datetime.now(datetime.UTC).year
+    return Understood(
+        text,
+        reading,
+        made,
+        guessed,
+        asks_for_new(typed, year),
+        _named(generation, reading),
+        contradictory=both is None,
+    )
+
+
+def _typed_words(reading: Reading) -> list[str]:
+    texts = [node.text for node in reading.nodes if isinstance(node, Word)]
+    return [token.text for text in texts for token in analyze(text)]
+
+
+def _is_frequent(generation: Generation, word: str) -> bool:
+    return generation.snapshot.frequency(word) >= STOP_SHARE * generation.snapshot.live
+
+
+def _named(generation: Generation, reading: Reading) -> frozenset[int]:
+    """Documents that the whole query names: an address typed out, a host name, the name of a site."""
+    if not reading.nodes or not all(isinstance(node, Word) for node in reading.nodes):
+        return frozenset()
+    text = str(reading)
+    candidates = _spelled_out(text) if _ADDRESS_LIKE.match(text) else _front_pages(generation, text)
+    found = (generation.snapshot.find(addresses.key(url)) for url in candidates)
+    return frozenset(number for number in found if number is not None)
+
+
+def _spelled_out(text: str) -> list[str]:
+    bare = re.sub(r"^https?://", "", text, flags=re.IGNORECASE)
+    names = [bare, f"www.{bare}"] if not bare.lower().startswith("www.") else [bare, bare[4:]]
+    spelled = [addresses.try_canonical(f"{scheme}://{name}") for name in names for scheme in ("https", "http")]
+    return [url for url in spelled if url]
+
+
+def _front_pages(generation: Generation, text: str) -> list[str]:
+    label = re.sub(r"[\s'’.&-]+", "", text).lower()
+    hosts = sorted(generation.hosts_by_name.get(label, ()), key=lambda host: (len(host), host))[:MAX_NAMED]
+    return [f"{scheme}://{host}/" for host in hosts for scheme in ("https", "http")]

@@ -1,0 +1,324 @@
+"""Spelling: "did you mean", from the collection's own words and how often they occur.
+
+The dictionary of a generation is laid out as arrays: letters, lengths, and a 64-bit mask of the letters in each word.
+A word is compared only with those whose length and mask allow the distance; these are measured all at once
+(restricted Damerau-Levenshtein, one column of all candidates at a time). Likely mistakes cost less than a whole edit:
+neighbouring keys, swapped and doubled letters, a vowel for a vowel. Bound: the ``MAX_WORDS`` most frequent words.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+
+from periplus.index.analysis import analyze
+from periplus.index.query import Group, IndexQuery
+from periplus.search.syntax import AnyOf, Phrase, Reading, Sequence, Signed, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from periplus.index.snapshot import Snapshot
+    from periplus.search.syntax import Node
+
+MAX_WORDS = 300_000
+MAX_LETTERS = 24
+LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
+MAX_CANDIDATES = 20_000  # measured for one word
+MAX_CORRECTED = 8  # words of a query that are looked at
+
+# Costs of one edit, in units of a plain one.
+SWAP, DOUBLE, NEIGHBOUR, VOWEL = 0.7, 0.6, 0.75, 0.8
+FIRST_LETTER = 0.5  # added for another first letter: people get that right
+
+# What a candidate is worth: ln(documents + 1) - EDIT_WORTH * cost.
+EDIT_WORTH = 4.5
+# A word that occurs is changed only for one that is this many times as frequent, at one edit.
+FAR_MORE_FREQUENT = 50
+FEW_RESULTS = 10
+
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_VOWELS = frozenset("aeiouy")
+
+IntArray = np.ndarray[Any, np.dtype[np.int32]]
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def _neighbours() -> dict[str, frozenset[str]]:
+    """Keys that touch on a keyboard with staggered rows."""
+    places = {key: (row, column + row * 0.5) for row, keys in enumerate(_ROWS) for column, key in enumerate(keys)}
+    return {
+        key: frozenset(
+            other for other, (r, c) in places.items() if other != key and abs(r - row) <= 1 and abs(c - column) <= 1.0
+        )
+        for key, (row, column) in places.items()
+    }
+
+
+_NEIGHBOURS = _neighbours()
+
+
+class Candidate(Struct, frozen=True):
+    word: str
+    frequency: int
+    cost: float
+
+    @property
+    def worth(self) -> float:
+        return math.log(self.frequency + 1) - EDIT_WORTH * self.cost
+
+
+def substitution_cost(one: str, other: str) -> float:
+    if one == other:
+        return 0.0
+    if other in _NEIGHBOURS.get(one, ()):
+        return NEIGHBOUR
+    return VOWEL if one in _VOWELS and other in _VOWELS else 1.0
+
+
+class Dictionary:
+    """Words and frequencies, laid out for comparing one word with all of them."""
+
+    def __init__(self, words: list[tuple[str, int]]) -> None:
+        kept = [(word, count) for word, count in words if _comparable(word)][:MAX_WORDS]
+        self.words = [word for word, _ in kept]
+        self.counts = np.array([count for _, count in kept], dtype=np.int64)
+        self.lengths = np.array([len(word) for word in self.words], dtype=np.int32)
+        self.letters = np.zeros((len(kept), MAX_LETTERS), dtype=np.int32)
+        for row, word in enumerate(self.words):
+            self.letters[row, : len(word)] = np.frombuffer(word.encode("utf-32-le", "replace"), dtype=np.uint32)
+        self.masks = _masks(self.letters)
+
+    def near(self, word: str, limit: int = 8) -> list[Candidate]:
+        """The likeliest words at one edit (two for long words), best first; without ``word`` itself."""
+        if not self.words or not _comparable(word):
+            return []
+        reach = 1 if len(word) <= 4 else 2
+        rows = self._possible(word, reach)
+        if not len(rows):
+            return []
+        edits, costs = _distances(word, self.letters[rows], self.lengths[rows])
+        costs = costs + FIRST_LETTER * (self.letters[rows, 0] != ord(word[0]))
+        near = np.flatnonzero((edits <= reach) & (edits > 0))
+        worth = np.log(self.counts[rows[near]] + 1.0) - EDIT_WORTH * costs[near]
+        best = near[np.argsort(-worth, kind="stable")[:limit]]
+        return [Candidate(self.words[rows[i]], int(self.counts[rows[i]]), float(costs[i])) for i in best]
+
+    def _possible(self, word: str, reach: int) -> IntArray:
+        """Rows whose length and letters allow so few edits; the most frequent when there are too many."""
+        letters = np.zeros((1, MAX_LETTERS), dtype=np.int32)
+        letters[0, : len(word)] = [ord(letter) for letter in word]
+        mask = _masks(letters)[0]
+        fits = (
+            (np.abs(self.lengths - len(word)) <= reach)
+            & (np.bitwise_count(self.masks & ~mask) <= reach)
+            & (np.bitwise_count(mask & ~self.masks) <= reach)
+        )
+        rows = np.flatnonzero(fits).astype(np.int32)
+        if len(rows) > MAX_CANDIDATES:
+            rows = rows[np.argsort(-self.counts[rows], kind="stable")[:MAX_CANDIDATES]]
+        return rows
+
+
+def _comparable(word: str) -> bool:
+    return LEAST_LETTERS <= len(word) <= MAX_LETTERS and word.replace("'", "").isalpha()
+
+
+def _masks(letters: IntArray) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    bits = np.where(letters > 0, np.left_shift(np.uint64(1), (letters % 64).astype(np.uint64)), np.uint64(0))
+    return np.asarray(np.bitwise_or.reduce(bits, axis=1), dtype=np.uint64)
+
+
+def _distances(word: str, letters: IntArray, lengths: IntArray) -> tuple[IntArray, FloatArray]:
+    """Edits and their cost from ``word`` to every row of ``letters``: one table for all rows, letter by letter."""
+    return _Table(word, letters).measure(lengths)
+
+
+class _Table:
+    """The dynamic programme of restricted Damerau-Levenshtein, vectorised over candidate words."""
+
+    def __init__(self, word: str, letters: IntArray) -> None:
+        self.word = word
+        self.letters = letters
+        self.width = letters.shape[1]
+        self.count = len(letters)
+
+    def measure(self, lengths: IntArray) -> tuple[IntArray, FloatArray]:
+        edits = [np.repeat(np.arange(self.width + 1, dtype=np.float64)[None, :], self.count, axis=0)]
+        costs = [self._first_row()]
+        for i, letter in enumerate(self.word):
+            edits.append(self._row(edits, i, np.where(self.letters == ord(letter), 0.0, 1.0), 1.0, 1.0, None))
+            doubled = i > 0 and self.word[i - 1] == letter
+            costs.append(
+                self._row(costs, i, self._substitutions(letter), DOUBLE if doubled else 1.0, SWAP, self._insertions())
+            )
+        rows = np.arange(self.count)
+        return edits[-1][rows, lengths].astype(np.int32), costs[-1][rows, lengths]
+
+    def _first_row(self) -> FloatArray:
+        return np.concatenate([np.zeros((self.count, 1)), np.cumsum(self._insertions(), axis=1)], axis=1)
+
+    def _insertions(self) -> FloatArray:
+        """Cost of a letter that the typed word lacks: less when it doubles the one before."""
+        result = np.ones(self.letters.shape)
+        result[:, 1:][self.letters[:, 1:] == self.letters[:, :-1]] = DOUBLE
+        return result
+
+    def _substitutions(self, letter: str) -> FloatArray:
+        result = np.ones(self.letters.shape)
+        close = [ord(other) for other in _NEIGHBOURS.get(letter, ())]
+        if letter in _VOWELS:
+            result[np.isin(self.letters, [ord(vowel) for vowel in _VOWELS])] = VOWEL
+        result[np.isin(self.letters, close)] = NEIGHBOUR
+        result[self.letters == ord(letter)] = 0.0
+        return result
+
+    def _row(
+        self,
+        rows: list[FloatArray],
+        i: int,
+        substitution: FloatArray,
+        deletion: float,
+        swap: float,
+        insertion: FloatArray | None,
+    ) -> FloatArray:
+        above = rows[i]
+        row = np.empty_like(above)
+        row[:, 0] = above[:, 0] + deletion
+        for j in range(1, self.width + 1):
+            added = 1.0 if insertion is None else insertion[:, j - 1]
+            best = np.minimum(above[:, j] + deletion, row[:, j - 1] + added)
+            best = np.minimum(best, above[:, j - 1] + substitution[:, j - 1])
+            if i > 0 and j > 1:
+                swapped = (self.letters[:, j - 2] == ord(self.word[i])) & (
+                    self.letters[:, j - 1] == ord(self.word[i - 1])
+                )
+                best = np.where(swapped, np.minimum(best, rows[i - 1][:, j - 2] + swap), best)
+            row[:, j] = best
+        return row
+
+
+class Speller:
+    """Corrections of whole queries over one generation."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._dictionary = Dictionary(snapshot.prefix("", MAX_WORDS))
+
+    def corrections(self, reading: Reading, found: int) -> tuple[str, ...]:
+        """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results."""
+        changes: dict[str, str] = {}
+        plain = [node.text for node in reading.nodes if isinstance(node, Word)]
+        joined = self._joined(plain)
+        for text in list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]:
+            better = self.word(text, plain, found)
+            if better and better != text.casefold():
+                changes[text] = better
+        if not changes and joined:
+            return (joined,)
+        if not changes:
+            return ()
+        nodes = tuple(_changed(node, changes) for node in reading.nodes)
+        return (str(Reading(nodes)),)
+
+    def word(self, text: str, context: list[str], found: int = 0) -> str:
+        """The likeliest other spelling of one word, or empty; ``context`` are the words it stands among."""
+        tokens = analyze(text)
+        if len(tokens) != 1 or len(tokens[0].text) < LEAST_LETTERS or not tokens[0].text.isalpha():
+            return ""
+        word = tokens[0].text
+        own = self._frequency(word)
+        if own and found > FEW_RESULTS:
+            return ""
+        candidates = self._dictionary.near(word)
+        if own:
+            candidates = [c for c in candidates if c.cost <= 1.0 and c.frequency >= FAR_MORE_FREQUENT * own]
+        best = self._in_context(candidates, [other for other in context if other != text])
+        parted = "" if own else self._parted(word)
+        if parted and (best is None or best.cost > 1.0):
+            return parted
+        return best.word if best else parted
+
+    def _frequency(self, word: str) -> int:
+        """Documents with the word in any form: an inflection of a known word is no mistake."""
+        forms = analyze(word)[0].forms
+        return max(self._snapshot.frequency(form.term) for form in forms)
+
+    def _in_context(self, candidates: list[Candidate], context: list[str]) -> Candidate | None:
+        """The best candidate; among close ones, that which occurs together with the query's other words."""
+        if not candidates:
+            return None
+        close = [c for c in candidates if c.worth >= candidates[0].worth - 2.0][:4]
+        if len(close) == 1 or not context:
+            return candidates[0]
+        return max(close, key=lambda c: c.worth + math.log1p(self._together(c.word, context)))
+
+    def _together(self, word: str, context: list[str]) -> int:
+
+        forms = [token.forms for text in context[:3] for token in analyze(text)[:1]]
+        known = [Group(forms=form) for form in forms if self._snapshot.frequency(form[0].term)]
+        if not known:
+            return 0
+        query = IndexQuery(must=(Group(forms=analyze(word)[0].forms),), any_of=(tuple(known),))
+        return self._snapshot.top(query, 1).total.value
+
+    def _parted(self, word: str) -> str:
+        """``icecream`` as ``ice cream``, when both are words that occur side by side."""
+        best, worth = "", 0.0
+        for left, right in _splits(word):
+            weaker = min(self._snapshot.frequency(left), self._snapshot.frequency(right))
+            if weaker > worth and self._side_by_side(left, right):
+                best, worth = f"{left} {right}", weaker
+        return best
+
+    def _side_by_side(self, left: str, right: str) -> bool:
+
+        return self._snapshot.top(IndexQuery(must=(Group(phrase=(left, right)),)), 1).total.value > 0
+
+    def _joined(self, words: list[str]) -> str:
+        """``key board`` as ``keyboard``, when one of its halves is no word and the whole is."""
+        for i in range(len(words) - 1):
+            whole = (words[i] + words[i + 1]).casefold()
+            halves = min(
+                self._snapshot.frequency(words[i].casefold()), self._snapshot.frequency(words[i + 1].casefold())
+            )
+            if not halves and self._snapshot.frequency(whole):
+                return " ".join([*words[:i], whole, *words[i + 2 :]])
+        return ""
+
+
+def _splits(word: str) -> Iterator[tuple[str, str]]:
+    for i in range(2, len(word) - 1):
+        yield word[:i], word[i:]
+
+
+def _texts(nodes: tuple[Node, ...]) -> Iterator[str]:
+    """The words of a query that may be misspelt: not prefixes, filters, addresses or what must not occur."""
+    for node in nodes:
+        match node:
+            case Word(text):
+                yield text
+            case Phrase(text):
+                yield from text.split()
+            case Signed("+", inner):
+                yield from _texts((inner,))
+            case AnyOf(inner_nodes) | Sequence(inner_nodes):
+                yield from _texts(inner_nodes)
+
+
+def _changed(node: Node, changes: dict[str, str]) -> Node:
+    match node:
+        case Word(text) if text in changes:
+            return Word(changes[text])
+        case Phrase(text):
+            return Phrase(" ".join(changes.get(word, word) for word in text.split()))
+        case Signed("+", inner):
+            return Signed("+", _changed(inner, changes))
+        case AnyOf(nodes):
+            return AnyOf(tuple(_changed(inner, changes) for inner in nodes))
+        case Sequence(nodes):
+            return Sequence(tuple(_changed(inner, changes) for inner in nodes))
+    return node
