@@ -31,6 +31,7 @@ IMAGES: Final = 100
 ALT_CHARS: Final = 300
 FEEDS: Final = 20
 ALTERNATES: Final = 200  # hreflang entries
+TIMES: Final = 50  # time elements
 METADATA: Final = 500  # distinct meta names that are kept
 METADATA_CHARS: Final = 4000
 

@@ -45,8 +45,8 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
     nofollow = "nofollow" in directives
     canonical = _trusted_canonical(page, reading)
     modified = reading.dates.modified or plausible(_header(page, "last-modified"), page.fetched)
-    words, signals = measure(page, reading)
     language = detect(reading.text or reading.title or reading.boilerplate, reading.declared_language[:2])
+    words, signals = measure(page, reading, language)
     return Document(
         url=page.url,
         key=key(page.url),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OPERATORS: Final = 256  # between two looks at the clock
 
 
-class _OutOfTime(Exception):  # noqa: N818 (never leaves this module)
+class _OutOfTime(Exception):
     pass
 
 
@@ -46,18 +46,17 @@ class _Clock:
 
 def read(page: Page) -> Reading:
     """Read a PDF file."""
-    import pypdf  # noqa: PLC0415 (slow to import, and most crawls meet few PDFs)
+    import pypdf
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it reports every oddity of every file
     try:
         file = pypdf.PdfReader(io.BytesIO(page.body), strict=False)
-        if file.is_encrypted and not file.decrypt(""):
-            raise ParseError("unreadable", "the PDF asks for a password")
-        count = len(file.pages)
-    except ParseError:
-        raise
+        locked = file.is_encrypted and not file.decrypt("")
+        count = 0 if locked else len(file.pages)
     except Exception as error:
         raise ParseError("unreadable", _line(error)) from error
+    if locked:
+        raise ParseError("unreadable", "the PDF asks for a password")
     reading = Reading()
     _read_pages(reading, file, count, page.url)
     _describe(reading, file)

@@ -67,7 +67,7 @@ class _Reader:
         text = "".join(self._text).strip()
         self._text.clear()
         if tag == self._kind:
-            self._close()
+            self._close(text)
             return
         if self._kind and text and self._inner == 1 and tag in ("loc", "link"):
             self._location = self._location or text
@@ -75,9 +75,11 @@ class _Reader:
             self._modified = self._modified or text
         self._inner -= 1
 
-    def _close(self) -> None:
-        if self._location:
-            (self.sitemaps if self._kind == "sitemap" else self.pages).append((self._location, self._modified))
+    def _close(self, text: str) -> None:
+        """End an entry; ``text`` is what stood bare in it, where some write the address without a ``loc``."""
+        location = self._location or (text if text.startswith("http") else "")
+        if location:
+            (self.sitemaps if self._kind == "sitemap" else self.pages).append((location, self._modified))
         self._kind = ""
 
 

@@ -32,7 +32,7 @@ class Handler(Protocol):
     def data(self, text: str) -> None: ...
 
 
-class _Stop(Exception):  # noqa: N818 (ends a walk, is never seen outside)
+class _Stop(Exception):
     pass
 
 

@@ -10,7 +10,7 @@ Bounds: elements and time (``Overrun`` ends the walk, what was gathered stays), 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from turbohtml.saxparse import SaxHandler, sax_parse
 
@@ -23,43 +23,8 @@ if TYPE_CHECKING:
 
 Attributes = tuple[tuple[str, str | None], ...]
 
-# What a tag does to the walk.
-_INLINE, _BLOCK, _CONTAINER, _SKIPPED, _ANCHOR, _HEADING, _BREAK, _IMAGE, _META, _MAIN, _SPECIAL, _ROW, _CELL, _PRE = (
-    range(14)
-)
-_KINDS: Final[dict[str, int]] = {
-    tag: kind
-    for kind, tags in (
-        (
-            _BLOCK,
-            (
-                "p blockquote figcaption caption address dt dd summary legend center hr optgroup option tbody thead tfoot"
-                " fieldset details body"
-            ),
-        ),
-        (
-            _CONTAINER,
-            (
-                "div section ul ol dl li table form header footer nav aside menu dialog noscript button select datalist"
-                " label figure"
-            ),
-        ),
-        (_SKIPPED, "script style template svg math iframe object audio video canvas textarea title"),
-        (_HEADING, "h1 h2 h3 h4 h5 h6"),
-        (_META, "meta link base html frame area time"),
-        (_MAIN, "main article"),
-        (_ANCHOR, "a"),
-        (_BREAK, "br"),
-        (_IMAGE, "img"),
-        (_ROW, "tr"),
-        (_CELL, "td th"),
-        (_PRE, "pre"),
-    )
-    for tag in tags.split()
-}
-
-_NO_BREAK_AT_END: Final = frozenset({_INLINE, _ANCHOR, _BREAK, _IMAGE, _META})
 _SELF_LINK_SIGNS: Final = frozenset({"¶", "#", "§", "🔗", "🔗︎", "\uf0c1"})
+_ATTRIBUTES: Final = 64  # attributes of one tag that are looked at
 
 
 class Overrun(Exception):
@@ -112,7 +77,6 @@ class Walk(SaxHandler):
         self.scripts = 0
         self.script_sources: list[str] = []
         self.hidden_chars = 0
-        self.main_seen = False
         self.truncated = False
         # Where the walk is
         self._zone = zones.CONTENT
@@ -130,31 +94,35 @@ class Walk(SaxHandler):
         self._link_chars = 0
         self._anchor: RawLink | None = None
         self._anchor_start = 0  # how many parts stood before it
+        self._restore_depth = 0  # depth of the last of them
         self._elements = 0
+        self._countdown = bounds.CLOCK_EVERY
         self._deadline = time.monotonic() + bounds.SECONDS
 
-    # Events
+    # Events. These three run for every tag and text of every page: hence the few calls and the plain tests.
 
     def start_element(self, tag: str, attrs: Attributes) -> None:
         self._depth += 1
         if self._skip_until:
             return
-        self._elements += 1
-        if not self._elements % bounds.CLOCK_EVERY:
+        self._countdown -= 1
+        if not self._countdown:
             self._check()
-        kind = _KINDS.get(tag, _INLINE)
-        if kind == _INLINE:
-            if attrs and len(attrs) < 64:
-                self._maybe_hidden(attrs)
-            return
-        self._starts[kind](self, tag, attrs)
+        start = _STARTS.get(tag)
+        if start is not None:
+            start(self, tag, attrs)
+        elif attrs and (len(attrs) > 1 or attrs[0][0] != "class"):
+            self._hide(attrs)
 
     def characters(self, data: str) -> None:
         if self._skip_until:
             if self._skipped is not None:
                 self._skipped.append(data)
             return
-        self._parts.append(data)
+        parts = self._parts
+        if not parts and data.isspace():
+            return
+        parts.append(data)
         if self._anchor is not None:
             self._anchor.parts.append(data)
             self._link_chars += len(data)
@@ -167,35 +135,34 @@ class Walk(SaxHandler):
                 self._skip_until = 0
                 self._end_skipped(tag)
             return
-        kind = _KINDS.get(tag, _INLINE)
-        if kind == _ANCHOR:
-            self._end_anchor()
-        elif kind not in _NO_BREAK_AT_END:
-            self._flush()
-            if kind == _HEADING:
-                self._heading = 0
-            elif kind == _PRE:
-                self._pre = max(0, self._pre - 1)
-        restore = self._restore
-        if restore and restore[-1][0] == depth:
-            if self._parts and kind == _INLINE:
+        if tag in _ENDS:
+            if self._parts and tag != "a":
                 self._flush()
-            _, self._zone, self._main, self._row = restore.pop()
+            end = _ENDS[tag]
+            if end is not None:
+                end(self)
+        if depth == self._restore_depth:
+            self._leave()
 
     def finish(self) -> None:
-        self._flush()
-        if self._skip_until and self._skipped:
-            self._end_skipped("")
+        """Take in what is still open when the page ends or a bound was reached."""
+        if self._parts:
+            self._flush()
 
-    # Starts, by kind of tag
+    # What the tags do
 
-    def _start_block(self, tag: str, attrs: Attributes) -> None:
-        self._flush()
-        if attrs and tag != "body":
-            self._maybe_hidden(attrs)
+    def on_block(self, tag: str, attrs: Attributes) -> None:
+        if self._parts:
+            self._flush()
+        if attrs:
+            self._hide(attrs)
 
-    def _start_container(self, tag: str, attrs: Attributes) -> None:
-        self._flush()
+    def on_body(self, tag: str, attrs: Attributes) -> None:
+        """Many pages hide their body until a script shows it, so its own attributes do not count."""
+
+    def on_container(self, tag: str, attrs: Attributes) -> None:
+        if self._parts:
+            self._flush()
         zone = zones.TAGS.get(tag, zones.CONTENT)
         if tag == "header" and not self._main:
             zone = zones.ASIDE
@@ -204,87 +171,64 @@ class Walk(SaxHandler):
         if zone:
             self._enter(zone)
 
-    def _zone_by_attributes(self, tag: str, attrs: Attributes, zone: int) -> int:
-        names = ""
-        for name, value in attrs[:64]:
-            if name in ("class", "id"):
-                names = f"{names} {value}" if names else value or ""
-            elif name == "role" and value:
-                if value in zones.MAIN_ROLES:
-                    self._enter_main(value)
-                    return zones.CONTENT
-                zone = zones.ROLES.get(value, zone)
-            elif self._is_hiding(name, value):
-                return zones.HIDDEN
-        if zone or not names or tag == "li":
-            return zone
-        return zones.hinted(names)
-
-    def _start_main(self, tag: str, attrs: Attributes) -> None:
-        self._flush()
+    def on_main(self, tag: str, attrs: Attributes) -> None:
+        if self._parts:
+            self._flush()
         self._enter_main(tag)
-        self._maybe_hidden(attrs)
+        self._hide(attrs)
 
-    def _enter_main(self, name: str) -> None:
-        self._restore.append((self._depth, self._zone, self._main, self._row))
-        self._main = 2 if name == "main" else max(self._main, 1)
-        self.main_seen = True
-
-    def _start_skipped(self, tag: str, attrs: Attributes) -> None:
+    def on_skipped(self, tag: str, attrs: Attributes) -> None:
         self._skip_until = self._depth
         if tag == "title" and not self.title:
             self._skipped = []
-        elif tag == "script":
-            self.scripts += 1
-            named = dict(attrs)
-            if named.get("src"):
-                self.script_sources.append(named["src"] or "")
-            if (named.get("type") or "").strip().lower() == "application/ld+json":
-                self._skipped = []
-        elif tag in ("iframe", "textarea", "object"):
+        elif self._parts:
             self._parts.append(" ")
 
-    def _end_skipped(self, tag: str) -> None:
-        if self._skipped is None:
-            return
-        text = "".join(self._skipped)
-        self._skipped = None
-        if tag == "title":
-            self.title = clean(text)
-        elif tag == "script" and self._json_chars + len(text) <= bounds.JSON_CHARS:
-            self._json_chars += len(text)
-            self.json_ld.append(text)
+    def on_script(self, tag: str, attrs: Attributes) -> None:
+        self._skip_until = self._depth
+        self.scripts += 1
+        named = dict(attrs[:_ATTRIBUTES])
+        source = named.get("src")
+        if source:
+            self.script_sources.append(source)
+        elif (named.get("type") or "").strip().lower() == "application/ld+json":
+            self._skipped = []
 
-    def _start_anchor(self, tag: str, attrs: Attributes) -> None:
-        named = dict(attrs)
+    def on_anchor(self, tag: str, attrs: Attributes) -> None:
+        named = dict(attrs[:_ATTRIBUTES])
         href = named.get("href")
         if href is None:
             self._anchor = None
             return
+        if "style" in named or "hidden" in named:
+            self._hide(attrs)
         link = RawLink(href, named.get("rel") or "", named.get("title") or "", len(self.blocks), self._zone)
         self._anchor = link
         self._anchor_start = len(self._parts)
         if len(self.links) < 4 * bounds.LINKS:
             self.links.append(link)
-        self._maybe_hidden(attrs)
 
-    def _end_anchor(self) -> None:
+    def end_anchor(self) -> None:
         """Close the anchor; the signs that link a heading to itself are no text."""
         link = self._anchor
         self._anchor = None
         if link is not None and len(link.parts) == 1 and link.parts[0].strip() in _SELF_LINK_SIGNS:
             del self._parts[self._anchor_start :]
 
-    def _start_heading(self, tag: str, attrs: Attributes) -> None:
-        self._flush()
+    def on_heading(self, tag: str, attrs: Attributes) -> None:
+        if self._parts:
+            self._flush()
         self._heading = int(tag[1])
-        self._maybe_hidden(attrs)
+        self._hide(attrs)
 
-    def _start_break(self, tag: str, attrs: Attributes) -> None:
+    def end_heading(self) -> None:
+        self._heading = 0
+
+    def on_break(self, tag: str, attrs: Attributes) -> None:
         self._parts.append("\n" if self._pre else " ")
 
-    def _start_image(self, tag: str, attrs: Attributes) -> None:
-        named = dict(attrs)
+    def on_image(self, tag: str, attrs: Attributes) -> None:
+        named = dict(attrs[:_ATTRIBUTES])
         alt = clean(named.get("alt") or "")[: bounds.ALT_CHARS]
         if not alt:
             return
@@ -294,61 +238,105 @@ class Walk(SaxHandler):
         if source and len(self.images) < bounds.IMAGES:
             self.images.append((source, alt))
 
-    def _start_meta(self, tag: str, attrs: Attributes) -> None:
-        named = {name: value or "" for name, value in attrs[:64]}
-        if tag == "meta" and len(self.metas) < bounds.METADATA:
-            self.metas.append(named)
-        elif tag == "link" and len(self.link_tags) < bounds.METADATA:
-            self.link_tags.append(named)
-        elif tag == "base" and not self.base:
-            self.base = named.get("href", "")
-        elif tag == "html":
-            self.language = named.get("lang") or named.get("xml:lang") or ""
-        elif tag == "time" and len(self.times) < 50:
-            self.times.append({**named, "in_main": "1" if self._main else ""})
-        elif tag in ("frame", "area"):
-            link = RawLink(named.get("src") or named.get("href", ""), "", "", len(self.blocks), self._zone)
-            link.alt = clean(named.get("alt") or named.get("title") or "")
+    def on_meta(self, tag: str, attrs: Attributes) -> None:
+        if len(self.metas) < bounds.METADATA:
+            self.metas.append(_named(attrs))
+
+    def on_link_tag(self, tag: str, attrs: Attributes) -> None:
+        if len(self.link_tags) < bounds.METADATA:
+            self.link_tags.append(_named(attrs))
+
+    def on_base(self, tag: str, attrs: Attributes) -> None:
+        self.base = self.base or _named(attrs).get("href", "")
+
+    def on_html(self, tag: str, attrs: Attributes) -> None:
+        named = _named(attrs)
+        self.language = named.get("lang") or named.get("xml:lang") or ""
+
+    def on_time(self, tag: str, attrs: Attributes) -> None:
+        if len(self.times) < bounds.TIMES:
+            self.times.append({**_named(attrs), "in_main": "1" if self._main else ""})
+
+    def on_frame(self, tag: str, attrs: Attributes) -> None:
+        """A frame or an area of an image map: a link without text of its own."""
+        named = _named(attrs)
+        link = RawLink(named.get("src") or named.get("href", ""), "", "", len(self.blocks), self._zone)
+        link.alt = clean(named.get("alt") or named.get("title") or "")
+        if len(self.links) < 4 * bounds.LINKS:
             self.links.append(link)
 
-    def _start_row(self, tag: str, attrs: Attributes) -> None:
-        self._flush()
+    def on_row(self, tag: str, attrs: Attributes) -> None:
+        if self._parts:
+            self._flush()
         self._rows += 1
-        self._restore.append((self._depth, self._zone, self._main, self._row))
+        self._remember()
         self._row = self._rows
 
-    def _start_pre(self, tag: str, attrs: Attributes) -> None:
-        self._flush()
+    def on_pre(self, tag: str, attrs: Attributes) -> None:
+        if self._parts:
+            self._flush()
         self._pre += 1
-        self._maybe_hidden(attrs)
+        self._hide(attrs)
 
-    # Helpers
+    def end_pre(self) -> None:
+        self._pre = max(0, self._pre - 1)
 
-    def _maybe_hidden(self, attrs: Attributes) -> None:
+    # Zones
+
+    def _zone_by_attributes(self, tag: str, attrs: Attributes, zone: int) -> int:
+        names = ""
+        for name, value in attrs[:_ATTRIBUTES]:
+            if name in ("class", "id"):
+                names = f"{names} {value}" if names else value or ""
+            elif name == "role" and value:
+                if value in zones.MAIN_ROLES:
+                    self._enter_main(value)
+                    return zones.CONTENT
+                zone = zones.ROLES.get(value, zone)
+            elif _is_hiding(name, value):
+                return zones.HIDDEN
+        if zone or not names or tag == "li":
+            return zone
+        return zones.hinted(names)
+
+    def _hide(self, attrs: Attributes) -> None:
         for name, value in attrs:
-            if self._is_hiding(name, value):
-                self._flush()
+            if _is_hiding(name, value):
+                if self._parts:
+                    self._flush()
                 self._enter(zones.HIDDEN)
                 return
 
-    @staticmethod
-    def _is_hiding(name: str, value: str | None) -> bool:
-        if name == "style":
-            return value is not None and zones.hides(value)
-        return name == "hidden" and value != "until-found"
-
     def _enter(self, zone: int) -> None:
-        self._restore.append((self._depth, self._zone, self._main, self._row))
+        """Enter a zone: hidden wins over all, a firm zone over a hinted one, else the outer zone stays."""
+        self._remember()
         current = self._zone
         if zone == zones.HIDDEN or current == zones.CONTENT or (current in zones.HINTED and zone not in zones.HINTED):
             self._zone = zone
 
+    def _enter_main(self, name: str) -> None:
+        self._remember()
+        self._main = 2 if name == "main" else max(self._main, 1)
+
+    def _remember(self) -> None:
+        self._restore.append((self._depth, self._zone, self._main, self._row))
+        self._restore_depth = self._depth
+
+    def _leave(self) -> None:
+        """Go back to where the walk was before the element that ends here; it may have entered two things at once."""
+        if self._parts:
+            self._flush()
+        restore = self._restore
+        while restore and restore[-1][0] == self._restore_depth:
+            _, self._zone, self._main, self._row = restore.pop()
+        self._restore_depth = restore[-1][0] if restore else 0
+
+    # Text
+
     def _flush(self) -> None:
-        parts = self._parts
-        if not parts:
-            return
-        joined = "".join(parts)
-        parts.clear()
+        """End the block."""
+        joined = "".join(self._parts)
+        self._parts.clear()
         link_chars, self._link_chars = self._link_chars, 0
         text = clean_lines(joined) if self._pre else clean(joined)
         if not text:
@@ -358,24 +346,71 @@ class Walk(SaxHandler):
             return
         self.blocks.append(Block(text, self._zone, min(link_chars, len(text)), self._main, self._heading, self._row))
 
+    def _end_skipped(self, tag: str) -> None:
+        if self._skipped is None:
+            return
+        text = "".join(self._skipped)
+        self._skipped = None
+        if tag == "title":
+            self.title = clean(text)
+        elif self._json_chars + len(text) <= bounds.JSON_CHARS:
+            self._json_chars += len(text)
+            self.json_ld.append(text)
+
     def _check(self) -> None:
+        self._countdown = bounds.CLOCK_EVERY
+        self._elements += bounds.CLOCK_EVERY
         if self._elements > bounds.ELEMENTS or time.monotonic() > self._deadline:
             raise Overrun
 
-    _starts: ClassVar[dict[int, Callable[[Walk, str, Attributes], None]]] = {
-        _BLOCK: _start_block,
-        _CONTAINER: _start_container,
-        _SKIPPED: _start_skipped,
-        _ANCHOR: _start_anchor,
-        _HEADING: _start_heading,
-        _BREAK: _start_break,
-        _IMAGE: _start_image,
-        _META: _start_meta,
-        _MAIN: _start_main,
-        _ROW: _start_row,
-        _CELL: _start_block,
-        _PRE: _start_pre,
-    }
+
+def _named(attrs: Attributes) -> dict[str, str]:
+    return {name: value or "" for name, value in attrs[:_ATTRIBUTES]}
+
+
+def _is_hiding(name: str, value: str | None) -> bool:
+    if name == "style":
+        return value is not None and zones.hides(value)
+    return name == "hidden" and value != "until-found"
+
+
+_BLOCKS: Final = (
+    "p blockquote figcaption caption address dt dd summary legend center hr optgroup option tbody thead tfoot fieldset"
+    " details td th"
+)
+_CONTAINERS: Final = "div section ul ol dl li table form header footer nav aside menu dialog noscript button select datalist label figure"
+_SKIPPED: Final = "style template svg math iframe object audio video canvas textarea title"
+_HEADINGS: Final = "h1 h2 h3 h4 h5 h6"
+
+_STARTS: Final[dict[str, Callable[[Walk, str, Attributes], None]]] = {
+    **dict.fromkeys(_BLOCKS.split(), Walk.on_block),
+    **dict.fromkeys(_CONTAINERS.split(), Walk.on_container),
+    **dict.fromkeys(_SKIPPED.split(), Walk.on_skipped),
+    **dict.fromkeys(_HEADINGS.split(), Walk.on_heading),
+    "main": Walk.on_main,
+    "article": Walk.on_main,
+    "body": Walk.on_body,
+    "script": Walk.on_script,
+    "a": Walk.on_anchor,
+    "br": Walk.on_break,
+    "img": Walk.on_image,
+    "meta": Walk.on_meta,
+    "link": Walk.on_link_tag,
+    "base": Walk.on_base,
+    "html": Walk.on_html,
+    "time": Walk.on_time,
+    "frame": Walk.on_frame,
+    "area": Walk.on_frame,
+    "tr": Walk.on_row,
+    "pre": Walk.on_pre,
+}
+# What the end of a tag does beside ending the block; None where that is all.
+_ENDS: Final[dict[str, Callable[[Walk], None] | None]] = {
+    **dict.fromkeys([*_BLOCKS.split(), *_CONTAINERS.split(), "main", "article", "body", "tr"]),
+    **dict.fromkeys(_HEADINGS.split(), Walk.end_heading),
+    "pre": Walk.end_pre,
+    "a": Walk.end_anchor,
+}
 
 
 def walk(markup: str) -> Walk:
