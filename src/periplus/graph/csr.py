@@ -1,0 +1,99 @@
+"""A directed graph as compressed sparse rows: for each vertex, the vertices that link to it.
+
+Rows are kept by target because PageRank pulls: a vertex reads the shares of those that link to it, which needs no
+atomic additions and parts well among threads. Every edge stands once; its weight is 1 unless weights are given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from periplus.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.integer]
+    Floats = NDArray[np.float64]
+
+MAX_VERTICES = 2**32 - 1  # a vertex is stored in four bytes
+
+
+class Csr(NamedTuple):
+    """``sources[offsets[v]:offsets[v + 1]]`` are the vertices that link to ``v``; no weights means all are 1."""
+
+    offsets: NDArray[np.int64]
+    sources: NDArray[np.uint32]
+    weights: Floats | None
+    out_weight: Floats  # sum over the edges out of a vertex; 0 for a sink
+
+    @property
+    def vertices(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def edges(self) -> int:
+        return len(self.sources)
+
+    @property
+    def targets(self) -> NDArray[np.uint32]:
+        """The target of every edge, in the order of ``sources``."""
+        return np.repeat(np.arange(self.vertices, dtype=np.uint32), np.diff(self.offsets))
+
+    @property
+    def sinks(self) -> NDArray[np.bool_]:
+        return np.equal(self.out_weight, 0.0)
+
+
+def from_edges(sources: Integers, targets: Integers, vertices: int, weights: Floats | None = None) -> Csr:
+    """The graph of these edges; of an edge given several times, the first weight counts."""
+    if not 0 <= vertices <= MAX_VERTICES:
+        raise UsageError(f"{vertices} vertices are more than a graph can hold ({MAX_VERTICES})")
+    if len(sources) and max(int(sources.max()), int(targets.max())) >= vertices:
+        raise UsageError(f"an edge names a vertex beyond the last one ({vertices - 1})")
+    order, kept = _by_target(sources, targets, vertices)
+    sorted_sources = sources[order][kept].astype(np.uint32)
+    sorted_targets = targets[order][kept]
+    sorted_weights = None if weights is None else np.ascontiguousarray(weights[order][kept], np.float64)
+    offsets = np.zeros(vertices + 1, np.int64)
+    np.cumsum(np.bincount(sorted_targets, minlength=vertices), out=offsets[1:])
+    out_weight = np.bincount(sorted_sources, sorted_weights, minlength=vertices).astype(np.float64)
+    return Csr(offsets, sorted_sources, sorted_weights, out_weight)
+
+
+def without_self_links(graph: Csr) -> Csr:
+    targets = graph.targets
+    other = graph.sources != targets
+    return graph if other.all() else _subset(graph, targets, other)
+
+
+def with_back_edges(graph: Csr) -> Csr:
+    """The graph in which every sink links back to all that link to it; a sink nobody links to stays one."""
+    targets = graph.targets
+    into_sink = graph.sinks[targets]
+    weights = None if graph.weights is None else np.concatenate((graph.weights, graph.weights[into_sink]))
+    return from_edges(
+        np.concatenate((graph.sources, targets[into_sink])),
+        np.concatenate((targets, graph.sources[into_sink])),
+        graph.vertices,
+        weights,
+    )
+
+
+def _subset(graph: Csr, targets: NDArray[np.uint32], kept: NDArray[np.bool_]) -> Csr:
+    weights = None if graph.weights is None else graph.weights[kept]
+    return from_edges(graph.sources[kept], targets[kept], graph.vertices, weights)
+
+
+def _by_target(
+    sources: Integers, targets: Integers, vertices: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_] | slice]:
+    """The order of edges by target, then source; and which of them, so ordered, are no repetition."""
+    pair = targets.astype(np.uint64) * np.uint64(max(1, vertices)) + sources.astype(np.uint64)
+    order = np.argsort(pair, kind="stable")
+    ordered = pair[order]
+    first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return order, slice(None) if first.all() else first

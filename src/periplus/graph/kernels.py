@@ -1,0 +1,58 @@
+"""The inner loop of PageRank in numba; imported only for graphs that are large enough to pay for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from periplus.index.kernels.compiler import kernel
+from periplus.index.kernels.types import F64, I64, R_F64, R_I64, R_U32, signature
+
+M_F64 = "Array(float64, 1, 'C')"
+
+_STEP = signature(
+    "void",
+    *(R_I64, R_U32, R_F64, R_F64, R_F64, R_F64, R_F64, F64, F64, M_F64, M_F64, M_F64, I64, I64),
+)
+
+
+@kernel(_STEP)
+def pull(
+    offsets: Any,
+    sources: Any,
+    weights: Any,  # empty: all are 1
+    rank: Any,
+    share: Any,  # rank over weight out
+    inverse: Any,  # one over weight out; 0 for a sink
+    teleport: Any,  # one value for all vertices, or one each
+    damping: float,
+    base: float,  # what teleport is multiplied with
+    new_rank: Any,
+    new_share: Any,
+    sums: Any,  # difference, mass of sinks, mass of all
+    start: int,
+    stop: int,
+) -> None:
+    """One iteration for the vertices from ``start`` to ``stop``."""
+    difference = 0.0
+    lost = 0.0
+    total = 0.0
+    personal = len(teleport) > 1
+    weighted = len(weights) > 0
+    for vertex in range(start, stop):
+        received = 0.0
+        if weighted:
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                received += weights[edge] * share[sources[edge]]
+        else:
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                received += share[sources[edge]]
+        value = damping * received + base * (teleport[vertex] if personal else teleport[0])
+        difference += abs(value - rank[vertex])
+        total += value
+        if inverse[vertex] == 0.0:
+            lost += value
+        new_rank[vertex] = value
+        new_share[vertex] = value * inverse[vertex]
+    sums[0] = difference
+    sums[1] = lost
+    sums[2] = total

@@ -1,0 +1,153 @@
+"""PageRank by power iteration, with the policies that published systems differ in.
+
+    rank(v) = (1 - d) t(v)  +  d * sum over u -> v of  rank(u) * weight(u, v) / weight out of u  +  what sinks hold
+
+after Brin and Page, 1998. ``d`` is the damping, ``t`` the teleport distribution (uniform, or personal). Policies for
+the mass on sinks (*dangling*):
+
+- ``spread``: evenly over all vertices, or as ``t`` says when it is personal; ranks sum to 1;
+- ``normalise``: it is lost, and the vector is scaled back to its initial sum after every iteration;
+- ``back-edges``: a sink links back to all that link to it; one nobody links to is spread;
+- ``ignore``: it is lost, and ranks sum to less than 1.
+
+The form ``probability`` sums to 1; ``classic`` gives every vertex 1 - d instead of its share of it, so it is larger by
+the number of vertices. Differences are those of the probability form.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from msgspec import Struct
+
+from periplus.errors import UsageError
+from periplus.graph import csr
+from periplus.graph.steps import step_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from periplus.graph.csr import Csr
+    from periplus.graph.steps import Step
+
+    Floats = NDArray[np.float64]
+
+DAMPING = 0.85
+TOLERANCE = 1e-10
+MAX_ITERATIONS = 200
+
+Dangling = Literal["spread", "normalise", "back-edges", "ignore"]
+Form = Literal["probability", "classic"]
+
+
+class Convergence(Struct, frozen=True):
+    """One row of the convergence table."""
+
+    iteration: int
+    difference: float
+    seconds: float  # since the start
+
+
+class PageRank(Struct, frozen=True):
+    ranks: Floats
+    iterations: int
+    converged: bool
+    difference: float
+    seconds: float
+    history: tuple[Convergence, ...]
+
+
+def pagerank(
+    graph: Csr,
+    *,
+    damping: float = DAMPING,
+    tolerance: float = TOLERANCE,
+    max_iterations: int = MAX_ITERATIONS,
+    dangling: Dangling = "spread",
+    self_links: bool = True,
+    form: Form = "probability",
+    teleport: Floats | None = None,
+    start: Floats | None = None,
+    check_every: int = 1,
+    threads: int = 0,
+    progress: Callable[[int, float], None] | None = None,
+) -> PageRank:
+    """Ranks of all vertices; ends when the L1 difference of an iteration is at most ``tolerance``.
+
+    The error of the result is at most d / (1 - d) times the last difference. ``start`` begins from earlier ranks.
+    """
+    _check(damping, tolerance, max_iterations, check_every, dangling, form)
+    if not self_links:
+        graph = csr.without_self_links(graph)
+    if dangling == "back-edges":
+        graph = csr.with_back_edges(graph)
+    count = graph.vertices
+    if not count:
+        return PageRank(np.empty(0), 0, converged=True, difference=0.0, seconds=0.0, history=())
+    uniform = np.full(1, 1.0 / count)
+    personal = uniform if teleport is None else _distribution(teleport, count, "teleport")
+    first = np.broadcast_to(personal, count).copy() if start is None else _distribution(start, count, "start")
+    with step_for(graph, first, personal, threads) as step:
+        history = _iterate(step, graph, damping, tolerance, max_iterations, dangling, check_every, progress)
+        ranks = step.rank * count if form == "classic" else step.rank
+    last = history[-1]
+    return PageRank(ranks, last.iteration, last.difference <= tolerance, last.difference, last.seconds, tuple(history))
+
+
+def _iterate(
+    step: Step,
+    graph: Csr,
+    damping: float,
+    tolerance: float,
+    max_iterations: int,
+    dangling: str,
+    check_every: int,
+    progress: Callable[[int, float], None] | None,
+) -> list[Convergence]:
+    history: list[Convergence] = []
+    began = time.perf_counter()
+    spread = dangling in ("spread", "back-edges")
+    sinks = float(step.rank[graph.sinks].sum())
+    for iteration in range(1, max_iterations + 1):
+        before = step.rank.copy() if dangling == "normalise" else step.rank
+        sums = step.advance(damping, 1.0 - damping + (damping * sinks if spread else 0.0))
+        difference, sinks = sums.difference, sums.sinks
+        if dangling == "normalise":
+            step.scale(1.0 / sums.total)
+            difference = float(np.abs(step.rank - before).sum())
+        if iteration % check_every and iteration < max_iterations:
+            continue
+        history.append(Convergence(iteration, difference, time.perf_counter() - began))
+        if progress is not None:
+            progress(iteration, difference)
+        if difference <= tolerance:
+            break
+    return history
+
+
+def _distribution(values: Floats, count: int, name: str) -> Floats:
+    """Weights of all vertices, scaled to sum to 1."""
+    weights = np.array(values, np.float64)
+    if weights.shape != (count,):
+        raise UsageError(f"{name} has {weights.size} values for {count} vertices; give one each")
+    total = float(weights.sum())
+    if not np.isfinite(total) or total <= 0 or weights.min() < 0:
+        raise UsageError(f"{name} must hold numbers of at least 0, and not only zeros")
+    return weights / total
+
+
+def _check(damping: float, tolerance: float, max_iterations: int, check_every: int, dangling: str, form: str) -> None:
+    if not 0 <= damping < 1:
+        raise UsageError(f"damping is {damping}; give a number from 0 to below 1")
+    if not tolerance > 0:
+        raise UsageError(f"tolerance is {tolerance}; give a number above 0")
+    if max_iterations < 1 or check_every < 1:
+        raise UsageError("iterations are counted from 1; give whole numbers of at least 1")
+    if dangling not in get_args(Dangling):
+        raise UsageError(f"dangling is {dangling!r}; give one of {', '.join(get_args(Dangling))}")
+    if form not in get_args(Form):
+        raise UsageError(f"form is {form!r}; give one of {', '.join(get_args(Form))}")

@@ -1,0 +1,232 @@
+"""Published ranks: arrays of a generation in files, and the pointer that says which generation counts.
+
+Invariants: a generation's files never change; the pointer names only generations that are whole on disk; a reader keeps
+what it has opened, even when that generation is swept later.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from xxhash import xxh3_64_hexdigest
+
+from periplus.errors import Corrupt, Incompatible, NotFound, UsageError
+from periplus.graph import prior as formula
+from periplus.graph.pagerank import Convergence
+from periplus.storage import LocalFiles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Keys = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+FORMAT = 1
+GENERATIONS_KEPT = 2
+TOP_KEPT = 100  # names of the best pages and hosts, for people
+
+_POINTER = "current.json"
+_META = "meta.json"
+_ARRAYS = ("page_keys", "page_ranks", "host_keys", "host_ranks")
+
+
+class TopRank(Struct, frozen=True):
+    name: str
+    rank: float
+
+
+class RankMeta(Struct, frozen=True):
+    """What is known of a generation besides its arrays."""
+
+    generation: int
+    created: float
+    last_batch: int
+    pages: int
+    hosts: int
+    links: int = 0
+    host_links: int = 0
+    page_history: tuple[Convergence, ...] = ()
+    host_history: tuple[Convergence, ...] = ()
+    top_pages: tuple[TopRank, ...] = ()
+    top_hosts: tuple[TopRank, ...] = ()
+    digests: dict[str, str] = {}
+    format: int = FORMAT
+
+
+class RankTable:
+    """The ranks of one generation, looked up by keys; keys are sorted and arrays are memory-mapped."""
+
+    def __init__(
+        self, meta: RankMeta, page_keys: Keys, page_ranks: Floats, host_keys: Keys, host_ranks: Floats
+    ) -> None:
+        self.meta = meta
+        self.page_keys = page_keys
+        self.page_ranks = page_ranks
+        self.host_keys = host_keys
+        self.host_ranks = host_ranks
+        self._least_page = float(page_ranks.min()) if len(page_ranks) else 0.0
+        self._least_host = float(host_ranks.min()) if len(host_ranks) else 0.0
+
+    @property
+    def generation(self) -> int:
+        return self.meta.generation
+
+    @property
+    def pages(self) -> int:
+        return self.meta.pages
+
+    @property
+    def hosts(self) -> int:
+        return self.meta.hosts
+
+    @property
+    def last_batch(self) -> int:
+        return self.meta.last_batch
+
+    @property
+    def created(self) -> float:
+        return self.meta.created
+
+    def page(self, keys: Keys) -> Floats:
+        """Ranks of pages by ``addresses.page_key``; 0 for a page that the graph does not know."""
+        return _looked_up(self.page_keys, self.page_ranks, keys)
+
+    def host(self, keys: Keys) -> Floats:
+        """Ranks of hosts by ``addresses.host_key``; 0 for an unknown one."""
+        return _looked_up(self.host_keys, self.host_ranks, keys)
+
+    def page_rank(self, key: int) -> float | None:
+        return float(self.page(np.array([key], np.int64))[0]) or None
+
+    def host_rank(self, key: int) -> float | None:
+        return float(self.host(np.array([key], np.int64))[0]) or None
+
+    def prior(self, page_keys: Keys, host_keys: Keys) -> Floats:
+        """From 0 to 1, see ``graph.prior``; takes the keys of the pages and of the hosts they are on."""
+        return formula.prior(self.page(page_keys), self._least_page, self.host(host_keys), self._least_host)
+
+
+class RankStore:
+    """The folder ``ranks/`` of a collection."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self._files = LocalFiles(folder)
+
+    def publish(
+        self,
+        page_keys: Keys,
+        page_ranks: Floats,
+        host_keys: Keys,
+        host_ranks: Floats,
+        *,
+        last_batch: int,
+        links: int = 0,
+        host_links: int = 0,
+        page_history: tuple[Convergence, ...] = (),
+        host_history: tuple[Convergence, ...] = (),
+        top_pages: tuple[TopRank, ...] = (),
+        top_hosts: tuple[TopRank, ...] = (),
+    ) -> RankTable:
+        """Writes a generation, then points to it; older ones are swept."""
+        generation = self._next_generation()
+        columns = (*_sorted(page_keys, page_ranks), *_sorted(host_keys, host_ranks))
+        digests = {}
+        for name, column in zip(_ARRAYS, columns, strict=True):
+            data = _npy(column)
+            self._files.write(f"{generation}/{name}.npy", data)
+            digests[name] = xxh3_64_hexdigest(data)
+        meta = RankMeta(
+            generation,
+            time.time(),
+            last_batch,
+            len(page_keys),
+            len(host_keys),
+            links,
+            host_links,
+            page_history,
+            host_history,
+            top_pages[:TOP_KEPT],
+            top_hosts[:TOP_KEPT],
+            digests,
+        )
+        self._files.write(f"{generation}/{_META}", msgspec.json.encode(meta))
+        self._files.write(_POINTER, msgspec.json.encode({"generation": generation, "format": FORMAT}))
+        self._sweep(generation)
+        return self._open(generation)
+
+    def current(self) -> RankTable | None:
+        """The ranks that count, or None when none were published yet."""
+        generation = self._current_generation()
+        return self._open(generation) if generation else None
+
+    def verify(self) -> None:
+        """Raises ``Corrupt`` when a file of the current generation is not what was written."""
+        table = self.current()
+        for name, digest in table.meta.digests.items() if table else ():
+            if xxh3_64_hexdigest(self._files.read(f"{table.generation if table else 0}/{name}.npy")) != digest:
+                raise Corrupt(f"ranks/{name} of generation {self._current_generation()} is damaged; run periplus rank")
+
+    def _current_generation(self) -> int:
+        if not self._files.exists(_POINTER):
+            return 0
+        try:
+            pointer = msgspec.json.decode(self._files.read(_POINTER), type=dict[str, int])
+            generation, form = pointer["generation"], pointer["format"]
+        except (msgspec.MsgspecError, KeyError) as error:
+            raise Corrupt(f"{self._files.path(_POINTER)} is damaged; run periplus rank again") from error
+        if form != FORMAT:
+            raise Incompatible(f"ranks have format {form}, this version reads {FORMAT}; run periplus rank again")
+        return generation
+
+    def _next_generation(self) -> int:
+        used = [int(part) for part in (name.partition("/")[0] for name in self._files.names()) if part.isdigit()]
+        return max([*used, 0]) + 1
+
+    def _open(self, generation: int) -> RankTable:
+        try:
+            meta = msgspec.json.decode(self._files.read(f"{generation}/{_META}"), type=RankMeta)
+            columns = [self._column(generation, name) for name in _ARRAYS]
+        except (NotFound, msgspec.MsgspecError, ValueError, OSError) as error:
+            raise Corrupt(f"generation {generation} of the ranks is not whole; run periplus rank again") from error
+        if [len(column) for column in columns] != [meta.pages, meta.pages, meta.hosts, meta.hosts]:
+            raise Corrupt(f"generation {generation} of the ranks has arrays of wrong length; run periplus rank again")
+        return RankTable(meta, *columns)
+
+    def _column(self, generation: int, name: str) -> Any:
+        return np.load(self._files.path(f"{generation}/{name}.npy"), mmap_mode="r", allow_pickle=False)
+
+    def _sweep(self, current: int) -> None:
+        for name in self._files.names():
+            part = name.partition("/")[0]
+            if part.isdigit() and int(part) <= current - GENERATIONS_KEPT:
+                self._files.remove(name)
+                folder = self._files.path(name).parent
+                if not any(folder.iterdir()):
+                    folder.rmdir()
+
+
+def _looked_up(known: Keys, ranks: Floats, keys: Keys) -> Floats:
+    if not len(known):
+        return np.zeros(len(keys))
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[places] == keys, ranks[places], 0.0)
+
+
+def _sorted(keys: Keys, ranks: Floats) -> tuple[Keys, Floats]:
+    if len(keys) != len(ranks):
+        raise UsageError(f"{len(keys)} keys with {len(ranks)} ranks cannot be published")
+    order = np.argsort(keys, kind="stable")
+    return keys[order].astype(np.int64), ranks[order].astype(np.float64)
+
+
+def _npy(column: NDArray[np.generic]) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, column, allow_pickle=False)
+    return buffer.getvalue()
