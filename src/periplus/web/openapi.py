@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from periplus import __version__
 from periplus.web.operations import OPERATIONS, Operation
 from periplus.web.problems import MEDIA_TYPE, Problem
 
@@ -24,7 +24,11 @@ def document() -> dict[str, Any]:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schema, schemas[-1])
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Periplus", "version": __version__, "summary": "Search, and the state of crawl and index"},
+        "info": {
+            "title": "Periplus",
+            "version": version("periplus"),
+            "summary": "Search, and the state of crawl and index",
+        },
         "paths": paths,
         "components": {
             "schemas": components,

@@ -7,6 +7,7 @@ Everything is escaped unless a filter of ours made it; templates use no ``safe``
 from __future__ import annotations
 
 import datetime
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -34,6 +35,9 @@ _TYPE_NAMES = {
     "application/rss+xml": "feed",
     "application/atom+xml": "feed",
 }
+_ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+_EPOCH = 1e9  # a number of seconds that large is a time, not a duration
+_SIZES = ("bytes", "disk", "size")
 _CONTROLS = (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20))
 _ILLEGAL_IN_XML = dict.fromkeys((*_CONTROLS, *range(0xD800, 0xE000), 0xFFFE, 0xFFFF))
 
@@ -56,6 +60,7 @@ def environment(assets: Assets) -> jinja2.Environment:
         bytes=human_bytes,
         count=count,
         type_name=type_name,
+        fact=fact,
         label=label,
         query=query_string,
         segment=segment,
@@ -125,6 +130,18 @@ def human_bytes(size: float) -> str:
 def count(number: float) -> str:
     """A whole number in groups of three, parted by narrow spaces."""
     return f"{number:,.0f}".replace(",", "\u202f")
+
+
+def fact(thing: Any, name: str) -> str:
+    """A time, a size or a duration in a form for people; empty when ``thing`` is none of these."""
+    is_number = isinstance(thing, int | float) and not isinstance(thing, bool)
+    if isinstance(thing, str) and _ISO_TIME.match(thing):
+        return moment(thing)
+    if is_number and _EPOCH <= thing < 2 * _EPOCH and isinstance(thing, float):
+        return moment(thing)
+    if is_number and name.endswith(_SIZES):
+        return human_bytes(thing)
+    return f"{thing:.1f} s" if isinstance(thing, float) and name.endswith("seconds") else ""
 
 
 def type_name(media_type: str) -> str:

@@ -1,0 +1,271 @@
+"""The reader's pages over the fake backend: what they show, what they link to, what they ignore."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+PAGES = (
+    "/",
+    "/search?q=tide",
+    "/search?q=zebra",
+    "/search?q=tide&page=2",
+    "/site/harbours.test",
+    "/inspect",
+    "/inspect?url=http://tides.test/springs",
+    "/explain",
+    "/explain?q=tide&url=http://tides.test/springs",
+    "/cached?url=http://tides.test/springs&q=tide",
+    "/about-bot",
+    "/about-bot?host=harbours.test",
+    "/about-bot?host=unknown.test",
+    "/console",
+)
+
+_VOID = {"meta", "link", "input", "img", "br", "hr"}
+
+
+class Outline(HTMLParser):
+    """Checks that tags close in order, and gathers what the tests look at."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.ids, self.labels, self.fields = [], [], [], [], []
+        self.feed(text)
+        assert self.open == [], f"left open: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        self.tags.append((tag, values))
+        self.ids += [values["id"]] if "id" in values else []
+        self.labels += [values["for"]] if tag == "label" else []
+        if tag == "input" and values.get("type") != "hidden":
+            self.fields.append(values["id"])
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def count(self, tag):
+        return sum(name == tag for name, _ in self.tags)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_well_formed_and_labelled(client, path):
+    answer = client.get(path)
+
+    assert answer.status == 200
+    assert answer.media_type == "text/html"
+    outline = Outline(answer.text)
+    assert outline.count("main") == 1
+    assert outline.count("h1") == 1
+    assert len(outline.ids) == len(set(outline.ids))
+    assert set(outline.fields) <= set(outline.labels)
+    assert ("html", {"lang": "en", "data-theme": "auto"}) in outline.tags
+    assert 'href="#main"' in answer.text
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_has_inline_script_or_style_or_foreign_files(client, path):
+    for tag, values in Outline(client.get(path).text).tags:
+        assert tag != "style"
+        assert "style" not in values
+        assert not [name for name in values if name.startswith("on")]
+        if tag in ("script", "link", "img"):
+            assert values.get("src", values.get("href")).startswith("/")
+
+
+def test_landing_tells_what_is_indexed(client):
+    text = client.get("/").text
+
+    assert "48\u202f213" in text
+    assert "1\u202f207" in text
+    assert "15 Nov 2026" in text
+    assert 'href="/search?q=tide+tables"' in text
+
+
+def test_landing_of_an_empty_collection(client, backend):
+    backend.status = lambda: {"collection": "new", "crawl": {}, "index": {}, "ranks": None}
+
+    assert "Nothing is charted yet" in client.get("/").text
+
+
+def test_results_show_title_address_snippet_date_and_count(client):
+    text = client.get("/search?q=tide").text
+
+    assert '<a class="hit" href="http://tides.test/tables/">Tide tables and how to read them</a>' in text
+    assert "A <mark>tide</mark> table gives" in text
+    assert '<time datetime="2024-11-02">2 Nov 2024</time>' in text
+    assert "33 results" in text
+    assert 'lang="de"' in text
+    assert "Deutsch" in text
+    assert "why this result" in text
+
+
+def test_type_badge_and_more_from_site(client):
+    text = client.get("/search?q=portolan+aldmouth").text
+
+    assert '<span class="badge">PDF</span>' in text
+    assert 'href="/search?q=portolan+aldmouth&amp;site=harbours.test"' in text
+    assert "21 more from this site" in text
+
+
+def test_marks_stand_at_code_points_beyond_the_basic_plane(client):
+    text = client.get("/search?q=tide").text
+
+    assert "🐟🐠 astral fish before the <mark>tide</mark>, 𝔸 after the <mark>tide</mark>." in text
+
+
+def test_pages_are_numbered_and_keep_the_filters(client):
+    text = client.get("/search?q=tide&lang=en&page=2").text
+
+    assert '<span aria-current="page">2</span>' in text
+    assert 'rel="next" href="/search?q=tide&amp;page=3&amp;lang=en"' in text
+    assert 'rel="prev" href="/search?q=tide&amp;lang=en"' in text
+
+
+def test_last_page_has_no_next(client):
+    text = client.get("/search?q=tide&page=4").text
+
+    assert 'rel="next"' not in text
+    assert "No more results" in client.get("/search?q=tide&page=5").text
+
+
+def test_pages_ignore_what_they_do_not_know(client, backend):
+    answer = client.get("/search?q=tide&utm_source=x&page=banana&size=9999&sort=sideways&before=never")
+
+    assert answer.status == 200
+    asked = backend.requests[-1]
+    assert (asked.page, asked.size, asked.sort, asked.before) == (1, 10, "relevance", "")
+
+
+def test_filters_are_links_made_from_what_was_found(client):
+    text = client.get("/search?q=tide").text
+
+    assert 'href="/search?q=tide&amp;lang=de"' in text
+    assert 'href="/search?q=tide&amp;site=tides.test"' in text
+    assert 'href="/search?q=tide&amp;sort=date"' in text
+    assert re.search(r'href="/search\?q=tide&amp;after=\d{4}-\d\d-\d\d"', text)
+
+
+def test_a_filter_in_force_can_be_taken_off(client):
+    text = client.get("/search?q=tide&lang=de").text
+
+    assert '<summary class="active">Deutsch</summary>' in text
+    assert 'href="/search?q=tide"' in text
+
+
+def test_did_you_mean(client, backend):
+    backend.corrections = ("harbour",)
+
+    assert '<a href="/search?q=harbour" dir="auto"><b>harbour</b></a>' in client.get("/search?q=harbuor").text
+
+
+def test_showing_results_for_the_corrected_query(client, backend):
+    backend.corrected = "tide"
+
+    text = client.get("/search?q=tdie").text
+    assert "Showing results for" in text
+    assert 'href="/search?q=tdie&amp;exact=1"' in text
+
+    text = client.get("/search?q=tdie&exact=1").text
+    assert "Showing results for" not in text
+    assert backend.requests[-1].correct is False
+
+
+def test_no_results_page_helps(client):
+    text = client.get("/search?q=zebra&lang=de").text
+
+    assert '<b dir="auto">zebra</b>' in text
+    assert "Search without the filters" in text
+
+
+def test_degraded_answers_say_so(client, backend):
+    backend.degraded = ("shard 3",)
+
+    assert "Not everything could be searched: shard 3." in client.get("/search?q=tide").text
+
+
+def test_empty_query_goes_home(client):
+    answer = client.get("/search?q=+")
+
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+
+
+def test_right_to_left_results_carry_language_and_direction(client):
+    text = client.get("/search?q=tide&lang=ar").text
+
+    assert '<article lang="ar">' in text
+    assert '<h2 dir="auto"><a class="hit" href="http://marsa.test/madd">المد والجزر في الميناء</a></h2>' in text
+
+
+def test_inspector_gives_reason_and_advice(client):
+    text = client.get("/inspect?url=http://nowhere.test/").text
+
+    assert "the page asks not to be indexed" in text
+    assert "remove noindex from the page" in text
+    assert 'class="state-refused"' in text
+
+
+def test_bot_page_knows_its_own_visits(client):
+    assert "Shortest gap" in client.get("/about-bot?host=harbours.test").text
+    assert "It has never asked unknown.test" in client.get("/about-bot?host=unknown.test").text
+
+
+def test_cached_page_is_text_with_marks(client):
+    text = client.get("/cached?url=http://tides.test/tables/&q=table").text
+
+    assert "A tide <mark>table</mark> gives" in text
+    assert '<p dir="auto">A second paragraph.</p>' in text
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/site/no.test", "/cached?url=http://no.test/", "/cached"])
+def test_missing_things_get_a_human_page(client, path):
+    answer = client.get(path)
+
+    assert (answer.status, answer.media_type) == (404, "text/html")
+    assert "There is nothing at this address." in answer.text
+
+
+def test_not_ready_gets_a_human_page(client, backend):
+    backend.is_ready = False
+
+    answer = client.get("/search?q=tide")
+    assert answer.status == 503
+    assert "The index is not ready yet." in answer.text
+    assert client.get("/").status == 200
+
+
+def test_result_page_is_light(client):
+    answer = client.get("/search?q=tide", accept_encoding="gzip")
+
+    assert answer.headers["content-encoding"] == "gzip"
+    assert int(answer.headers["content-length"]) < 12_000
+
+
+def test_theme_is_switched_by_a_plain_form(client):
+    answer = client.post("/theme", b"theme=dark&back=%2Fsearch%3Fq%3Dtide")
+
+    assert (answer.status, answer.headers["location"]) == (303, "/search?q=tide")
+    assert answer.headers["set-cookie"].startswith("theme=dark;")
+    assert 'data-theme="dark"' in client.get("/", cookie="theme=dark").text
+    assert 'data-theme="auto"' in client.get("/", cookie='theme="><script>').text
+
+
+@pytest.mark.parametrize(
+    "back", ["https://evil.test/", "//evil.test/", "/\\evil.test", "/%0d%0aset-cookie:x=1", "javascript:alert(1)", ""]
+)
+def test_the_theme_form_never_leads_away(client, back):
+    answer = client.post("/theme", f"theme=light&back={back}".encode())
+
+    assert answer.headers["location"] == "/"
+
+
+def test_unknown_theme_is_auto(client):
+    assert client.post("/theme", b"theme=neon").headers["set-cookie"].startswith("theme=auto;")
