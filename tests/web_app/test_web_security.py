@@ -49,9 +49,8 @@ def test_what_is_asked_comes_back_escaped(client, route, payload):
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_what_is_indexed_comes_out_escaped(backend, payload):
-    backend.notes = [
-        Note(f"http://x.test/{quote(payload)}", payload, f"tide {payload}", language=payload, type=payload)
-    ]
+    url = f"http://x.test/{quote(payload)}"
+    backend.notes = [Note(url, payload, f"tide {payload}", language=payload, type=payload)]
     client = Client(create_app(backend, Settings(bot=BotSettings(contact=payload))))
 
     for path in ("/search?q=tide", "/site/x.test", f"/cached?url={quote(url)}", "/about-bot"):

@@ -22,6 +22,7 @@ def document() -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for operation, schema in zip(OPERATIONS, schemas, strict=False):
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schema, schemas[-1])
+    summary = "Search, and the state of crawl and index"
     return {
         "openapi": "3.1.0",
         "info": {
