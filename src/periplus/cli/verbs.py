@@ -23,6 +23,7 @@ VERBS = (
     Verb("demo", FIRST),
     Verb("up", FIRST),
     Verb("crawl", BUILD),
+    Verb("import", BUILD),
     Verb("index", BUILD),
     Verb("rank", BUILD),
     Verb("serve", ASK),
@@ -59,7 +60,8 @@ def application() -> typer.Typer:
     )
     app.callback()(_top)
     for verb in VERBS:
-        function = getattr(import_module(f"periplus.cli.{verb.name}_verb"), verb.name)
+        module = import_module(f"periplus.cli.{verb.name}_verb")
+        function = getattr(module, verb.name, None) or getattr(module, f"{verb.name}_")  # import_ is no keyword
         app.command(verb.name, rich_help_panel=verb.group)(function)
     return app
 
