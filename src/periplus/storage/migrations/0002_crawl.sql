@@ -25,7 +25,8 @@ CREATE TABLE hosts (
 CREATE INDEX hosts_next ON hosts (level, next_at) WHERE active = 0;
 CREATE INDEX hosts_active ON hosts (key) WHERE active = 1;
 
--- One row an address. state: 0 queued, 1 fetched, 2 failed for good, 3 refused. kind: 0 page, 1 sitemap, 2 feed.
+-- One row an address. state: 0 queued, 1 fetched, 2 failed, 3 refused; the last three have a next visit in next_at.
+-- kind: 0 page, 1 sitemap, 2 feed.
 -- pending is 1 while its newest document is in no batch yet. BIGINT instead of a row number as key: rows are appended.
 CREATE TABLE urls (
     key BIGINT PRIMARY KEY,
@@ -62,7 +63,7 @@ CREATE TABLE urls (
     batch {int} NOT NULL DEFAULT 0
 );
 CREATE INDEX urls_queue ON urls (host, priority) WHERE state = 0;
-CREATE INDEX urls_revisit ON urls (host, next_at) WHERE state = 1;
+CREATE INDEX urls_revisit ON urls (host, next_at) WHERE state > 0;
 CREATE INDEX urls_body ON urls (body_hash) WHERE body_hash <> 0;
 CREATE INDEX urls_pending ON urls (key) WHERE pending = 1;
 CREATE INDEX urls_refused ON urls (reason) WHERE state = 3;

@@ -1,0 +1,340 @@
+"""The loop of one worker: hosts by ready time, requests within the limit, a group commit now and then.
+
+Invariants: a host has one request at a time; no request leaves before the host's ready time; a host's activation is
+committed before its first request; memory holds the active hosts and one bundle, whatever the size of the frontier.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from periplus import addresses
+from periplus.crawl.hosts import ActiveHost, rules_of
+from periplus.crawl.rows import NEVER, PAGE, QUEUED, Rest
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from periplus.crawl.committer import Committer, Round
+    from periplus.crawl.frontier import Frontier
+    from periplus.crawl.ledger import Ledger
+    from periplus.crawl.links import LinkFilter
+    from periplus.crawl.rows import ActiveRow, Bundle, UrlRow
+    from periplus.crawl.visitor import Visitor
+    from periplus.settings import CrawlSettings
+
+PARK_SECONDS = 15.0  # a host that must wait longer than this gives its place away
+HOSTS_A_SLOT = 8  # active hosts for each request under way: most of them are waiting
+MOST_HOSTS = 2_000
+TICK = 0.1  # the longest sleep: commands are looked at so often
+LONGEST_IDLE = 60.0  # a crawl with nothing to do before that time is over
+REFUSALS_A_TURN = 200  # addresses that one turn of a host may settle without asking
+
+
+class Engine:
+    """Runs until there is nothing to do, ``stop`` is set, or the time is over."""
+
+    def __init__(
+        self,
+        settings: CrawlSettings,
+        token: str,
+        frontier: Frontier,
+        committer: Committer,
+        ledger: Ledger,
+        links: LinkFilter,
+        *,
+        stored_pages: int,
+        poll: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._token = token
+        self._frontier = frontier
+        self._committer = committer
+        self._ledger = ledger
+        self._links = links
+        self._poll = poll
+        self._pages = stored_pages
+        self._new_under_way = 0
+        self._hosts: dict[int, ActiveHost] = {}
+        self._heap: list[tuple[float, int]] = []
+        self._held: list[ActiveHost] = []  # wait for a commit
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._commit: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._next_activation = 0.0
+        self._crowded = False
+        self._error: BaseException | None = None
+        self.visitor: Visitor | None = None
+        self.stopping = False
+        self.paused = False
+
+    async def run(self) -> None:
+        """Work until done; what was begun is finished and committed in any case."""
+        try:
+            while not self.stopping and self._error is None:
+                self._poll()
+                now = time.time()
+                if not self.paused:
+                    self._launch(now)
+                self._commit_if_due(now)
+                if self._is_idle() and not self.paused and self._is_over(now):
+                    break
+                await self._sleep(now)
+        finally:
+            await self._finish()
+        if self._error is not None:
+            raise self._error
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    @property
+    def under_way(self) -> int:
+        return len(self._tasks)
+
+    @asynccontextmanager
+    async def borrow(self, name: str) -> AsyncIterator[ActiveHost]:
+        """Hold a host for one request outside its queue, at its time."""
+        key = addresses.host_key(name)
+        host = self._hosts.get(key)
+        if host is None:
+            row = await asyncio.to_thread(self._frontier.activate_one, name, time.time(), self._settings.delay)
+            host = self._hosts.setdefault(key, ActiveHost(row, [], self._settings.delay))
+        while host.busy:
+            await asyncio.sleep(0.01)
+        host.busy = True
+        try:
+            await asyncio.sleep(max(0.0, host.ready_at - time.time()))
+            yield host
+        finally:
+            host.busy = False
+            self._hosts[key] = host
+            self._push(host)
+
+    # Launching
+
+    def _launch(self, now: float) -> None:
+        while self._heap and self._heap[0][0] <= now and len(self._tasks) < self._settings.concurrency:
+            _, key = heapq.heappop(self._heap)
+            host = self._hosts.get(key)
+            if host is None or host.busy:
+                continue  # given back, or borrowed: who holds it puts it here again
+            if host.ready_at > now:
+                self._push(host)
+                continue
+            self._turn(host, now)
+
+    def _turn(self, host: ActiveHost, now: float) -> None:
+        """Give a host its next request, or give it back."""
+        if self._crowded and host.visits >= host.burst:
+            self._rest(host, Rest.MORE)
+            return
+        row = self._next_row(host, now)
+        if row is None:
+            self._rest(host, Rest.REVISITS if self._is_full() else Rest.LATER)
+            return
+        if row.state == QUEUED and row.kind == PAGE and not self._is_full() and self._places() <= 0:
+            host.queue.appendleft(row)  # the requests under way may fill the crawl's last places
+            self._push(host, now + TICK / 4)
+            return
+        host.busy = True
+        host.visits += 1
+        host.taken.add(row.key)
+        task = asyncio.create_task(self._visit(host, row, now))
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _next_row(self, host: ActiveHost, now: float) -> UrlRow | None:
+        for _ in range(REFUSALS_A_TURN):
+            if not host.queue and not self._refill(host, now):
+                return None
+            row = host.queue.popleft()
+            if self._is_full() and row.state == QUEUED and row.kind == PAGE:
+                continue
+            if not self._settled(host, row, now):
+                return row
+        return None if not host.queue else host.queue.popleft()
+
+    def _settled(self, host: ActiveHost, row: UrlRow, now: float) -> bool:
+        """Whether a filter or a rule refuses the address, which is then done with."""
+        assert self.visitor is not None
+        reason = self._links.scope.refusal(row.url, row.depth)
+        detail = ""
+        if not reason:
+            rules = self.visitor.rules(host, row.url, now)
+            verdict = rules.file.verdict(row.url) if rules else None
+            if verdict is None or verdict.allowed:
+                return False
+            reason, detail = "robots-disallowed", str(verdict)
+        host.taken.add(row.key)
+        self.visitor.refuse(row, reason, detail)
+        return True
+
+    def _refill(self, host: ActiveHost, now: float) -> bool:
+        host.queue.extend(self._frontier.more(host.row, now, host.taken, revisits_only=self._is_full()))
+        return bool(host.queue)
+
+    async def _visit(self, host: ActiveHost, row: UrlRow, now: float) -> None:
+        assert self.visitor is not None
+        is_new = row.state == QUEUED and row.kind == PAGE
+        self._new_under_way += is_new
+        self._ledger.counters.current = row.url
+        rules = self.visitor.rules(host, row.url, now)
+        try:
+            gained = await self.visitor.visit(host, row, rules.file.verdict(row.url) if rules else None)
+        finally:
+            self._new_under_way -= is_new
+            host.busy = False
+        self._pages += gained
+        self._after(host)
+
+    def _after(self, host: ActiveHost) -> None:
+        """Where a host goes after its turn: to the heap, to wait for a commit, or back to the database."""
+        if host.ready_at - time.time() > PARK_SECONDS:
+            self._rest(host, Rest.MORE)
+        elif host.delay > host.committed_delay:
+            self._held.append(host)
+        else:
+            self._push(host)
+
+    def _push(self, host: ActiveHost, at: float = 0.0) -> None:
+        heapq.heappush(self._heap, (max(host.ready_at, at), host.key))
+        self._wake.set()
+
+    def _rest(self, host: ActiveHost, rest: Rest) -> None:
+        self._hosts.pop(host.key, None)
+        self._ledger.host(host)
+        self._ledger.rest(host.key, rest)
+        self._next_activation = 0.0 if rest is Rest.MORE else self._next_activation
+
+    # The limit of pages
+
+    def _places(self) -> int:
+        limit = self._settings.max_pages
+        return limit - self._pages - self._new_under_way if limit else 1
+
+    def _is_full(self) -> bool:
+        return bool(self._settings.max_pages) and self._pages >= self._settings.max_pages
+
+    # Committing
+
+    def _commit_if_due(self, now: float) -> None:
+        if self._commit is not None:
+            return
+        wanted = self._hosts_wanted(now)
+        if not (wanted or self._is_commit_due(now)):
+            return
+        bundle = self._ledger.swap()
+        self._commit = asyncio.create_task(self._commit_now(bundle, wanted))
+        self._commit.add_done_callback(self._commit_done)
+
+    def _is_commit_due(self, now: float) -> bool:
+        bundle = self._ledger.bundle
+        if not bundle:
+            return False
+        late = self._ledger.age(now) >= self._settings.commit_seconds
+        idle = not self._tasks and (not self._heap or self._heap[0][0] > now + TICK)
+        return late or idle or bundle.urgent or bool(self._held) or self._ledger.is_full(self._settings.commit_pages)
+
+    def _hosts_wanted(self, now: float) -> int:
+        if self.paused or now < self._next_activation:
+            return 0
+        room = min(self._settings.concurrency * HOSTS_A_SLOT, MOST_HOSTS) - len(self._hosts)
+        return max(0, min(room, 200))
+
+    async def _commit_now(self, bundle: Bundle, wanted: int) -> None:
+        held, self._held = self._held, []
+        done = await self._committer.run(bundle, wanted, revisits_only=self._is_full())
+        self._take_over(bundle, done)
+        for host in held:
+            self._push(host)
+
+    def _take_over(self, bundle: Bundle, done: Round) -> None:
+        for key, change in bundle.hosts.items():
+            host = self._hosts.get(key)
+            if host is not None:
+                host.committed_delay = change.delay
+        for item in bundle.visited:
+            host = self._hosts.get(item.row.host)
+            if host is not None:
+                host.taken.discard(item.row.key)
+        counters = self._ledger.counters
+        counters.documents = self._committer.documents
+        if done.asked:
+            self._crowded = len(done.activated) >= done.asked
+            self._next_activation = 0.0 if self._crowded else done.next_due
+        if done.committed.queued or bundle.resting:
+            self._next_activation = 0.0
+        for active in done.activated:
+            self._install(active)
+
+    def _install(self, active: ActiveRow) -> None:
+        known = self._hosts.get(active.host.key)
+        if known is not None:  # borrowed meanwhile
+            known.queue.extend(active.urls)
+            return
+        host = ActiveHost(active.host, active.urls, self._settings.delay)
+        for row in active.robots:
+            host.learn_rules(row.origin, rules_of(row, self._token), self._settings)
+        host.delay = max(host.delay, active.host.delay if not active.robots else 0.0)
+        self._hosts[host.key] = host
+        self._push(host)
+
+    # Waiting and ending
+
+    def _is_idle(self) -> bool:
+        return not (self._tasks or self._hosts or self._held or self._commit or self._ledger.bundle)
+
+    def _is_over(self, now: float) -> bool:
+        """Nothing is under way: is anything worth waiting for?"""
+        if now >= self._next_activation:
+            return False
+        if self._is_full():
+            return True
+        soonest = self._frontier.soonest(self._settings.retries)
+        if soonest >= NEVER or soonest - now > max(LONGEST_IDLE, self._settings.max_delay):
+            return True
+        self._next_activation = min(self._next_activation, max(soonest, now + TICK))
+        return False
+
+    async def _sleep(self, now: float) -> None:
+        until = now + TICK
+        if self._heap and len(self._tasks) < self._settings.concurrency and not self.paused:
+            until = min(until, self._heap[0][0])
+        if until <= time.time():
+            await asyncio.sleep(0)
+            return
+        self._wake.clear()
+        try:
+            async with asyncio.timeout(until - time.time()):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._note_error(task)
+
+    def _commit_done(self, task: asyncio.Task[None]) -> None:
+        self._commit = None
+        self._note_error(task)
+
+    def _note_error(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            self._error = self._error or task.exception()
+        self._wake.set()
+
+    async def _finish(self) -> None:
+        """Let requests under way end, give all hosts back, commit everything."""
+        while self._tasks or self._commit is not None:
+            self._wake.clear()
+            await self._wake.wait()
+        if self._error is not None:
+            return
+        for host in list(self._hosts.values()):
+            self._rest(host, Rest.MORE if host.queue else Rest.LATER)
+        await self._committer.run(self._ledger.swap(), 0, revisits_only=False, last=True)

@@ -1,0 +1,343 @@
+"""The frontier on SQL: which addresses are known, which host is due, which address of it comes next.
+
+Two stages after Mercator: hosts wait by level and time, addresses wait by priority inside their host. Memory holds
+only what a worker has taken; everything else is a row. All writes come in group commits (``commit``), so a crash
+leaves the state as one of them left it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from periplus import addresses
+from periplus.crawl.rows import (
+    CHANGED_COLUMNS,
+    FETCHED,
+    NEVER,
+    NEW_COLUMNS,
+    PARTITIONS,
+    QUEUED,
+    URL_COLUMNS,
+    ActiveRow,
+    Bundle,
+    Committed,
+    Found,
+    HostRow,
+    JournalRow,
+    Rest,
+    RobotsRow,
+    UrlRow,
+    Visited,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from periplus.storage import Database, Transaction
+
+LEVELS = 3
+TAKE = 32  # addresses of one host in memory
+IN_LIST = 500  # values of one IN (…)
+
+_URL_SELECT = f"SELECT {', '.join(URL_COLUMNS)} FROM urls"  # noqa: S608
+_URL_UPDATE = f"UPDATE urls SET {', '.join(f'{name} = ?' for name in CHANGED_COLUMNS)} WHERE key = ?"  # noqa: S608
+_ACTIVATE = (
+    "UPDATE hosts SET active = 1, activated_at = ?, delay = CASE WHEN delay < ? THEN ? ELSE delay END WHERE key = ?"
+)
+_HOST_COLUMNS = "key, name, level, ready_at, last_at, delay, failures, pages, queued, reason"
+_JOURNAL = ", ".join(JournalRow._fields)
+_JOURNAL_INSERT = f"INSERT INTO journal ({_JOURNAL}) VALUES ({', '.join('?' * len(JournalRow._fields))})"  # noqa: S608
+
+
+def partition(host: int) -> int:
+    return host % PARTITIONS
+
+
+class Frontier:
+    """The tables ``hosts`` and ``urls`` and what hangs on them. ``level_of`` places a new host by its name."""
+
+    def __init__(
+        self, database: Database, level_of: Callable[[str], int], *, host_queue: int, host_budget: int
+    ) -> None:
+        self._database = database
+        self._level_of = level_of
+        self._host_queue = host_queue
+        self._host_budget = host_budget
+
+    # Taking
+
+    def activate(self, now: float, count: int, delay: float, *, revisits_only: bool = False) -> list[ActiveRow]:
+        """Hosts that are due, marked active before anyone may ask them; with their first addresses."""
+        with self._database.write() as tx:
+            hosts = self._due(tx, now, count)
+            tx.executemany(_ACTIVATE, [(now, delay, delay, host.key) for host in hosts])
+            return [
+                ActiveRow(
+                    host,
+                    self._take(tx, host, now, (), TAKE, revisits_only=revisits_only),
+                    [RobotsRow(*row) for row in tx.rows("SELECT * FROM robots WHERE host = ?", (host.key,))],
+                )
+                for host in hosts
+            ]
+
+    def activate_one(self, name: str, now: float, delay: float) -> HostRow:
+        """A certain host, made when missing: for a request that is not about an address of the queue."""
+        key = addresses.host_key(name)
+        with self._database.write() as tx:
+            self._ensure_hosts(tx, {key: name})
+            tx.execute(_ACTIVATE, (now, delay, delay, key))
+            return HostRow(*tx.rows(f"SELECT {_HOST_COLUMNS} FROM hosts WHERE key = ?", (key,))[0])  # noqa: S608
+
+    def more(
+        self, host: HostRow, now: float, exclude: Collection[int], *, count: int = TAKE, revisits_only: bool = False
+    ) -> list[UrlRow]:
+        """The next addresses of an active host, without those in ``exclude``."""
+        with self._database.read() as tx:
+            return self._take(tx, host, now, exclude, count, revisits_only=revisits_only)
+
+    def soonest(self, failures: int) -> float:
+        """When the next host with a queue is due that failed at most so often; ``NEVER`` when none is."""
+        sql = "SELECT MIN(next_at) FROM hosts WHERE active = 0 AND queued > 0 AND failures <= ? AND pages < ?"
+        with self._database.read() as tx:
+            found = tx.value(sql, (failures, self._host_budget))
+        return NEVER if found is None else float(found)
+
+    def next_due(self) -> float:
+        """When the next host that waits is due for anything at all."""
+        sql = "SELECT MIN(next_at) FROM hosts WHERE active = 0 AND level = ?"
+        with self._database.read() as tx:
+            found = [tx.value(sql, (level,)) for level in range(LEVELS)]
+        return min((float(time) for time in found if time is not None), default=NEVER)
+
+    def known(self, keys: Sequence[int]) -> set[int]:
+        """Which of these are in the table already."""
+        found: set[int] = set()
+        with self._database.read() as tx:
+            for part in _parts(keys):
+                found.update(key for (key,) in tx.rows(f"SELECT key FROM urls WHERE key IN ({_marks(part)})", part))  # noqa: S608
+        return found
+
+    def find(self, key: int) -> UrlRow | None:
+        with self._database.read() as tx:
+            row = tx.row(f"{_URL_SELECT} WHERE key = ?", (key,))
+        return UrlRow(*row) if row else None
+
+    def _due(self, tx: Transaction, now: float, count: int) -> list[HostRow]:
+        """The levels share the places: the first takes what it can, but leaves a part to each of the others."""
+        sql = (
+            f"SELECT {_HOST_COLUMNS} FROM hosts WHERE active = 0 AND level = ? AND next_at <= ?"  # noqa: S608
+            " ORDER BY next_at LIMIT ?"
+        )
+        found = [[HostRow(*row) for row in tx.rows(sql, (level, now, count))] for level in range(LEVELS)]
+        chosen: list[HostRow] = []
+        for level, hosts in enumerate(found):
+            left = count - len(chosen)
+            others = sum(map(len, found[level + 1 :]))
+            share = left if not others else max(left - others, left * 2 // 3, 1)
+            chosen += hosts[: min(share, left)]
+        return chosen
+
+    def _take(
+        self,
+        tx: Transaction,
+        host: HostRow,
+        now: float,
+        exclude: Collection[int],
+        count: int,
+        *,
+        revisits_only: bool,
+    ) -> list[UrlRow]:
+        wanted = count + len(exclude)
+        rows: list[tuple[Any, ...]] = []
+        if not revisits_only and host.pages < self._host_budget:
+            sql = f"{_URL_SELECT} WHERE host = ? AND state = 0 AND next_at <= ? ORDER BY priority LIMIT ?"
+            rows = tx.rows(sql, (host.key, now, wanted))
+        if len(rows) < wanted:
+            sql = f"{_URL_SELECT} WHERE host = ? AND state > 0 AND next_at <= ? ORDER BY next_at LIMIT ?"
+            rows += tx.rows(sql, (host.key, now, wanted - len(rows)))
+        return [UrlRow(*row) for row in rows if row[0] not in exclude][:count]
+
+    # Writing
+
+    def commit(self, bundle: Bundle, now: float, check: Callable[[Transaction], None] | None = None) -> Committed:
+        """Write a bundle in one transaction; ``check`` raises when this worker may not write any more."""
+        result = Committed()
+        with self._database.write() as tx:
+            if check is not None:
+                check(tx)
+            self._mark_same(tx, bundle.visited, result)
+            self._write_visited(tx, bundle.visited)
+            self._write_found(tx, bundle, now, result)
+            self._write_hosts(tx, bundle)
+            self._write_rest(tx, bundle, now)
+            self._let_go(tx, bundle.resting)
+        return result
+
+    def _mark_same(self, tx: Transaction, visited: list[Visited], result: Committed) -> None:
+        """The content-seen test: a body that another address gave before makes this one a duplicate."""
+        owners = _owners(tx, {item.row.body_hash for item in visited if item.fresh_body})
+        for item in visited:
+            document = item.document
+            if item.fresh_body:
+                owner = owners.setdefault(item.row.body_hash, (item.row.key, item.row.url))
+                if owner[0] != item.row.key:
+                    _make_duplicate(item, owner)
+                    result.duplicates += 1
+                    document = item.document
+            if document is not None:
+                result.documents.append((document, item.row.tried_at))
+
+    def _write_visited(self, tx: Transaction, visited: list[Visited]) -> None:
+        rows = [(*(getattr(item.row, name) for name in CHANGED_COLUMNS), item.row.key) for item in visited]
+        tx.executemany(_URL_UPDATE, rows)
+        counts: dict[int, list[int]] = {}
+        for item in visited:
+            count = counts.setdefault(item.row.host, [0, 0])
+            count[0] += (item.row.state == QUEUED) - (item.was == QUEUED)
+            count[1] += (item.row.state == FETCHED and not item.row.kind) - (item.was == FETCHED and not item.row.kind)
+        tx.executemany(
+            "UPDATE hosts SET queued = queued + ?, pages = pages + ? WHERE key = ?",
+            [(queued, pages, host) for host, (queued, pages) in counts.items() if queued or pages],
+        )
+
+    def _write_found(self, tx: Transaction, bundle: Bundle, now: float, result: Committed) -> None:
+        found: dict[int, Found] = {}
+        for one in (*bundle.found, *(one for item in bundle.visited for one in item.found)):
+            found.setdefault(one.key, one)
+        if not found:
+            return
+        hosts = {one.key: addresses.host_key(one.host) for one in found.values()}
+        names = {hosts[one.key]: one.host for one in found.values()}
+        self._ensure_hosts(tx, names)
+        kept = self._within_caps(tx, found, hosts, result)
+        rows = [
+            (one.key, one.url, hosts[one.key], one.kind, one.depth, one.priority, one.state, one.next_at, one.reason,
+             one.detail, one.parent, one.hops, one.chain, now)
+            for one in kept
+        ]  # fmt: skip
+        fresh = set(tx.insert_new("urls", NEW_COLUMNS, rows, "key"))
+        result.new = len(fresh)
+        added: dict[int, int] = {}
+        for one in kept:
+            if one.key in fresh and one.state == QUEUED:
+                added[hosts[one.key]] = added.get(hosts[one.key], 0) + 1
+        result.queued = sum(added.values())
+        tx.executemany(
+            "UPDATE hosts SET queued = queued + ?,"
+            " next_at = CASE WHEN next_at > ready_at THEN ready_at ELSE next_at END WHERE key = ?",
+            [(count, host) for host, count in added.items()],
+        )
+
+    def _within_caps(
+        self, tx: Transaction, found: dict[int, Found], hosts: dict[int, int], result: Committed
+    ) -> list[Found]:
+        """Leave out what a full queue cannot take; it is found again on a later visit of the page that names it."""
+        room = dict.fromkeys(hosts.values(), self._host_queue)
+        for part in _parts(list(room)):
+            for key, queued in tx.rows(f"SELECT key, queued FROM hosts WHERE key IN ({_marks(part)})", part):  # noqa: S608
+                room[key] -= queued
+        kept = []
+        for one in found.values():
+            if one.state == QUEUED and room[hosts[one.key]] <= 0:
+                result.full += 1
+                continue
+            room[hosts[one.key]] -= one.state == QUEUED
+            kept.append(one)
+        return kept
+
+    def _ensure_hosts(self, tx: Transaction, names: dict[int, str]) -> None:
+        columns = ("key", "name", "site", "part", "level", "next_at")
+        rows = [
+            (key, name, addresses.site(name), partition(key), self._level_of(name), NEVER)
+            for key, name in names.items()
+        ]
+        tx.insert_new("hosts", columns, rows, "key")
+
+    def _write_hosts(self, tx: Transaction, bundle: Bundle) -> None:
+        sql = (
+            "UPDATE hosts SET ready_at = ?, last_at = ?, delay = ?, failures = ?, reason = ?, ip = ?,"
+            " requests = requests + ? WHERE key = ?"
+        )
+        rows = [
+            (c.ready_at, c.last_at, c.delay, c.failures, c.reason, c.ip, c.requests, key)
+            for key, c in bundle.hosts.items()
+        ]
+        tx.executemany(sql, rows)
+
+    def _write_rest(self, tx: Transaction, bundle: Bundle, now: float) -> None:
+        tx.executemany(_JOURNAL_INSERT, bundle.journal)
+        tx.executemany(
+            "INSERT INTO robots (origin, host, fetched_at, expires_at, status, reason, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (origin) DO UPDATE SET fetched_at = excluded.fetched_at, expires_at = excluded.expires_at,"
+            " status = excluded.status, reason = excluded.reason, body = excluded.body",
+            [(r.origin, r.host, r.fetched_at, r.expires_at, r.status, r.reason, r.body) for r in bundle.robots],
+        )
+        tx.executemany(
+            "INSERT INTO archive_marks (file, place) VALUES (?, ?)"
+            " ON CONFLICT (file) DO UPDATE SET place = excluded.place",
+            list(bundle.marks.items()),
+        )
+        tx.executemany(
+            "INSERT INTO closed_patterns (host, pattern, reason, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [(addresses.host_key(host), pattern, reason, now) for host, pattern, reason in bundle.traps],
+        )
+        tx.executemany(
+            "UPDATE urls SET pending = 0, batch = ? WHERE key = ? AND tried_at = ?",
+            bundle.batched,
+        )
+
+    def _let_go(self, tx: Transaction, resting: dict[int, Rest]) -> None:
+        """Hosts that the worker gives back: due again when their politeness and their queue allow."""
+        for key, rest in resting.items():
+            due = 0.0 if rest is Rest.MORE else self._earliest(tx, key, rest)
+            tx.execute(
+                "UPDATE hosts SET active = 0, next_at = CASE WHEN ready_at > ? THEN ready_at ELSE ? END WHERE key = ?",
+                (due, due, key),
+            )
+
+    def _earliest(self, tx: Transaction, host: int, rest: Rest) -> float:
+        """When the first address of a host is due."""
+        times = [tx.value("SELECT MIN(next_at) FROM urls WHERE host = ? AND state > 0", (host,))]
+        pages = tx.value("SELECT pages FROM hosts WHERE key = ?", (host,)) or 0
+        if rest is Rest.LATER and pages < self._host_budget:
+            times.append(tx.value("SELECT MIN(next_at) FROM urls WHERE host = ? AND state = 0", (host,)))
+        return min((float(time) for time in times if time is not None), default=NEVER)
+
+
+def _owners(tx: Transaction, hashes: set[int]) -> dict[int, tuple[int, str]]:
+    """For each body, the address that gave it first and still does."""
+    owners: dict[int, tuple[int, str]] = {}
+    for part in _parts(sorted(hashes - {0})):
+        sql = (
+            f"SELECT body_hash, key, url FROM urls WHERE body_hash IN ({_marks(part)}) AND body_hash <> 0"  # noqa: S608
+            " AND state = 1 AND same_as = 0 ORDER BY found_at, key"
+        )
+        for body_hash, key, url in tx.rows(sql, part):
+            owners.setdefault(body_hash, (key, url))
+    return owners
+
+
+def _make_duplicate(item: Visited, owner: tuple[int, str]) -> None:
+    """Keep the page, explain it, follow none of its links: they lead where the first copy's lead."""
+    item.row.same_as = owner[0]
+    item.found = []
+    if item.document is not None and not item.document.refusal:
+        item.row.refusal = "duplicate"
+        item.row.detail = owner[1]
+        item.document = _refused(item.document, "duplicate")
+
+
+def _refused(document: Any, refusal: str) -> Any:
+    from msgspec.structs import replace  # noqa: PLC0415
+
+    return replace(document, refusal=refusal)
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _parts(values: Iterable[int]) -> Iterator[list[int]]:
+    listed = list(values)
+    for start in range(0, len(listed), IN_LIST):
+        yield listed[start : start + IN_LIST]

@@ -1,0 +1,81 @@
+"""A host while a worker has it: its waiting addresses, its rules, its clock."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from periplus.crawl.politeness import delay_in_force
+from periplus.crawl.robots import ALLOW_ALL, RobotsFile
+from periplus.crawl.rows import HostChange
+
+if TYPE_CHECKING:
+    from periplus.crawl.rows import HostRow, RobotsRow, UrlRow
+    from periplus.settings import CrawlSettings
+
+BURSTS = (256, 64, 16)  # addresses of a host before others that wait get its place, a level
+
+
+class Rules(Struct):
+    """The robots.txt of one origin, as far as it concerns us."""
+
+    file: RobotsFile
+    fetched_at: float
+    expires_at: float
+    status: int
+    note: str = ""  # why all is allowed, when no file was read
+
+
+class ActiveHost:
+    """One connection at most: ``busy`` while a request is under way, ``ready_at`` the earliest time of the next."""
+
+    def __init__(self, row: HostRow, urls: list[UrlRow], delay: float) -> None:
+        self.row = row
+        self.queue: deque[UrlRow] = deque(urls)
+        self.rules: dict[str, Rules] = {}
+        self.ready_at = row.ready_at
+        self.last_end = row.last_at
+        self.delay = max(delay, row.delay)
+        self.committed_delay = self.delay
+        self.failures = row.failures
+        self.reason = row.reason
+        self.ip = ""
+        self.busy = False
+        self.visits = 0
+        self.taken: set[int] = set()  # addresses under way or not committed yet
+
+    @property
+    def key(self) -> int:
+        return self.row.key
+
+    @property
+    def name(self) -> str:
+        return self.row.name
+
+    @property
+    def burst(self) -> int:
+        return BURSTS[min(self.row.level, len(BURSTS) - 1)]
+
+    def learn_rules(self, origin: str, rules: Rules, settings: CrawlSettings) -> bool:
+        """Take rules over; whether the host must now be asked more slowly than the database knows."""
+        self.rules[origin] = rules
+        asked = [known.file.delay for known in self.rules.values() if known.file.delay is not None]
+        self.delay = delay_in_force(settings, max(asked) if asked else None)
+        return self.delay > self.committed_delay
+
+    def change(self, requests: int) -> HostChange:
+        return HostChange(self.ready_at, self.last_end, self.delay, self.failures, self.reason, self.ip, requests)
+
+
+def rules_of(row: RobotsRow, token: str) -> Rules:
+    """Rules from a stored robots.txt."""
+    if row.reason:
+        return Rules(ALLOW_ALL, row.fetched_at, row.expires_at, row.status, row.reason)
+    return Rules(RobotsFile.parse(row.body, token), row.fetched_at, row.expires_at, row.status)
+
+
+def origin_of(url: str) -> str:
+    """Scheme and host: what a robots.txt speaks for."""
+    return url[: url.index("/", url.index("://") + 3)]

@@ -1,0 +1,266 @@
+"""What a response means for its address: the new row, the document, the addresses it names.
+
+The same functions serve the worker and the replay of the archive after a crash, so both come to the same state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from xxhash import xxh3_64_intdigest
+
+from periplus import addresses
+from periplus.crawl import schedule
+from periplus.crawl.politeness import BUSY_STATUSES, back_off
+from periplus.crawl.rows import FAILED, FEED, FETCHED, NEVER, PAGE, REFUSED, SITEMAP, UrlRow, Visited
+from periplus.errors import ParseError
+from periplus.reasons import may_retry
+from periplus.records import Document, Page
+
+if TYPE_CHECKING:
+    from periplus.crawl.fetcher import Fetched
+    from periplus.crawl.links import LinkFilter
+    from periplus.crawl.traps import TrapRules
+    from periplus.records import ArchiveLocation, Exchange
+    from periplus.settings import CrawlSettings
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+READABLE = frozenset({200, 203, 206})
+MISSING = frozenset({404, 410})
+_KEPT_PREFIXES = ("text/", "application/xhtml", "application/xml", "application/pdf", "application/x-pdf",
+                  "application/rss", "application/atom", "application/rdf", "application/json", "application/epub",
+                  "application/vnd.openxmlformats-officedocument.wordprocessingml", "application/msword",
+                  "application/vnd.oasis.opendocument.text", "application/octet-stream", "application/gzip",
+                  "application/x-gzip")  # fmt: skip
+
+
+def wanted_type(content_type: str) -> bool:
+    """Is a body of this Content-Type worth taking? An unknown or missing one is; films and pictures are not."""
+    kind = content_type.partition(";")[0].strip().lower()
+    return not kind or kind.startswith(_KEPT_PREFIXES) or "/" not in kind
+
+
+def outcome_of(fetched: Fetched) -> str:
+    """The reason code of a request for the journal and for the host; empty when it went well."""
+    if fetched.exchange is None:
+        return fetched.reason
+    status = fetched.exchange.status
+    if status in BUSY_STATUSES:
+        return "asked-to-wait"
+    if status in REDIRECTS:
+        return "redirected"
+    if status >= 500:
+        return "http-5xx"
+    return "http-4xx" if status >= 400 else ""
+
+
+class Interpreter:
+    """Judges responses; holds no state of its own but the filters it is given."""
+
+    def __init__(self, settings: CrawlSettings, links: LinkFilter, traps: TrapRules) -> None:
+        self._settings = settings
+        self._links = links
+        self._traps = traps
+
+    def failed(self, row: UrlRow, reason: str, detail: str, at: float, delay: float, status: int = 0) -> Visited:
+        """No usable response: again later where that can help, and at most so often."""
+        new = replace(row, reason=reason, detail=detail, tried_at=at, status=status, attempts=row.attempts + 1)
+        if may_retry(reason) and row.attempts < self._settings.retries:
+            new.next_at = at + back_off(new.attempts, max(delay, self._settings.delay))
+            return Visited(new, row.state)
+        new.attempts = 0
+        if row.state == FETCHED:  # what we have stays good
+            new.next_at = at + schedule.FAILED_AGAIN
+            return Visited(new, row.state)
+        new.state = REFUSED if reason == "private-address" else FAILED
+        new.next_at = at + schedule.FAILED_AGAIN
+        return Visited(new, row.state)
+
+    def refused(self, row: UrlRow, reason: str, detail: str, at: float) -> Visited:
+        """Not asked for: a rule forbids it. A page that we had is dropped."""
+        later = at + schedule.REFUSED_AGAIN if reason == "robots-disallowed" else NEVER
+        new = replace(row, state=REFUSED, reason=reason, detail=detail, tried_at=at, next_at=later, attempts=0)
+        return _dropping(new, row, reason)
+
+    def response(
+        self,
+        row: UrlRow,
+        fetched: Fetched,
+        location: ArchiveLocation | None,
+        delay: float,
+        document: Document | None = None,
+    ) -> Visited:
+        """What came back, whatever it is; ``document`` when it was parsed already."""
+        exchange = fetched.exchange
+        at = fetched.started + fetched.elapsed
+        if exchange is None:
+            return self.failed(row, fetched.reason, fetched.detail, at, delay)
+        if exchange.status in REDIRECTS:
+            return self._redirect(row, exchange, at)
+        if exchange.status == 304 and row.state == FETCHED:
+            return self._unchanged(row, exchange, at)
+        if exchange.status in READABLE:
+            return self._body(row, exchange, location, at, document)
+        return self._problem(row, exchange, at, delay)
+
+    # Statuses
+
+    def _problem(self, row: UrlRow, exchange: Exchange, at: float, delay: float) -> Visited:
+        status = exchange.status
+        if status in BUSY_STATUSES:
+            return self.failed(row, "asked-to-wait", f"HTTP {status}", at, delay, status)
+        if status >= 500:
+            return self.failed(row, "http-5xx", f"HTTP {status}", at, delay, status)
+        if status >= 400:
+            return self._missing(row, status, at)
+        if status == 204 or 200 <= status < 300:
+            return self.failed(row, "no-content", f"HTTP {status}", at, delay, status)
+        return self.failed(row, "bad-response", f"HTTP {status}", at, delay, status)
+
+    def _missing(self, row: UrlRow, status: int, at: float) -> Visited:
+        new = replace(row, reason="http-4xx", detail=f"HTTP {status}", status=status, tried_at=at, attempts=0)
+        new.missing = row.missing + 1
+        new.next_at = at + schedule.MISSING_AGAIN * 2 ** min(new.missing, 8)
+        if row.state != FETCHED:
+            new.state = FAILED
+            return Visited(new, row.state)
+        if new.missing < schedule.GONE_AFTER and status != 410:
+            return Visited(new, row.state)
+        new.state, new.reason = FAILED, "gone"
+        return _dropping(new, row, "gone")
+
+    def _redirect(self, row: UrlRow, exchange: Exchange, at: float) -> Visited:
+        location = exchange.header("location")
+        target = addresses.try_canonical(location, row.url) if location else None
+        new = replace(row, status=exchange.status, tried_at=at, attempts=0, detail=target or location)
+        reason = self._redirect_fault(row, target)
+        if reason or target is None:
+            new.state, new.reason, new.next_at = FAILED, reason, at + schedule.FAILED_AGAIN
+            return _dropping(new, row, reason)
+        new.state, new.reason, new.next_at = REFUSED, "redirected", at + schedule.REFUSED_AGAIN
+        visited = _dropping(new, row, "redirected")
+        found = self._links.of_redirect(target, row)
+        visited.found = [found] if found is not None else []
+        return visited
+
+    def _redirect_fault(self, row: UrlRow, target: str | None) -> str:
+        if target is None:
+            return "bad-redirect"
+        key = str(addresses.key(target))
+        if target == row.url or key in row.chain.split(","):
+            return "redirect-loop"
+        return "too-many-redirects" if row.hops + 1 > self._settings.max_redirects else ""
+
+    def _unchanged(self, row: UrlRow, exchange: Exchange, at: float) -> Visited:
+        """304, or the very same body: the page as we have it stays; only the time of the next look changes."""
+        new = replace(
+            row, state=FETCHED, status=row.status or 200, reason="", tried_at=at, attempts=0, missing=0,
+            visits=row.visits + 1, etag=exchange.header("etag") or row.etag,
+            last_modified=exchange.header("last-modified") or row.last_modified,
+        )  # fmt: skip
+        new.next_at = at + self._interval(new, row, at)
+        return Visited(new, row.state)
+
+    # Bodies
+
+    def _body(
+        self, row: UrlRow, exchange: Exchange, location: ArchiveLocation | None, at: float, document: Document | None
+    ) -> Visited:
+        body_hash = _signed_hash(exchange.body)
+        if body_hash == row.body_hash and row.state == FETCHED and not row.same_as and not row.pending:
+            return self._unchanged(row, exchange, at)
+        new = replace(
+            row, state=FETCHED, status=exchange.status, reason="", detail="", tried_at=at, fetched_at=exchange.started,
+            attempts=0, missing=0, etag=exchange.header("etag")[:500], visits=row.visits + 1,
+            last_modified=exchange.header("last-modified")[:100], body_hash=body_hash, refusal="", same_as=0,
+            changes=row.changes + (row.body_hash not in (0, body_hash)),
+        )  # fmt: skip
+        if location is not None:
+            new.file, new.place, new.length = location.file, location.offset, location.length
+        new.next_at = at + self._interval(new, row, at)
+        visited = Visited(new, row.state, fresh_body=bool(exchange.body) and row.kind == PAGE)
+        if row.kind == SITEMAP:
+            self._read_sitemap(visited, exchange)
+        else:
+            self._read_page(visited, document or self.document(row.url, exchange, location))
+        return visited
+
+    def _read_page(self, visited: Visited, document: Document) -> None:
+        row = visited.row
+        visited.found = self._links.of_document(document, row)
+        if row.kind == FEED:
+            return  # a feed is read for its links only
+        row.refusal, row.fingerprint, row.pending = document.refusal, document.fingerprint, 1
+        row.detail = document.canonical if document.refusal == "canonical-elsewhere" else ""
+        self._traps.learn(row.url, document.fingerprint)
+        visited.document = document
+
+    def document(self, url: str, exchange: Exchange, location: ArchiveLocation | None) -> Document:
+        """The document in a response; one with a refusal where there is none to be read. Safe in any thread."""
+        from periplus.documents import parse  # noqa: PLC0415 - the readers take a while to load
+
+        page = Page(
+            url, exchange.body, exchange.header("content-type"), exchange.headers, exchange.status, exchange.started
+        )
+        try:
+            document = parse(page)
+        except ParseError as error:
+            return _no_document(url, exchange, error.reason, location)
+        languages = self._settings.languages
+        refusal = document.refusal
+        if not refusal and languages and document.language and document.language not in languages:
+            refusal = "wrong-language"
+        return replace(document, refusal=refusal, archive=location)
+
+    def _read_sitemap(self, visited: Visited, exchange: Exchange) -> None:
+        from periplus.documents import read_sitemap  # noqa: PLC0415
+
+        row = visited.row
+        try:
+            sitemap = read_sitemap(exchange.body, row.url)
+        except ParseError as error:
+            row.reason, row.detail = error.reason, error.detail
+            return
+        visited.found = [
+            *self._links.of_sitemap(sitemap.sitemaps, row, SITEMAP),
+            *self._links.of_sitemap([entry.url for entry in sitemap.pages], row, PAGE),
+        ]
+
+    def _interval(self, new: UrlRow, old: UrlRow, at: float) -> float:
+        return schedule.next_interval(
+            visits=new.visits,
+            changes=new.changes,
+            span=at - (old.found_at or at),
+            last=at - old.tried_at if old.tried_at else 0.0,
+            first=self._settings.recrawl_after,
+        )
+
+
+def refusal_document(row: UrlRow, refusal: str) -> Document:
+    """A row of the log of batches that takes an address out of the index."""
+    return Document(url=row.url, key=row.key, fetched=row.tried_at, status=row.status, refusal=refusal)
+
+
+def _dropping(new: UrlRow, old: UrlRow, refusal: str) -> Visited:
+    """A page that we had goes out of the index; one that we never had needs no word."""
+    visited = Visited(new, old.state)
+    if old.fetched_at and old.kind == PAGE and old.refusal != refusal:
+        new.refusal, new.pending, new.body_hash = refusal, 1, 0
+        visited.document = refusal_document(new, refusal)
+    return visited
+
+
+def _no_document(url: str, exchange: Exchange, reason: str, location: ArchiveLocation | None) -> Document:
+    kind = exchange.header("content-type").partition(";")[0].strip().lower()
+    return Document(
+        url=url, key=addresses.key(url), fetched=exchange.started, status=exchange.status, content_type=kind,
+        refusal=reason, content_hash=_signed_hash(exchange.body), archive=location,
+    )  # fmt: skip
+
+
+def _signed_hash(body: bytes) -> int:
+    if not body:
+        return 0
+    digest = xxh3_64_intdigest(body)
+    return digest - (1 << 64) if digest >= 1 << 63 else digest

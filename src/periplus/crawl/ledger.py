@@ -1,0 +1,84 @@
+"""The open bundle of a worker: everything since the last group commit, gathered in one place.
+
+The ledger also writes responses to the archive at once, so that a killed process loses none of them: the operating
+system has them, and the next start replays what the last commit did not cover.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from periplus.crawl.rows import Bundle
+
+if TYPE_CHECKING:
+    from periplus.archive import ArchiveWriter, Revisit
+    from periplus.crawl.counters import Counters
+    from periplus.crawl.hosts import ActiveHost
+    from periplus.crawl.rows import Found, JournalRow, Rest, RobotsRow, Visited
+    from periplus.records import ArchiveLocation, Exchange
+
+BYTES_AT_ONCE = 64_000_000  # of documents in one bundle
+
+
+class Ledger:
+    def __init__(self, archive: ArchiveWriter, counters: Counters) -> None:
+        self._archive = archive
+        self.counters = counters
+        self.bundle = Bundle()
+        self._bytes = 0
+
+    def swap(self) -> Bundle:
+        """The bundle to commit; a fresh one takes its place."""
+        bundle, self.bundle, self._bytes = self.bundle, Bundle(), 0
+        return bundle
+
+    def age(self, now: float) -> float:
+        return now - self.bundle.began if self.bundle.began else 0.0
+
+    def is_full(self, pages: int) -> bool:
+        return len(self.bundle.visited) >= pages or self._bytes >= BYTES_AT_ONCE
+
+    def archive(self, exchange: Exchange, revisit: Revisit | None) -> ArchiveLocation:
+        location = self._archive.append(exchange, revisit)
+        self.mark(location)
+        return location
+
+    def mark(self, location: ArchiveLocation) -> None:
+        """This record is part of the state once the bundle is committed."""
+        self._begin()
+        self.bundle.marks[location.file] = location.offset + location.length
+
+    def journal(self, row: JournalRow) -> None:
+        self._begin()
+        self.bundle.journal.append(row)
+
+    def visited(self, visited: Visited) -> None:
+        self._begin()
+        self.bundle.visited.append(visited)
+        self.counters.visited(visited)
+        if visited.document is not None:
+            self._bytes += len(visited.document.text) + len(visited.document.boilerplate)
+
+    def found(self, found: list[Found]) -> None:
+        self._begin()
+        self.bundle.found += found
+
+    def robots(self, row: RobotsRow) -> None:
+        self._begin()
+        self.bundle.robots.append(row)
+
+    def host(self, host: ActiveHost, *, requests: int = 0, urgent: bool = False) -> None:
+        """Remember what a host's clock says now; ``urgent`` when it must be on disk soon."""
+        self._begin()
+        before = self.bundle.hosts.get(host.key)
+        self.bundle.hosts[host.key] = host.change(requests + (before.requests if before else 0))
+        self.bundle.urgent |= urgent
+
+    def rest(self, key: int, rest: Rest) -> None:
+        self._begin()
+        self.bundle.resting[key] = rest
+
+    def _begin(self) -> None:
+        if not self.bundle.began:
+            self.bundle.began = time.time()

@@ -1,0 +1,115 @@
+"""From the addresses that a page names to rows of the frontier: filters, traps, priority, and a cache of recent keys."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from periplus import addresses
+from periplus.crawl.rows import FEED, NEVER, PAGE, QUEUED, REFUSED, SITEMAP, Found
+from periplus.crawl.scope import NOT_KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from periplus.crawl.rows import UrlRow
+    from periplus.crawl.scope import Scope
+    from periplus.crawl.traps import TrapRules
+    from periplus.records import Document
+
+RECENT_KEYS = 200_000
+FIRST, LATER = 0, 10  # sitemaps and feeds come first; a page's priority is ten times its depth
+QUERY_PENALTY = 3  # addresses with a query wait behind those without
+
+
+class RecentKeys:
+    """Keys seen lately: most links repeat, and this spares the database from being asked about them."""
+
+    def __init__(self, size: int = RECENT_KEYS) -> None:
+        self._size = size
+        self._keys: OrderedDict[int, None] = OrderedDict()
+
+    def add(self, key: int) -> bool:
+        """Remember ``key``; whether it is new here."""
+        if key in self._keys:
+            self._keys.move_to_end(key)
+            return False
+        self._keys[key] = None
+        if len(self._keys) > self._size:
+            self._keys.popitem(last=False)
+        return True
+
+    def forget(self, keys: Iterable[int]) -> None:
+        for key in keys:
+            self._keys.pop(key, None)
+
+
+class LinkFilter:
+    """Turns what was named into what is queued; one a worker."""
+
+    def __init__(self, scope: Scope, traps: TrapRules, recent: RecentKeys | None = None) -> None:
+        self.scope = scope
+        self._traps = traps
+        self._recent = recent or RecentKeys()
+        self.refused = 0
+
+    def of_document(self, document: Document, source: UrlRow) -> list[Found]:
+        """What a page leads to: its followed links, its canonical address, its other languages, its feeds."""
+        urls = {link.url: PAGE for link in document.links if link.followed}
+        if not document.nofollow:
+            urls.update(dict.fromkeys(document.hreflang.values(), PAGE))
+            if document.canonical:
+                urls[document.canonical] = PAGE
+            urls.update(dict.fromkeys(document.feeds, FEED))
+        return [found for url, kind in urls.items() if (found := self.of_link(url, source, kind)) is not None]
+
+    def of_link(self, url: str, source: UrlRow, kind: int = PAGE) -> Found | None:
+        return self.found(url, kind=kind, depth=source.depth + (kind == PAGE), parent=source.key)
+
+    def of_redirect(self, url: str, source: UrlRow) -> Found | None:
+        """Where a redirect leads: as near to the seeds as its source, with the chain that led there."""
+        chain = f"{source.chain},{source.key}".strip(",")
+        return self.found(
+            url, kind=source.kind, depth=source.depth, parent=source.key, hops=source.hops + 1, chain=chain
+        )
+
+    def of_announced(self, text: str, origin: str) -> Found | None:
+        """A sitemap that a robots.txt announces."""
+        url = addresses.try_canonical(text, origin + "/")
+        return self.found(url, kind=SITEMAP) if url is not None else None
+
+    def of_sitemap(self, urls: Iterable[str], source: UrlRow, kind: int) -> list[Found]:
+        depth = source.depth + (kind == PAGE)
+        found = (self.found(url, kind=kind, depth=depth, parent=source.key) for url in urls)
+        return [one for one in found if one is not None]
+
+    def found(
+        self, url: str, *, kind: int = PAGE, depth: int = 0, parent: int = 0, hops: int = 0, chain: str = ""
+    ) -> Found | None:
+        """The row for an address, none when it was seen lately or is not kept."""
+        key = addresses.key(url)
+        if not self._recent.add(key):
+            return None
+        reason = self.scope.refusal(url, depth)
+        if not reason and kind == PAGE:
+            reason = self._traps.refusal(url)
+        if reason:
+            self.refused += 1
+            if reason in NOT_KEPT:
+                return None
+        host = addresses.host(url)
+        if reason:
+            return Found(key, url, host, kind, depth, state=REFUSED, next_at=NEVER, reason=reason, parent=parent)
+        return Found(
+            key, url, host, kind, depth, _priority(url, kind, depth), QUEUED, parent=parent, hops=hops, chain=chain
+        )
+
+    def forget(self, found: Iterable[Found]) -> None:
+        """What was dropped after all (a duplicate's links, a full queue) may be found again."""
+        self._recent.forget(one.key for one in found)
+
+
+def _priority(url: str, kind: int, depth: int) -> int:
+    if kind in (SITEMAP, FEED):
+        return FIRST
+    return depth * LATER + (QUERY_PENALTY if "?" in url else 0)

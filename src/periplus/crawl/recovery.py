@@ -1,0 +1,187 @@
+"""What a start does before the first request: mend the archive, replay what the last commit missed, wait out gaps.
+
+After this the state is what it would be had the process not died: responses that are in the archive but not in the
+database are judged as if they came now, and every host that was active waits its full delay again.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from periplus import addresses, archive
+from periplus.crawl.committer import ARCHIVE
+from periplus.crawl.fetcher import Fetched
+from periplus.crawl.hosts import origin_of
+from periplus.crawl.interpretation import outcome_of, refusal_document
+from periplus.crawl.robots_visit import judge
+from periplus.crawl.rows import FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, JournalRow, UrlRow
+from periplus.crawl.scope import REOPENED
+from periplus.documents import BatchLog
+from periplus.errors import Corrupt, NotFound
+from periplus.storage import LocalFiles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from periplus.crawl.frontier import Frontier
+    from periplus.crawl.interpretation import Interpreter
+    from periplus.records import ArchiveLocation, Document, Exchange
+    from periplus.settings import CrawlSettings
+    from periplus.storage import Database
+
+CHUNK = 200
+PATTERN = "periplus-*.warc.gz"
+_FILTERS = ("scope", "max_depth", "include", "exclude", "banned_hosts", "max_address", "host_budget", "host_queue")
+_FILTERS_KEY = "crawl.filters"
+_RECOUNT = (
+    "UPDATE hosts SET queued = (SELECT COUNT(*) FROM urls WHERE urls.host = hosts.key AND urls.state = 0),"
+    " pages = (SELECT COUNT(*) FROM urls WHERE urls.host = hosts.key AND urls.state = 1 AND urls.kind = 0)"
+)
+
+
+class Recovery:
+    def __init__(
+        self, folder: Path, database: Database, settings: CrawlSettings, frontier: Frontier, interpreter: Interpreter
+    ) -> None:
+        self._folder = folder
+        self._database = database
+        self._settings = settings
+        self._frontier = frontier
+        self._interpreter = interpreter
+
+    def run(self, *, recrawl: bool) -> int:
+        """All of it; how many responses were replayed."""
+        archive.repair(self._folder / ARCHIVE)
+        replayed = self._replay()
+        self._store_pending()
+        self._wait_out_gaps()
+        self._reopen()
+        if recrawl:
+            self._make_all_due()
+        return replayed
+
+    # The archive is ahead of the database
+
+    def _replay(self) -> int:
+        with self._database.read() as tx:
+            marks = dict(tx.rows("SELECT file, place FROM archive_marks"))
+        replayed = 0
+        for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
+            if marks.get(path.name, 0) < path.stat().st_size:
+                replayed += self._replay_file(path, marks.get(path.name, 0))
+        return replayed
+
+    def _replay_file(self, path: Path, place: int) -> int:
+        count = 0
+        bundle = Bundle()
+        for location, exchange in archive.iterate(path, place):
+            if location.offset < place:
+                continue
+            self._replay_one(bundle, location, exchange)
+            count += 1
+            if count % CHUNK == 0:
+                self._frontier.commit(bundle, time.time())
+                bundle = Bundle()
+        bundle.marks[path.name] = path.stat().st_size
+        self._frontier.commit(bundle, time.time())
+        return count
+
+    def _replay_one(self, bundle: Bundle, location: ArchiveLocation, exchange: Exchange) -> None:
+        fetched = Fetched(exchange.url, exchange.started, exchange.elapsed, exchange, ip=exchange.ip)
+        host = addresses.host(exchange.url)
+        key = addresses.host_key(host)
+        bundle.marks[location.file] = location.offset + location.length
+        bundle.journal.append(self._journal_row(fetched, exchange, host))
+        if exchange.url.endswith("/robots.txt") and exchange.url.count("/") == 3:
+            row = judge(origin_of(exchange.url), key, fetched, exchange.started).row
+            bundle.robots += [row] if row is not None and exchange.status // 100 != 3 else []
+            return
+        known = self._frontier.find(addresses.key(exchange.url))
+        if known is not None and known.tried_at < exchange.started:
+            bundle.visited.append(self._interpreter.response(known, fetched, location, self._settings.delay))
+
+    def _journal_row(self, fetched: Fetched, exchange: Exchange, host: str) -> JournalRow:
+        with self._database.read() as tx:
+            delay = tx.value("SELECT delay FROM hosts WHERE name = ?", (host,)) or 0.0
+        return JournalRow(
+            exchange.started, host, exchange.ip, 1, exchange.url, "from the archive, after a crash", -1.0, delay,
+            outcome_of(fetched), exchange.status, len(exchange.payload), exchange.elapsed * 1000, 0.0,
+        )  # fmt: skip
+
+    # Documents that are in no batch
+
+    def _store_pending(self) -> None:
+        log = BatchLog(LocalFiles(self._folder), self._database)
+        sql = f"SELECT {', '.join(URL_COLUMNS)} FROM urls WHERE pending = 1 ORDER BY key LIMIT {CHUNK}"  # noqa: S608
+        while True:
+            with self._database.read() as tx:
+                rows = [UrlRow(*row) for row in tx.rows(sql)]
+            if not rows:
+                return
+            documents = [(row, document) for row in rows if (document := self._document(row)) is not None]
+            lost = [row for row in rows if row.key not in {kept.key for kept, _ in documents}]
+            number = log.append([document for _, document in documents]) if documents else 0
+            bundle = Bundle(batched=[Batched(number, row.key, row.tried_at) for row, _ in documents])
+            self._frontier.commit(bundle, time.time())
+            self._ask_again(lost)
+
+    def _document(self, row: UrlRow) -> Document | None:
+        if row.state != FETCHED or row.location is None:
+            return refusal_document(row, row.refusal or "gone")
+        try:
+            exchange = archive.read(self._folder / ARCHIVE, row.location)
+        except (NotFound, Corrupt):
+            return None
+        document = self._interpreter.document(row.url, exchange, row.location)
+        return replace(document, refusal=row.refusal) if row.refusal else document
+
+    def _ask_again(self, rows: list[UrlRow]) -> None:
+        """Their record is lost, so they count as never fetched."""
+        if not rows:
+            return
+        with self._database.write() as tx:
+            tx.executemany(
+                "UPDATE urls SET state = 0, next_at = 0, pending = 0, body_hash = 0, fetched_at = 0, file = ''"
+                " WHERE key = ?",
+                [(row.key,) for row in rows],
+            )
+            tx.execute(_RECOUNT)
+
+    # Hosts and settings
+
+    def _wait_out_gaps(self) -> None:
+        now = time.time()
+        least = max(self._settings.delay, self._settings.ip_delay)
+        with self._database.write() as tx:
+            active = tx.rows("SELECT key, ready_at, delay FROM hosts WHERE active = 1")
+            rows = []
+            for key, ready_at, delay in active:
+                ready = max(ready_at, now + max(delay, least))
+                rows.append((ready, ready, key))
+            tx.executemany("UPDATE hosts SET active = 0, ready_at = ?, next_at = ? WHERE key = ?", rows)
+            tx.execute("UPDATE hosts SET next_at = ready_at WHERE active = 0 AND queued > 0 AND next_at > ready_at")
+
+    def _reopen(self) -> None:
+        """When filters changed, what they refused is looked at again."""
+        current = msgspec.json.encode({name: getattr(self._settings, name) for name in _FILTERS}).decode()
+        with self._database.write() as tx:
+            if tx.value("SELECT value FROM meta WHERE key = ?", (_FILTERS_KEY,)) == current:
+                return
+            tx.execute(
+                "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                (_FILTERS_KEY, current),
+            )
+            marks = ", ".join("?" * len(REOPENED))
+            sql = f"UPDATE urls SET state = 0, next_at = 0 WHERE state = 3 AND reason IN ({marks})"  # noqa: S608
+            if tx.execute(sql, REOPENED):
+                tx.execute(_RECOUNT)
+                tx.execute("UPDATE hosts SET next_at = ready_at WHERE active = 0 AND queued > 0")
+
+    def _make_all_due(self) -> None:
+        with self._database.write() as tx:
+            tx.execute("UPDATE urls SET next_at = 0, attempts = 0 WHERE state > 0 AND next_at < ?", (NEVER,))
+            tx.execute("UPDATE hosts SET next_at = ready_at WHERE active = 0")

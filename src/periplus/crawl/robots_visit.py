@@ -1,0 +1,100 @@
+"""Reading the robots.txt of an origin, after RFC 9309: redirects, sizes, failures, caching."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from periplus import addresses
+from periplus.crawl.hosts import rules_of
+from periplus.crawl.interpretation import REDIRECTS
+from periplus.crawl.robots import SIZE_LIMIT
+from periplus.crawl.rows import RobotsRow
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+    from collections.abc import Callable
+
+    from periplus.crawl.fetcher import Fetched
+    from periplus.crawl.hosts import ActiveHost, Rules
+    from periplus.crawl.requests import Requester
+
+MAX_REDIRECTS = 5
+CACHED_SECONDS = 86_400.0
+STALE_SECONDS = 30 * 86_400.0  # an old copy serves so long while the new one cannot be had
+STALE_AGAIN = 3_600.0
+
+
+class RobotsAnswer(NamedTuple):
+    """The row to keep, or the reason why the file could not be had."""
+
+    row: RobotsRow | None
+    reason: str = ""
+    detail: str = ""
+
+
+class RobotsVisit:
+    """Fetches robots files; ``borrow`` gives hosts that a redirect leads to, one holder at a time."""
+
+    def __init__(self, requester: Requester, borrow: Callable[[str], AbstractAsyncContextManager[ActiveHost]]) -> None:
+        self._requester = requester
+        self._borrow = borrow
+
+    async def read(self, host: ActiveHost, origin: str) -> RobotsAnswer:
+        """The robots.txt of ``origin``; the caller holds ``host``."""
+        url = f"{origin}/robots.txt"
+        fetched = await self._ask(host, url)
+        for _ in range(MAX_REDIRECTS):
+            target = _redirect_target(fetched)
+            if target is None:
+                break
+            fetched = await self._follow(host, target)
+        return judge(origin, host.key, fetched, time.time())
+
+    async def _follow(self, host: ActiveHost, url: str) -> Fetched:
+        name = addresses.host(url)
+        if name == host.name:
+            await asyncio.sleep(max(0.0, host.ready_at - time.time()))
+            return await self._ask(host, url)
+        async with self._borrow(name) as other:
+            return await self._ask(other, url)
+
+    async def _ask(self, host: ActiveHost, url: str) -> Fetched:
+        answer = await self._requester.send(host, url, "robots.txt itself", limit=SIZE_LIMIT)
+        return answer.fetched
+
+
+def judge(origin: str, host: int, fetched: Fetched, now: float) -> RobotsAnswer:
+    """What a response to /robots.txt means: rules, all allowed, or not to be had for now."""
+    exchange = fetched.exchange
+    if exchange is None:
+        return RobotsAnswer(None, fetched.reason, fetched.detail)
+    status = exchange.status
+    if status == 429 or status >= 500:
+        reason = "asked-to-wait" if status in (429, 503) else "robots-unreachable"
+        return RobotsAnswer(None, reason, f"robots.txt: HTTP {status}")
+    expires = now + CACHED_SECONDS
+    if 200 <= status < 300:
+        body = exchange.body[:SIZE_LIMIT].decode("utf-8", "replace").replace("\x00", "")
+        return RobotsAnswer(RobotsRow(origin, host, fetched.started, expires, status, "", body))
+    note = f"no robots.txt (HTTP {status})" if status >= 400 else f"robots.txt redirects too often (HTTP {status})"
+    return RobotsAnswer(RobotsRow(origin, host, fetched.started, expires, status, note, ""))
+
+
+def stale_rules(known: Rules | None, now: float) -> Rules | None:
+    """An old copy that may serve while the file cannot be had; it is asked for again within the hour."""
+    if known is None or now - known.fetched_at > STALE_SECONDS:
+        return None
+    known.expires_at = now + STALE_AGAIN
+    return known
+
+
+def _redirect_target(fetched: Fetched) -> str | None:
+    exchange = fetched.exchange
+    if exchange is None or exchange.status not in REDIRECTS:
+        return None
+    return addresses.try_canonical(exchange.header("location"), fetched.url)
+
+
+__all__ = ["RobotsAnswer", "RobotsVisit", "judge", "rules_of", "stale_rules"]

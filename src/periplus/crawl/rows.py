@@ -1,0 +1,207 @@
+"""What the frontier's tables hold, as structs, and what one group commit carries to them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from msgspec import Struct, field
+
+from periplus.records import ArchiveLocation, Document
+
+NEVER = 1e15  # a next visit that does not come
+PARTITIONS = 256
+
+QUEUED, FETCHED, FAILED, REFUSED = range(4)
+STATE_NAMES = ("queued", "fetched", "failed", "refused")
+PAGE, SITEMAP, FEED = range(3)
+
+
+class UrlRow(Struct):
+    """One address of the frontier. The fields are the columns of ``urls``."""
+
+    key: int
+    url: str
+    host: int
+    kind: int = PAGE
+    depth: int = 0
+    priority: int = 0
+    state: int = QUEUED
+    next_at: float = 0.0
+    attempts: int = 0
+    reason: str = ""
+    detail: str = ""
+    status: int = 0
+    parent: int = 0
+    hops: int = 0
+    chain: str = ""  # keys of the redirects that led here
+    found_at: float = 0.0
+    tried_at: float = 0.0
+    fetched_at: float = 0.0
+    etag: str = ""
+    last_modified: str = ""
+    body_hash: int = 0
+    fingerprint: int = 0
+    file: str = ""
+    place: int = 0
+    length: int = 0
+    visits: int = 0
+    changes: int = 0
+    missing: int = 0
+    refusal: str = ""  # of the document
+    same_as: int = 0
+    pending: int = 0
+    batch: int = 0
+
+    @property
+    def location(self) -> ArchiveLocation | None:
+        return ArchiveLocation(self.file, self.place, self.length) if self.file else None
+
+
+URL_COLUMNS = UrlRow.__struct_fields__
+NEW_COLUMNS = (
+    "key", "url", "host", "kind", "depth", "priority", "state", "next_at", "reason", "detail", "parent", "hops",
+    "chain", "found_at",
+)  # fmt: skip
+CHANGED_COLUMNS = (
+    "state", "next_at", "attempts", "reason", "detail", "status", "tried_at", "fetched_at", "etag", "last_modified",
+    "body_hash", "fingerprint", "file", "place", "length", "visits", "changes", "missing", "refusal", "same_as",
+    "pending",
+)  # fmt: skip
+
+
+class Found(Struct):
+    """An address that a page, a sitemap, a redirect or the operator named."""
+
+    key: int
+    url: str
+    host: str
+    kind: int = PAGE
+    depth: int = 0
+    priority: int = 0
+    state: int = QUEUED
+    next_at: float = 0.0
+    reason: str = ""
+    detail: str = ""
+    parent: int = 0
+    hops: int = 0
+    chain: str = ""
+
+
+class HostRow(Struct):
+    """One host as the worker takes it over."""
+
+    key: int
+    name: str
+    level: int
+    ready_at: float
+    last_at: float
+    delay: float
+    failures: int
+    pages: int
+    queued: int
+    reason: str = ""
+
+
+class HostChange(Struct):
+    """What requests to a host did to it since the last commit."""
+
+    ready_at: float
+    last_at: float
+    delay: float
+    failures: int
+    reason: str
+    ip: str
+    requests: int = 0
+
+
+class Rest(IntEnum):
+    """What is left at a host that is given back."""
+
+    MORE = 0  # addresses that are due
+    LATER = 1  # to be looked up: nothing is due now
+    REVISITS = 2  # the crawl takes no new pages: only revisits count
+
+
+class RobotsRow(Struct):
+    origin: str
+    host: int
+    fetched_at: float
+    expires_at: float
+    status: int
+    reason: str
+    body: str
+
+
+class JournalRow(NamedTuple):
+    """One request, as the audit reads it."""
+
+    at: float
+    host: str
+    ip: str
+    exempt: int
+    url: str
+    rule: str
+    gap: float  # seconds since the end of the last request to the host; negative when there was none
+    delay: float
+    outcome: str
+    status: int
+    bytes: int
+    ms: float
+    not_before: float
+
+
+class Visited(Struct):
+    """An address after a visit: its new row, the state it was in, and what came out of it."""
+
+    row: UrlRow
+    was: int
+    document: Document | None = None
+    found: list[Found] = field(default_factory=list)
+    fresh_body: bool = False  # a body that must be tested against all others
+
+
+class Batched(NamedTuple):
+    batch: int
+    key: int
+    tried_at: float
+
+
+class Bundle(Struct):
+    """Everything that one transaction of the group commit writes."""
+
+    visited: list[Visited] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)  # not from a page: seeds, robots.txt
+    journal: list[JournalRow] = field(default_factory=list)
+    robots: list[RobotsRow] = field(default_factory=list)
+    hosts: dict[int, HostChange] = field(default_factory=dict)
+    resting: dict[int, Rest] = field(default_factory=dict)  # hosts that are given back
+    traps: list[tuple[str, str, str]] = field(default_factory=list)
+    marks: dict[str, int] = field(default_factory=dict)
+    batched: list[Batched] = field(default_factory=list)
+    began: float = 0.0
+    urgent: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.visited or self.found or self.journal or self.robots or self.hosts or self.resting
+            or self.traps or self.batched
+        )  # fmt: skip
+
+
+class Committed(Struct):
+    """What a commit found out: the documents to be stored, and how many addresses were new."""
+
+    documents: list[tuple[Document, float]] = field(default_factory=list)  # with the time of their visit
+    new: int = 0
+    queued: int = 0
+    duplicates: int = 0
+    full: int = 0  # addresses that found the queue of their host full
+
+
+class ActiveRow(Struct):
+    """A host handed to the worker, with the first of its addresses and its robots files."""
+
+    host: HostRow
+    urls: list[UrlRow]
+    robots: list[RobotsRow]

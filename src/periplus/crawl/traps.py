@@ -1,0 +1,178 @@
+"""Crawler traps: addresses that never end, recognised by their shape or by what came of their like.
+
+Rules by shape need only the address. Rules by experience count, a path pattern (numbers folded, values of the query
+dropped), how many variants were seen and how many of them gave nearly the same text; a pattern over its limit is closed.
+The counts are bounded: the least recently used patterns are forgotten.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import OrderedDict
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+MAX_SEGMENTS = 30
+MAX_REPEATS = 3  # of one segment, or of a run of segments, in one path
+MAX_PARAMETERS = 10
+MAX_VARIANTS = 300  # of one path's query
+MAX_CALENDAR_PAGES = 60  # of one calendar pattern
+YEARS_BACK, YEARS_AHEAD = 60, 2
+MAX_NEAR_DUPLICATES = 20  # of one pattern, before it is closed
+NEAR_BITS = 3  # of a 64-bit fingerprint
+FINGERPRINTS_KEPT = 8
+PATTERNS_KEPT = 20_000
+
+_SESSION = re.compile(
+    r"(?:^|[;&?/])(?:jsessionid|phpsessid|aspsessionid[a-z]*|cfid|cftoken|sessionid|session_id|sess_id|"
+    r"zenid|oscsid|s_id|sid)=[0-9a-z._-]{8,}",
+    re.IGNORECASE,
+)
+_NET_SESSION = re.compile(r"/\(s\([0-9a-z]{24}\)\)/", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+_DATE_END = re.compile(r"(?:^|/)((?:1[0-9]|2[0-9])\d\d|\d{5,6})[/-](?:0?[1-9]|1[0-2])(?:[/-](?:[0-2]?\d|3[01]))?/?$")
+_DATE_QUERY = re.compile(r"(?:^|&)(?:year|yr|y|month|mon|m|week|day|date|cal|calendar|from|start)=", re.IGNORECASE)
+_YEAR = re.compile(r"(?:^|&)(?:year|yr|y|date|month|cal|from|start)=(\d{4,6})", re.IGNORECASE)
+
+
+class Trap(NamedTuple):
+    """A pattern that was closed."""
+
+    host: str
+    pattern: str
+    reason: str
+
+
+class _Experience:
+    __slots__ = ("fingerprints", "near", "variants")
+
+    def __init__(self) -> None:
+        self.variants = 0
+        self.near = 0
+        self.fingerprints: list[int] = []
+
+
+class TrapRules:
+    """One a worker. ``refusal`` is asked about new addresses, ``learn`` is told what a fetched page was like."""
+
+    def __init__(self, year: int | None = None) -> None:
+        self._year = year or time.gmtime().tm_year
+        self._experience: OrderedDict[tuple[str, str], _Experience] = OrderedDict()
+        self._closed: dict[tuple[str, str], str] = {}
+        self._news: list[Trap] = []
+
+    def close(self, host: str, pattern: str, reason: str) -> None:
+        self._closed[host, pattern] = reason
+
+    def take_news(self) -> list[Trap]:
+        """Patterns closed since the last call, to be stored."""
+        news, self._news = self._news, []
+        return news
+
+    def refusal(self, url: str) -> str:
+        """The reason why ``url`` looks like a trap, or an empty text; counts it as a variant of its pattern."""
+        parts = urlsplit(url)
+        shape = shape_refusal(parts.path, parts.query, self._year)
+        if shape:
+            return shape
+        pattern = pattern_of(parts.path, parts.query)
+        closed = self._closed.get((parts.netloc, pattern), "") if self._closed else ""
+        return closed or self._count(parts.netloc, parts.path, parts.query, pattern)
+
+    def learn(self, url: str, fingerprint: int) -> None:
+        """A page was fetched: does its pattern keep giving the same text?"""
+        parts = urlsplit(url)
+        pattern = pattern_of(parts.path, parts.query)
+        if not fingerprint or pattern == parts.path:
+            return  # nothing varies in this address
+        seen = self._of(parts.netloc, pattern)
+        if any((fingerprint ^ other).bit_count() <= NEAR_BITS for other in seen.fingerprints):
+            seen.near += 1
+        else:
+            seen.fingerprints = [*seen.fingerprints[1 - FINGERPRINTS_KEPT :], fingerprint]
+        if seen.near >= MAX_NEAR_DUPLICATES:
+            self._shut(parts.netloc, pattern, "trap-near-duplicates")
+
+    def _count(self, host: str, path: str, query: str, pattern: str) -> str:
+        if is_calendar(path, query):
+            seen = self._of(host, "calendar " + pattern)
+            seen.variants += 1
+            return "trap-calendar" if seen.variants > MAX_CALENDAR_PAGES else ""
+        if not query:
+            return ""
+        seen = self._of(host, "query " + path)
+        seen.variants += 1
+        return "trap-parameters" if seen.variants > MAX_VARIANTS else ""
+
+    def _of(self, host: str, pattern: str) -> _Experience:
+        key = (host, pattern)
+        found = self._experience.get(key)
+        if found is None:
+            found = self._experience[key] = _Experience()
+            if len(self._experience) > PATTERNS_KEPT:
+                self._experience.popitem(last=False)
+        else:
+            self._experience.move_to_end(key)
+        return found
+
+    def _shut(self, host: str, pattern: str, reason: str) -> None:
+        if (host, pattern) not in self._closed:
+            self._closed[host, pattern] = reason
+            self._news.append(Trap(host, pattern, reason))
+
+
+def shape_refusal(path: str, query: str, year: int) -> str:
+    """What the shape of an address alone tells."""
+    if _SESSION.search(path) or _SESSION.search("?" + query) or _NET_SESSION.search(path):
+        return "trap-session"
+    if repeats(path):
+        return "trap-repeated-segments"
+    if query.count("&") >= MAX_PARAMETERS:
+        return "trap-parameters"
+    if _year_refused(path, query, year):
+        return "trap-calendar"
+    return ""
+
+
+def repeats(path: str) -> bool:
+    """Does the path go round in circles?"""
+    segments = [segment for segment in path.split("/") if segment]
+    count = len(segments)
+    if count > MAX_SEGMENTS:
+        return True
+    for width in range(1, count // MAX_REPEATS + 1):
+        if _repeats_run(segments, width, MAX_REPEATS if width > 1 else MAX_REPEATS + 1):
+            return True
+    return False
+
+
+def _repeats_run(segments: list[str], width: int, times: int) -> bool:
+    """A run of ``width`` segments that follows itself ``times`` times in all."""
+    same = 0
+    for place in range(width, len(segments)):
+        same = same + 1 if segments[place] == segments[place - width] else 0
+        if same >= width * (times - 1):
+            return True
+    return False
+
+
+def is_calendar(path: str, query: str) -> bool:
+    return bool(_DATE_END.search(path) or (query and _DATE_QUERY.search(query)))
+
+
+def _year_refused(path: str, query: str, year: int) -> bool:
+    match = _DATE_END.search(path) or _YEAR.search(query)
+    if match is None:
+        return False
+    number = int(match[1][:4]) if len(match[1]) == 6 and "=" in match[0] else int(match[1])
+    return not year - YEARS_BACK <= number <= year + YEARS_AHEAD
+
+
+def pattern_of(path: str, query: str) -> str:
+    """The path with numbers folded, and the names of the query's parameters."""
+    folded = _NUMBER.sub("#", path)
+    if not query:
+        return folded
+    names = sorted({part.partition("=")[0] for part in query.split("&")})
+    return f"{folded}?{'&'.join(names)}"

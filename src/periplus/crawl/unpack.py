@@ -1,0 +1,124 @@
+"""Content encodings: gzip, deflate, br and zstd, with a cap on what comes out.
+
+A body that was cut on the wire gives what can be unpacked of it. More than the cap is a ``decompression-bomb``,
+which is noticed before much more than the cap is in memory.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+import brotli
+import zstandard
+from isal import isal_zlib
+
+from periplus.errors import FetchError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ACCEPTED = "gzip, deflate, br, zstd"
+MAX_LAYERS = 3
+_CHUNK = 1 << 18
+
+
+def unpack(payload: bytes, encoding: str, limit: int, *, cut: bool = False) -> bytes:
+    """``payload`` without its Content-Encoding; ``cut`` says that its end is missing."""
+    layers = [name.strip().lower() for name in encoding.split(",") if name.strip()]
+    layers = [name for name in layers if name != "identity"]
+    if len(layers) > MAX_LAYERS:
+        raise FetchError("bad-encoding", f"{len(layers)} encodings on top of each other")
+    body = payload
+    for name in reversed(layers):
+        reader = _READERS.get(name)
+        if reader is None:
+            raise FetchError("bad-encoding", f"unknown Content-Encoding {name!r}")
+        if body:
+            body = reader(body, limit, cut)
+    return body
+
+
+def _gzip(data: bytes, limit: int, cut: bool) -> bytes:
+    """All members of a gzip stream; rubbish after the last one is ignored, as browsers do."""
+    out = bytearray()
+    while data:
+        member = isal_zlib.decompressobj(wbits=31)
+        try:
+            out += member.decompress(data, limit - len(out) + 1)
+        except isal_zlib.error as error:
+            if out:
+                break
+            raise FetchError("bad-encoding", str(error)) from error
+        _check(out, limit)
+        if not member.eof:
+            _need_whole(cut, out)
+            break
+        data = member.unused_data
+    return bytes(out)
+
+
+def _deflate(data: bytes, limit: int, cut: bool) -> bytes:
+    """zlib format, or the raw deflate that some servers send instead."""
+    failure: Exception | None = None
+    for bits in (15, -15):
+        reader = zlib.decompressobj(bits)
+        try:
+            out = reader.decompress(data, limit + 1)
+        except zlib.error as error:
+            failure = error
+            continue
+        _check(out, limit)
+        if not reader.eof:
+            _need_whole(cut, out)
+        return out
+    raise FetchError("bad-encoding", str(failure)) from failure
+
+
+def _brotli(data: bytes, limit: int, cut: bool) -> bytes:
+    reader = brotli.Decompressor()
+    out = bytearray()
+    try:
+        out += reader.process(data, output_buffer_limit=_CHUNK)
+        while not reader.is_finished() and not reader.can_accept_more_data() and len(out) <= limit:
+            out += reader.process(b"", output_buffer_limit=_CHUNK)
+    except brotli.error as error:
+        raise FetchError("bad-encoding", str(error)) from error
+    _check(out, limit)
+    if not reader.is_finished():
+        _need_whole(cut, out)
+    return bytes(out)
+
+
+def _zstd(data: bytes, limit: int, cut: bool) -> bytes:
+    out = bytearray()
+    reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(data, read_across_frames=True)
+    try:
+        while len(out) <= limit and (chunk := reader.read(_CHUNK)):
+            out += chunk
+    except zstandard.ZstdError as error:
+        if not (cut and out):
+            raise FetchError("bad-encoding", str(error)) from error
+    _check(out, limit)
+    if not cut and not out and len(data) > 32:
+        raise FetchError("bad-encoding", "the zstd frame is not whole")
+    return bytes(out)
+
+
+def _check(out: bytes | bytearray, limit: int) -> None:
+    if len(out) > limit:
+        raise FetchError("decompression-bomb", f"over {limit} bytes")
+
+
+def _need_whole(cut: bool, out: bytes | bytearray) -> None:
+    if not cut and not out:
+        raise FetchError("bad-encoding", "the compressed body ends too early")
+
+
+_READERS: dict[str, Callable[[bytes, int, bool], bytes]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstd,
+}

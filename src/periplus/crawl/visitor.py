@@ -1,0 +1,100 @@
+"""One visit to a host: its robots.txt when that is due, otherwise the next of its addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from periplus.crawl.hosts import origin_of, rules_of
+from periplus.crawl.interpretation import wanted_type
+from periplus.crawl.robots_visit import stale_rules
+from periplus.crawl.rows import FETCHED, PAGE, SITEMAP
+
+if TYPE_CHECKING:
+    from periplus.crawl.hosts import ActiveHost, Rules
+    from periplus.crawl.interpretation import Interpreter
+    from periplus.crawl.ledger import Ledger
+    from periplus.crawl.links import LinkFilter
+    from periplus.crawl.requests import Answer, Requester
+    from periplus.crawl.robots import Verdict
+    from periplus.crawl.robots_visit import RobotsVisit
+    from periplus.crawl.rows import UrlRow, Visited
+    from periplus.settings import CrawlSettings
+
+THREAD_BYTES = 300_000  # a larger body is parsed beside the event loop
+
+
+class Visitor:
+    """Does what one turn of a host asks for; the engine holds the host meanwhile."""
+
+    def __init__(
+        self,
+        settings: CrawlSettings,
+        token: str,
+        requester: Requester,
+        robots: RobotsVisit,
+        interpreter: Interpreter,
+        links: LinkFilter,
+        ledger: Ledger,
+    ) -> None:
+        self._settings = settings
+        self._token = token
+        self._requester = requester
+        self._robots = robots
+        self._interpreter = interpreter
+        self._links = links
+        self._ledger = ledger
+
+    def rules(self, host: ActiveHost, url: str, now: float) -> Rules | None:
+        """The rules for an address, none when they must be read first."""
+        known = host.rules.get(origin_of(url))
+        return known if known is not None and known.expires_at > now else None
+
+    def refuse(self, row: UrlRow, reason: str, detail: str = "") -> None:
+        """Settle an address without asking for it."""
+        self._ledger.visited(self._interpreter.refused(row, reason, detail, time.time()))
+
+    async def visit(self, host: ActiveHost, row: UrlRow, verdict: Verdict | None) -> int:
+        """Ask for ``row``, or without a verdict for the robots.txt that is to give one; how many pages were gained."""
+        if verdict is None:
+            await self._read_robots(host, row)
+            return 0
+        wanted = None if row.kind == SITEMAP else wanted_type
+        answer = await self._requester.send(host, row.url, str(verdict), row=row, wanted=wanted)
+        visited = await self._interpret(host, row, answer)
+        self._ledger.visited(visited)
+        gained = int(row.kind == PAGE) * ((visited.row.state == FETCHED) - (visited.was == FETCHED))
+        host.row.pages += gained
+        return gained
+
+    async def _interpret(self, host: ActiveHost, row: UrlRow, answer: Answer) -> Visited:
+        exchange = answer.fetched.exchange
+        document = None
+        if exchange is not None and len(exchange.body) > THREAD_BYTES and row.kind != SITEMAP:
+            document = await asyncio.to_thread(self._interpreter.document, row.url, exchange, answer.location)
+        return self._interpreter.response(row, answer.fetched, answer.location, host.delay, document)
+
+    async def _read_robots(self, host: ActiveHost, row: UrlRow) -> None:
+        """Read the rules and put the address back; without rules nothing may be asked."""
+        origin = origin_of(row.url)
+        answer = await self._robots.read(host, origin)
+        if answer.row is not None:
+            self._ledger.robots(answer.row)
+            self._take_rules(host, origin, rules_of(answer.row, self._token))
+            host.queue.appendleft(row)
+            return
+        stale = stale_rules(host.rules.get(origin), time.time())
+        if stale is not None:
+            self._take_rules(host, origin, stale)
+            host.queue.appendleft(row)
+            return
+        failed = self._interpreter.failed(row, answer.reason, answer.detail, time.time(), host.delay)
+        self._ledger.visited(failed)
+
+    def _take_rules(self, host: ActiveHost, origin: str, rules: Rules) -> None:
+        slower = host.learn_rules(origin, rules, self._settings)
+        host.ready_at = max(host.ready_at, host.last_end + host.delay)
+        sitemaps = (self._links.of_announced(text, origin) for text in rules.file.sitemaps)
+        self._ledger.found([found for found in sitemaps if found is not None])
+        self._ledger.host(host, urgent=slower)
