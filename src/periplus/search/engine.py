@@ -14,14 +14,16 @@ from periplus.search import requests
 from periplus.search.answers import Page
 from periplus.search.cache import Cache
 from periplus.search.execution import Listing, Task, run
-from periplus.search.explaining import explain
+from periplus.search.explaining import explain, find
 from periplus.search.generations import Generation, Generations
+from periplus.search.links import linking
 from periplus.search.reading import Understood, understand
 from periplus.search.text import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from periplus.index import StoredDocument
     from periplus.records import Explanation
     from periplus.search.requests import Checked
     from periplus.settings import Settings
@@ -79,7 +81,7 @@ class Engine:
         checked = requests.check(SearchRequest(query, profile=profile), self._settings)
         with self._generations.use() as generation:
             understood = understand(generation, query)
-            task = _task(understood, checked, 0, float("inf"))
+            task = _task(generation, understood, checked, 0, float("inf"))
             listing = run(generation, task, k)
             return [
                 (generation.snapshot.stored(number).id, score)
@@ -96,7 +98,13 @@ class Engine:
         checked = requests.check(SearchRequest(query, profile=profile), self._settings)
         with self._generations.use() as generation:
             understood = understand(generation, query)
-            return explain(generation, understood, _task(understood, checked, 0, float("inf")), url)
+            return explain(generation, understood, _task(generation, understood, checked, 0, float("inf")), url)
+
+    def stored(self, url: str) -> StoredDocument | None:
+        """The page at ``url`` as the index keeps it; ``None`` when it is not indexed."""
+        with self._generations.use() as generation:
+            number = find(generation.snapshot, url)
+            return None if number is None else generation.snapshot.stored(number)
 
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """The steps by which ``text`` becomes terms."""
@@ -106,8 +114,8 @@ class Engine:
         return started + self._settings.search.budget_ms / 1000
 
 
-def _task(understood: Understood, checked: Checked, per_host: int, deadline: float) -> Task:
-    limit = 0 if understood.plan.query.filters.sites else per_host
+def _task(generation: Generation, understood: Understood, checked: Checked, per_host: int, deadline: float) -> Task:
+    limit = 0 if understood.plan.query.filters.sites else per_host  # who asks for one site wants all of it
     return Task(
         understood.plan,
         checked.profile,
@@ -117,6 +125,7 @@ def _task(understood: Understood, checked: Checked, per_host: int, deadline: flo
         understood.language,
         understood.wants_fresh,
         understood.named,
+        linking(generation, understood.plan.link) if understood.plan.link else None,
     )
 
 
@@ -146,7 +155,7 @@ class _Search:
         understood = understand(self.generation, text, self.checked.language, self.checked.filters)
         if understood.contradictory:
             return understood, _nothing()
-        task = _task(understood, self.checked, self.per_host, self.deadline)
+        task = _task(self.generation, understood, self.checked, self.per_host, self.deadline)
         return understood, run(self.generation, task, self.checked.last + 1)
 
     def _corrections(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
@@ -185,7 +194,7 @@ class _Search:
         notes = [*listing.degraded, *self.generation.snapshot.degraded]
         if understood.reading.cut:
             notes.append("query-cut")
-        if understood.plan.link:
+        if understood.plan.link and not self.generation.in_links.known:
             notes.append("links")
         if self.request.safe:
             notes.append("safe")

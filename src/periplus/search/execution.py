@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from periplus.index.query import Filters
 from periplus.ranking import Part, Profile
 from periplus.records import Explanation, Total
-from periplus.search.columns import Numbers, browse, rejected
+from periplus.search.columns import Numbers, browse, dates, rejected
 from periplus.search.evidence import gather
 from periplus.search.plan import Plan
 
@@ -39,6 +39,7 @@ class Task(Struct, frozen=True):
     language: str = ""
     wants_fresh: bool = False
     named: frozenset[int] = frozenset()  # documents that the query names by their address
+    only: Numbers | None = None  # the only documents that may be found: those with a link, for ``link:``
 
 
 class Listing(Struct, frozen=True):
@@ -75,6 +76,7 @@ def _unranked(generation: Generation, task: Task, wanted: int) -> Listing:
     if task.plan.browses:
         numbers, scores = browse(snapshot, task.plan.query.filters, task.order)
         kept = ~rejected(snapshot, task.plan.excluded, numbers)
+        kept &= np.isin(numbers, task.only) if task.only is not None else True
         numbers, scores, total, whole = numbers[kept], scores[kept], Total(int(kept.sum())), True
     else:
         numbers, scores, total, whole = _first_pass(snapshot, task, wanted)
@@ -123,6 +125,8 @@ def _degraded(generation: Generation, task: Task, *, cut: bool) -> tuple[str, ..
 
 def _first_pass(snapshot: Snapshot, task: Task, wanted: int) -> tuple[Numbers, FloatArray, Total, bool]:
     """Enough admitted hits for the re-ranking, the page and its diversity; whether these are all."""
+    if task.only is not None:
+        return _among(snapshot, task, task.only)
     need = max(task.profile.candidates, wanted)
     asked = max(task.profile.candidates, 2 * wanted if task.per_host else wanted)
     while True:
@@ -133,6 +137,20 @@ def _first_pass(snapshot: Snapshot, task: Task, wanted: int) -> tuple[Numbers, F
         if whole or asked >= MAX_FETCHED or (len(numbers) >= need and shown >= wanted):
             return numbers, scores, _total(snapshot, task.plan, hits.total), whole
         asked = min(MAX_FETCHED, asked * 4)
+
+
+def _among(snapshot: Snapshot, task: Task, only: Numbers) -> tuple[Numbers, FloatArray, Total, bool]:
+    """The few documents that may be found at all, tried one by one; by link prior or date."""
+    matching = [number for number in only.tolist() if snapshot.matches(task.plan.query, number)]
+    numbers = np.array(matching[:MAX_FETCHED], dtype=np.int64)
+    worth = _column(snapshot, "prior", numbers) if task.order == "score" else dates(snapshot, numbers)
+    best = numbers[np.lexsort((snapshot.column("key", numbers), -worth))]
+    numbers, scores = _without_excluded(snapshot, task.plan, best, _column(snapshot, "prior", best))
+    return numbers, scores, Total(len(numbers)), True
+
+
+def _column(snapshot: Snapshot, name: str, numbers: Numbers) -> FloatArray:
+    return np.asarray(snapshot.column(name, numbers), dtype=np.float64)
 
 
 def _shown(snapshot: Snapshot, task: Task, numbers: Numbers) -> int:

@@ -29,18 +29,20 @@ NOT_FOUND = "not found"
 def explain(generation: Generation, understood: Understood, task: Task, url: str) -> Explanation:
     """The score of the page as a tree of parts; zero, with the reasons as parts, when the query does not find it."""
     snapshot = generation.snapshot
-    number = _find(snapshot, url)
+    number = find(snapshot, url)
     if number is None:
         return Explanation(NOT_FOUND, 0.0, f"{url} is not in the index; periplus inspect tells how far it came")
     if understood.plan.empty:
         return Explanation(NOT_FOUND, 0.0, "the query asks for nothing")
     reasons = _reasons(snapshot, understood, number)
+    if task.only is not None and number not in task.only:
+        reasons.append(_reason("filtered: link", f"the page has no link to {understood.plan.link}"))
     if reasons:
         return Explanation(NOT_FOUND, 0.0, "; ".join(reason.name for reason in reasons), tuple(reasons))
     return _score(generation, task, number)
 
 
-def _find(snapshot: Snapshot, url: str) -> int | None:
+def find(snapshot: Snapshot, url: str) -> int | None:
     """By address in any spelling, or by the id of a document without one."""
     plain = clean(url)
     names = [name for name in (addresses.try_canonical(plain), plain, f"id:{plain}") if name]

@@ -13,6 +13,7 @@ from periplus import addresses
 from periplus.errors import NotReady
 from periplus.index import IndexStore
 from periplus.search.completion import Completion
+from periplus.search.links import InLinks
 from periplus.search.ranks import Ranks
 from periplus.search.spelling import Speller
 
@@ -30,9 +31,10 @@ LANGUAGE_SAMPLE = 100_000  # documents looked at
 class Generation:
     """One published generation, open, with what is derived from it on demand."""
 
-    def __init__(self, snapshot: Snapshot, ranks: Ranks) -> None:
+    def __init__(self, snapshot: Snapshot, ranks: Ranks, in_links: InLinks) -> None:
         self.snapshot = snapshot
         self.ranks = ranks
+        self.in_links = in_links
         self.users = 0
         self.retired = False
         self.lock = threading.Lock()  # of what is built lazily
@@ -110,7 +112,9 @@ class Generations:
             if self._closed or manifest is None or manifest.generation == self.number:
                 return False
             try:
-                fresh = Generation(self._store.open(), Ranks())
+                fresh = Generation(
+                    self._store.open(), Ranks.open(self._folder / "ranks"), InLinks(self._folder, manifest.last_batch)
+                )
             except NotReady:
                 return False
             self._swap(fresh)

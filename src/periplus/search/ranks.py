@@ -6,20 +6,60 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from periplus import addresses
+from periplus.errors import StorageError
+from periplus.graph import RankStore, RankTable
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from periplus.index.snapshot import Snapshot
     from periplus.search.columns import Numbers
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+MEAN = 1.0  # the classic rank of the mean page; what a document without an address is given
 
 
 class Ranks:
-    """No ranks at all: every page is the mean page, every host the best host."""
+    """The published ranks, or none: then every page is the mean page and every host the best host."""
 
-    known = False
+    def __init__(self, table: RankTable | None = None) -> None:
+        self._table = table if table is not None and table.pages else None
+
+    @classmethod
+    def open(cls, folder: Path) -> Ranks:
+        """The ranks in ``folder``; damaged or missing ones degrade the answer and never prevent it."""
+        if not folder.is_dir():
+            return cls()
+        try:
+            return cls(RankStore(folder).current())
+        except StorageError:
+            return cls()
+
+    @property
+    def known(self) -> bool:
+        return self._table is not None
 
     def pages(self, snapshot: Snapshot, numbers: Numbers) -> FloatArray:
-        return np.ones(len(numbers))
+        """Rank times number of pages; the least rank for a page that the graph does not know."""
+        if self._table is None:
+            return np.full(len(numbers), MEAN)
+        ranks = self._table.page(np.asarray(snapshot.column("page_key", numbers), dtype=np.int64))
+        classic = np.maximum(ranks, float(self._table.page_ranks.min())) * self._table.pages
+        return np.where(_without_host(snapshot, numbers), MEAN, classic)
 
     def hosts(self, snapshot: Snapshot, numbers: Numbers) -> FloatArray:
-        return np.ones(len(numbers))
+        """Rank of the host over that of the best host."""
+        if self._table is None or not self._table.hosts:
+            return np.ones(len(numbers))
+        places = np.asarray(snapshot.column("host", numbers), dtype=np.int64)
+        names = snapshot.host_names()
+        keys = np.array([addresses.host_key(names[place]) for place in places.tolist()], dtype=np.int64)
+        share = self._table.host(keys) / float(self._table.host_ranks.max())
+        return np.where(_without_host(snapshot, numbers), 1.0, share)
+
+
+def _without_host(snapshot: Snapshot, numbers: Numbers) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    names = snapshot.host_names()
+    nameless = [place for place, name in enumerate(names) if not name]
+    return np.isin(snapshot.column("host", numbers), nameless)

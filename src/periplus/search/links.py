@@ -1,0 +1,76 @@
+"""``link:``: the pages that link to an address, from the batches that the open generation was built of.
+
+Reads the columns of keys and targets of every batch, newest state winning, so the time grows with the number of links;
+the answers of a generation are kept for the last ``KEPT`` addresses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from periplus.errors import Corrupt
+from periplus.search.cache import Cache
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from periplus.search.generations import Generation
+
+KEPT = 64
+
+Keys = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class InLinks:
+    def __init__(self, folder: Path, last_batch: int) -> None:
+        self._folder = folder
+        self._last = last_batch
+        self._found: Cache[Keys] = Cache(KEPT)
+
+    @property
+    def known(self) -> bool:
+        """Are there batches to look into? A collection whose batches were moved away has none."""
+        return any(self._folder.joinpath("links").glob("*.parquet"))
+
+    def sources(self, url: str) -> Keys:
+        """Keys of the documents whose newest version links to ``url``, by http or https."""
+        cached = self._found.get(url)
+        if cached is not None:
+            return cached
+        rest = url.split("://", 1)[-1]
+        wanted = [f"http://{rest}", f"https://{rest}"]
+        keys: set[int] = set()
+        for path in sorted(self._folder.joinpath("links").glob("*.parquet")):
+            if path.stem.isdigit() and int(path.stem) <= self._last:
+                keys -= self._replaced(path.name)
+                keys |= _linking(path, wanted)
+        found = np.array(sorted(keys), dtype=np.int64)
+        self._found.put(url, found)
+        return found
+
+    def _replaced(self, name: str) -> set[int]:
+        """Documents that this batch has a newer version of."""
+        return set(_read(self._folder / "documents" / name, ["key"]).column("key").to_pylist())
+
+
+def _linking(path: Path, wanted: list[str]) -> set[int]:
+    table = _read(path, ["source_key", "target"])
+    pairs = zip(table.column("source_key").to_pylist(), table.column("target").to_pylist(), strict=True)
+    return {key for key, target in pairs if target in wanted}
+
+
+def _read(path: Path, columns: list[str]) -> Any:
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path).read(columns=columns, use_threads=False)
+    except (OSError, ValueError) as error:
+        raise Corrupt(f"{path} cannot be read: {error}; run periplus doctor") from error
+
+
+def linking(generation: Generation, url: str) -> Keys:
+    """Numbers of the documents that link to ``url``."""
+    found = (generation.snapshot.find(key) for key in generation.in_links.sources(url).tolist())
+    return np.array(sorted(number for number in found if number is not None), dtype=np.int64)
