@@ -160,6 +160,40 @@ def test_insert_new_keeps_what_was_there(things):
         assert tx.rows("SELECT key, word FROM things ORDER BY key") == [(1, "first"), (2, "other")]
 
 
+def test_insert_new_by_several_columns(database):
+    with database.write() as tx:
+        tx.execute(
+            "CREATE TABLE pairs (a {int}, b {int}, c {int}, PRIMARY KEY (a, b))".format_map(database.backend.types)
+        )
+        assert tx.insert_new("pairs", ("a", "b", "c"), [(1, 1, 1), (1, 2, 1), (1, 1, 2)], "a, b") == [(1, 1), (1, 2)]
+        assert tx.insert_new("pairs", ("a", "b"), [(1, 1), (2, 1)], "a, b") == [(2, 1)]
+
+
+def test_sums_and_averages_are_plain_numbers(things):
+    with things.write() as tx:
+        tx.executemany("INSERT INTO things (key, ratio) VALUES (?, ?)", [(1, 0.5), (2, 0.25), (2**40, 0.25)])
+        found = tx.row("SELECT SUM(key), AVG(key), SUM(ratio), COUNT(*), SUM(key) FROM things WHERE key < 10")
+        assert found == (3, 1.5, 0.75, 2, 3)
+        assert [type(value) for value in found] == [int, float, float, int, int]
+        assert tx.value("SELECT SUM(key) FROM things WHERE key < 0") is None
+        assert type(tx.value("SELECT -SUM(key) FROM things")) is int
+
+
+def test_like_tells_capitals_apart(things):
+    with things.write() as tx:
+        tx.executemany("INSERT INTO things (key, word) VALUES (?, ?)", [(1, "Tide"), (2, "tide")])
+        assert tx.rows("SELECT key FROM things WHERE word LIKE ?", ("t%",)) == [(2,)]
+
+
+def test_two_streams_at_once(things):
+    with things.write() as tx:
+        tx.executemany("INSERT INTO things (key) VALUES (?)", [(i,) for i in range(20)])
+    with things.read() as tx:
+        first = tx.stream("SELECT key FROM things ORDER BY key", size=3)
+        second = tx.stream("SELECT key FROM things ORDER BY key DESC", size=3)
+        assert [a + b for (a,), (b,) in zip(first, second, strict=True)] == [19] * 20
+
+
 def test_insert_new_of_ten_thousand_rows_is_fast(things):
     rows = [(key * 7919, f"https://example.org/{key}", 0.5, b"x") for key in range(10_000)]
     columns = ("key", "word", "ratio", "body")
@@ -264,6 +298,7 @@ def test_check_and_checkpoint_of_a_sound_database(things):
     assert things.check() == []
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of forks beside threads
 def test_a_forked_child_has_connections_of_its_own(things):
     with things.write() as tx:
         tx.execute("INSERT INTO things (key) VALUES (1)")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -101,21 +100,33 @@ def test_a_temporary_file_is_not_seen_until_it_is_whole(files):
     assert files.read("a/b") == b"new"
 
 
-def test_a_writer_that_wrote_nothing_is_an_error(files):
-    with pytest.raises(NotFound), files.create("a/b"):
-        pass
+def test_a_temporary_file_that_is_gone_is_an_error(files):
+    with pytest.raises(NotFound), files.create("a/b") as temporary:
+        temporary.unlink()
     assert files.names() == []
 
 
 def test_sweep_removes_what_dead_processes_left(files, start):
     files.write("a/b", b"kept")
-    process = start("import os; print(os.getpid())")
-    dead = int(process.communicate()[0])
-    (files.root / "a" / f".tmp-{dead}-00000000-b").write_bytes(b"half")
-    (files.root / "a" / f".tmp-{os.getpid()}-00000000-b").write_bytes(b"under way")
-    (files.root / ".tmp-odd").write_bytes(b"")
-    assert files.sweep() == [".tmp-odd", f"a/.tmp-{dead}-00000000-b"]
-    assert files.names() == ["a/b"]
+    script = (
+        "import sys\n"
+        "from periplus.storage import LocalFiles\n"
+        "with LocalFiles(sys.argv[1]).create('a/b') as temporary:\n"
+        "    temporary.write_bytes(b'half')\n"
+        "    print(temporary.name, flush=True)\n"
+        "    sys.stdin.readline()\n"
+    )
+    process = start(script, str(files.root))
+    name = process.stdout.readline().strip()
+    assert files.sweep() == []  # its writer lives
+    process.kill()
+    process.wait()
+    assert (files.root / "a" / name).read_bytes() == b"half"
+    with files.create("c") as mine:
+        mine.write_bytes(b"under way")
+        assert files.sweep() == [f"a/{name}"]
+    assert files.names() == ["a/b", "c"]
+    assert files.read("a/b") == b"kept"
 
 
 def test_a_folder_in_the_way(files):

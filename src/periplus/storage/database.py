@@ -78,7 +78,7 @@ class Transaction:
             yield from self._backend.stream(self._connection, sql, arguments, size)
 
     def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], conflict: str) -> list[Any]:
-        """Insert the rows whose ``conflict`` column is not in the table yet; those columns' values that were new."""
+        """Insert the rows whose ``conflict`` column has a new value; these values (of several columns: tuples)."""
         width = len(columns)
         most = max(1, min(INSERT_ROWS, self._backend.most_parameters // width))
         fresh: list[Any] = []
@@ -86,7 +86,7 @@ class Transaction:
             part = rows[start : start + most]
             values = [value for row in part for value in row]
             sql = _insert_new_sql(table, tuple(columns), conflict, len(part))
-            fresh.extend(key for (key,) in self.rows(sql, values))
+            fresh.extend(key[0] if len(key) == 1 else key for key in self.rows(sql, values))
         return fresh
 
     def next_number(self, counter: str) -> int:

@@ -8,6 +8,7 @@ that no reader sees and ``sweep`` removes.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import secrets
 from contextlib import contextmanager, suppress
@@ -49,18 +50,14 @@ class LocalFiles:
     def create(self, name: str) -> Iterator[Path]:
         """A temporary path for a writer of any kind; becomes ``name`` when the block ends without an error."""
         path = self.path(name)
-        temporary = path.with_name(f"{TEMPORARY_PREFIX}{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
-        try:
-            with _translated(path):
-                self._make_folder(path.parent)
+        temporary = path.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}-{path.name}")
+        with _translated(path):
+            self._make_folder(path.parent)
+            with _held(temporary):
                 yield temporary
                 _flush(temporary)
                 temporary.replace(path)
                 _flush(path.parent)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
 
     def read(self, name: str) -> bytes:
         path = self.path(name)
@@ -90,10 +87,10 @@ class LocalFiles:
             _flush(path.parent)
 
     def sweep(self) -> list[str]:
-        """Remove temporary files of processes that no longer run; their names."""
+        """Remove temporary files whose writers have died; their names."""
         swept = []
         for path in _files_below(self.root):
-            if _is_temporary(path) and not _is_alive(path):
+            if _is_temporary(path) and _is_abandoned(path):
                 with _translated(path):
                     path.unlink(missing_ok=True)
                 swept.append(path.relative_to(self.root).as_posix())
@@ -116,17 +113,30 @@ def _is_temporary(path: Path) -> bool:
     return path.name.startswith(TEMPORARY_PREFIX)
 
 
-def _is_alive(path: Path) -> bool:
-    """Whether the process that made this temporary file still runs (this very process counts)."""
-    process = path.name.removeprefix(TEMPORARY_PREFIX).partition("-")[0]
-    if not process.isdigit():
-        return False
+@contextmanager
+def _held(temporary: Path) -> Iterator[None]:
+    """Make the temporary file and hold a lock on it, which the kernel lets go when this process dies."""
+    descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)  # nothing is left of it when it was renamed
+
+
+def _is_abandoned(temporary: Path) -> bool:
+    try:
+        descriptor = os.open(temporary, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False  # renamed or removed just now, or not ours to read
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
-    except (PermissionError, OverflowError):
-        return True
+    finally:
+        os.close(descriptor)
     return True
 
 

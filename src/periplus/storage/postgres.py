@@ -6,12 +6,13 @@ write is READ COMMITTED, so a statement that depends on a row nobody may change 
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import errors as pg
-from psycopg.adapt import Dumper
+from psycopg.adapt import Dumper, Loader
 
 from periplus.errors import Corrupt, DatabaseBusy, PeriplusError, StorageError, StorageFull
 from periplus.storage.sql import numbered
@@ -42,6 +43,14 @@ class _TruthAsInteger(Dumper):
 
     def dump(self, obj: bool) -> bytes:
         return b"1" if obj else b"0"
+
+
+class _PlainNumber(Loader):
+    """SUM and AVG of integers are exact decimals on the server; here they are int and float, as from SQLite."""
+
+    def load(self, data: bytes | bytearray | memoryview) -> int | float:
+        text = bytes(data)
+        return int(text) if text.lstrip(b"-").isdigit() else float(text)
 
 
 class PostgresBackend:
@@ -77,6 +86,7 @@ class PostgresBackend:
             options=f"-c lock_timeout={int(self.busy_seconds * 1000)}",
         )
         connection.adapters.register_dumper(bool, _TruthAsInteger)
+        connection.adapters.register_loader("numeric", _PlainNumber)
         return connection
 
     def usable(self, connection: psycopg.Connection[Row]) -> bool:
@@ -107,7 +117,7 @@ class PostgresBackend:
     def stream(
         self, connection: psycopg.Connection[Row], sql: str, arguments: Sequence[Any], size: int
     ) -> Iterator[Row]:
-        with psycopg.RawServerCursor(connection, "stream") as cursor:
+        with psycopg.RawServerCursor(connection, f"stream_{secrets.token_hex(4)}") as cursor:
             cursor.itersize = size
             cursor.execute(numbered(sql), arguments or None)
             yield from cursor

@@ -12,7 +12,7 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING, Any
 
-from periplus.errors import Corrupt, DatabaseBusy, NotFound, PeriplusError, StorageError, StorageFull
+from periplus.errors import Corrupt, DatabaseBusy, Incompatible, NotFound, PeriplusError, StorageError, StorageFull
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 WRITER_CACHE_KIB = 64 * 1024  # of pages; the frontier's index pages are hot
 READER_CACHE_KIB = 8 * 1024
 WAL_LIMIT_BYTES = 64 * 1024 * 1024  # what a checkpoint leaves of the WAL file at most
+CHECKPOINT_PAGES = 16_000  # of WAL before a commit folds it in; 1,000 (the default) made bulk inserts 30 % slower
+OLDEST_SQLITE = (3, 35)  # RETURNING
 CACHED_STATEMENTS = 256
 _PRIMARY_CODE = 0xFF  # an extended result code carries its primary code in the low byte
 
@@ -43,6 +45,8 @@ class SqliteBackend:
     most_parameters = 32_766  # SQLITE_MAX_VARIABLE_NUMBER since 3.32
 
     def __init__(self, path: Path, busy_seconds: float) -> None:
+        if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+            raise Incompatible(f"SQLite {sqlite3.sqlite_version} is too old; use a Python built with 3.35 or later")
         self.path = path
         self.busy_seconds = busy_seconds
 
@@ -72,6 +76,8 @@ class SqliteBackend:
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA temp_store=MEMORY")
+        connection.execute("PRAGMA case_sensitive_like=ON")  # as PostgreSQL has it
+        connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
         connection.execute(f"PRAGMA journal_size_limit={WAL_LIMIT_BYTES}")
         connection.execute(f"PRAGMA cache_size=-{WRITER_CACHE_KIB if writable else READER_CACHE_KIB}")
         if not writable:
