@@ -35,6 +35,7 @@ class PageSource:
     description: str = ""
     layout: str = ""
     robots: str = ""  # content of a robots meta tag
+    x_robots: str = ""  # the X-Robots-Tag header
     canonical: str = ""
     charset: str = "utf-8"
     charset_in: str = "header"  # "header" or "meta": where the page says it

@@ -33,6 +33,7 @@ def render(site: SiteSource, page: PageSource, port: int) -> Resource:
         body=body,
         content_type=content_type,
         date=page.date or DEFAULT_DATE,
+        headers=(("X-Robots-Tag", page.x_robots),) if page.x_robots else (),
         status=page.status,
         gzip=page.gzip,
         delay=page.delay,
