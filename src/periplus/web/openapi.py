@@ -28,7 +28,7 @@ def document() -> dict[str, Any]:
         "info": {
             "title": "Periplus",
             "version": version("periplus"),
-            "summary": "Search, and the state of crawl and index",
+            "summary": summary,
         },
         "paths": paths,
         "components": {

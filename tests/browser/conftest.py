@@ -1,0 +1,82 @@
+"""A real Chromium against a served app. Pages may reach nothing but the server under test."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+# The fake backend lives with the tests of the pages.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "web_app"))
+
+from browser_tools import ARGUMENTS, CHROMIUM, ROOT, SIZES
+from fake_backend import FakeBackend
+
+from periplus.settings import Settings
+from periplus.web import WebServer, create_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+
+@pytest.fixture(scope="session")
+def chromium(pytestconfig: pytest.Config) -> Iterator[Browser]:
+    # Several folders have a conftest.py; the plugin manager knows which one is meant.
+    shared = pytestconfig.pluginmanager.get_plugin(str(ROOT / "tests" / "conftest.py"))
+    if not CHROMIUM.exists():
+        shared.missing("Chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        shared.missing("playwright")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def backend() -> FakeBackend:
+    return FakeBackend()
+
+
+@pytest.fixture
+def address(backend: FakeBackend) -> Iterator[str]:
+    with WebServer(create_app(backend, Settings())) as server:
+        yield server.address.rstrip("/")
+
+
+@pytest.fixture
+def open_context(chromium: Browser, address: str) -> Iterator[Callable[..., BrowserContext]]:
+    """Makes browser contexts whose pages fail the test on a script error, a policy violation or a foreign request."""
+    made: list[BrowserContext] = []
+    wrong: list[str] = []
+
+    def make(**options: object) -> BrowserContext:
+        context = chromium.new_context(**{"viewport": SIZES["wide"], "base_url": address, **options})
+        context.set_default_timeout(15_000)
+        context.on("request", lambda request: request.url.startswith(address) or wrong.append(request.url))
+        context.on("weberror", lambda error: wrong.append(str(error.error)))
+        context.on("console", lambda message: message.type == "error" and wrong.append(message.text))
+        made.append(context)
+        return context
+
+    yield make
+    for context in made:
+        context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def page(open_context: Callable[..., BrowserContext]) -> Page:
+    return open_context().new_page()
+
+
+@pytest.fixture
+def plain_page(open_context: Callable[..., BrowserContext]) -> Page:
+    """The same browser with JavaScript off."""
+    return open_context(java_script_enabled=False).new_page()

@@ -1,0 +1,82 @@
+"""How it looks: screenshots for people, contrast and overflow measured by the browser."""
+
+from __future__ import annotations
+
+import pytest
+from browser_tools import SCREENSHOTS, SIZES
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "landing": "/",
+    "results": "/search?q=tide+harbour",
+    "none": "/search?q=zebra",
+    "site": "/site/harbours.test",
+    "inspect": "/inspect?url=http://nowhere.test/",
+    "explain": "/explain?q=tide+table&url=http://tides.test/tables/",
+    "cached": "/cached?url=http://tides.test/tables/&q=tide",
+    "about-bot": "/about-bot?host=harbours.test",
+    "console": "/console",
+}
+
+# Contrast of every visible piece of text with the nearest opaque ground behind it, by the WCAG formula.
+CONTRAST = """() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const channel = (value) => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const ground = (element) => {
+    for (let node = element; node; node = node.parentElement) {
+      const colour = parse(getComputedStyle(node).backgroundColor);
+      if (colour.length < 4 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const poor = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.textContent.trim() || !element.checkVisibility()) continue;
+    if (element.closest("svg, .hidden")) continue;
+    const pair = [light(parse(getComputedStyle(element).color)), light(ground(element))];
+    const ratio = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+    if (ratio < 4.5) poor.push(`${ratio.toFixed(2)} ${walker.currentNode.textContent.trim().slice(0, 40)}`);
+  }
+  return poor;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_every_page_fits_and_reads_well(open_context, scheme, size):
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page = open_context(color_scheme=scheme, viewport=SIZES[size]).new_page()
+    for name, path in PAGES.items():
+        page.goto(path)
+        if name == "results":
+            page.locator(".why summary").first.click()
+        page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}-{size}.png")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the window"
+        assert page.evaluate(CONTRAST) == [], name
+
+
+def test_completion_picture(page):
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.goto("/")
+    page.get_by_role("combobox").press_sequentially("tide")
+    page.get_by_role("option").first.wait_for()
+    page.get_by_role("combobox").press("ArrowDown")
+    page.screenshot(path=SCREENSHOTS / "completion-light-wide.png")
+
+
+def test_prints_without_the_furniture(page):
+    page.goto("/search?q=tide")
+    page.emulate_media(media="print")
+
+    assert not page.locator(".box").is_visible()
+    assert page.locator(".hit").first.is_visible()
+
+
+def test_right_to_left_text_runs_from_the_right(page):
+    page.goto("/search?q=tide&lang=ar")
+
+    assert page.locator(".snippet").first.evaluate("node => getComputedStyle(node).direction") == "rtl"
