@@ -378,8 +378,10 @@ def test_a_server_that_is_not_there(tmp_path):
 @pytest.mark.postgres
 def test_a_connection_that_the_server_ended_is_replaced(postgres_address):
     with Database.open(postgres_address) as database, Database.open(postgres_address) as other:
+        with database.write() as tx:
+            number = tx.value("SELECT pg_backend_pid()")
         with other.write() as tx:
-            tx.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+            tx.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ?", (number,))
         with database.write() as tx:
             tx.execute("INSERT INTO meta VALUES ('a', 'b')")
         with database.read() as tx:

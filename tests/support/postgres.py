@@ -1,6 +1,6 @@
 """A real PostgreSQL server for tests, from Debian's package, in a private folder with a UNIX socket only.
 
-Import ``postgres_address`` into a room's conftest; each test that uses it gets an empty database of its own. One server
+Import ``postgres_address`` into a room's conftest; each test that uses it gets an empty schema of its own. One server
 serves the whole session, whichever rooms ask for it. As root it runs as the user ``postgres``, since it refuses root.
 """
 
@@ -41,18 +41,18 @@ class PostgresServer:
         self._process = self._start()
         self._wait()
 
-    def address(self, name: str) -> str:
-        return f"postgresql:///{name}?host={self.folder}&user={SUPERUSER}"
+    def address(self, schema: str = "") -> str:
+        options = f"&options=-csearch_path%3D{schema}" if schema else ""
+        return f"postgresql:///postgres?host={self.folder}&user={SUPERUSER}{options}"
 
     def create(self) -> str:
-        """The address of a new empty database."""
+        """The address of a new empty schema, which looks to its user as a database of its own; cheaper by far."""
         name = f"test_{next(self._numbers)}"
-        self._administer(f"CREATE DATABASE {name} TEMPLATE template0")
+        self._administer(f"CREATE SCHEMA {name}")
         return self.address(name)
 
     def drop(self, address: str) -> None:
-        name = address.removeprefix("postgresql:///").partition("?")[0]
-        self._administer(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        self._administer(f"DROP SCHEMA {address.rpartition('%3D')[2]} CASCADE")
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGINT)  # fast shutdown
@@ -91,7 +91,7 @@ class PostgresServer:
         deadline = time.monotonic() + START_SECONDS
         while True:
             try:
-                psycopg.connect(self.address("postgres"), connect_timeout=5).close()
+                psycopg.connect(self.address(), connect_timeout=5).close()
             except psycopg.OperationalError:
                 if self._process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError((self.folder / "log").read_text()) from None
@@ -100,7 +100,7 @@ class PostgresServer:
                 return
 
     def _administer(self, statement: str) -> None:
-        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
+        with psycopg.connect(self.address(), autocommit=True) as connection:
             connection.execute(statement)
 
 
@@ -131,7 +131,7 @@ def server(config: pytest.Config) -> PostgresServer:
 
 @pytest.fixture
 def postgres_address(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of an empty PostgreSQL database that is dropped after the test."""
+    """The address of an empty PostgreSQL schema that is dropped after the test."""
     running = server(request.config)
     address = running.create()
     yield address

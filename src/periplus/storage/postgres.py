@@ -83,8 +83,8 @@ class PostgresBackend:
             autocommit=True,  # transactions begin and end only where we say so
             connect_timeout=CONNECT_SECONDS,
             cursor_factory=psycopg.RawCursor,
-            options=f"-c lock_timeout={int(self.busy_seconds * 1000)}",
         )
+        connection.execute(f"SET lock_timeout = {int(self.busy_seconds * 1000)}")  # the address may have other options
         connection.adapters.register_dumper(bool, _TruthAsInteger)
         connection.adapters.register_loader("numeric", _PlainNumber)
         return connection
