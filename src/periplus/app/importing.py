@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import mimetypes
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,6 +20,7 @@ from periplus.records import Document, Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from periplus.app.collection import Collection
     from periplus.records import Exchange

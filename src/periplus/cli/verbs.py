@@ -36,7 +36,6 @@ VERBS = (
     Verb("pause", WATCH),
     Verb("resume", WATCH),
     Verb("stop", WATCH),
-    Verb("remove", WATCH),
     Verb("analyze", TOOLS),
     Verb("fetch", TOOLS),
     Verb("parse", TOOLS),

@@ -6,11 +6,10 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct
 
 from periplus.documents import BatchLog
-from periplus.graph import LinkGraph, RankStore, TopRank, anchors, pagerank
+from periplus.graph import Convergence, RankStore, TopRank, refresh_ranks
 from periplus.index import IndexStore, Manifest
 from periplus.storage import LocalFiles, folder_lock
 
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from periplus.graph import Csr, PageRank, RankTable
+    from periplus.graph import RankMeta
     from periplus.records import Document
     from periplus.settings import Settings
     from periplus.storage import Database
@@ -68,13 +65,12 @@ class Pipeline:
         """Bring the index up to the newest batch, with the ranks and anchor texts that are published."""
         with self._alone():
             table = self._ranks.current()
-            texts = anchors(self._log) if table else {}
-            build = self._store.rebuild if rebuild else self._store.update
             manifest = self._store.manifest()
+            build = self._store.rebuild if rebuild else self._store.update
             after = 0 if rebuild or manifest is None else manifest.last_batch
             return build(
                 self._batches(after),
-                anchors=lambda page_key: texts.get(page_key, ()),
+                anchors=table.anchors if table else None,
                 prior=table.prior if table else None,
                 progress=progress,
             )
@@ -82,50 +78,19 @@ class Pipeline:
     def rank(self, *, progress: Callable[[int, float], None] | None = None) -> RankSummary:
         """Compute ranks over all links, publish them, and let a published index use them."""
         started = time.perf_counter()
-        with self._alone():
-            graph = LinkGraph.build(self._log)
-            pages = self._pagerank(graph.pages, progress)
-            hosts = self._pagerank(graph.hosts, None)
-            top_hosts = _top(hosts.ranks, list(graph.host_names))
-            table = self._ranks.publish(
-                graph.page_keys,
-                pages.ranks,
-                graph.host_keys,
-                hosts.ranks,
-                last_batch=graph.last_batch,
-                links=graph.pages.edges,
-                host_links=graph.hosts.edges,
-                page_history=pages.history,
-                host_history=hosts.history,
-                top_pages=_top(pages.ranks, [graph.urls.get(int(key), "") for key in graph.page_keys]),
-                top_hosts=top_hosts,
-            )
-            self._hand_over(table)
-        return RankSummary(
-            table.generation,
-            table.pages,
-            table.hosts,
-            graph.pages.edges,
-            pages.iterations,
-            pages.difference,
-            time.perf_counter() - started,
-            top_hosts[:SHOWN_HOSTS],
-        )
-
-    def _pagerank(self, graph: Csr, progress: Callable[[int, float], None] | None) -> PageRank:
         rank = self._settings.rank
-        return pagerank(
-            graph,
-            damping=rank.damping,
-            tolerance=rank.tolerance,
-            max_iterations=rank.max_iterations,
-            progress=progress,
-        )
-
-    def _hand_over(self, table: RankTable) -> None:
-        """New ranks become a column of the published index; nothing is indexed again."""
-        if self._store.manifest() is not None:
-            self._store.refresh_prior(table.prior)
+        with self._alone():
+            table = refresh_ranks(
+                self._log,
+                self._ranks,
+                damping=rank.damping,
+                tolerance=rank.tolerance,
+                max_iterations=rank.max_iterations,
+                progress=progress,
+            )
+            if self._store.manifest() is not None:
+                self._store.refresh_prior(table.prior)  # a column: nothing is indexed again
+        return _summary(table.meta, time.perf_counter() - started)
 
     def _batches(self, after: int) -> Iterator[tuple[int, Iterable[Document]]]:
         for number in self._log.numbers(after):
@@ -137,6 +102,15 @@ class Pipeline:
             yield
 
 
-def _top(ranks: NDArray[np.float64], names: list[str], count: int = 100) -> tuple[TopRank, ...]:
-    best = np.argsort(-ranks, kind="stable")[:count]
-    return tuple(TopRank(names[place], float(ranks[place])) for place in best.tolist() if names[place])
+def _summary(meta: RankMeta, seconds: float) -> RankSummary:
+    last = meta.page_history[-1] if meta.page_history else Convergence(0, 0.0, 0.0)
+    return RankSummary(
+        meta.generation,
+        meta.pages,
+        meta.hosts,
+        meta.links,
+        last.iteration,
+        last.difference,
+        seconds,
+        meta.top_hosts[:SHOWN_HOSTS],
+    )

@@ -1,0 +1,62 @@
+"""``periplus pagerank``: PageRank of any edge list."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from periplus.cli.output import messages
+from periplus.cli.progress import step
+from periplus.errors import StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import TextIO
+
+
+def pagerank(
+    edges: Annotated[Path, typer.Argument(help="file of `source target` lines; # comments and gzip allowed")],
+    damping: Annotated[float, typer.Option(help="share of rank that follows links")] = 0.85,
+    tolerance: Annotated[float, typer.Option(help="L1 difference at which iteration ends")] = 1e-10,
+    nodes: Annotated[int, typer.Option(help="the nodes 0 to N-1 exist even without a link")] = 0,
+    out: Annotated[Path | None, typer.Option(help="write there instead of to standard output")] = None,
+) -> None:
+    """Compute PageRank of an edge list: node, tab, rank; the ranks sum to 1."""
+    from periplus.graph import pagerank as compute
+    from periplus.graph import read_edges
+
+    listed = read_edges(edges, nodes)
+    with step("pagerank") as bar:
+        result = compute(
+            listed.graph,
+            damping=damping,
+            tolerance=tolerance,
+            progress=lambda done, change: bar.at(done, note=f"change {change:.1e}"),
+        )
+    messages().print(
+        f"{listed.graph.vertices:,} nodes, {listed.graph.edges:,} links, {result.iterations} iterations, "
+        f"last change {result.difference:.1e}, {result.seconds:.2f} s",
+        soft_wrap=True,
+    )
+    with _target(out) as file:
+        _write(file, listed.names, result.ranks.tolist())
+
+
+@contextlib.contextmanager
+def _target(out: Path | None) -> Iterator[TextIO]:
+    if out is None:
+        yield sys.stdout
+        return
+    try:
+        with out.open("w", encoding="utf-8") as file:
+            yield file
+    except OSError as error:
+        raise StorageError(f"{out} cannot be written: {error.strerror}; choose another --out") from error
+
+
+def _write(file: TextIO, names: Sequence[object], ranks: Sequence[float]) -> None:
+    file.writelines(f"{name}\t{rank!r}\n" for name, rank in zip(names, ranks, strict=True))
