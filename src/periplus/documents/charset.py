@@ -27,6 +27,7 @@ _SAMPLE: Final = 64 * 1024  # bytes given to the detector
 _SURE_FROM: Final = 0.5  # the detector's confidence
 _GARBLED: Final = 0.002  # share of replacement characters from which a decoding is doubted
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
+_HEADER: Final = 500  # characters of a Content-Type that are looked at
 _IN_HEADER: Final = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
 _SINGLE_BYTE: Final = ("windows-", "iso-8859-", "koi8-", "macintosh", "ibm866")
 
@@ -53,7 +54,7 @@ def decode(body: bytes, content_type: str = "", *, markup: bool = True) -> Decod
 
 def from_header(content_type: str) -> str:
     """The encoding that a Content-Type names, by its standard name; empty when there is none or it is unknown."""
-    found = _IN_HEADER.search(content_type)
+    found = _IN_HEADER.search(content_type[:_HEADER])
     return standard_name(found.group(1)) if found else ""
 
 

@@ -49,7 +49,7 @@ _MAGIC: Final = (
     (b"\x7fELF", UNKNOWN),
 )
 _HTML_START: Final = re.compile(
-    rb"\s*(?:<!--.{0,800}?-->\s*|<\?xml[^>]*\?>\s*)*<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|h1|p|a|br)\b",
+    rb"\s*(?:<!--(?:(?!-->).)*-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|h1|p|a|br)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _XML_START: Final = re.compile(rb"\s*(?:<\?xml|<!--|<rss\b|<feed\b|<rdf:RDF\b)", re.IGNORECASE)

@@ -51,7 +51,7 @@ def _second_opinion(sample: str) -> tuple[str, float]:
     if not _second:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-        _second.append(LanguageIdentifier.from_pickled_model(MODEL_FILE, norm_probs=True))
+        _second.append(LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True))
     code, confidence = _second[0].classify(sample)
     return _normal(code), float(confidence)
 

@@ -18,7 +18,7 @@ from periplus.records import Heading
 if TYPE_CHECKING:
     from periplus.records import Page
 
-_HEADING: Final = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+_HEADING: Final = re.compile(r"^ {0,3}(#{1,6})\s+(?=\S)")
 _UNDERLINE: Final = re.compile(r"^ {0,3}(=+|-+)\s*$")
 _FENCE: Final = re.compile(r"^ {0,3}(```|~~~)")
 _PREFIX: Final = re.compile(r"^\s{0,8}(?:>\s?|[-*+]\s+|\d{1,9}[.)]\s+|\|)+")
@@ -29,7 +29,7 @@ _LINK: Final = re.compile(
 _REFERENCE: Final = re.compile(r"^ {0,3}\[[^\]]{1,200}\]:\s*<?(\S{1,2048}?)>?(?:\s+.*)?$")
 _REFERRED: Final = re.compile(r"!?\[([^\[\]]{0,500})\]\[[^\]]{0,200}\]")
 _AUTOLINK: Final = re.compile(r"<(https?://[^<>\s]{1,2048})>")
-_TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,500}>|<!--.{0,2000}?-->")
+_TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,500}>|<!--[^<>]{0,500}-->")
 _MARKS: Final = re.compile(r"(\*\*|__|~~|`+|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_(?=\S)|(?<=\S)_(?!\w))")
 _FRONT_TITLE: Final = re.compile(r"^title\s*:\s*[\"']?(.{1,500}?)[\"']?\s*$", re.MULTILINE | re.IGNORECASE)
 
@@ -51,7 +51,7 @@ class _Reader:
             self._end_paragraph()
         elif heading := _HEADING.match(line):
             self._end_paragraph()
-            self._heading(len(heading.group(1)), heading.group(2))
+            self._heading(len(heading.group(1)), line[heading.end() :].rstrip().rstrip("#"))
         elif self._paragraph and (under := _UNDERLINE.match(line)):
             text = self._paragraph.pop()
             self._end_paragraph()

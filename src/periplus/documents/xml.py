@@ -18,7 +18,7 @@ _DEPTH: Final = 200  # levels that are walked; a deeper document is cut
 _XML_ENTITIES: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _AMPERSAND: Final = re.compile(r"&(?:(#\d{1,8}|#[xX][0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}))?(;?)")
 _INVALID: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_CDATA: Final = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
+_CDATA: Final = "<![CDATA["
 _DECLARATION: Final = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 
@@ -93,8 +93,12 @@ def _mended(markup: str) -> str:
     text = _INVALID.sub("", _DECLARATION.sub("", markup, count=1)).lstrip("\ufeff \t\r\n")
     if "&" not in text:
         return text
-    parts = _CDATA.split(text)
-    return "".join(part if part.startswith("<![CDATA[") else _AMPERSAND.sub(_entity, part) for part in parts)
+    first, *parts = text.split(_CDATA)
+    mended = [_AMPERSAND.sub(_entity, first)]
+    for part in parts:
+        literal, end, rest = part.partition("]]>")  # inside CDATA nothing is an entity
+        mended.extend((_CDATA, literal, end, _AMPERSAND.sub(_entity, rest)))
+    return "".join(mended)
 
 
 def _entity(match: re.Match[str]) -> str:

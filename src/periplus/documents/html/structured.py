@@ -5,7 +5,6 @@ Broken JSON is left out without complaint; pages are full of it.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -16,7 +15,9 @@ from periplus.documents.text import clean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_WRAPPING: Final = re.compile(r"^\s*(?:<!--|/\*.*?\*/|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$")
+# What old templates put around a script's text, to hide it from browsers of the last century.
+_BEFORE: Final = ("<!--", "//<![CDATA[", "// <![CDATA[", "/*<![CDATA[*/", "<![CDATA[")
+_AFTER: Final = (";", "-->", "//]]>", "// ]]>", "/*]]>*/", "]]>")
 _LARGEST: Final = 2**53
 
 
@@ -69,9 +70,18 @@ def items(scripts: list[str]) -> list[dict[str, Any]]:
 
 def _decoded(script: str) -> Any:
     try:
-        return msgspec.json.decode(_WRAPPING.sub("", script).encode("utf-8", "replace"))
+        return msgspec.json.decode(_unwrapped(script).encode("utf-8", "replace"))
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return None
+
+
+def _unwrapped(script: str) -> str:
+    text = script.strip()
+    for mark in _BEFORE:
+        text = text.removeprefix(mark).lstrip()
+    for mark in _AFTER:
+        text = text.removesuffix(mark).rstrip()
+    return text
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

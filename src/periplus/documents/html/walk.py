@@ -297,7 +297,7 @@ class Walk(SaxHandler):
                 return zones.HIDDEN
         if zone or not names or tag == "li":
             return zone
-        return zones.hinted(names)
+        return zones.hinted(names[: zones.NAME_CHARS])
 
     def _hide(self, attrs: Attributes) -> None:
         for name, value in attrs:
@@ -370,7 +370,7 @@ def _named(attrs: Attributes) -> dict[str, str]:
 
 def _is_hiding(name: str, value: str | None) -> bool:
     if name == "style":
-        return value is not None and zones.hides(value)
+        return value is not None and zones.hides(value[: zones.NAME_CHARS])
     return name == "hidden" and value != "until-found"
 
 
@@ -378,7 +378,10 @@ _BLOCKS: Final = (
     "p blockquote figcaption caption address dt dd summary legend center hr optgroup option tbody thead tfoot fieldset"
     " details td th"
 )
-_CONTAINERS: Final = "div section ul ol dl li table form header footer nav aside menu dialog noscript button select datalist label figure"
+_CONTAINERS: Final = (
+    "div section ul ol dl li table form header footer nav aside menu dialog noscript button select datalist label"
+    " figure"
+)
 _SKIPPED: Final = "style template svg math iframe object audio video canvas textarea title"
 _HEADINGS: Final = "h1 h2 h3 h4 h5 h6"
 

@@ -20,6 +20,8 @@ HINTED_ASIDE: Final = 6
 CONTROLS: Final = 7  # labels of buttons and choices
 HIDDEN: Final = 8
 
+NAME_CHARS: Final = 400  # of class names or a style that are looked at; the caches below hold no more either
+
 HINTED: Final = frozenset({HINTED_NAVIGATION, HINTED_FOOTER, HINTED_ASIDE})
 FOOTERS: Final = frozenset({FOOTER, HINTED_FOOTER})
 
@@ -74,7 +76,7 @@ _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 @lru_cache(maxsize=8192)
 def hinted(names: str) -> int:
     """The zone that class names and an id hint at."""
-    for name in names[:400].split():
+    for name in names.split():
         words = {word.lower() for word in _WORD.findall(name)}
         if words & _CONTENT_WORDS:
             continue

@@ -1,0 +1,348 @@
+"""HTML to documents: fields, main text, links, verdicts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from periplus.addresses import key
+from periplus.documents import parse
+from periplus.records import Heading, Link, Page
+
+URL = "https://example.org/guide/tides.html"
+FETCHED = datetime(2025, 6, 1, tzinfo=UTC).timestamp()
+PROSE = "The harbour lies open to the west, and ships wait outside until the tide has covered the bar. " * 4
+
+
+def document(markup, *, url=URL, headers=(), status=200, content_type="text/html; charset=utf-8"):
+    body = markup.encode() if isinstance(markup, str) else markup
+    return parse(Page(url, body, content_type, headers, status, FETCHED))
+
+
+def moment(text):
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+
+
+def test_a_whole_page_gives_all_its_fields():
+    found = document(
+        f"""<!doctype html><html lang="en-GB"><head>
+        <title> Tides
+          of the bar </title>
+        <meta name="description" content="When to  enter the harbour.">
+        <meta name="author" content="A. Pilot"><meta property="og:site_name" content="Harbour Guide">
+        <link rel="icon" href="/icon.png"><link rel="canonical" href="tides.html">
+        <link rel="alternate" type="application/rss+xml" href="/feed.xml">
+        <link rel="alternate" hreflang="de" href="/de/tiden.html">
+        <meta property="article:published_time" content="2024-03-01T10:00:00Z">
+        </head><body><nav><a href="/">Home</a></nav>
+        <main><h1>Tides</h1><p>{PROSE}</p><h2>Spring &amp; neap</h2><p>{PROSE}</p>
+        <img src="bar.jpg" alt="The bar at low water"></main>
+        <footer>Copyright 2024 <a href="/imprint">Imprint</a></footer></body></html>"""
+    )
+    assert found.url == URL
+    assert found.key == key(URL)
+    assert found.title == "Tides of the bar"
+    assert found.description == "When to enter the harbour."
+    assert found.author == "A. Pilot"
+    assert found.site_name == "Harbour Guide"
+    assert found.favicon == "https://example.org/icon.png"
+    assert found.canonical == URL
+    assert found.refusal == ""
+    assert found.feeds == ("https://example.org/feed.xml",)
+    assert found.hreflang == {"de": "https://example.org/de/tiden.html"}
+    assert found.headings == (Heading(1, "Tides"), Heading(2, "Spring & neap"))
+    assert found.images == (("https://example.org/guide/bar.jpg", "The bar at low water"),)
+    assert found.published == moment("2024-03-01T10:00:00")
+    assert found.date_source == "meta"
+    assert found.language == "en"
+    assert found.declared_language == "en-gb"
+    assert found.text.split("\n")[0] == "Tides"
+    assert "Home" not in found.text
+    assert "Copyright" not in found.text
+    assert "Copyright 2024 Imprint" in found.boilerplate
+    assert found.word_count == len(found.text.split())
+    assert found.content_hash
+    assert found.fingerprint
+
+
+# Main text and boilerplate
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<nav>NOISE</nav>",
+        "<footer>NOISE</footer>",
+        "<header>NOISE</header>",
+        "<aside>NOISE</aside>",
+        '<div role="navigation">NOISE</div>',
+        '<div role="contentinfo"><p>NOISE</p></div>',
+        '<div class="cookie-banner">NOISE</div>',
+        '<div id="cookieConsent">NOISE</div>',
+        '<ul class="share social-links"><li>NOISE</ul>',
+        '<div class="site-footer">NOISE</div>',
+        "<button>NOISE</button>",
+        "<select><option>NOISE</select>",
+        "<noscript>NOISE</noscript>",
+        "<dialog>NOISE</dialog>",
+        '<ul><li><a href="/a">NOISE</a><li><a href="/b">NOISE b</a><li><a href="/c">NOISE c</a></ul>',
+    ],
+)
+def test_noise_is_kept_apart_but_kept(noise):
+    found = document(f"<body>{noise}<div><h1>Tides</h1><p>{PROSE}<p>{PROSE}</div></body>")
+    assert "NOISE" not in found.text
+    assert "NOISE" in found.boilerplate
+    assert PROSE.strip() in found.text
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "<div class='content-with-sidebar'>{}</div>",
+        "<div class='no-sidebar page'>{}</div>",
+        "<div class='menu'>{}</div>",  # a hint that would empty the page is not believed
+        "<form>{}</form>",
+        "<table><tr><td>{}</td></tr></table>",
+        "<article><header>{}</header></article>",
+    ],
+)
+def test_odd_frames_do_not_empty_a_page(frame):
+    assert PROSE.strip() in document(frame.format(f"<p>{PROSE}</p>")).text
+
+
+def test_what_lies_outside_a_marked_main_part_is_boilerplate():
+    found = document(f"<div><p>Outside words.</p></div><main><p>{PROSE}</p></main><div><p>Last words.</p></div>")
+    assert found.text == PROSE.strip()
+    assert found.boilerplate == "Outside words.\nLast words."
+
+
+def test_an_empty_main_part_is_not_believed():
+    assert PROSE.strip() in document(f"<main></main><div><p>{PROSE}</p></div>").text
+
+
+def test_a_page_of_links_keeps_them_as_its_text():
+    items = "".join(f'<li><a href="/{number}">Port number {number}</a>' for number in range(20))
+    assert "Port number 7" in document(f"<h1>Ports</h1><ul>{items}</ul>").text
+
+
+def test_tables_and_code_keep_a_sane_spacing():
+    found = document(
+        "<table><tr><th>Port<th>Depth<tr><td>Gull<td>7 m</table>"
+        "<pre>if deep:\n    enter()\n\n\twait()</pre><p>one<br>two<p>thr<b>ee</b>"
+    )
+    assert found.text == "Port Depth\nGull 7 m\nif deep:\n    enter()\n    wait()\none two\nthree"
+
+
+def test_scripts_styles_and_templates_are_no_text():
+    found = document("<p>seen</p><script>var unseen</script><style>.unseen{}</style><template>unseen</template>")
+    assert found.text == "seen"
+    assert found.boilerplate == ""
+
+
+@pytest.mark.parametrize("how", ["hidden", 'style="display: none"', "style='visibility:hidden'"])
+@pytest.mark.parametrize("tag", ["div", "span", "p"])
+def test_hidden_text_is_counted_not_indexed(how, tag):
+    found = document(f"<p>{PROSE}</p><{tag} {how}>secret words</{tag}><p>after</p>")
+    assert "secret" not in found.text + found.boilerplate
+    assert found.text.endswith("after")
+    assert found.signals["hidden_text"] > 0
+
+
+def test_signs_that_link_a_heading_to_itself_are_no_text():
+    found = document('<h2>Bar<a class="headerlink" href="#bar">¶</a></h2>')
+    assert found.headings == (Heading(2, "Bar"),)
+    assert found.text == "Bar"
+
+
+def test_a_page_without_title_is_called_by_its_heading_or_address():
+    assert document("<h2>Second</h2><h1>First</h1>").title == "First"
+    assert document("<p>words").title == "tides.html"
+    assert document("<svg><title>icon</title></svg><p>words").title == "tides.html"
+
+
+# Links
+
+
+def test_links_are_absolute_canonical_and_distinct():
+    found = document(
+        """<base href="/ports/"><main><p>
+        <a href="Gull">Gull</a> <a href="gull#quay"> gull
+        quay</a> <a href="Gull">Gull</a> <a href="HTTP://OTHER.example:80/%7ea?utm_source=x" title=" More ">other</a>
+        <a href="mailto:a@b.c">m</a><a href="tel:1">t</a><a href="javascript:x()">j</a><a href="data:,x">d</a>
+        <a href="#top">top</a><a href="">self</a><a>none</a><a href="http://[bad">bad</a>
+        <a href="/pic"><img src="p.png" alt="A picture"></a></p></main>"""
+    )
+    assert found.links == (
+        Link("https://example.org/ports/Gull", "Gull"),
+        Link("https://example.org/ports/gull", "gull quay"),
+        Link("http://other.example/~a", "other", "More"),
+        Link("https://example.org/pic", "A picture"),
+    )
+
+
+def test_rel_and_place_of_links():
+    found = document(
+        f"""<nav><a href="/n">n</a></nav><main><p>{PROSE} <a href="/c" rel="noopener NoFollow ugc">c</a>
+        <a href="/s" rel="sponsored">s</a></p></main><footer><a href="/f">f</a></footer>"""
+    )
+    links = {link.text: link for link in found.links}
+    assert [links[name].place for name in "ncf"] == ["navigation", "content", "footer"]
+    assert links["c"].rel == ("nofollow", "ugc")
+    assert links["s"].rel == ("sponsored",)
+    assert links["n"].rel == ()
+
+
+def test_frames_and_image_maps_link_too():
+    found = document('<frameset><frame src="/left"></frameset>')
+    assert [link.url for link in found.links] == ["https://example.org/left"]
+    found = document('<map><area href="/gull" alt="Gull"></map>')
+    assert found.links == (Link("https://example.org/gull", "Gull"),)
+
+
+def test_links_are_capped_and_the_document_says_so():
+    found = document("".join(f'<a href="/{number}">x</a> ' for number in range(6000)))
+    assert len(found.links) == 5000
+    assert found.signals["truncated"] == 1.0
+
+
+# Robots, canonical, refusals
+
+
+@pytest.mark.parametrize("name", ["robots", "ROBOTS", "periplus"])
+@pytest.mark.parametrize("content", ["noindex", "NOINDEX, follow", "none", " nofollow ,noindex"])
+def test_noindex_is_a_refusal(name, content):
+    found = document(f'<meta name="{name}" content="{content}"><p>{PROSE}</p>')
+    assert found.refusal == "noindex"
+    assert found.noindex
+    assert found.text
+
+
+def test_directives_for_others_do_not_concern_us():
+    assert document(f'<meta name="googlebot" content="noindex"><p>{PROSE}</p>').refusal == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "refused"),
+    [
+        ("noindex", True),
+        ("otherbot: noindex", False),
+        ("periplus: noindex", True),
+        ("otherbot: noindex, nofollow, periplus: none", True),
+        ("unavailable_after: Sun, 01 Dec 2024 00:00:00 GMT", True),
+        ("unavailable_after: 2031-01-01", False),
+        ("noarchive", False),
+    ],
+)
+def test_robots_header(value, refused):
+    found = document(f"<p>{PROSE}</p>", headers=(("X-Robots-Tag", value),))
+    assert (found.refusal == "noindex") is refused
+    assert found.noarchive is (value == "noarchive")
+
+
+def test_nofollow_of_the_page_is_laid_on_its_links():
+    found = document('<meta name=robots content=nofollow><a href="/a" rel=ugc>a</a> <a href="/b">b</a>')
+    assert [link.rel for link in found.links] == [("nofollow", "ugc"), ("nofollow",)]
+    assert found.nofollow
+    assert not any(link.followed for link in found.links)
+
+
+def test_canonical_elsewhere_is_believed_within_the_site_only():
+    within = document(f'<link rel="canonical" href="https://www.example.org/tides"><p>{PROSE}</p>')
+    assert within.refusal == "canonical-elsewhere"
+    assert within.canonical == "https://www.example.org/tides"
+    outside = document(f'<link rel="canonical" href="https://thief.example/tides"><p>{PROSE}</p>')
+    assert (outside.refusal, outside.canonical) == ("", "")
+    torn = document(f'<link rel="canonical" href="/a"><link rel="canonical" href="/b"><p>{PROSE}</p>')
+    assert (torn.refusal, torn.canonical) == ("", "")
+
+
+def test_canonical_by_header():
+    found = document(f"<p>{PROSE}</p>", headers=(("Link", '</x>; rel="next", </tides>; rel="canonical"'),))
+    assert found.canonical == "https://example.org/tides"
+    assert found.refusal == "canonical-elsewhere"
+
+
+def test_an_immediate_refresh_is_a_redirect():
+    found = document('<meta http-equiv="refresh" content="0; URL=/new">')
+    assert found.refusal == "redirected"
+    assert found.links == (Link("https://example.org/new"),)
+    assert document(f'<meta http-equiv="refresh" content="300"><p>{PROSE}</p>').refusal == ""
+
+
+def test_pages_without_text_are_refused_with_the_reason():
+    assert document("<html></html>").refusal == "no-content"
+    assert document("").refusal == "no-content"
+    scripts = "<script src=a.js></script>" * 4
+    assert document(f"<div id=app></div>{scripts}").refusal == "needs-javascript"
+
+
+# Dates and structured data
+
+
+@pytest.mark.parametrize(
+    ("head", "published", "source"),
+    [
+        ('<meta name="date" content="2020-01-01"><script type="application/ld+json">'
+          '{"@type":"NewsArticle","datePublished":"2024-05-06T07:08:09Z"}</script>', "2024-05-06T07:08:09", "json-ld"),
+        ('<script type="application/ld+json">{"@graph":[{"@type":["Article"],"datePublished":"2024-05-06"}]}</script>',
+         "2024-05-06T00:00:00", "json-ld"),
+        ('<meta name="DC.date.issued" content="2023-02-03">', "2023-02-03T00:00:00", "meta"),
+        ('<article><time datetime="2022-02-02">then</time></article>', "2022-02-02T00:00:00", "time"),
+    ],
+)  # fmt: skip
+def test_published_dates_and_their_source(head, published, source):
+    found = document(f"{head}<p>{PROSE}</p>")
+    assert found.published == moment(published)
+    assert found.date_source == source
+
+
+@pytest.mark.parametrize("text", ["2031-01-01", "1970-01-01", "soon", "9999999999999-01-01", ""])
+def test_impossible_dates_are_none(text):
+    found = document(f'<meta name="date" content="{text}"><p>{PROSE}</p>')
+    assert found.published == 0.0
+    assert found.date_source == ""
+
+
+def test_last_modified_is_the_weakest_date():
+    header = (("last-modified", "Tue, 01 Apr 2025 12:00:00 GMT"),)
+    assert document(f"<p>{PROSE}</p>", headers=header).modified == moment("2025-04-01T12:00:00")
+    assert document(f"<p>{PROSE}</p>", headers=header).date_source == "header"
+    meta = '<meta property="article:modified_time" content="2025-04-02">'
+    assert document(f"{meta}<p>{PROSE}</p>", headers=header).modified == moment("2025-04-02T00:00:00")
+
+
+def test_structured_data_and_open_graph():
+    found = document(
+        """<meta property="og:title" content="Gull"><script type="application/ld+json">
+        {"@context": "https://schema.org", "@type": "Place", "name": "Gull \\u0000harbour",
+         "geo": {"latitude": 54.1, "longitude": 8.0}, "author": {"name": "P. Chart"}}</script>
+        <script type="application/ld+json">{broken</script><p>words"""
+    )
+    place, graph = found.structured
+    assert place["name"] == "Gull harbour"
+    assert place["geo"] == {"latitude": 54.1, "longitude": 8.0}
+    assert graph == {"@type": "OpenGraph", "og:title": "Gull"}
+    assert found.title == "Gull"
+    assert found.author == "P. Chart"
+
+
+# Signals
+
+
+def test_a_page_that_says_not_found_with_success_is_likely_a_soft_404():
+    found = document("<title>Page not found</title><h1>404</h1><p>Sorry, this page was not found.</p>")
+    assert found.signals["soft_404"] >= 0.9
+    assert "soft_404" not in document(f"<title>Tides</title><p>{PROSE}</p>").signals
+
+
+def test_prose_and_stuffing_differ_in_their_signals():
+    prose = document(f"<p>{PROSE}</p>").signals
+    stuffed = document("<p>" + "cheap charts buy charts best charts online charts " * 30).signals
+    assert prose["stop_words"] > 0.2 > stuffed["stop_words"]
+    assert stuffed["repetition"] > 0.3 > prose["repetition"]
+
+
+def test_trackers_and_scripts_are_counted():
+    found = document("<script src='https://www.googletagmanager.com/gtm.js'></script><script>1</script><p>x")
+    assert (found.signals["scripts"], found.signals["trackers"]) == (2.0, 1.0)

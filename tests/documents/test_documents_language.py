@@ -1,0 +1,102 @@
+"""Language and fingerprints of texts."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from periplus.documents import content_hash, distance, simhash
+from periplus.documents.language import detect
+
+TEXTS = {
+    "en": "Ships wait outside the harbour until the tide has covered the bar, and then they enter one by one.",
+    "de": "Die Schiffe warten vor dem Hafen, bis die Flut über der Barre steht, und laufen dann nacheinander ein.",
+    "fr": "Les navires attendent devant le port que la marée ait couvert la barre, puis ils entrent un par un.",
+    "es": "Los barcos esperan fuera del puerto hasta que la marea cubre la barra y luego entran uno por uno.",
+    "it": "Le navi aspettano fuori dal porto finché la marea non ha coperto la barra, poi entrano una alla volta.",
+    "pt": "Os navios esperam fora do porto até que a maré cubra a barra e depois entram um de cada vez.",
+    "nl": "De schepen wachten buiten de haven tot het tij de bank heeft bedekt en varen dan een voor een binnen.",
+    "pl": "Statki czekają przed portem, aż przypływ zakryje mieliznę, a potem wchodzą jeden po drugim.",
+    "ru": "Суда ждут у входа в гавань, пока прилив не покроет отмель, а затем заходят одно за другим.",
+    "ja": "船は潮が砂州を覆うまで港の外で待ち、それから一隻ずつ入ってくる。",
+    "ko": "배들은 밀물이 모래톱을 덮을 때까지 항구 밖에서 기다렸다가 하나씩 들어온다.",
+    "zh": "船只在港外等待，直到潮水淹没沙洲，然后一艘接一艘地驶入港口。",
+    "ar": "تنتظر السفن خارج الميناء حتى يغطي المد الشاطئ الرملي ثم تدخل واحدة تلو الأخرى.",
+    "el": "Τα πλοία περιμένουν έξω από το λιμάνι μέχρι η παλίρροια να καλύψει τα ρηχά και μετά μπαίνουν ένα ένα.",
+    "he": "הספינות ממתינות מחוץ לנמל עד שהגאות מכסה את השרטון ואז הן נכנסות בזו אחר זו.",
+    "tr": "Gemiler, gelgit kumsalı örtene kadar limanın dışında bekler ve sonra birer birer içeri girer.",
+}
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_languages(language):
+    assert detect(TEXTS[language]) == language
+
+
+@pytest.mark.parametrize("text", ["", "x", "OK", "404", "Home", "12 34 56", "!!! ???", "π", "a b c d"])
+def test_short_texts_have_no_language(text):
+    assert detect(text) == ""
+
+
+@given(st.text())
+def test_any_text_has_a_language_or_none(text):
+    assert len(detect(text)) <= 3
+
+
+# Fingerprints
+
+
+def article(seed, words=400):
+    choose = random.Random(seed)
+    vocabulary = [f"word{number}" for number in range(500)]
+    return [choose.choice(vocabulary) for _ in range(words)]
+
+
+def test_equal_texts_share_a_fingerprint_whatever_their_case_and_spacing():
+    words = article(1)
+    assert simhash(" ".join(words)) == simhash("\n ".join(words).upper())
+
+
+def test_near_duplicates_are_near_and_others_far():
+    near = []
+    far = []
+    for seed in range(20):
+        words = article(seed)
+        changed = [*words[:200], "inserted", *words[203:]]
+        near.append(distance(simhash(" ".join(words)), simhash(" ".join(changed))))
+        far.append(distance(simhash(" ".join(words)), simhash(" ".join(article(seed + 1000)))))
+    assert max(near) <= 8
+    assert min(far) >= 16
+
+
+def test_order_matters():
+    words = article(3)
+    assert distance(simhash(" ".join(words)), simhash(" ".join(sorted(words)))) > 16
+
+
+def test_texts_without_spaces_have_fingerprints_too():
+    text = TEXTS["zh"] * 5 + TEXTS["ja"] * 5
+    assert distance(simhash(text), simhash(text.replace("港外", "城外", 1))) <= 10
+    assert distance(simhash(text), simhash(TEXTS["ko"] * 10)) > 16
+
+
+@pytest.mark.parametrize("text", ["", " ", "...!", "one", "one two"])
+def test_short_texts(text):
+    assert (simhash(text) == 0) is not any(char.isalpha() for char in text)
+
+
+@given(st.text(max_size=300))
+def test_fingerprints_are_signed_64_bit(text):
+    assert -(2**63) <= simhash(text) < 2**63
+    assert simhash(text) == simhash(text)
+
+
+def test_a_long_text_counts_up_to_its_bound():
+    assert simhash("tide " * 300_000)
+
+
+def test_exact_hash_is_of_the_bytes():
+    assert content_hash(b"a") == content_hash(b"a") != content_hash(b"b")

@@ -1,0 +1,112 @@
+"""What holds for every page, whatever is in it."""
+
+from __future__ import annotations
+
+import unicodedata
+from contextlib import suppress
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from periplus.addresses import canonical
+from periplus.documents import READERS, parse
+from periplus.documents.text import clean, clean_lines, shorten
+from periplus.errors import ParseError
+from periplus.reasons import REASONS
+from periplus.records import Page
+
+URL = "https://example.org/dir/page?x=1"
+
+
+def words(line):
+    return st.sampled_from(line.split())
+
+
+tags = words(
+    "p div span a b h1 h2 li ul ol table tr td th pre nav footer main article aside header form button select option"
+    " script style title meta link base body html head br img svg template noscript textarea time frame area"
+)
+names = words("href class id role style hidden rel title alt src name content lang datetime")
+values = words(
+    "../a /b#c ?q=2 //other.example/x http://EX.org:80/%7e mailto:x javascript:1 menu main nofollow noindex robots"
+    " canonical display:none https://example.org/dir/page?x=1&utm_source=z"
+)
+attributes = st.lists(st.tuples(names, st.text(max_size=12) | values), max_size=3)
+text = st.text(max_size=30)
+
+
+@st.composite
+def pieces(draw):
+    kind = draw(st.integers(0, 5))
+    if kind < 2:
+        return draw(text)
+    tag = draw(tags)
+    if kind == 2:
+        return f"</{tag}>"
+    written = " ".join(f'{name}="{value}"' for name, value in draw(attributes))
+    return f"<{tag} {written}>"
+
+
+markup = st.lists(pieces(), max_size=40).map("".join)
+
+
+def page(body, content_type="text/html; charset=utf-8"):
+    return Page(URL, body, content_type, fetched=1.7e9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(markup)
+def test_links_are_absolute_and_canonical_and_texts_clean(source):
+    found = parse(page(source.encode("utf-8", "surrogatepass")))
+    for link in found.links:
+        assert canonical(link.url) == link.url
+        assert link.place in ("content", "navigation", "footer")
+        assert set(link.rel) <= {"nofollow", "ugc", "sponsored"}
+        assert_clean(link.text + link.title)
+    for url in (*found.feeds, *found.hreflang.values(), *(image for image, _ in found.images), found.canonical):
+        assert not url or canonical(url) == url
+    assert_clean(found.title + found.description + found.author + "".join(heading.text for heading in found.headings))
+    assert_clean((found.text + found.boilerplate).replace("\n", ""))
+    assert found.refusal in REASONS or found.refusal == ""
+    assert all(isinstance(value, float) for value in found.signals.values())
+
+
+def assert_clean(line):
+    assert not [char for char in line if unicodedata.category(char) in ("Cc", "Cs")]
+
+
+@settings(max_examples=100, deadline=None)
+@given(markup)
+def test_parsing_is_deterministic(source):
+    body = source.encode("utf-8", "surrogatepass")
+    assert parse(page(body)) == parse(page(body))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text("abcdefgh", min_size=3, max_size=8), min_size=1, max_size=30))
+def test_text_is_the_words_and_never_the_markup(words):
+    body = " ".join(f"<p class='q{number}' title='zzz'>{word}</p>" for number, word in enumerate(words))
+    found = parse(page(f"<!-- zzz -->{body}<script>zzz()</script>".encode()))
+    assert found.text.split() == words
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=300), st.sampled_from(["", "text/plain", *sorted(READERS)]))
+def test_any_bytes_give_a_document_or_a_parse_error(body, content_type):
+    for start in (b"", b"%PDF-1.4\n", b"PK\x03\x04", b"<?xml version='1.0'?><rss>"):
+        with suppress(ParseError):
+            assert parse(page(start + body, content_type)).url == URL
+
+
+@given(st.text())
+def test_cleaning_is_idempotent(line):
+    assert clean(clean(line)) == clean(line)
+    assert clean_lines(clean_lines(line)) == clean_lines(line)
+    assert_clean(clean(line))
+    assert_clean(clean_lines(line).replace("\n", ""))
+
+
+@given(st.text(), st.integers(1, 50))
+def test_shortening_keeps_a_beginning(line, limit):
+    assert len(shorten(line, limit)) <= limit
+    assert line.startswith(shorten(line, limit))
