@@ -1,17 +1,27 @@
 """The link graph: PageRank of pages and hosts, the prior that search uses, and anchor text."""
 
+from periplus.graph.anchors import AnchorTable, anchors
 from periplus.graph.csr import Csr, from_edges
+from periplus.graph.edge_list import EdgeList, read_edges
+from periplus.graph.link_graph import LinkGraph
 from periplus.graph.pagerank import Convergence, PageRank, pagerank
 from periplus.graph.ranks import RankMeta, RankStore, RankTable, TopRank
+from periplus.graph.refresh import refresh_ranks
 
 __all__ = [
+    "AnchorTable",
     "Convergence",
     "Csr",
+    "EdgeList",
+    "LinkGraph",
     "PageRank",
     "RankMeta",
     "RankStore",
     "RankTable",
     "TopRank",
+    "anchors",
     "from_edges",
     "pagerank",
+    "read_edges",
+    "refresh_ranks",
 ]

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.integer]
     Floats = NDArray[np.float64]
+    Pairs = NDArray[np.uint64]
 
 MAX_VERTICES = 2**32 - 1  # a vertex is stored in four bytes
+
+_LOW = np.uint64(2**32 - 1)
 
 
 class Csr(NamedTuple):
@@ -53,14 +56,33 @@ def from_edges(sources: Integers, targets: Integers, vertices: int, weights: Flo
         raise UsageError(f"{vertices} vertices are more than a graph can hold ({MAX_VERTICES})")
     if len(sources) and max(int(sources.max()), int(targets.max())) >= vertices:
         raise UsageError(f"an edge names a vertex beyond the last one ({vertices - 1})")
-    order, kept = _by_target(sources, targets, vertices)
-    sorted_sources = sources[order][kept].astype(np.uint32)
-    sorted_targets = targets[order][kept]
-    sorted_weights = None if weights is None else np.ascontiguousarray(weights[order][kept], np.float64)
+    pairs = pair(sources, targets)
+    if weights is None:
+        return from_pairs(distinct(pairs), vertices)
+    order = np.argsort(pairs, kind="stable")
+    ordered = pairs[order]
+    first = _firsts(ordered)
+    return from_pairs(ordered[first], vertices, np.ascontiguousarray(weights[order][first], np.float64))
+
+
+def from_pairs(pairs: Pairs, vertices: int, weights: Floats | None = None) -> Csr:
+    """The graph of sorted distinct pairs, see ``pair``."""
+    sources = (pairs & _LOW).astype(np.uint32)
+    targets = (pairs >> np.uint64(32)).astype(np.int64)
     offsets = np.zeros(vertices + 1, np.int64)
-    np.cumsum(np.bincount(sorted_targets, minlength=vertices), out=offsets[1:])
-    out_weight = np.bincount(sorted_sources, sorted_weights, minlength=vertices).astype(np.float64)
-    return Csr(offsets, sorted_sources, sorted_weights, out_weight)
+    np.cumsum(np.bincount(targets, minlength=vertices), out=offsets[1:])
+    out_weight = np.bincount(sources, weights, minlength=vertices).astype(np.float64)
+    return Csr(offsets, sources, weights, out_weight)
+
+
+def pair(sources: Integers, targets: Integers) -> Pairs:
+    """Edges as single numbers that sort by target, then source."""
+    return targets.astype(np.uint64) << np.uint64(32) | sources.astype(np.uint64)
+
+
+def distinct(pairs: Pairs) -> Pairs:
+    ordered = np.sort(pairs)
+    return ordered[_firsts(ordered)]
 
 
 def without_self_links(graph: Csr) -> Csr:
@@ -87,13 +109,7 @@ def _subset(graph: Csr, targets: NDArray[np.uint32], kept: NDArray[np.bool_]) ->
     return from_edges(graph.sources[kept], targets[kept], graph.vertices, weights)
 
 
-def _by_target(
-    sources: Integers, targets: Integers, vertices: int
-) -> tuple[NDArray[np.int64], NDArray[np.bool_] | slice]:
-    """The order of edges by target, then source; and which of them, so ordered, are no repetition."""
-    pair = targets.astype(np.uint64) * np.uint64(max(1, vertices)) + sources.astype(np.uint64)
-    order = np.argsort(pair, kind="stable")
-    ordered = pair[order]
+def _firsts(ordered: Pairs) -> NDArray[np.bool_]:
     first = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return order, slice(None) if first.all() else first
+    return first

@@ -17,6 +17,7 @@ from xxhash import xxh3_64_hexdigest
 
 from periplus.errors import Corrupt, Incompatible, NotFound, UsageError
 from periplus.graph import prior as formula
+from periplus.graph.anchors import AnchorTable, table_of
 from periplus.graph.pagerank import Convergence
 from periplus.storage import LocalFiles
 
@@ -35,6 +36,7 @@ TOP_KEPT = 100  # names of the best pages and hosts, for people
 _POINTER = "current.json"
 _META = "meta.json"
 _ARRAYS = ("page_keys", "page_ranks", "host_keys", "host_ranks")
+_ANCHOR_ARRAYS = tuple(f"anchor_{name}" for name in AnchorTable._fields)
 
 
 class TopRank(Struct, frozen=True):
@@ -64,13 +66,20 @@ class RankTable:
     """The ranks of one generation, looked up by keys; keys are sorted and arrays are memory-mapped."""
 
     def __init__(
-        self, meta: RankMeta, page_keys: Keys, page_ranks: Floats, host_keys: Keys, host_ranks: Floats
+        self,
+        meta: RankMeta,
+        page_keys: Keys,
+        page_ranks: Floats,
+        host_keys: Keys,
+        host_ranks: Floats,
+        anchors: AnchorTable,
     ) -> None:
         self.meta = meta
         self.page_keys = page_keys
         self.page_ranks = page_ranks
         self.host_keys = host_keys
         self.host_ranks = host_ranks
+        self.anchors = anchors  # called with a page key, gives its anchor phrases
         self._least_page = float(page_ranks.min()) if len(page_ranks) else 0.0
         self._least_host = float(host_ranks.min()) if len(host_ranks) else 0.0
 
@@ -133,12 +142,14 @@ class RankStore:
         host_history: tuple[Convergence, ...] = (),
         top_pages: tuple[TopRank, ...] = (),
         top_hosts: tuple[TopRank, ...] = (),
+        anchors: AnchorTable | None = None,
     ) -> RankTable:
         """Writes a generation, then points to it; older ones are swept."""
         generation = self._next_generation()
-        columns = (*_sorted(page_keys, page_ranks), *_sorted(host_keys, host_ranks))
+        ranks = (*_sorted(page_keys, page_ranks), *_sorted(host_keys, host_ranks))
+        columns: list[Any] = [*ranks, *(anchors or table_of({}))]
         digests = {}
-        for name, column in zip(_ARRAYS, columns, strict=True):
+        for name, column in zip((*_ARRAYS, *_ANCHOR_ARRAYS), columns, strict=True):
             data = _npy(column)
             self._files.write(f"{generation}/{name}.npy", data)
             digests[name] = xxh3_64_hexdigest(data)
@@ -193,11 +204,13 @@ class RankStore:
         try:
             meta = msgspec.json.decode(self._files.read(f"{generation}/{_META}"), type=RankMeta)
             columns = [self._column(generation, name) for name in _ARRAYS]
+            anchors = AnchorTable(*(self._column(generation, name) for name in _ANCHOR_ARRAYS))
         except (NotFound, msgspec.MsgspecError, ValueError, OSError) as error:
             raise Corrupt(f"generation {generation} of the ranks is not whole; run periplus rank again") from error
         if [len(column) for column in columns] != [meta.pages, meta.pages, meta.hosts, meta.hosts]:
             raise Corrupt(f"generation {generation} of the ranks has arrays of wrong length; run periplus rank again")
-        return RankTable(meta, *columns)
+        pages, page_ranks, hosts, host_ranks = columns
+        return RankTable(meta, pages, page_ranks, hosts, host_ranks, anchors)
 
     def _column(self, generation: int, name: str) -> Any:
         return np.load(self._files.path(f"{generation}/{name}.npy"), mmap_mode="r", allow_pickle=False)

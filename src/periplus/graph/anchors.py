@@ -1,0 +1,188 @@
+"""Anchor text: by which phrases other pages call a page, and how many sites do so.
+
+    weight of a phrase = sum over the sites that use it of  1    (from another site)
+                                                            1/2  (in another site's navigation or footer)
+                                                            1/2  (within the page's own site)
+                                                            0    (in its own navigation or footer)
+
+rounded, at least 1. Repeating a link costs nothing and so counts for nothing: only distinct sites do. Phrases that say
+nothing (``generic_anchors.txt``), bare addresses and links that are not followed are left out.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from periplus import addresses
+from periplus.graph.links import link_rows, newest_pages, texts
+from periplus.records import Anchor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from periplus.graph.links import Batches, LinkRows, Pages
+
+    Integers = NDArray[np.int64]
+
+MAX_PHRASES = 32  # of one page
+MAX_LENGTH = 120  # characters of a phrase
+
+_OTHER_SITE, _OWN_SITE = 1.0, 0.5
+_MARGIN = 0.5  # what a navigation bar or footer takes off
+_EDGES = " \t\n\"'.,:;!?()[]{}<>«»»›‹→←↑…–—-|·•*"
+
+
+class AnchorTable(NamedTuple):
+    """Phrases of all pages in flat arrays, which can be stored and memory-mapped as they are."""
+
+    keys: Integers  # page keys, sorted
+    offsets: Integers  # into the phrases
+    sites: Integers
+    text_offsets: Integers  # into the bytes
+    text: NDArray[np.uint8]  # UTF-8
+
+    def __call__(self, page_key: int) -> tuple[Anchor, ...]:
+        """The phrases of a page, the most used first; none for an unknown page."""
+        place = int(np.searchsorted(self.keys, page_key))
+        if place == len(self.keys) or self.keys[place] != page_key:
+            return ()
+        return tuple(self._anchor(number) for number in range(int(self.offsets[place]), int(self.offsets[place + 1])))
+
+    def items(self) -> Iterator[tuple[int, tuple[Anchor, ...]]]:
+        for key in self.keys.tolist():
+            yield key, self(key)
+
+    def _anchor(self, number: int) -> Anchor:
+        start, stop = self.text_offsets[number : number + 2]
+        return Anchor(self.text[start:stop].tobytes().decode("utf-8", "replace"), int(self.sites[number]))
+
+
+def anchors(batches: Batches, pages: Pages | None = None) -> AnchorTable:
+    """The anchor phrases of every page that was read."""
+    pages = pages or newest_pages(batches)
+    uses = _Uses(pages)
+    for rows in link_rows(batches, pages, ("text", "title", "place")):
+        uses.add(rows)
+    return _table(uses)
+
+
+def table_of(phrases: Mapping[int, Sequence[Anchor]]) -> AnchorTable:
+    """Flat arrays of phrases by page key."""
+    keys = sorted(phrases)
+    entries = [anchor for key in keys for anchor in phrases[key]]
+    encoded = [anchor.text.encode("utf-8", "replace") for anchor in entries]
+    return AnchorTable(
+        np.array(keys, np.int64),
+        _offsets([len(phrases[key]) for key in keys]),
+        np.array([anchor.sites for anchor in entries], np.int64),
+        _offsets([len(text) for text in encoded]),
+        np.frombuffer(b"".join(encoded), np.uint8),
+    )
+
+
+class _Uses:
+    """Who calls which page how: numbers for targets, phrases and sites, and rows of those numbers."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+        self._sites: dict[str, int] = {}
+        self._phrases: dict[str, int] = {}
+        self.spellings: list[str] = []
+        self._rows: list[tuple[Integers, Integers, Integers, NDArray[np.float64]]] = []
+
+    def add(self, rows: LinkRows) -> None:
+        """Takes the links of one batch."""
+        target = np.array([self._target(url) for url in rows.targets.distinct], np.int64)[rows.targets.places]
+        source_site = self._site_numbers(rows.sources.distinct)[rows.sources.places]
+        target_site = self._site_numbers(rows.targets.distinct)[rows.targets.places]
+        phrase = self._phrase_numbers(rows)
+        margin = np.array([place != "content" for place in rows.table.column("place").to_pylist()], np.bool_)
+        weight = np.where(source_site == target_site, _OWN_SITE, _OTHER_SITE) - _MARGIN * margin
+        used = (target != 0) & (phrase >= 0) & (weight > 0) & rows.followed
+        self._rows.append((target[used], phrase[used], source_site[used], weight[used]))
+
+    def rows(self) -> tuple[Integers, Integers, Integers, NDArray[np.float64]]:
+        parts = list(zip(*self._rows, strict=True)) or [()] * 4
+        whole = [np.empty(0, np.int64)]
+        target, phrase, site = (np.concatenate([*whole, *part]) for part in parts[:3])
+        return target, phrase, site, np.concatenate([np.empty(0), *parts[3]])
+
+    def _target(self, url: str) -> int:
+        """The page key that a link leads to; 0 for a page that was not read."""
+        key = addresses.page_key(url)
+        if key in self._pages.aliases:
+            key = addresses.page_key(self._pages.aliases[key])
+        return key if key in self._pages.urls else 0
+
+    def _site_numbers(self, urls: list[str]) -> Integers:
+        return np.array([self._sites.setdefault(addresses.site(url), len(self._sites)) for url in urls], np.int64)
+
+    def _phrase_numbers(self, rows: LinkRows) -> Integers:
+        """Numbers of the phrases; -1 where there is none. The title stands in for a link without text."""
+        shown, titles = texts(rows.table.column("text")), texts(rows.table.column("title"))
+        by_text = np.array([self._phrase(text) for text in shown.distinct], np.int64)[shown.places]
+        by_title = np.array([self._phrase(text) for text in titles.distinct], np.int64)[titles.places]
+        empty = np.array([not text.strip() for text in shown.distinct], np.bool_)[shown.places]
+        return np.where(empty, by_title, by_text)
+
+    def _phrase(self, text: str) -> int:
+        phrase = clean_phrase(text)
+        if not phrase:
+            return -1
+        number = self._phrases.setdefault(phrase.casefold(), len(self.spellings))
+        if number == len(self.spellings):
+            self.spellings.append(phrase)
+        return number
+
+
+def clean_phrase(text: str) -> str:
+    """A phrase worth keeping, without needless blanks; empty when it says nothing."""
+    phrase = " ".join(text.split())[:MAX_LENGTH].strip(_EDGES)
+    folded = phrase.casefold()
+    if folded in _generic() or folded.startswith(("http://", "https://", "www.")) or not any(map(str.isalnum, phrase)):
+        return ""
+    return phrase
+
+
+def _table(uses: _Uses) -> AnchorTable:
+    target, phrase, site, weight = uses.rows()
+    order = np.lexsort((-weight, site, phrase, target))
+    target, phrase, site, weight = target[order], phrase[order], site[order], weight[order]
+    first = _changes(target, phrase, site)  # of the uses by one site, the weightiest
+    target, phrase, weight = target[first], phrase[first], weight[first]
+    starts = np.flatnonzero(_changes(target, phrase))
+    score = np.add.reduceat(weight, starts) if len(starts) else weight
+    target, phrase = target[starts], phrase[starts]
+    best = np.lexsort((phrase, -score, target))
+    found: dict[int, list[Anchor]] = {}
+    for row in best.tolist():
+        entries = found.setdefault(int(target[row]), [])
+        if len(entries) < MAX_PHRASES:
+            entries.append(Anchor(uses.spellings[phrase[row]], max(1, int(score[row] + 0.5))))
+    return table_of(found)
+
+
+def _changes(*columns: Integers) -> NDArray[np.bool_]:
+    """Where a row differs from the one before it in any column."""
+    new = np.ones(len(columns[0]), np.bool_)
+    if len(new):
+        new[1:] = False
+        for column in columns:
+            new[1:] |= column[1:] != column[:-1]
+    return new
+
+
+def _offsets(lengths: list[int]) -> Integers:
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(lengths, np.int64), dtype=np.int64)))
+
+
+@cache
+def _generic() -> frozenset[str]:
+    text = resources.files(__package__).joinpath("generic_anchors.txt").read_text(encoding="utf-8")
+    return frozenset(line.strip().casefold() for line in text.splitlines() if line and not line.startswith("#"))
