@@ -1,6 +1,35 @@
 """The crawler: frontier, hosts and politeness, robots, scope, traps, fetching, journal and its audit."""
 
-from periplus.crawl.control import send_command, status
+from periplus.crawl.control import send_command
 from periplus.crawl.crawler import Crawler
+from periplus.crawl.fetcher import Fetched, Fetcher, user_agent
+from periplus.crawl.host_report import HostReport, host_report
+from periplus.crawl.inspection import inspect
+from periplus.crawl.journal import AuditReport, JournalEntry, Violation, audit, journal
+from periplus.crawl.robots import RobotsFile, Verdict
+from periplus.crawl.scope import canonical_seeds
+from periplus.crawl.status import status, stored_pages
+from periplus.crawl.takedown import Removal, remove
 
-__all__ = ["Crawler", "send_command", "status"]
+__all__ = [
+    "AuditReport",
+    "Crawler",
+    "Fetched",
+    "Fetcher",
+    "HostReport",
+    "JournalEntry",
+    "Removal",
+    "RobotsFile",
+    "Verdict",
+    "Violation",
+    "audit",
+    "canonical_seeds",
+    "host_report",
+    "inspect",
+    "journal",
+    "remove",
+    "send_command",
+    "status",
+    "stored_pages",
+    "user_agent",
+]

@@ -1,21 +1,17 @@
-"""Steering a running crawl from anywhere: commands in the ``control`` table, and the rows of ``crawls``."""
+"""Steering a running crawl from anywhere: commands in the ``control`` table."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from periplus.errors import UsageError
-from periplus.records import CrawlStatus
 
 if TYPE_CHECKING:
-    from periplus.storage import Database, Transaction
+    from periplus.storage import Database
 
 NAME = "crawl"
 COMMANDS = ("pause", "resume", "stop")
-ALIVE_SECONDS = 10.0  # a running crawl writes its status more often than this
 
 
 def send_command(database: Database, command: str) -> None:
@@ -38,38 +34,3 @@ def read_command(database: Database) -> str:
 def clear_commands(database: Database) -> None:
     with database.write() as tx:
         tx.execute("DELETE FROM control WHERE name = ?", (NAME,))
-
-
-def begin(database: Database) -> tuple[int, CrawlStatus | None]:
-    """The number of this crawl; one that was interrupted goes on, with its figures so far."""
-    now = time.time()
-    with database.write() as tx:
-        last = tx.row("SELECT id, state, status FROM crawls ORDER BY id DESC LIMIT 1")
-        if last is not None and last[1] in ("running", "paused", "stopping"):
-            return int(last[0]), msgspec.json.decode(last[2], type=CrawlStatus)
-        sql = "INSERT INTO crawls (started, state, status, at) VALUES (?, 'running', ?, ?) RETURNING id"
-        return int(tx.value(sql, (now, encoded(CrawlStatus(state="running")), now))), None
-
-
-def save(tx: Transaction, number: int, status: CrawlStatus, *, ended: float = 0.0) -> None:
-    tx.execute(
-        "UPDATE crawls SET state = ?, status = ?, at = ?, ended = ? WHERE id = ?",
-        (status.state, encoded(status), time.time(), ended, number),
-    )
-
-
-def status(database: Database) -> CrawlStatus:
-    """The newest figures: of the crawl that runs, or of the last one."""
-    with database.read() as tx:
-        last = tx.row("SELECT status, at, ended FROM crawls ORDER BY id DESC LIMIT 1")
-        queued, hosts = tx.row("SELECT COALESCE(SUM(queued), 0), COUNT(*) FROM hosts") or (0, 0)
-    if last is None:
-        return CrawlStatus(queued=int(queued), hosts=int(hosts))
-    found = msgspec.json.decode(last[0], type=CrawlStatus)
-    interrupted = not last[2] and time.time() - last[1] > ALIVE_SECONDS
-    state = "idle" if interrupted else found.state
-    return msgspec.structs.replace(found, state=state, queued=int(queued))
-
-
-def encoded(value: CrawlStatus) -> str:
-    return msgspec.json.encode(value).decode()

@@ -18,6 +18,7 @@ from periplus.crawl.engine import Engine
 from periplus.crawl.fetcher import VERSION, Fetcher
 from periplus.crawl.frontier import Frontier
 from periplus.crawl.interpretation import Interpreter
+from periplus.crawl.journal import keep_token
 from periplus.crawl.ledger import Ledger
 from periplus.crawl.links import LinkFilter
 from periplus.crawl.recovery import Recovery
@@ -25,6 +26,8 @@ from periplus.crawl.requests import Requester
 from periplus.crawl.robots_visit import RobotsVisit
 from periplus.crawl.rows import Bundle, Found
 from periplus.crawl.scope import Scope, canonical_seeds
+from periplus.crawl.status import begin, save, stored_pages
+from periplus.crawl.takedown import removed_targets
 from periplus.crawl.traps import TrapRules
 from periplus.crawl.visitor import Visitor
 from periplus.errors import UsageError
@@ -121,6 +124,7 @@ class _Session:
         self._deadline = 0.0
         self._next = {"command": 0.0, "progress": 0.0, "figures": 0.0}
         self._seen_command = ""
+        self._ordered_to_stop = False
 
     def prepare(self, seeds: list[str], *, recrawl: bool) -> None:
         """Recover, then put the seeds into the frontier."""
@@ -128,15 +132,17 @@ class _Session:
         known = self._keep_seeds(seeds)
         self._traps = TrapRules()
         self._load_traps()
-        self._links = LinkFilter(Scope(crawl, known, self._removed()), self._traps)
+        self._removed = removed_targets(self._database)
+        self._links = LinkFilter(Scope(crawl, known, self._removed), self._traps)
         self._frontier = Frontier(
             self._database, _levels(known), host_queue=crawl.host_queue, host_budget=crawl.host_budget
         )
         self._interpreter = Interpreter(crawl, self._links, self._traps)
         control.clear_commands(self._database)
+        keep_token(self._database, self._settings.bot.name)
         Recovery(self._folder, self._database, crawl, self._frontier, self._interpreter).run(recrawl=recrawl)
         self._frontier.commit(Bundle(found=[_seed(url) for url in seeds]), time.time())
-        self._number, earlier = control.begin(self._database)
+        self._number, earlier = begin(self._database)
         self._counters = Counters(crawl.max_pages, earlier)
         self._refresh_figures()
 
@@ -152,7 +158,7 @@ class _Session:
 
         def check(tx: Transaction) -> None:
             leases.check(tx, lease)
-            control.save(tx, self._number, self._counters.status(self._state()))
+            save(tx, self._number, self._counters.status(self._state()))
 
         writer = ArchiveWriter(self._folder / ARCHIVE, self._settings.archive.rotate_bytes, f"Periplus/{VERSION}")
         ledger = Ledger(writer, self._counters)
@@ -160,7 +166,7 @@ class _Session:
         token = self._settings.bot.name
         self._engine = engine = Engine(
             crawl, token, self._frontier, committer, ledger, self._links,
-            stored_pages=self._stored_pages(), poll=self._poll,
+            stored_pages=stored_pages(self._database), poll=self._poll,
         )  # fmt: skip
         try:
             async with Fetcher(self._settings, tls=self._tls) as fetcher:
@@ -174,9 +180,9 @@ class _Session:
         self._counters.documents = committer.documents
         self._close_marks()
         self._refresh_figures()
-        status = self._counters.status("done")
+        status = self._counters.status("stopped" if self._ordered_to_stop else "done")
         with self._database.write() as tx:
-            control.save(tx, self._number, status, ended=time.time())
+            save(tx, self._number, status, ended=time.time())
         leases.release(lease)
         self._crawler.report(status)
         return status
@@ -198,6 +204,7 @@ class _Session:
         if now >= self._next["figures"]:
             self._next["figures"] = now + FIGURES_SECONDS
             self._refresh_figures()
+            self._refresh_removed()
         if now >= self._next["progress"]:
             self._next["progress"] = now + PROGRESS_SECONDS
             self._counters.active = self._engine.under_way
@@ -205,7 +212,7 @@ class _Session:
 
     def _obey(self, command: str) -> None:
         if command == "stop":
-            self._engine.stopping = True
+            self._engine.stopping = self._ordered_to_stop = True
         elif command in ("pause", "resume"):
             self._engine.paused = command == "pause"
 
@@ -219,6 +226,13 @@ class _Session:
             row = tx.row("SELECT COALESCE(SUM(queued), 0), COUNT(*) FROM hosts") or (0, 0)
         self._counters.queued, self._counters.hosts = int(row[0]), int(row[1])
 
+    def _refresh_removed(self) -> None:
+        """A takedown holds at once, also for what is queued."""
+        removed = removed_targets(self._database)
+        if removed != self._removed:
+            self._removed = removed
+            self._links.scope = self._links.scope.with_removed(removed)
+
     # The database
 
     def _keep_seeds(self, seeds: list[str]) -> list[str]:
@@ -230,25 +244,17 @@ class _Session:
             raise UsageError("nothing to crawl yet; name at least one address, such as https://example.org/")
         return known
 
-    def _removed(self) -> list[str]:
-        with self._database.read() as tx:
-            return [str(target) for (target,) in tx.rows("SELECT target FROM removed")]
-
     def _load_traps(self) -> None:
         sql = "SELECT h.name, p.pattern, p.reason FROM closed_patterns p JOIN hosts h ON h.key = p.host"
         with self._database.read() as tx:
             for host, pattern, reason in tx.rows(sql):
                 self._traps.close(host, pattern, reason)
 
-    def _stored_pages(self) -> int:
-        with self._database.read() as tx:
-            return int(tx.value("SELECT COALESCE(SUM(pages), 0) FROM hosts"))
-
     def _close_marks(self) -> None:
         """All is committed: the next start need not look into these files."""
         sizes = {path.name: path.stat().st_size for path in (self._folder / ARCHIVE).glob("periplus-*.warc.gz")}
         with self._database.read() as tx:
-            marks = dict(tx.rows("SELECT file, place FROM archive_marks"))
+            marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
         changed = {name: size for name, size in sizes.items() if name in marks and marks[name] != size}
         if changed:
             self._frontier.commit(Bundle(marks=changed), time.time())
@@ -273,7 +279,7 @@ def _seed(url: str) -> Found:
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     try:
-        import uvloop  # noqa: PLC0415 - not on every platform
+        import uvloop
     except ImportError:
         return asyncio.new_event_loop
     return uvloop.new_event_loop

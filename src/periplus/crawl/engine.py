@@ -104,8 +104,8 @@ class Engine:
         if host is None:
             row = await asyncio.to_thread(self._frontier.activate_one, name, time.time(), self._settings.delay)
             host = self._hosts.setdefault(key, ActiveHost(row, [], self._settings.delay))
-        while host.busy:
-            await asyncio.sleep(0.01)
+        while host.busy:  # noqa: ASYNC110 - rare: a robots.txt that redirects to a busy host
+            await asyncio.sleep(TICK / 10)
         host.busy = True
         try:
             await asyncio.sleep(max(0.0, host.ready_at - time.time()))

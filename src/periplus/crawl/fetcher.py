@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from msgspec import Struct
+from msgspec.structs import replace
 from yarl import URL
 
 from periplus.crawl.resolver import Mapping, PrivateAddress, Resolver, Route
@@ -106,10 +107,11 @@ class Fetcher:
         limit: int = 0,
         wanted: Callable[[str], bool] | None = None,
     ) -> Fetched:
-        """Ask once. ``wanted`` looks at the Content-Type before the body is taken; never raises for the web's faults."""
+        """Ask once; never raises for the web's faults. ``wanted`` sees the Content-Type before the body is taken."""
         started, clock = time.time(), time.perf_counter()
         headers = self._headers(etag, last_modified)
         try:
+            await self.route(url)  # refuses what must not be visited, also literal addresses
             async with asyncio.timeout(self._settings.timeout):
                 exchange = await self._exchange(url, headers, limit or self._settings.max_body, wanted, started)
         except FetchError as error:
@@ -120,7 +122,7 @@ class Fetcher:
                 self.resolver.failed(URL(url, encoded=True).raw_host or "")
             return Fetched(url, started, time.perf_counter() - clock, None, reason, _detail(error))
         elapsed = time.perf_counter() - clock
-        return Fetched(url, started, elapsed, _timed(exchange, elapsed), ip=exchange.ip)
+        return Fetched(url, started, elapsed, replace(exchange, elapsed=elapsed), ip=exchange.ip)
 
     def _headers(self, etag: str, last_modified: str) -> dict[str, str]:
         headers = {"User-Agent": self._agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPTED}
@@ -162,16 +164,16 @@ class Fetcher:
         transport = response.connection.transport if response.connection else None
         peer = transport.get_extra_info("peername") if transport else None
         ip = str(peer[0]) if peer else ""
-        if ip and self.resolver.forbids(ip):
+        if peer and self.resolver.forbids(ip, int(peer[1])):
             raise FetchError("private-address", ip)
         return ip
 
     def _socket(self, info: Any) -> socket.socket:
         family, kind, protocol, _, place = info
-        if self.resolver.forbids(str(place[0])):
+        if self.resolver.forbids(str(place[0]), int(place[1])):
             raise PrivateAddress(f"{place[0]} is a private address")
         made = socket.socket(family, kind, protocol)
-        made.setblocking(False)
+        made.setblocking(False)  # noqa: FBT003 - the system's own signature
         return made
 
 
@@ -212,10 +214,6 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, st
 
 def _raw_headers(response: aiohttp.ClientResponse) -> Headers:
     return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers)
-
-
-def _timed(exchange: Exchange, elapsed: float) -> Exchange:
-    return Exchange(*(getattr(exchange, name) if name != "elapsed" else elapsed for name in Exchange.__struct_fields__))
 
 
 _BY_TYPE: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (

@@ -267,7 +267,8 @@ class Frontier:
     def _write_rest(self, tx: Transaction, bundle: Bundle, now: float) -> None:
         tx.executemany(_JOURNAL_INSERT, bundle.journal)
         tx.executemany(
-            "INSERT INTO robots (origin, host, fetched_at, expires_at, status, reason, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO robots (origin, host, fetched_at, expires_at, status, reason, body)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (origin) DO UPDATE SET fetched_at = excluded.fetched_at, expires_at = excluded.expires_at,"
             " status = excluded.status, reason = excluded.reason, body = excluded.body",
             [(r.origin, r.host, r.fetched_at, r.expires_at, r.status, r.reason, r.body) for r in bundle.robots],
@@ -328,7 +329,7 @@ def _make_duplicate(item: Visited, owner: tuple[int, str]) -> None:
 
 
 def _refused(document: Any, refusal: str) -> Any:
-    from msgspec.structs import replace  # noqa: PLC0415
+    from msgspec.structs import replace
 
     return replace(document, refusal=refusal)
 

@@ -198,7 +198,7 @@ class Interpreter:
 
     def document(self, url: str, exchange: Exchange, location: ArchiveLocation | None) -> Document:
         """The document in a response; one with a refusal where there is none to be read. Safe in any thread."""
-        from periplus.documents import parse  # noqa: PLC0415 - the readers take a while to load
+        from periplus.documents import parse
 
         page = Page(
             url, exchange.body, exchange.header("content-type"), exchange.headers, exchange.status, exchange.started
@@ -214,7 +214,7 @@ class Interpreter:
         return replace(document, refusal=refusal, archive=location)
 
     def _read_sitemap(self, visited: Visited, exchange: Exchange) -> None:
-        from periplus.documents import read_sitemap  # noqa: PLC0415
+        from periplus.documents import read_sitemap
 
         row = visited.row
         try:

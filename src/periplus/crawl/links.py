@@ -1,4 +1,4 @@
-"""From the addresses that a page names to rows of the frontier: filters, traps, priority, and a cache of recent keys."""
+"""From the addresses that a page names to rows of the frontier: filters, traps, priority, recent keys."""
 
 from __future__ import annotations
 

@@ -83,18 +83,42 @@ def _until(date: str, now: float) -> float:
 
 
 class AddressSlots:
-    """The gap between requests to one IP address, whichever hosts live there; forgets what is long over."""
+    """The gap between requests to one IP address, whichever hosts live there.
+
+    Hosts that share an address queue by reservation, so that none waits for ever and nobody has to poll.
+    """
 
     CLEAN_AT = 4_096
+    STALE = 600.0
 
     def __init__(self, gap: float) -> None:
         self.gap = gap
-        self._free_at: dict[str, float] = {}
+        self._last: dict[str, float] = {}  # start of the last request
+        self._free_at: dict[str, float] = {}  # end of the queue of reservations
+        self._reserved: dict[int, tuple[str, float]] = {}  # by host
 
-    def free_at(self, ip: str) -> float:
-        return self._free_at.get(ip, 0.0)
+    def ask(self, ip: str, host: int, now: float) -> float:
+        """When ``host`` may send a request to ``ip``; the slot is taken when that is now."""
+        known = self._reserved.get(host)
+        at = known[1] if known and known[0] == ip else self._queue_up(ip, now)
+        at = max(at, self._last.get(ip, 0.0) + self.gap)
+        if at > now:
+            self._reserved[host] = (ip, at)
+            return at
+        self._reserved.pop(host, None)
+        self._last[ip] = now
+        self._free_at[ip] = max(self._free_at.get(ip, 0.0), now + self.gap)
+        return now
 
-    def take(self, ip: str, now: float) -> None:
-        if len(self._free_at) >= self.CLEAN_AT:
-            self._free_at = {key: at for key, at in self._free_at.items() if at > now}
-        self._free_at[ip] = now + self.gap
+    def _queue_up(self, ip: str, now: float) -> float:
+        if len(self._last) + len(self._reserved) >= self.CLEAN_AT:
+            self._forget(now)
+        at = max(now, self._free_at.get(ip, 0.0))
+        self._free_at[ip] = at + self.gap
+        return at
+
+    def _forget(self, now: float) -> None:
+        """Drop what no longer holds anyone back."""
+        self._last = {ip: at for ip, at in self._last.items() if at + self.gap > now}
+        self._free_at = {ip: at for ip, at in self._free_at.items() if at > now}
+        self._reserved = {host: slot for host, slot in self._reserved.items() if slot[1] > now - self.STALE}

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from periplus.storage import Database
 
 CHUNK = 200
+REPLAYED = "as archived; the journal's own row was lost in a crash"
 PATTERN = "periplus-*.warc.gz"
 _FILTERS = ("scope", "max_depth", "include", "exclude", "banned_hosts", "max_address", "host_budget", "host_queue")
 _FILTERS_KEY = "crawl.filters"
@@ -68,7 +69,7 @@ class Recovery:
 
     def _replay(self) -> int:
         with self._database.read() as tx:
-            marks = dict(tx.rows("SELECT file, place FROM archive_marks"))
+            marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
         replayed = 0
         for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
             if marks.get(path.name, 0) < path.stat().st_size:
@@ -108,7 +109,7 @@ class Recovery:
         with self._database.read() as tx:
             delay = tx.value("SELECT delay FROM hosts WHERE name = ?", (host,)) or 0.0
         return JournalRow(
-            exchange.started, host, exchange.ip, 1, exchange.url, "from the archive, after a crash", -1.0, delay,
+            exchange.started, host, exchange.ip, 1, exchange.url, REPLAYED, -1.0, delay, 0.0,
             outcome_of(fetched), exchange.status, len(exchange.payload), exchange.elapsed * 1000, 0.0,
         )  # fmt: skip
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from periplus.archive import Revisit
+from periplus.crawl.fetcher import Fetched
 from periplus.crawl.interpretation import outcome_of
 from periplus.crawl.politeness import AddressSlots, retry_after, wait_after
+from periplus.crawl.resolver import Route
 from periplus.crawl.rows import FETCHED, JournalRow
 from periplus.errors import FetchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from periplus.crawl.fetcher import Fetched, Fetcher
+    from periplus.crawl.fetcher import Fetcher
     from periplus.crawl.hosts import ActiveHost
     from periplus.crawl.ledger import Ledger
-    from periplus.crawl.resolver import Route
     from periplus.crawl.rows import UrlRow
     from periplus.records import ArchiveLocation, Exchange
     from periplus.settings import CrawlSettings
@@ -27,8 +27,11 @@ URGENT_WAIT = 30.0  # a wait longer than this must survive a crash that comes so
 
 
 class Answer(NamedTuple):
+    """How a request ended. ``postponed`` when it was not sent, because the IP address is not free before that time."""
+
     fetched: Fetched
-    location: ArchiveLocation | None
+    location: ArchiveLocation | None = None
+    postponed: float = 0.0
 
 
 class Requester:
@@ -39,16 +42,6 @@ class Requester:
         self._fetcher = fetcher
         self._ledger = ledger
         self._slots = AddressSlots(settings.ip_delay)
-
-    async def route(self, host: ActiveHost, url: str) -> Route:
-        """Where the request will go, when that IP address is free too; raises ``FetchError``."""
-        while True:
-            route = await self._fetcher.route(url)
-            now = time.time()
-            free_at = 0.0 if route.exempt else self._slots.free_at(route.ip)
-            if free_at <= now:
-                return route
-            await asyncio.sleep(free_at - now)
 
     async def send(
         self,
@@ -61,15 +54,18 @@ class Requester:
         wanted: Callable[[str], bool] | None = None,
     ) -> Answer:
         """Ask once, conditionally when ``row`` tells what we have; never raises for the web's faults."""
-        kept = row if row is not None and row.state == FETCHED and not (row.same_as or row.pending) else None
         try:
-            route = await self.route(host, url)
+            route = await self._fetcher.route(url)
         except FetchError as error:
-            fetched = _unsent(url, error)
-            self._settle(host, fetched, "", False, rule, sent=False)
-            return Answer(fetched, None)
-        if not route.exempt:
-            self._slots.take(route.ip, time.time())
+            fetched = Fetched(url, time.time(), 0.0, None, error.reason, error.detail)
+            self._settle(host, fetched, None, rule)
+            return Answer(fetched)
+        now = time.time()
+        free_at = now if route.exempt else self._slots.ask(route.ip, host.key, now)
+        if free_at > now:
+            host.ready_at = max(host.ready_at, free_at)
+            return Answer(Fetched(url, now, 0.0), postponed=free_at)
+        kept = row if row is not None and row.state == FETCHED and not (row.same_as or row.pending) else None
         fetched = await self._fetcher.fetch(
             url,
             etag=kept.etag if kept else "",
@@ -78,7 +74,7 @@ class Requester:
             wanted=wanted,
         )
         location = self._archive(fetched.exchange, row) if fetched.exchange is not None else None
-        self._settle(host, fetched, fetched.ip or route.ip, route.exempt, rule, sent=True)
+        self._settle(host, fetched, Route(fetched.ip or route.ip, route.port, route.exempt), rule)
         return Answer(fetched, location)
 
     def _archive(self, exchange: Exchange, row: UrlRow | None) -> ArchiveLocation:
@@ -87,45 +83,49 @@ class Requester:
             revisit = Revisit(row.url, row.fetched_at, row.location)
         return self._ledger.archive(exchange, revisit)
 
-    def _settle(self, host: ActiveHost, fetched: Fetched, ip: str, exempt: bool, rule: str, *, sent: bool) -> None:
-        """Set the clock of the host after a request, and write the request down."""
+    def _settle(self, host: ActiveHost, fetched: Fetched, route: Route | None, rule: str) -> None:
+        """Set the clock of the host after a request, and write the request down; no route: it was never sent."""
         ended = time.time()
         outcome = outcome_of(fetched)
-        asked = retry_after(fetched.exchange.header("retry-after"), ended) if _may_ask(fetched) else None
         wait = wait_after(
             ended=ended,
             elapsed=fetched.elapsed,
             delay=host.delay,
             failures=host.failures,
             outcome=outcome,
-            asked=asked,
+            asked=_asked_for(fetched, ended),
         )
-        if sent:
-            self._ledger.journal(self._journal_row(host, fetched, ip, exempt, rule, outcome, wait.not_before))
+        if route is not None:
+            self._ledger.journal(self._journal_row(host, fetched, route, rule, wait.not_before))
             host.last_end = ended
-            host.ip = ip
+            host.ip = route.ip
         host.ready_at, host.failures = wait.not_before, wait.failures
         host.reason = outcome if wait.failures else ""
-        self._ledger.host(host, requests=int(sent), urgent=wait.not_before - ended > URGENT_WAIT)
+        self._ledger.host(host, requests=int(route is not None), urgent=wait.not_before - ended > URGENT_WAIT)
         self._ledger.counters.bytes += len(fetched.exchange.payload) if fetched.exchange else 0
 
     def _journal_row(
-        self, host: ActiveHost, fetched: Fetched, ip: str, exempt: bool, rule: str, outcome: str, not_before: float
+        self, host: ActiveHost, fetched: Fetched, route: Route, rule: str, not_before: float
     ) -> JournalRow:
-        gap = fetched.started - host.last_end if host.last_end else -1.0
-        size = len(fetched.exchange.payload) if fetched.exchange else 0
-        milliseconds = round(fetched.elapsed * 1000, 3)
         return JournalRow(
-            fetched.started, host.name, ip, int(exempt), fetched.url, rule, round(gap, 6), host.delay, outcome,
-            fetched.status, size, milliseconds, not_before,
-        )  # fmt: skip
+            at=fetched.started,
+            host=host.name,
+            ip=route.ip,
+            exempt=int(route.exempt),
+            url=fetched.url,
+            rule=rule,
+            gap=round(fetched.started - host.last_end, 6) if host.last_end else -1.0,
+            delay=host.delay,
+            ip_delay=self._slots.gap,
+            outcome=outcome_of(fetched),
+            status=fetched.status,
+            bytes=len(fetched.exchange.payload) if fetched.exchange else 0,
+            ms=round(fetched.elapsed * 1000, 3),
+            not_before=not_before,
+        )
 
 
-def _may_ask(fetched: Fetched) -> bool:
-    return fetched.exchange is not None and fetched.exchange.status >= 300
-
-
-def _unsent(url: str, error: FetchError) -> Fetched:
-    from periplus.crawl.fetcher import Fetched  # noqa: PLC0415
-
-    return Fetched(url, time.time(), 0.0, None, error.reason, error.detail)
+def _asked_for(fetched: Fetched, now: float) -> float | None:
+    """Seconds that a response asks us to stay away; only those that are no page may."""
+    exchange = fetched.exchange
+    return retry_after(exchange.header("retry-after"), now) if exchange and exchange.status >= 300 else None

@@ -45,7 +45,7 @@ class PrivateAddress(OSError):
 def is_private(ip: str) -> bool:
     """Anything that is not a public unicast address: private, loopback, link-local, metadata, mapped and the like."""
     try:
-        address = ipaddress.ip_address(ip.split("%")[0].strip("[]"))
+        address = ipaddress.ip_address(ip.split("%", maxsplit=1)[0].strip("[]"))
     except ValueError:
         return True
     if isinstance(address, ipaddress.IPv6Address):
@@ -57,7 +57,7 @@ def is_private(ip: str) -> bool:
 
 
 def is_loopback(ip: str) -> bool:
-    address = ipaddress.ip_address(ip.split("%")[0].strip("[]"))
+    address = ipaddress.ip_address(ip.split("%", maxsplit=1)[0].strip("[]"))
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return address.ipv4_mapped.is_loopback
     return address.is_loopback
@@ -72,7 +72,10 @@ class Mapping:
         for entry in entries:
             self._add(entry)
         self._under.sort(key=lambda item: -len(item[0]))
-        self.targets = frozenset(ip for ip, _ in [*self._exact.values(), *(target for _, target in self._under)])
+        self._targets = frozenset([*self._exact.values(), *(target for _, target in self._under)])
+
+    def is_target(self, ip: str, port: int) -> bool:
+        return (ip, port) in self._targets or (ip, 0) in self._targets
 
     def find(self, name: str) -> tuple[str, int] | None:
         """IP and port (0: the URL's own) for a host name without port."""
@@ -122,16 +125,16 @@ class Resolver:
         """Where ``name`` (without port, IPv6 in brackets) is reached; guarded."""
         mapped = self.mapping.find(name)
         if mapped is not None:
-            return Route(mapped[0], mapped[1] or port, True)
+            return Route(mapped[0], mapped[1] or port, exempt=True)
         literal = _literal(name)
         ip = literal or (await self._addresses(name))[0]
         if not self.allow_private and is_private(ip):
             raise FetchError("private-address", f"{name} is {ip}")
         return Route(ip, port, is_loopback(ip))
 
-    def forbids(self, ip: str) -> bool:
-        """The last check, when a socket is about to be made."""
-        return not self.allow_private and ip not in self.mapping.targets and is_private(ip)
+    def forbids(self, ip: str, port: int) -> bool:
+        """The last check, when a socket is about to be made and when it is connected."""
+        return not self.allow_private and not self.mapping.is_target(ip, port) and is_private(ip)
 
     def failed(self, name: str) -> None:
         """The first address did not answer: try the next one next time."""
@@ -180,7 +183,7 @@ class _Dns:
         self._client: Any = None
 
     async def lookup(self, name: str) -> tuple[list[str], float]:
-        import aiodns  # noqa: PLC0415 - starts a thread of its own
+        import aiodns
 
         if self._client is None:
             self._client = aiodns.DNSResolver(timeout=LOOKUP_SECONDS / 2, tries=2)

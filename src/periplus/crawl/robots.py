@@ -100,11 +100,11 @@ class RobotsFile:
         """May this canonical address be fetched?"""
         path = _path(url)
         if path == "/robots.txt":
-            return Verdict(True, 0, "robots.txt itself")
+            return Verdict(allowed=True, text="robots.txt itself")
         for rule in self._rules:
             if rule.matches(path):
                 return Verdict(rule.allow, rule.line, rule.text)
-        return Verdict(True, 0, "no rule matches")
+        return Verdict(allowed=True, text="no rule matches")
 
 
 ALLOW_ALL = RobotsFile([], None, (), "")

@@ -13,8 +13,8 @@ from periplus.crawl.robots import SIZE_LIMIT
 from periplus.crawl.rows import RobotsRow
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
     from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
 
     from periplus.crawl.fetcher import Fetched
     from periplus.crawl.hosts import ActiveHost, Rules
@@ -61,8 +61,11 @@ class RobotsVisit:
             return await self._ask(other, url)
 
     async def _ask(self, host: ActiveHost, url: str) -> Fetched:
-        answer = await self._requester.send(host, url, "robots.txt itself", limit=SIZE_LIMIT)
-        return answer.fetched
+        while True:
+            answer = await self._requester.send(host, url, "robots.txt itself", limit=SIZE_LIMIT)
+            if not answer.postponed:
+                return answer.fetched
+            await asyncio.sleep(max(0.0, answer.postponed - time.time()))
 
 
 def judge(origin: str, host: int, fetched: Fetched, now: float) -> RobotsAnswer:

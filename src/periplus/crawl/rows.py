@@ -144,6 +144,7 @@ class JournalRow(NamedTuple):
     rule: str
     gap: float  # seconds since the end of the last request to the host; negative when there was none
     delay: float
+    ip_delay: float
     outcome: str
     status: int
     bytes: int

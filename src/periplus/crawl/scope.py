@@ -7,6 +7,7 @@ take them up again (``REOPENED``).
 from __future__ import annotations
 
 import re
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,12 @@ class Scope:
         listed = list(seeds)
         self._hosts = frozenset(map(addresses.host, listed))
         self._sites = frozenset(map(addresses.site, listed))
+
+    def with_removed(self, removed: Iterable[str]) -> Scope:
+        """The same scope with another list of what was taken down."""
+        changed = copy(self)
+        changed._removed = frozenset(removed)  # noqa: SLF001 - our own copy
+        return changed
 
     def refusal(self, url: str, depth: int = 0) -> str:
         """The reason code that keeps ``url`` out, or an empty text."""

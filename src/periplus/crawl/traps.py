@@ -1,7 +1,7 @@
 """Crawler traps: addresses that never end, recognised by their shape or by what came of their like.
 
 Rules by shape need only the address. Rules by experience count, a path pattern (numbers folded, values of the query
-dropped), how many variants were seen and how many of them gave nearly the same text; a pattern over its limit is closed.
+dropped), how many variants were seen and how many of them gave nearly the same text; one over its limit is closed.
 The counts are bounded: the least recently used patterns are forgotten.
 """
 
@@ -17,8 +17,9 @@ MAX_SEGMENTS = 30
 MAX_REPEATS = 3  # of one segment, or of a run of segments, in one path
 MAX_PARAMETERS = 10
 MAX_VARIANTS = 300  # of one path's query
-MAX_CALENDAR_PAGES = 60  # of one calendar pattern
-YEARS_BACK, YEARS_AHEAD = 60, 2
+MAX_MONTHS = 24  # pages of one calendar by months
+MAX_DAYS = 400  # pages of one calendar by days
+FIRST_YEAR, YEARS_AHEAD = 1000, 2
 MAX_NEAR_DUPLICATES = 20  # of one pattern, before it is closed
 NEAR_BITS = 3  # of a 64-bit fingerprint
 FINGERPRINTS_KEPT = 8
@@ -31,8 +32,9 @@ _SESSION = re.compile(
 )
 _NET_SESSION = re.compile(r"/\(s\([0-9a-z]{24}\)\)/", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
-_DATE_END = re.compile(r"(?:^|/)((?:1[0-9]|2[0-9])\d\d|\d{5,6})[/-](?:0?[1-9]|1[0-2])(?:[/-](?:[0-2]?\d|3[01]))?/?$")
+_DATE_END = re.compile(r"(?:^|/)((?:1[0-9]|2[0-9])\d\d|\d{5,6})[/-](?:0?[1-9]|1[0-2])([/-](?:[0-2]?\d|3[01]))?/?$")
 _DATE_QUERY = re.compile(r"(?:^|&)(?:year|yr|y|month|mon|m|week|day|date|cal|calendar|from|start)=", re.IGNORECASE)
+_DAY = re.compile(r"(?:^|&)(?:day|date)=", re.IGNORECASE)
 _YEAR = re.compile(r"(?:^|&)(?:year|yr|y|date|month|cal|from|start)=(\d{4,6})", re.IGNORECASE)
 
 
@@ -98,7 +100,7 @@ class TrapRules:
         if is_calendar(path, query):
             seen = self._of(host, "calendar " + pattern)
             seen.variants += 1
-            return "trap-calendar" if seen.variants > MAX_CALENDAR_PAGES else ""
+            return "trap-calendar" if seen.variants > _calendar_limit(path, query) else ""
         if not query:
             return ""
         seen = self._of(host, "query " + path)
@@ -166,7 +168,14 @@ def _year_refused(path: str, query: str, year: int) -> bool:
     if match is None:
         return False
     number = int(match[1][:4]) if len(match[1]) == 6 and "=" in match[0] else int(match[1])
-    return not year - YEARS_BACK <= number <= year + YEARS_AHEAD
+    return not FIRST_YEAR <= number <= year + YEARS_AHEAD
+
+
+def _calendar_limit(path: str, query: str) -> int:
+    """A page a day may be a journal's own content; a page a month is an overview of it."""
+    match = _DATE_END.search(path)
+    by_days = match[2] if match else _DAY.search(query)
+    return MAX_DAYS if by_days else MAX_MONTHS
 
 
 def pattern_of(path: str, query: str) -> str:

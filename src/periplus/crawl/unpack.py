@@ -46,7 +46,7 @@ def _gzip(data: bytes, limit: int, cut: bool) -> bytes:
         member = isal_zlib.decompressobj(wbits=31)
         try:
             out += member.decompress(data, limit - len(out) + 1)
-        except isal_zlib.error as error:
+        except zlib.error as error:
             if out:
                 break
             raise FetchError("bad-encoding", str(error)) from error

@@ -62,6 +62,9 @@ class Visitor:
             return 0
         wanted = None if row.kind == SITEMAP else wanted_type
         answer = await self._requester.send(host, row.url, str(verdict), row=row, wanted=wanted)
+        if answer.postponed:
+            host.queue.appendleft(row)
+            return 0
         visited = await self._interpret(host, row, answer)
         self._ledger.visited(visited)
         gained = int(row.kind == PAGE) * ((visited.row.state == FETCHED) - (visited.was == FETCHED))

@@ -99,6 +99,7 @@ CREATE TABLE journal (
     rule {text} NOT NULL,
     gap {real} NOT NULL,
     delay {real} NOT NULL,
+    ip_delay {real} NOT NULL,
     outcome {text} NOT NULL,
     status {int} NOT NULL,
     bytes {int} NOT NULL,

@@ -1,0 +1,56 @@
+"""How far crawls have come: one row of ``crawls`` each, with the newest figures."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from periplus.records import CrawlStatus
+
+if TYPE_CHECKING:
+    from periplus.storage import Database, Transaction
+
+ALIVE_SECONDS = 10.0  # a running crawl writes its status more often than this
+
+
+def begin(database: Database) -> tuple[int, CrawlStatus | None]:
+    """The number of this crawl; one that was interrupted goes on, with its figures so far."""
+    now = time.time()
+    with database.write() as tx:
+        last = tx.row("SELECT id, state, status FROM crawls ORDER BY id DESC LIMIT 1")
+        if last is not None and last[1] in ("running", "paused", "stopping"):
+            return int(last[0]), msgspec.json.decode(last[2], type=CrawlStatus)
+        sql = "INSERT INTO crawls (started, state, status, at) VALUES (?, 'running', ?, ?) RETURNING id"
+        return int(tx.value(sql, (now, encoded(CrawlStatus(state="running")), now))), None
+
+
+def save(tx: Transaction, number: int, status: CrawlStatus, *, ended: float = 0.0) -> None:
+    tx.execute(
+        "UPDATE crawls SET state = ?, status = ?, at = ?, ended = ? WHERE id = ?",
+        (status.state, encoded(status), time.time(), ended, number),
+    )
+
+
+def status(database: Database) -> CrawlStatus:
+    """The newest figures: of the crawl that runs, or of the last one."""
+    with database.read() as tx:
+        last = tx.row("SELECT status, at, ended FROM crawls ORDER BY id DESC LIMIT 1")
+        queued, hosts = tx.row("SELECT COALESCE(SUM(queued), 0), COUNT(*) FROM hosts") or (0, 0)
+    if last is None:
+        return CrawlStatus(queued=int(queued), hosts=int(hosts))
+    found = msgspec.json.decode(last[0], type=CrawlStatus)
+    interrupted = not last[2] and time.time() - last[1] > ALIVE_SECONDS
+    state = "idle" if interrupted else found.state
+    return msgspec.structs.replace(found, state=state, queued=int(queued))
+
+
+def encoded(value: CrawlStatus) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def stored_pages(database: Database) -> int:
+    """Pages with a stored response."""
+    with database.read() as tx:
+        return int(tx.value("SELECT COALESCE(SUM(pages), 0) FROM hosts"))
