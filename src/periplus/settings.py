@@ -89,6 +89,7 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     host: Annotated[str, Meta(description="address to listen on")] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535, description="port to listen on; 0 takes a free one")] = 8080
     workers: Annotated[int, Meta(ge=1, description="server processes")] = 1
+    cors: Annotated[tuple[str, ...], Meta(description="origins whose pages may read the API; * is any")] = ()
 
 
 class StorageSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,7 +10,7 @@ from fake_backend import FakeBackend, Note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.settings import BotSettings, Settings
+from periplus.settings import BotSettings, ServeSettings, Settings
 from periplus.web import create_app
 
 PAYLOADS = (
@@ -99,6 +99,29 @@ def test_security_headers_are_everywhere(client, path):
     assert headers["x-frame-options"] == "DENY"
     assert headers["referrer-policy"] == "same-origin"
     assert len(headers["x-request-id"]) == 16
+
+
+# Other sites' pages
+
+
+def test_other_origins_read_the_api_only_when_allowed(client, backend):
+    assert "access-control-allow-origin" not in client.get("/api/v1/search?q=tide", origin="http://a.test").headers
+
+    opened = Client(create_app(backend, Settings(serve=ServeSettings(cors=("http://a.test",)))))
+    allowed = opened.get("/api/v1/search?q=tide", origin="http://a.test").headers
+    assert allowed["access-control-allow-origin"] == "http://a.test"
+    assert "access-control-allow-credentials" not in allowed
+    assert "access-control-allow-origin" not in opened.get("/api/v1/search?q=tide", origin="http://b.test").headers
+    assert "access-control-allow-origin" not in opened.get("/console.json", origin="http://a.test").headers
+
+
+def test_other_origins_can_never_command(backend):
+    client = Client(create_app(backend, Settings(serve=ServeSettings(cors=("*",)))))
+    asked = {"origin": "http://a.test", "access-control-request-method": "DELETE"}
+
+    assert client.call("OPTIONS", "/api/v1/crawl", asked).status == 400
+    assert client.call("DELETE", "/api/v1/crawl", {"origin": "http://a.test"}).status == 403
+    assert backend.commands == []
 
 
 # The operator

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import ssl
 import threading
 import urllib.request
 
 import pytest
+import trustme
 from fake_backend import FakeBackend
 
 from periplus.errors import PortInUse, UsageError
@@ -90,6 +92,30 @@ def test_running_answers_are_finished(app):
         release.set()
         asking.join(10)
     assert answers[0][0] == 200
+
+
+def test_https(app, tmp_path):
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    cert.write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
+    key.write_bytes(certificate.private_key_pem.bytes())
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+
+    with WebServer(app, tls_cert=str(cert), tls_key=str(key)) as server:
+        assert server.address.startswith("https://")
+        with urllib.request.urlopen(f"{server.address}healthz", timeout=10, context=context) as answer:
+            assert answer.read() == b"ok\n"
+
+
+def test_a_certificate_that_is_none_is_wrong_use(app, tmp_path):
+    wrong = tmp_path / "cert.pem"
+    wrong.write_text("not a certificate")
+
+    for path in (wrong, tmp_path / "missing.pem"):
+        with pytest.raises(UsageError, match="check --tls-cert"):
+            WebServer(app, tls_cert=str(path))
 
 
 def test_a_wildcard_address_is_shown_as_loopback(app):

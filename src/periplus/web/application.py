@@ -16,6 +16,7 @@ from periplus.web.access import Gate
 from periplus.web.assets import Assets
 from periplus.web.headers import HeadersMiddleware
 from periplus.web.metrics import Metrics, MetricsMiddleware
+from periplus.web.origins import OriginsMiddleware
 from periplus.web.rendering import environment
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "") -> 
         middleware=[
             Middleware(MetricsMiddleware, metrics=metrics),
             Middleware(HeadersMiddleware),
+            *([Middleware(OriginsMiddleware, origins=settings.serve.cors)] if settings.serve.cors else []),
             Middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5),
         ],
         exception_handlers={

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import signal
 import socket
+import ssl
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ class WebServer:
         tls_cert: str = "",
         tls_key: str = "",
     ) -> None:
+        _check_certificate(tls_cert, tls_key)
         self.socket = _bind(host, port)
         self.host = host
         self.port: int = self.socket.getsockname()[1]
@@ -130,6 +132,16 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in earlier.items():
                 signal.signal(number, handler)
+
+
+def _check_certificate(tls_cert: str, tls_key: str) -> None:
+    """Read the pair now: the server would only stumble over it after it had started."""
+    if not tls_cert:
+        return
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(tls_cert, tls_key or None)
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(f"cannot use {tls_cert}: {error}; check --tls-cert and --tls-key") from error
 
 
 def _bind(host: str, port: int) -> socket.socket:
