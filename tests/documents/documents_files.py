@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 
 
 def zipped(entries: dict[str, str | bytes]) -> bytes:
@@ -15,14 +16,16 @@ def zipped(entries: dict[str, str | bytes]) -> bytes:
     return target.getvalue()
 
 
-def pdf_with(text: str, address: str = "https://example.org/linked", title: str = "Pilot book") -> bytes:
+def pdf_with(
+    text: str, address: str = "https://example.org/linked", title: str = "Pilot book", content: bytes = b""
+) -> bytes:
     """A PDF of one page with a line of text, a link, a title and a date."""
-    content = f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET".encode()
+    packed = zlib.compress(content or f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET".encode())
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
         b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Annots [6 0 R] /Resources << /Font << /F1 5 0 R >> >> >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(packed), packed),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         b"<< /Type /Annot /Subtype /Link /Rect [0 0 9 9] /A << /S /URI /URI (%s) >> >>" % address.encode(),
         b"<< /Title (%s) /Author (P. Chart) /CreationDate (D:20240501000000Z) >>" % title.encode(),

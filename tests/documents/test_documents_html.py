@@ -280,17 +280,19 @@ def test_pages_without_text_are_refused_with_the_reason():
 # Dates and structured data
 
 
+ARTICLE = '<script type="application/ld+json">{"@type":"NewsArticle","datePublished":"2024-05-06T07:08:09Z"}</script>'
+GRAPH = '<script type="application/ld+json">{"@graph":[{"@type":["Article"],"datePublished":"2024-05-06"}]}</script>'
+
+
 @pytest.mark.parametrize(
     ("head", "published", "source"),
     [
-        ('<meta name="date" content="2020-01-01"><script type="application/ld+json">'
-          '{"@type":"NewsArticle","datePublished":"2024-05-06T07:08:09Z"}</script>', "2024-05-06T07:08:09", "json-ld"),
-        ('<script type="application/ld+json">{"@graph":[{"@type":["Article"],"datePublished":"2024-05-06"}]}</script>',
-         "2024-05-06T00:00:00", "json-ld"),
+        (f'{ARTICLE}<meta name="date" content="2020-01-01">', "2024-05-06T07:08:09", "json-ld"),
+        (GRAPH, "2024-05-06T00:00:00", "json-ld"),
         ('<meta name="DC.date.issued" content="2023-02-03">', "2023-02-03T00:00:00", "meta"),
         ('<article><time datetime="2022-02-02">then</time></article>', "2022-02-02T00:00:00", "time"),
     ],
-)  # fmt: skip
+)
 def test_published_dates_and_their_source(head, published, source):
     found = document(f"{head}<p>{PROSE}</p>")
     assert found.published == moment(published)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -160,7 +161,8 @@ def test_rss():
 def test_atom():
     found = document(
         """<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><title>Log</title>
-        <author><name>P. Chart</name></author>        <entry><title type="html">Day &lt;b&gt;one&lt;/b&gt;</title><link rel="self" href="/self"/><link href="/one"/>
+        <author><name>P. Chart</name></author><entry><title type="html">Day &lt;b&gt;one&lt;/b&gt;</title>
+        <link rel="self" href="/self"/><link href="/one"/>
         <summary>Wind west</summary><updated>2024-05-01T00:00:00Z</updated></entry></feed>""",
         "application/atom+xml",
     )
@@ -208,6 +210,14 @@ def test_a_pdf_with_a_wrong_index_is_still_read():
     assert document(data, "application/pdf").text == "Ships wait."
 
 
+def test_a_bomb_in_a_pdf_stays_packed():
+    began = time.process_time()
+    with pytest.raises(ParseError) as caught:
+        document(pdf_with("x", content=b"BT (deep) Tj ET " * 5_000_000), "application/pdf")
+    assert caught.value.reason == "unreadable"
+    assert time.process_time() - began < 20
+
+
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
@@ -243,7 +253,8 @@ def test_odt():
     body = zipped(
         {
             "mimetype": ODT,
-            "content.xml": '<o:d xmlns:o="o" xmlns:text="t" xmlns:xlink="x"><text:h text:outline-level="2">Tides</text:h>'
+            "content.xml": '<o:d xmlns:o="o" xmlns:text="t" xmlns:xlink="x">'
+            '<text:h text:outline-level="2">Tides</text:h>'
             '<text:p>See<text:s/>the <text:a xlink:href="/book">book</text:a></text:p></o:d>',
             "meta.xml": '<m xmlns:dc="d"><dc:title>Pilot</dc:title><dc:language>en-GB</dc:language></m>',
         }

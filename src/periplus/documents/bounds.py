@@ -47,6 +47,8 @@ ZIP_ENTRIES: Final = 10_000  # stop
 ZIP_BYTES: Final = 64 * 2**20  # stop: unpacked bytes that are read
 ZIP_RATIO: Final = 200  # stop: unpacked to packed, for entries over one MiB
 PDF_PAGES: Final = 500  # cut
+PDF_STREAM_BYTES: Final = 16 * 2**20  # a stream that unpacks to more leaves its page unread
+PDF_TOKENS: Final = 300_000  # operators and operands of a page; likewise
 EPUB_CHAPTERS: Final = 500  # cut
 
 # Sitemaps (the protocol's own limits)

@@ -21,6 +21,19 @@ if TYPE_CHECKING:
     from periplus.records import Page
 
 _OPERATORS: Final = 256  # between two looks at the clock
+# What pypdf may do for one file; beyond these it raises, and the page counts as damaged.
+_LIMITS: Final[dict[str, Any]] = {
+    "zlib_maximum_output_length": bounds.PDF_STREAM_BYTES,
+    "lzw_maximum_output_length": bounds.PDF_STREAM_BYTES,
+    "run_length_maximum_output_length": bounds.PDF_STREAM_BYTES,
+    "array_based_stream_maximum_output_length": bounds.PDF_STREAM_BYTES,
+    "stream_decoding_work_maximum_length": 4 * bounds.PDF_STREAM_BYTES,
+    "stream_parsing_work_maximum_count": bounds.PDF_TOKENS,
+    "xform_maximum_invocations_per_extraction": 200,
+    "page_tree_maximum_entries": 20_000,
+    "jbig2dec_binary": None,  # no other program is run
+    "disable_legacy_handling": True,  # else its old constants win over these
+}
 
 
 class _OutOfTime(Exception):
@@ -49,6 +62,11 @@ def read(page: Page) -> Reading:
     import pypdf
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it reports every oddity of every file
+    with pypdf.apply_configuration(**_LIMITS):
+        return _read(pypdf, page)
+
+
+def _read(pypdf: Any, page: Page) -> Reading:
     try:
         file = pypdf.PdfReader(io.BytesIO(page.body), strict=False)
         locked = file.is_encrypted and not file.decrypt("")
