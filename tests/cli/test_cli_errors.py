@@ -131,6 +131,7 @@ def test_help_and_version_answer_on_standard_output(capsys):
     code, out, _ = said(capsys, "--help")
     assert code == 0
     assert "periplus demo" in out
+    assert "politeness" in out
 
     code, out, _ = said(capsys, "--version")
     assert code == 0

@@ -25,8 +25,8 @@ class Supervisor:
 
     def __init__(self, collection: Collection, seeds: list[str], say: Callable[[str], None]) -> None:
         self._collection = collection.create()
-        self._say = say
         refuse_demo(collection)
+        self._server = web_server(collection)  # binds: a port in use is said before anything is fetched
         arguments = (str(collection.folder), collection.flags)
         self._children = [
             Child("crawler", crawl_until, (*arguments, seeds), say),
@@ -35,13 +35,12 @@ class Supervisor:
 
     def run(self, started: Callable[[str, str], None]) -> None:
         """Serve until interrupted; ``started`` gets the address of the search page and of the console."""
-        server = web_server(self._collection)  # binds: a port in use is said before anything is fetched
         key = operator_key(self._collection)
         for child in self._children:
             child.start()
         try:
             with Reloader(self._collection):
-                server.run(lambda address: started(address, f"{address.rstrip('/')}/console?key={key}"))
+                self._server.run(lambda address: started(address, f"{address.rstrip('/')}/console?key={key}"))
         finally:
             for child in self._children:
                 child.stop()

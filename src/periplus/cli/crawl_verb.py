@@ -34,20 +34,21 @@ def crawl(
 ) -> None:
     """Fetch pages from the given addresses on, or go on where the last crawl stopped."""
     from periplus.app import Collection
+    from periplus.crawl import canonical_seeds
 
     chosen = crawl_options(
         max_pages=max_pages, max_depth=max_depth, scope=scope, include=include, exclude=exclude, delay=delay,
         concurrency=concurrency, workers=workers, lang=lang, resolve=resolve, allow_private=allow_private,
     )  # fmt: skip
     flags = {f"crawl.{name}": value for name, value in chosen.items()}
-    with Collection(directory, flags=flags) as collection, step("crawl") as bar:
-        start = all_seeds(urls, seeds)
-        if not start:
-            collection = Collection.existing(directory, flags=flags)  # noqa: PLW2901
+    start = canonical_seeds(all_seeds(urls, seeds))
+    with Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags) as collection:
+        collection.create()
         messages().print(f"crawling into {directory}: {limits(collection.settings.crawl)}", soft_wrap=True)
-        status = collection.crawl(
-            start, recrawl=recrawl, seconds=seconds, progress=lambda status: show_crawl(bar, status)
-        )
+        with step("crawl") as bar:
+            status = collection.crawl(
+                start, recrawl=recrawl, seconds=seconds, progress=lambda status: show_crawl(bar, status)
+            )
     if json:
         print_json(status)
         return

@@ -34,6 +34,7 @@ def up(
     """Crawl, index, rank and serve your sites, continuously, until Ctrl-C."""
     from periplus.app import Collection
     from periplus.app.up import Supervisor
+    from periplus.crawl import canonical_seeds
 
     chosen = crawl_options(
         max_pages=max_pages, max_depth=max_depth, scope=scope, include=include, exclude=exclude, delay=delay,
@@ -41,8 +42,8 @@ def up(
     )  # fmt: skip
     flags = {f"crawl.{name}": value for name, value in chosen.items()}
     flags |= {"serve.host": host, "serve.port": port}
-    start = all_seeds(urls, seeds)
-    collection = Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags)
-    with collection:
+    start = canonical_seeds(all_seeds(urls, seeds))
+    with Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags) as collection:
+        supervisor = Supervisor(collection, start, say=lambda line: messages().print(line, soft_wrap=True))
         messages().print(f"{directory}: {limits(collection.settings.crawl)}", soft_wrap=True)
-        Supervisor(collection, start, say=lambda line: messages().print(line, soft_wrap=True)).run(started=say_where)
+        supervisor.run(started=say_where)

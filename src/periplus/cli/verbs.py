@@ -44,14 +44,11 @@ VERBS = (
     Verb("warm", TOOLS),
 )
 
-HELP = "A complete web search engine: crawl, index, rank and serve, in one folder."
-
 
 def application() -> typer.Typer:
     """The command line as typer knows it."""
     app = typer.Typer(
         name="periplus",
-        help=HELP,
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
