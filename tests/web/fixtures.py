@@ -8,12 +8,13 @@ import pytest
 
 from periplus.demo import DemoWeb
 from web.certificates import Certificates
+from web.dns_server import MockDns
 from web.mock_web import MockWeb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["certificates", "demo_web", "mock_web", "secure_web"]
+__all__ = ["certificates", "demo_web", "mock_dns", "mock_web", "secure_web"]
 
 
 @pytest.fixture
@@ -40,3 +41,10 @@ def demo_web() -> Iterator[DemoWeb]:
     """The demo's web on a free port, its pages speaking of that port."""
     with DemoWeb() as web:
         yield web
+
+
+@pytest.fixture
+def mock_dns() -> Iterator[MockDns]:
+    """A started DNS server in which no name exists yet."""
+    with MockDns() as dns:
+        yield dns
