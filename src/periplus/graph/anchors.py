@@ -76,14 +76,17 @@ def table_of(phrases: Mapping[int, Sequence[Anchor]]) -> AnchorTable:
     """Flat arrays of phrases by page key."""
     keys = sorted(phrases)
     entries = [anchor for key in keys for anchor in phrases[key]]
-    encoded = [anchor.text.encode("utf-8", "replace") for anchor in entries]
-    return AnchorTable(
+    return _flat(
         np.array(keys, np.int64),
-        _offsets([len(phrases[key]) for key in keys]),
+        np.array([len(phrases[key]) for key in keys], np.int64),
         np.array([anchor.sites for anchor in entries], np.int64),
-        _offsets([len(text) for text in encoded]),
-        np.frombuffer(b"".join(encoded), np.uint8),
+        [anchor.text.encode("utf-8", "replace") for anchor in entries],
     )
+
+
+def _flat(keys: Integers, counts: Integers, sites: Integers, encoded: list[bytes]) -> AnchorTable:
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    return AnchorTable(keys, _offsets(counts), sites, _offsets(lengths), np.frombuffer(b"".join(encoded), np.uint8))
 
 
 class _Uses:
@@ -160,12 +163,18 @@ def _table(uses: _Uses) -> AnchorTable:
     score = np.add.reduceat(weight, starts) if len(starts) else weight
     target, phrase = target[starts], phrase[starts]
     best = np.lexsort((phrase, -score, target))
-    found: dict[int, list[Anchor]] = {}
-    for row in best.tolist():
-        entries = found.setdefault(int(target[row]), [])
-        if len(entries) < MAX_PHRASES:
-            entries.append(Anchor(uses.spellings[phrase[row]], max(1, int(score[row] + 0.5))))
-    return table_of(found)
+    best = best[_place_in_group(target[best]) < MAX_PHRASES]
+    sites = np.maximum(1, (score[best] + 0.5).astype(np.int64))
+    keys, counts = np.unique(target[best], return_counts=True)
+    encoded = [text.encode("utf-8", "replace") for text in uses.spellings]
+    return _flat(keys, counts, sites, [encoded[number] for number in phrase[best].tolist()])
+
+
+def _place_in_group(ordered: Integers) -> Integers:
+    """For each row its place among the rows of the same value."""
+    starts = np.flatnonzero(_changes(ordered))
+    lengths = np.diff(starts, append=len(ordered))
+    return np.arange(len(ordered)) - np.repeat(starts, lengths)
 
 
 def _changes(*columns: Integers) -> NDArray[np.bool_]:
@@ -178,8 +187,8 @@ def _changes(*columns: Integers) -> NDArray[np.bool_]:
     return new
 
 
-def _offsets(lengths: list[int]) -> Integers:
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(lengths, np.int64), dtype=np.int64)))
+def _offsets(lengths: Integers) -> Integers:
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
 
 
 @cache

@@ -50,9 +50,16 @@ class LinkGraph(NamedTuple):
     last_batch: int
 
     @classmethod
-    def build(cls, batches: Batches, *, nofollow: Nofollow = "exclude", uncrawled: bool = True) -> LinkGraph:
+    def build(
+        cls,
+        batches: Batches,
+        *,
+        nofollow: Nofollow = "exclude",
+        uncrawled: bool = True,
+        pages: Pages | None = None,
+    ) -> LinkGraph:
         """The graph of the newest version of every page; ``uncrawled`` keeps targets that were never read."""
-        pages = newest_pages(batches)
+        pages = pages or newest_pages(batches)
         vertices = _Vertices(pages)
         pairs = []
         for rows in link_rows(batches, pages):

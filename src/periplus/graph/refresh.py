@@ -8,6 +8,7 @@ import numpy as np
 
 from periplus.graph.anchors import anchors
 from periplus.graph.link_graph import LinkGraph
+from periplus.graph.links import newest_pages
 from periplus.graph.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE, pagerank
 from periplus.graph.ranks import TOP_KEPT, TopRank
 
@@ -35,7 +36,8 @@ def refresh_ranks(
     progress: Callable[[int, float], None] | None = None,
 ) -> RankTable:
     """Computes and publishes the ranks of everything in the log; starts from the ranks published before."""
-    graph = LinkGraph.build(batches, nofollow=nofollow)
+    newest = newest_pages(batches)
+    graph = LinkGraph.build(batches, nofollow=nofollow, pages=newest)
     old = store.current()
     pages = pagerank(
         graph.pages,
@@ -64,7 +66,7 @@ def refresh_ranks(
         host_history=hosts.history,
         top_pages=_top_pages(graph, pages.ranks),
         top_hosts=_top(list(graph.host_names), hosts.ranks),
-        anchors=anchors(batches),
+        anchors=anchors(batches, newest),
     )
 
 
