@@ -59,8 +59,10 @@ def _word_shares(sample: list[str], language: str) -> dict[str, float]:
     shares: dict[str, float] = {}
     if stops is not None:
         shares["stop_words"] = sum(counts[word] for word in stops) / total
-    most = (times for word, times in counts.most_common(40) if len(word) > 3 and (stops is None or word not in stops))
-    shares["repetition"] = next(most, 0) / total
+    common = ((times, word) for word, times in counts.items() if times > 2 and len(word) > 3)
+    shares["repetition"] = (
+        max((times for times, word in common if stops is None or word not in stops), default=1) / total
+    )
     if adult := sum(counts[word] for word in _ADULT):
         shares["adult_words"] = adult / total
     return shares

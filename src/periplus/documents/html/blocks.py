@@ -28,57 +28,53 @@ _HUB: Final = 0.5  # share of the text in link lists from which the page is a hu
 
 def choose(blocks: list[Block]) -> list[bool]:
     """For each block whether it belongs to the main text."""
-    chosen = _by_zone(blocks)
-    if sum(len(block.text) for block, kept in zip(blocks, chosen, strict=True) if kept) < _TOO_LITTLE * _size(blocks):
-        _readmit(blocks, chosen)
-    _narrow_to_main(blocks, chosen)
+    chosen = [block.zone == zones.CONTENT for block in blocks]
+    if _size(blocks, chosen) < _TOO_LITTLE * sum(block.size for block in blocks):
+        chosen = [kept or _may_return(block) for block, kept in zip(blocks, chosen, strict=True)]
+    chosen = _narrowed_to_main(blocks, chosen)
     _drop_link_lists(blocks, chosen)
     return chosen
 
 
-def _by_zone(blocks: list[Block]) -> list[bool]:
-    return [block.zone == zones.CONTENT for block in blocks]
+def _size(blocks: list[Block], chosen: list[bool]) -> int:
+    return sum([block.size for block, kept in zip(blocks, chosen, strict=True) if kept])
 
 
-def _readmit(blocks: list[Block], chosen: list[bool]) -> None:
-    for number, block in enumerate(blocks):
-        if block.zone in zones.HINTED and not _is_linked(block):
-            chosen[number] = True
+def _may_return(block: Block) -> bool:
+    return block.zone in zones.HINTED and not _is_linked(block)
 
 
-def _narrow_to_main(blocks: list[Block], chosen: list[bool]) -> None:
-    """Keep only the marked main part, the strongest mark that holds enough text."""
-    total = sum(len(block.text) for block, kept in zip(blocks, chosen, strict=True) if kept)
+def _narrowed_to_main(blocks: list[Block], chosen: list[bool]) -> list[bool]:
+    """Only the marked main part, by the strongest mark that holds enough text."""
+    total = _size(blocks, chosen)
     for mark in (2, 1):
-        inside = sum(
-            len(block.text) for block, kept in zip(blocks, chosen, strict=True) if kept and block.in_main >= mark
-        )
-        if inside and (inside >= _ENOUGH_MAIN or inside >= _MAIN_SHARE * total):
-            for number, block in enumerate(blocks):
-                chosen[number] = chosen[number] and block.in_main >= mark
-            return
+        inside = [kept and block.in_main >= mark for block, kept in zip(blocks, chosen, strict=True)]
+        size = _size(blocks, inside)
+        if size and (size >= _ENOUGH_MAIN or size >= _MAIN_SHARE * total):
+            return inside
+    return chosen
 
 
 def _drop_link_lists(blocks: list[Block], chosen: list[bool]) -> None:
     """Runs of two and more short linked blocks, or a lone one at either end, where enough else remains."""
     numbers = [number for number, kept in enumerate(chosen) if kept]
-    total = sum(len(blocks[number].text) for number in numbers)
-    dropped: list[int] = []
-    for linked, run in groupby(numbers, key=lambda number: _is_linked(blocks[number])):
-        members = list(run)
-        if linked and (len(members) > 1 or members[0] in (numbers[0], numbers[-1])):
-            dropped.extend(members)
-    if sum(len(blocks[number].text) for number in dropped) < _HUB * total:
+    linked = [number for number in numbers if _is_linked(blocks[number])]
+    if not linked:
+        return
+    dropped = [number for number in linked if _in_run(number, chosen, blocks, (numbers[0], numbers[-1]))]
+    if sum(blocks[number].size for number in dropped) < _HUB * sum(blocks[number].size for number in numbers):
         for number in dropped:
             chosen[number] = False
 
 
+def _in_run(number: int, chosen: list[bool], blocks: list[Block], ends: tuple[int, int]) -> bool:
+    if number in ends:
+        return True
+    return any(chosen[other] and _is_linked(blocks[other]) for other in (number - 1, number + 1))
+
+
 def _is_linked(block: Block) -> bool:
-    return not block.heading and len(block.text) < _SHORT and block.link_chars > _LINKED * len(block.text)
-
-
-def _size(blocks: list[Block]) -> int:
-    return sum(len(block.text) for block in blocks)
+    return block.link_chars > _LINKED * block.size and block.size < _SHORT and not block.heading
 
 
 def joined(blocks: list[Block], limit: int) -> str:

@@ -64,9 +64,12 @@ def _read_links(reading: Reading, found: Walk, chosen: list[bool], links: LinkSe
     if reading.redirect:
         links.add(reading.redirect, "")
     for link in found.links:
+        href = link.href.strip()
+        if not href or href[0] == "#":
+            continue
         rel = link.rel.lower().split() if link.rel else ()
-        text = clean("".join(link.parts)) or link.alt
-        links.add(link.href.strip(), text, clean(link.title) if link.title else "", rel, _place(link, chosen))
+        title = clean(link.title) if link.title else ""
+        links.add(href, clean(link.text) or link.alt, title, rel, _place(link, chosen))
     reading.links = links.links()
     addresses = ((links.address(source.strip()), alt) for source, alt in found.images)
     reading.images = [(url, alt) for url, alt in addresses if url]
@@ -83,8 +86,8 @@ def _place(link: RawLink, chosen: list[bool]) -> str:
 
 
 def _measure(reading: Reading, found: Walk, markup_chars: int) -> None:
-    visible = sum(len(block.text) for block in found.blocks)
-    linked = sum(block.link_chars for block in found.blocks)
+    visible = sum([block.size for block in found.blocks])
+    linked = sum([block.link_chars for block in found.blocks])
     trackers = sum(1 for source in found.script_sources if any(name in source for name in _TRACKERS))
     reading.signals.update(
         text_ratio=visible / max(1, markup_chars),

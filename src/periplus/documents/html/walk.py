@@ -34,10 +34,11 @@ class Overrun(Exception):
 class Block:
     """The text between two block-level tags."""
 
-    __slots__ = ("heading", "in_main", "link_chars", "row", "text", "zone")
+    __slots__ = ("heading", "in_main", "link_chars", "row", "size", "text", "zone")
 
     def __init__(self, text: str, zone: int, link_chars: int, in_main: int, heading: int, row: int) -> None:
         self.text = text
+        self.size = len(text)
         self.zone = zone
         self.link_chars = link_chars
         self.in_main = in_main
@@ -48,7 +49,7 @@ class Block:
 class RawLink:
     """An anchor as it stands in the page; ``block`` is where it began."""
 
-    __slots__ = ("alt", "block", "href", "parts", "rel", "title", "zone")
+    __slots__ = ("alt", "block", "href", "parts", "rel", "text", "title", "zone")
 
     def __init__(self, href: str, rel: str, title: str, block: int, zone: int) -> None:
         self.href = href
@@ -56,7 +57,8 @@ class RawLink:
         self.title = title
         self.block = block
         self.zone = zone
-        self.parts: list[str] = []
+        self.parts: list[str] = []  # texts while it is open
+        self.text = ""
         self.alt = ""
 
 
@@ -85,15 +87,16 @@ class Walk(SaxHandler):
         self._row = 0
         self._rows = 0
         self._pre = 0
-        self._depth = 0
-        self._skip_until = 0  # depth of the element whose text is not text
-        self._skipped: list[str] | None = None  # gathers a title or JSON-LD
+        self._depth = 0  # of open elements that are in _STARTS; the others do not matter
+        self._skip = 0  # open elements from the one on whose text is not text
+        self._skipped: list[str] | None = None  # gathers a title, JSON-LD or hidden text
         self._json_chars = 0
         self._restore: list[tuple[int, int, int, int]] = []  # depth, zone, main, row to go back to
         self._parts: list[str] = []
         self._link_chars = 0
         self._anchor: RawLink | None = None
-        self._anchor_start = 0  # how many parts stood before it
+        self._anchor_start = 0  # how many parts of the block stood before it
+        self._anchor_counted = 0  # how many of its parts were counted in blocks that ended
         self._restore_depth = 0  # depth of the last of them
         self._elements = 0
         self._countdown = bounds.CLOCK_EVERY
@@ -102,20 +105,21 @@ class Walk(SaxHandler):
     # Events. These three run for every tag and text of every page: hence the few calls and the plain tests.
 
     def start_element(self, tag: str, attrs: Attributes) -> None:
-        self._depth += 1
-        if self._skip_until:
+        if self._skip:
+            self._skip += 1
             return
+        start = _STARTS.get(tag)
+        if start is not None:
+            self._depth += 1
+            start(self, tag, attrs)
+        elif attrs and (len(attrs) > 1 or attrs[0][0] != "class"):
+            self._skip_hidden(attrs)
         self._countdown -= 1
         if not self._countdown:
             self._check()
-        start = _STARTS.get(tag)
-        if start is not None:
-            start(self, tag, attrs)
-        elif attrs and (len(attrs) > 1 or attrs[0][0] != "class"):
-            self._hide(attrs)
 
     def characters(self, data: str) -> None:
-        if self._skip_until:
+        if self._skip:
             if self._skipped is not None:
                 self._skipped.append(data)
             return
@@ -123,37 +127,36 @@ class Walk(SaxHandler):
         if not parts and data.isspace():
             return
         parts.append(data)
-        if self._anchor is not None:
-            self._anchor.parts.append(data)
-            self._link_chars += len(data)
+        anchor = self._anchor
+        if anchor is not None:
+            anchor.parts.append(data)
 
     def end_element(self, tag: str) -> None:
-        depth = self._depth
-        self._depth = depth - 1
-        if self._skip_until:
-            if depth == self._skip_until:
-                self._skip_until = 0
+        if self._skip:
+            self._skip -= 1
+            if not self._skip:
                 self._end_skipped(tag)
+                if tag in _ENDS:
+                    self._depth -= 1
             return
-        if tag in _ENDS:
-            if self._parts and tag != "a":
-                self._flush()
-            end = _ENDS[tag]
-            if end is not None:
-                end(self)
-        if depth == self._restore_depth:
+        if tag not in _ENDS:
+            return
+        end = _ENDS[tag]
+        if end is not None:
+            end(self)
+        if self._depth == self._restore_depth:
             self._leave()
+        self._depth -= 1
 
     def finish(self) -> None:
         """Take in what is still open when the page ends or a bound was reached."""
-        if self._parts:
-            self._flush()
+        self.end_anchor()
+        self.end_block()
 
     # What the tags do
 
     def on_block(self, tag: str, attrs: Attributes) -> None:
-        if self._parts:
-            self._flush()
+        self.end_block()
         if attrs:
             self._hide(attrs)
 
@@ -161,8 +164,7 @@ class Walk(SaxHandler):
         """Many pages hide their body until a script shows it, so its own attributes do not count."""
 
     def on_container(self, tag: str, attrs: Attributes) -> None:
-        if self._parts:
-            self._flush()
+        self.end_block()
         zone = zones.TAGS.get(tag, zones.CONTENT)
         if tag == "header" and not self._main:
             zone = zones.ASIDE
@@ -172,20 +174,19 @@ class Walk(SaxHandler):
             self._enter(zone)
 
     def on_main(self, tag: str, attrs: Attributes) -> None:
-        if self._parts:
-            self._flush()
+        self.end_block()
         self._enter_main(tag)
         self._hide(attrs)
 
     def on_skipped(self, tag: str, attrs: Attributes) -> None:
-        self._skip_until = self._depth
+        self._skip = 1
         if tag == "title" and not self.title:
             self._skipped = []
         elif self._parts:
             self._parts.append(" ")
 
     def on_script(self, tag: str, attrs: Attributes) -> None:
-        self._skip_until = self._depth
+        self._skip = 1
         self.scripts += 1
         named = dict(attrs[:_ATTRIBUTES])
         source = named.get("src")
@@ -196,32 +197,43 @@ class Walk(SaxHandler):
 
     def on_anchor(self, tag: str, attrs: Attributes) -> None:
         named = dict(attrs[:_ATTRIBUTES])
+        self.end_anchor()
         href = named.get("href")
         if href is None:
-            self._anchor = None
             return
         if "style" in named or "hidden" in named:
             self._hide(attrs)
         link = RawLink(href, named.get("rel") or "", named.get("title") or "", len(self.blocks), self._zone)
         self._anchor = link
         self._anchor_start = len(self._parts)
+        self._anchor_counted = 0
         if len(self.links) < 4 * bounds.LINKS:
             self.links.append(link)
 
     def end_anchor(self) -> None:
         """Close the anchor; the signs that link a heading to itself are no text."""
         link = self._anchor
+        if link is None:
+            return
+        self._count_anchor(link)
         self._anchor = None
-        if link is not None and len(link.parts) == 1 and link.parts[0].strip() in _SELF_LINK_SIGNS:
+        link.text = "".join(link.parts)
+        if len(link.text) < 3 and link.text.strip() in _SELF_LINK_SIGNS:
             del self._parts[self._anchor_start :]
 
+    def _count_anchor(self, link: RawLink) -> None:
+        """Count the link's text so far towards the block, once."""
+        parts = link.parts
+        self._link_chars += sum(map(len, parts[self._anchor_counted :]))
+        self._anchor_counted = len(parts)
+
     def on_heading(self, tag: str, attrs: Attributes) -> None:
-        if self._parts:
-            self._flush()
+        self.end_block()
         self._heading = int(tag[1])
         self._hide(attrs)
 
     def end_heading(self) -> None:
+        self.end_block()
         self._heading = 0
 
     def on_break(self, tag: str, attrs: Attributes) -> None:
@@ -266,19 +278,18 @@ class Walk(SaxHandler):
             self.links.append(link)
 
     def on_row(self, tag: str, attrs: Attributes) -> None:
-        if self._parts:
-            self._flush()
+        self.end_block()
         self._rows += 1
         self._remember()
         self._row = self._rows
 
     def on_pre(self, tag: str, attrs: Attributes) -> None:
-        if self._parts:
-            self._flush()
+        self.end_block()
         self._pre += 1
         self._hide(attrs)
 
     def end_pre(self) -> None:
+        self.end_block()
         self._pre = max(0, self._pre - 1)
 
     # Zones
@@ -302,9 +313,16 @@ class Walk(SaxHandler):
     def _hide(self, attrs: Attributes) -> None:
         for name, value in attrs:
             if _is_hiding(name, value):
-                if self._parts:
-                    self._flush()
+                self.end_block()
                 self._enter(zones.HIDDEN)
+                return
+
+    def _skip_hidden(self, attrs: Attributes) -> None:
+        """Leave out an inline element that is hidden."""
+        for name, value in attrs:
+            if _is_hiding(name, value):
+                self._skip = 1
+                self._skipped = []
                 return
 
     def _enter(self, zone: int) -> None:
@@ -324,8 +342,7 @@ class Walk(SaxHandler):
 
     def _leave(self) -> None:
         """Go back to where the walk was before the element that ends here; it may have entered two things at once."""
-        if self._parts:
-            self._flush()
+        self.end_block()
         restore = self._restore
         while restore and restore[-1][0] == self._restore_depth:
             _, self._zone, self._main, self._row = restore.pop()
@@ -333,10 +350,16 @@ class Walk(SaxHandler):
 
     # Text
 
-    def _flush(self) -> None:
-        """End the block."""
-        joined = "".join(self._parts)
-        self._parts.clear()
+    def end_block(self) -> None:
+        """Make a block of the text since the last one."""
+        parts = self._parts
+        if not parts:
+            return
+        joined = parts[0] if len(parts) == 1 else "".join(parts)
+        parts.clear()
+        if self._anchor is not None:
+            self._count_anchor(self._anchor)
+            self._anchor_start = 0
         link_chars, self._link_chars = self._link_chars, 0
         text = clean_lines(joined) if self._pre else clean(joined)
         if not text:
@@ -353,6 +376,8 @@ class Walk(SaxHandler):
         self._skipped = None
         if tag == "title":
             self.title = clean(text)
+        elif tag != "script":
+            self.hidden_chars += len(text.strip())
         elif self._json_chars + len(text) <= bounds.JSON_CHARS:
             self._json_chars += len(text)
             self.json_ld.append(text)
@@ -407,9 +432,10 @@ _STARTS: Final[dict[str, Callable[[Walk, str, Attributes], None]]] = {
     "tr": Walk.on_row,
     "pre": Walk.on_pre,
 }
-# What the end of a tag does beside ending the block; None where that is all.
+# What the end of a tag does; None for nothing.
 _ENDS: Final[dict[str, Callable[[Walk], None] | None]] = {
-    **dict.fromkeys([*_BLOCKS.split(), *_CONTAINERS.split(), "main", "article", "body", "tr"]),
+    **dict.fromkeys(_STARTS),
+    **dict.fromkeys([*_BLOCKS.split(), *_CONTAINERS.split(), "main", "article", "body", "tr"], Walk.end_block),
     **dict.fromkeys(_HEADINGS.split(), Walk.end_heading),
     "pre": Walk.end_pre,
     "a": Walk.end_anchor,
