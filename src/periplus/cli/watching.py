@@ -1,0 +1,59 @@
+"""A live line about a collection that other processes are building, on standard error."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from periplus.cli.output import messages, number
+from periplus.errors import PeriplusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from periplus.app import Collection
+    from periplus.jobs import CollectionStatus
+
+EVERY_ON_A_TERMINAL = 1.0  # seconds
+EVERY_ELSEWHERE = 30.0
+
+
+@contextmanager
+def watched(collection: Collection) -> Iterator[None]:
+    """Show how the collection grows until the block ends; a line only when something changed."""
+    stop = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(collection, stop), name="watcher", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        watcher.join()
+
+
+def _watch(collection: Collection, stop: threading.Event) -> None:
+    console = messages()
+    last = ""
+    every = EVERY_ON_A_TERMINAL if console.is_terminal else EVERY_ELSEWHERE
+    while not stop.wait(every):
+        try:
+            line = summary(collection.status())
+        except PeriplusError:
+            continue  # being written: look again
+        if line != last:
+            console.print(f"\r\x1b[K{line}" if console.is_terminal else line, end="" if console.is_terminal else "\n")
+            last = line
+    if last and console.is_terminal:
+        console.print()
+
+
+def summary(status: CollectionStatus) -> str:
+    """One line: pages, what waits, what can be found."""
+    crawl = status.crawl
+    searchable = status.index.documents if status.index else 0
+    rate = f" at {crawl.rate:.1f} a second" if crawl.state == "running" else ""
+    return (
+        f"crawl {crawl.state}: {number(status.pages)} pages{rate}, {number(crawl.queued)} waiting; "
+        f"{number(searchable)} searchable"
+    )
