@@ -21,7 +21,7 @@ from html import escape
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-from periplus.demo import Reply, Request, RequestLog, RequestRecord, WebServer, html, redirect
+from periplus.demo import Reply, Request, RequestLog, RequestRecord, Resource, WebServer, html, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -103,6 +103,24 @@ class MockWeb:
 
     def redirect(self, url: str, to: str, status: int = 302) -> str:
         self.at(url, redirect(to, status))
+        return url
+
+    def redirect_chain(self, host: str, hops: int) -> str:
+        """``/hop/0`` leads through that many redirects to a page; returns its address."""
+        for number in range(hops):
+            self.redirect(f"http://{host}/hop/{number}", f"/hop/{number + 1}")
+        self.page(f"http://{host}/hop/{hops}", "<p>Arrived at last.")
+        return f"http://{host}/hop/0"
+
+    def redirect_loop(self, *urls: str) -> str:
+        """Each of ``urls`` leads to the next, the last to the first."""
+        for url, target in zip(urls, (*urls[1:], urls[0]), strict=True):
+            self.redirect(url, target)
+        return urls[0]
+
+    def conditional(self, url: str, body: str, date: str = "2025-01-01") -> str:
+        """An HTML page with ETag and Last-Modified that answers 304 to conditional requests."""
+        self.at(url, Resource(body.encode(), "text/html; charset=utf-8", date).reply)
         return url
 
     def robots(self, host: str, text: str = "", answer: Answer | list[Answer] | None = None) -> None:

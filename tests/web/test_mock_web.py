@@ -55,6 +55,23 @@ def test_redirects_robots_and_text(mock_web):
     assert fetch(mock_web.port, "a.test", "/notes.txt").headers["content-type"].startswith("text/plain")
 
 
+def test_chains_and_loops_of_redirects(mock_web):
+    assert mock_web.redirect_chain("a.test", 2) == "http://a.test/hop/0"
+    places = [fetch(mock_web.port, "a.test", f"/hop/{number}").headers.get("location") for number in range(3)]
+    assert places == ["/hop/1", "/hop/2", None]
+    mock_web.redirect_loop("http://a.test/", "http://b.test/")
+    assert fetch(mock_web.port, "a.test").headers["location"] == "http://b.test/"
+    assert fetch(mock_web.port, "b.test").headers["location"] == "http://a.test/"
+
+
+def test_a_conditional_page_is_sent_once(mock_web):
+    mock_web.conditional("http://a.test/", "<p>unchanged")
+    tag = fetch(mock_web.port, "a.test").headers["etag"]
+    assert fetch(mock_web.port, "a.test", "/", f"If-None-Match: {tag}").status == 304
+    mock_web.conditional("http://a.test/", "<p>changed")
+    assert fetch(mock_web.port, "a.test", "/", f"If-None-Match: {tag}").status == 200
+
+
 def test_answers_in_turn_and_the_last_repeats(mock_web):
     mock_web.at("http://a.test/", [Reply(500), Reply(503), Reply(200, b"up again")])
     assert [fetch(mock_web.port, "a.test").status for _ in range(4)] == [500, 503, 200, 200]
@@ -206,13 +223,11 @@ def test_an_endless_body_stops_when_the_client_leaves(mock_web):
     assert mock_web.log.wait_until_closed()
 
 
-def test_drip_comes_in_small_pieces(mock_web):
+def test_drip_takes_its_time(mock_web):
     mock_web.at("http://a.test/", faults.Drip(body=b"slowly", pause=0.01))
-    with RawClient(mock_web.port) as client:
-        client.send("a.test", "/", "GET", "Connection: close")
-        pieces = list(client.pieces())
-    assert b"".join(pieces).endswith(b"slowly")
-    assert len(pieces) > 3
+    assert fetch(mock_web.port, "a.test").body == b"slowly"
+    (record,) = mock_web.requests()
+    assert record.finished - record.monotonic >= 6 * 0.01
 
 
 def test_the_head_can_drip_too(mock_web):

@@ -2,6 +2,7 @@
 
 from periplus.demo.messages import Reply, Request, html, redirect
 from periplus.demo.request_log import RequestLog, RequestRecord
+from periplus.demo.resource import Resource
 from periplus.demo.server import WebServer
 from periplus.demo.web import DEFAULT_PORT, DemoWeb, Note
 from periplus.demo.wire import Wire
@@ -14,6 +15,7 @@ __all__ = [
     "Request",
     "RequestLog",
     "RequestRecord",
+    "Resource",
     "WebServer",
     "Wire",
     "html",
