@@ -25,6 +25,7 @@ def slow_pagerank(
     form: str = "probability",
     teleport: list[float] | None = None,
     weights: dict[tuple[int, int], float] | None = None,
+    leak: list[float] | None = None,
     iterations: int = 400,
 ) -> np.ndarray:
     """Straight from the definition, edge by edge, with the classic form iterated as it is."""
@@ -41,9 +42,10 @@ def slow_pagerank(
     rank = [whole * value for value in jump]
     for _ in range(iterations):
         new = [(1 - damping) * whole * value for value in jump]
+        kept = [1 - leak[vertex] if leak else 1.0 for vertex in range(count)]
         for source, target in links:
-            new[target] += damping * rank[source] * weight[source, target] / out[source]
-        lost = damping * sum(rank[vertex] for vertex in range(count) if not out[vertex])
+            new[target] += damping * rank[source] * kept[source] * weight[source, target] / out[source]
+        lost = damping * sum(rank[vertex] * (1 - kept[vertex] if out[vertex] else 1.0) for vertex in range(count))
         if dangling in ("spread", "back-edges"):
             new = [value + lost * share for value, share in zip(new, jump, strict=True)]
         if dangling == "normalise":

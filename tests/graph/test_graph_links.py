@@ -127,7 +127,7 @@ def test_uncrawled_targets_are_kept_or_dropped(log) -> None:
     assert graph.host_names == ["a.example", "b.example"]
 
 
-def test_many_links_of_one_host_weigh_less_each_and_a_little_more_together(log) -> None:
+def test_many_links_of_one_site_weigh_less_each_and_a_little_more_together(log) -> None:
     many = [page(f"https://a.example/{number}", C) for number in range(10)]
     log.append([*many, page(B, C)])
     graph = LinkGraph.build(log)
@@ -138,6 +138,42 @@ def test_many_links_of_one_host_weigh_less_each_and_a_little_more_together(log) 
         ("a.example", "c.example"): pytest.approx(1 + np.log(10)),
         ("b.example", "c.example"): pytest.approx(1.0),
     }
+
+
+def ring(number: int) -> list[int]:
+    return [(number + 1) % 300]
+
+
+def everyone(number: int) -> list[int]:
+    return [other for other in range(300) if other != number]
+
+
+@pytest.mark.parametrize("neighbours", [ring, everyone])
+@pytest.mark.parametrize("hosts", [1, 50, 300])
+def test_a_farm_of_one_voice_does_not_lift_its_target_above_an_honest_page(log, hosts: int, neighbours) -> None:
+    """300 pages on few machines that link to one another and to their target, against 20 linked-to sites."""
+    target, honest = "https://target.example/", "https://honest.example/"
+
+    def farm(number: int) -> str:
+        return f"https://farm{number % hosts}.example/{number}"
+
+    def voice(host: str) -> str:
+        return f"machine {int(host[4:-8]) % 3}" if host.startswith("farm") else host
+
+    log.append([page(farm(number), *map(farm, neighbours(number)), target) for number in range(300)])
+    supporters = [f"https://s{number}.example/" for number in range(20)]
+    log.append([page(url, honest, supporters[number - 1]) for number, url in enumerate(supporters)])
+    log.append([page(target), page(honest)])
+    graph = LinkGraph.build(log, voice=voice)
+    ranks = dict(zip(graph.page_keys.tolist(), pagerank(graph.pages).ranks.tolist(), strict=True))
+    assert ranks[addresses.page_key(honest)] > ranks[addresses.page_key(target)]
+
+
+def test_hosts_of_one_site_are_one_voice(log) -> None:
+    log.append([page("https://x.a.example/", C), page("https://y.a.example/", C), page(B, C)])
+    graph = LinkGraph.build(log)
+    assert weight(graph, "https://x.a.example/", C) == pytest.approx((1 + np.log(2)) / 2)
+    assert weight(graph, B, C) == 1.0
 
 
 def test_links_within_a_host_are_not_in_the_host_graph(log) -> None:

@@ -17,9 +17,9 @@ from periplus.graph import from_edges, pagerank, read_edges, steps
 POLICIES = ["spread", "normalise", "back-edges", "ignore"]
 
 
-def graph_of(edges, count, weights=None):
+def graph_of(edges, count, weights=None, leak=None):
     array = np.array(edges, np.int64).reshape(-1, 2)
-    return from_edges(array[:, 0], array[:, 1], count, weights)
+    return from_edges(array[:, 0], array[:, 1], count, weights, leak)
 
 
 @st.composite
@@ -75,6 +75,15 @@ def test_both_makes_agree_with_and_without_weights(make, dangling) -> None:
             graph = graph_of(edges, 40, given_weights)
             found = pagerank(graph, dangling=dangling, tolerance=1e-14, threads=threads)
             assert np.abs(found.ranks - expected).sum() < 1e-12
+
+
+@pytest.mark.parametrize("dangling", ["spread", "normalise", "ignore"])
+def test_a_leak_is_treated_like_a_sink(make, dangling) -> None:
+    edges = [(0, 1), (0, 2), (1, 2), (2, 0), (3, 0)]
+    leak = [0.5, 0.0, 0.25, 0.9, 0.0]
+    found = pagerank(graph_of(edges, 5, leak=np.array(leak)), dangling=dangling, tolerance=1e-14)
+    assert np.abs(found.ranks - slow_pagerank(edges, 5, dangling=dangling, leak=leak)).sum() < 1e-12
+    assert found.ranks.sum() == pytest.approx(1) or dangling == "ignore"
 
 
 def test_teleport_to_trusted_vertices_in_both_makes(make) -> None:

@@ -30,7 +30,8 @@ class Csr(NamedTuple):
     offsets: NDArray[np.int64]
     sources: NDArray[np.uint32]
     weights: Floats | None
-    out_weight: Floats  # sum over the edges out of a vertex; 0 for a sink
+    out_weight: Floats  # what a weight is divided by to give the share of an edge; 0 for a sink
+    leak: Floats  # share of a vertex's rank that follows no edge: 1 for a sink, else 0 in an ordinary graph
 
     @property
     def vertices(self) -> int:
@@ -50,7 +51,13 @@ class Csr(NamedTuple):
         return np.equal(self.out_weight, 0.0)
 
 
-def from_edges(sources: Integers, targets: Integers, vertices: int, weights: Floats | None = None) -> Csr:
+def from_edges(
+    sources: Integers,
+    targets: Integers,
+    vertices: int,
+    weights: Floats | None = None,
+    leak: Floats | None = None,
+) -> Csr:
     """The graph of these edges; of an edge given several times, the first weight counts."""
     if not 0 <= vertices <= MAX_VERTICES:
         raise UsageError(f"{vertices} vertices are more than a graph can hold ({MAX_VERTICES})")
@@ -58,21 +65,23 @@ def from_edges(sources: Integers, targets: Integers, vertices: int, weights: Flo
         raise UsageError(f"an edge names a vertex beyond the last one ({vertices - 1})")
     pairs = pair(sources, targets)
     if weights is None:
-        return from_pairs(distinct(pairs), vertices)
+        return from_pairs(distinct(pairs), vertices, leak=leak)
     order = np.argsort(pairs, kind="stable")
     ordered = pairs[order]
     first = _firsts(ordered)
-    return from_pairs(ordered[first], vertices, np.ascontiguousarray(weights[order][first], np.float64))
+    return from_pairs(ordered[first], vertices, np.ascontiguousarray(weights[order][first], np.float64), leak)
 
 
-def from_pairs(pairs: Pairs, vertices: int, weights: Floats | None = None) -> Csr:
-    """The graph of sorted distinct pairs, see ``pair``."""
+def from_pairs(pairs: Pairs, vertices: int, weights: Floats | None = None, leak: Floats | None = None) -> Csr:
+    """The graph of sorted distinct pairs, see ``pair``; the rest of a ``leak`` is parted among a vertex's edges."""
     sources = (pairs & _LOW).astype(np.uint32)
     targets = (pairs >> np.uint64(32)).astype(np.int64)
     offsets = np.zeros(vertices + 1, np.int64)
     np.cumsum(np.bincount(targets, minlength=vertices), out=offsets[1:])
-    out_weight = np.bincount(sources, weights, minlength=vertices).astype(np.float64)
-    return Csr(offsets, sources, weights, out_weight)
+    sums = np.bincount(sources, weights, minlength=vertices).astype(np.float64)
+    lost = np.where(sums == 0, 1.0, 0.0 if leak is None else leak)
+    out_weight = np.divide(sums, 1.0 - lost, out=np.zeros_like(sums), where=lost < 1)
+    return Csr(offsets, sources, weights, out_weight, lost)
 
 
 def pair(sources: Integers, targets: Integers) -> Pairs:
@@ -101,12 +110,13 @@ def with_back_edges(graph: Csr) -> Csr:
         np.concatenate((targets, graph.sources[into_sink])),
         graph.vertices,
         weights,
+        np.where(graph.sinks, 0.0, graph.leak),
     )
 
 
 def _subset(graph: Csr, targets: NDArray[np.uint32], kept: NDArray[np.bool_]) -> Csr:
     weights = None if graph.weights is None else graph.weights[kept]
-    return from_edges(graph.sources[kept], targets[kept], graph.vertices, weights)
+    return from_edges(graph.sources[kept], targets[kept], graph.vertices, weights, graph.leak)
 
 
 def _firsts(ordered: Pairs) -> NDArray[np.bool_]:

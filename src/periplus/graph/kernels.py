@@ -11,7 +11,7 @@ M_F64 = "Array(float64, 1, 'C')"
 
 _STEP = signature(
     "void",
-    *(R_I64, R_U32, R_F64, R_F64, R_F64, R_F64, R_F64, F64, F64, M_F64, M_F64, M_F64, I64, I64),
+    *(R_I64, R_U32, R_F64, R_F64, R_F64, R_F64, R_F64, R_F64, F64, F64, M_F64, M_F64, M_F64, I64, I64),
 )
 
 
@@ -23,12 +23,13 @@ def pull(
     rank: Any,
     share: Any,  # rank over weight out
     inverse: Any,  # one over weight out; 0 for a sink
+    leak: Any,  # share of a rank that follows no edge
     teleport: Any,  # one value for all vertices, or one each
     damping: float,
     base: float,  # what teleport is multiplied with
     new_rank: Any,
     new_share: Any,
-    sums: Any,  # difference, mass of sinks, mass of all
+    sums: Any,  # difference, mass that follows no edge, mass of all
     start: int,
     stop: int,
 ) -> None:
@@ -49,8 +50,7 @@ def pull(
         value = damping * received + base * (teleport[vertex] if personal else teleport[0])
         difference += abs(value - rank[vertex])
         total += value
-        if inverse[vertex] == 0.0:
-            lost += value
+        lost += value * leak[vertex]
         new_rank[vertex] = value
         new_share[vertex] = value * inverse[vertex]
     sums[0] = difference

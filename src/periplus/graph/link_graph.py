@@ -1,11 +1,16 @@
 """The web as a graph, of pages and of hosts, from the log of batches.
 
 A vertex is a page with http and https folded; canonical duplicates and redirects count as the page they name. A page
-links to another once, however many links it has. A host that links to one page from many of its own has less than
+links to another once, however many links it has. A site that links to one page from many of its own has less than
 proportionally more to say:
 
-    weight of one of k links from a host to a page = (1 + ln k) / k
+    weight of one of k links from a site to a page = (1 + ln k) / k
+    share of the rank that follows it              = weight / links of the linking page
     weight of host -> host over k linking pages    =  1 + ln k
+
+What the weights take away is spread over all pages (``Csr.leak``). It must not be parted among the other links of a
+page, or a thousand pages that link to nothing but one target would lose nothing by it. Who speaks with one voice is the
+registered site, or what the caller knows better, such as the IP address of a host.
 
 Links between the pages of one host count in the page graph and not in the host graph; links of a page to itself in
 neither. Memory: some 200 bytes a vertex while building, 8 bytes a link, and 24 bytes a link for the finished graph.
@@ -22,7 +27,7 @@ from periplus.graph import csr
 from periplus.graph.links import link_rows, newest_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,9 +61,13 @@ class LinkGraph(NamedTuple):
         *,
         nofollow: Nofollow = "exclude",
         uncrawled: bool = True,
+        voice: Callable[[str], str] = addresses.site,
         pages: Pages | None = None,
     ) -> LinkGraph:
-        """The graph of the newest version of every page; ``uncrawled`` keeps targets that were never read."""
+        """The graph of the newest version of every page.
+
+        ``uncrawled`` keeps targets that were never read; hosts of the same ``voice`` count as one site.
+        """
         pages = pages or newest_pages(batches)
         vertices = _Vertices(pages)
         pairs = []
@@ -68,7 +77,7 @@ class LinkGraph(NamedTuple):
             other = sources != targets
             pairs.append(csr.distinct(csr.pair(sources[other], targets[other])))
         edges = np.concatenate([np.empty(0, np.uint64), *pairs])
-        return _graph(vertices, edges, pages, uncrawled=uncrawled)
+        return _graph(vertices, edges, pages, voice, uncrawled=uncrawled)
 
 
 class _Vertices:
@@ -100,7 +109,9 @@ class _Vertices:
         return np.fromiter(self._numbers, np.int64, len(self._numbers))
 
 
-def _graph(vertices: _Vertices, edges: Pairs, pages: Pages, *, uncrawled: bool) -> LinkGraph:
+def _graph(
+    vertices: _Vertices, edges: Pairs, pages: Pages, voice: Callable[[str], str], *, uncrawled: bool
+) -> LinkGraph:
     sources, targets = (edges & _LOW).astype(np.int64), (edges >> np.uint64(32)).astype(np.int64)
     keys = vertices.keys()
     used = np.zeros(len(keys), np.bool_)
@@ -117,7 +128,7 @@ def _graph(vertices: _Vertices, edges: Pairs, pages: Pages, *, uncrawled: bool) 
     return LinkGraph(
         keys[order],
         page_hosts,
-        _page_graph(edges, page_hosts),
+        _page_graph(edges, _numbered(map(voice, host_names))[page_hosts]),
         np.array([addresses.host_key(name) for name in host_names], np.int64),
         host_names,
         _host_graph(edges, page_hosts, len(host_names)),
@@ -134,11 +145,19 @@ def _numbers_by_key(keys: Integers, used: NDArray[np.bool_]) -> Integers:
     return numbers
 
 
-def _page_graph(edges: Pairs, page_hosts: Integers) -> Csr:
-    """The more links one host has to one page, the less each of them weighs."""
-    source_hosts = page_hosts[(edges & _LOW).astype(np.int64)]
-    counts = _counts(csr.pair(source_hosts, edges >> np.uint64(32)))
-    return csr.from_pairs(edges, len(page_hosts), (1.0 + np.log(counts)) / counts)
+def _page_graph(edges: Pairs, page_voices: Integers) -> Csr:
+    """The more links one voice has for one page, the less each of them weighs."""
+    vertices, sources = len(page_voices), (edges & _LOW).astype(np.int64)
+    counts = _counts(csr.pair(page_voices[sources], edges >> np.uint64(32)))
+    weights = (1.0 + np.log(counts)) / counts
+    links = np.bincount(sources, minlength=vertices)
+    leak = 1.0 - np.bincount(sources, weights, minlength=vertices) / np.maximum(links, 1)
+    return csr.from_pairs(edges, vertices, weights, np.clip(leak, 0.0, 1.0))
+
+
+def _numbered(names: Iterable[str]) -> Integers:
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
 
 def _host_graph(edges: Pairs, page_hosts: Integers, hosts: int) -> Csr:

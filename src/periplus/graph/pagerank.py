@@ -10,6 +10,8 @@ the mass on sinks (*dangling*):
 - ``back-edges``: a sink links back to all that link to it; one nobody links to is spread;
 - ``ignore``: it is lost, and ranks sum to less than 1.
 
+A graph may leak (``Csr.leak``): that part of a rank is treated like the mass on a sink.
+
 The form ``probability`` sums to 1; ``classic`` gives every vertex 1 - d instead of its share of it, so it is larger by
 the number of vertices. Differences are those of the probability form.
 """
@@ -111,11 +113,11 @@ def _iterate(
     history: list[Convergence] = []
     began = time.perf_counter()
     spread = dangling in ("spread", "back-edges")
-    sinks = float(step.rank[graph.sinks].sum())
+    lost = float(step.rank @ graph.leak)
     for iteration in range(1, max_iterations + 1):
         before = step.rank.copy() if dangling == "normalise" else step.rank
-        sums = step.advance(damping, 1.0 - damping + (damping * sinks if spread else 0.0))
-        difference, sinks = sums.difference, sums.sinks
+        sums = step.advance(damping, 1.0 - damping + (damping * lost if spread else 0.0))
+        difference, lost = sums.difference, sums.lost
         if dangling == "normalise":
             step.scale(1.0 / sums.total)
             difference = float(np.abs(step.rank - before).sum())

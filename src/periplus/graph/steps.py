@@ -28,7 +28,7 @@ EDGES_A_THREAD = 500_000  # fewer are not worth a thread
 
 class Sums(NamedTuple):
     difference: float  # L1, to the rank before
-    sinks: float  # mass on vertices without links out
+    lost: float  # mass that follows no edge: that of sinks, in an ordinary graph
     total: float
 
 
@@ -79,7 +79,6 @@ class PlainStep(_State):
     def __init__(self, graph: Csr, rank: Floats, teleport: Floats) -> None:
         super().__init__(graph, rank, teleport)
         self._targets = graph.targets
-        self._sinks = graph.sinks
 
     def __enter__(self) -> PlainStep:
         return self
@@ -92,7 +91,7 @@ class PlainStep(_State):
         difference = float(np.abs(new - self.rank).sum())
         self.rank = new
         self.share = new * self.inverse
-        return Sums(difference, float(new[self._sinks].sum()), float(new.sum()))
+        return Sums(difference, float(new @ self.graph.leak), float(new.sum()))
 
 
 class CompiledStep(_State):
@@ -126,7 +125,7 @@ class CompiledStep(_State):
         sums = np.empty(3)
         pull(
             *(self.graph.offsets, self.graph.sources, self._weights, self.rank, self.share, self.inverse),
-            *(self.teleport, damping, base, self._other_rank, self._other_share, sums, *part),
+            *(self.graph.leak, self.teleport, damping, base, self._other_rank, self._other_share, sums, *part),
         )
         return sums
 
