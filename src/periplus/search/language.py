@@ -49,9 +49,31 @@ _OR = ("OR", "|", "||")
 def read(text: str) -> Reading:
     """How ``text`` is understood as a query."""
     whole = clean(text)
-    reader = _Reader(whole[:MAX_CHARACTERS])
+    reader = _Reader(_without_loose_quotes(whole[:MAX_CHARACTERS]))
     nodes = reader.sequence(depth=0)
     return Reading(nodes, reader.cut or len(whole) > MAX_CHARACTERS)
+
+
+def _closing(text: str, at: int) -> int:
+    """Where the quote that opens at ``at`` closes; 0 when none opens there or it never closes."""
+    places = [text.find(end, at + 1) for end in _QUOTES.get(text[at : at + 1], "")]
+    return min((place for place in places if place > 0), default=0)
+
+
+def _without_loose_quotes(text: str) -> str:
+    """``text`` without the quotes that open nothing, so that every quote left is half of a pair."""
+    kept: list[str] = []
+    at = 0
+    while at < len(text):
+        end = _closing(text, at)
+        if end:
+            kept.append(text[at : end + 1])
+        elif text[at] not in _QUOTE_SIGNS:
+            kept.append(text[at])
+        elif kept and kept[-1][-1] not in " +-:(":
+            kept.append(" ")
+        at = end + 1 if end else at + 1
+    return "".join(kept)
 
 
 class _Reader:
@@ -125,8 +147,6 @@ class _Reader:
         operator = _OPERATOR.match(self.text, self.at)
         if operator:
             return self._operated(operator, depth)
-        if self.text[self.at] in _QUOTE_SIGNS:  # one that opens nothing
-            self.at += 1
         return self._word(self._bare_word(depth))
 
     def _brackets(self, depth: int) -> Node | None:
@@ -187,18 +207,10 @@ class _Reader:
         return self.at < len(self.text)
 
     def _at_quote(self) -> bool:
-        return self._closing() > 0
-
-    def _closing(self) -> int:
-        """Where the quote that opens here closes; 0 when none opens or it never closes."""
-        ends = _QUOTES.get(self.text[self.at : self.at + 1])
-        if ends is None:
-            return 0
-        places = [self.text.find(end, self.at + 1) for end in ends]
-        return max(0, min((place for place in places if place > 0), default=0))
+        return _closing(self.text, self.at) > 0
 
     def _phrase(self) -> str:
-        end = self._closing()
+        end = _closing(self.text, self.at)
         inside = self.text[self.at + 1 : end]
         self.at = end + 1
         return " ".join("".join(" " if sign in _QUOTE_SIGNS else sign for sign in inside).split())

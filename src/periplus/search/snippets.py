@@ -133,24 +133,31 @@ def _weighed(text: str, query: Wanted, language: str) -> list[_Sentence]:
 
 
 def _spans(text: str, query: Wanted) -> list[tuple[int, int]]:
-    """The sentences worth weighing: those with most different beginnings of words, the earlier first."""
-    hits: dict[tuple[int, int], set[int]] = {}
-    for number, pattern in enumerate(query.beginnings):
-        last = (0, 0)
-        for match in islice(pattern.finditer(text), MAX_PLACES):
-            if not last[0] <= match.start() < last[1]:
-                last = _bounds(text, match.start())
-            hits.setdefault(last, set()).add(number)
-    ordered = sorted(hits, key=lambda span: (-len(hits[span]), span[0]))
-    return ordered[:MAX_SENTENCES]
+    """The sentences worth weighing: those with many and with rare beginnings of words, the earlier first."""
+    worth: dict[tuple[int, int], float] = {}
+    for pattern in query.beginnings:
+        spans = _spans_of(text, pattern)
+        for span in spans:
+            worth[span] = worth.get(span, 0.0) + 1.0 / len(spans)
+    return sorted(worth, key=lambda span: (-worth[span], span[0]))[:MAX_SENTENCES]
+
+
+def _spans_of(text: str, pattern: re.Pattern[str]) -> set[tuple[int, int]]:
+    found: set[tuple[int, int]] = set()
+    last = (0, 0)
+    for match in islice(pattern.finditer(text), MAX_PLACES):
+        if not last[0] <= match.start() < last[1]:
+            last = _bounds(text, match.start())
+        found.add(last)
+    return found
 
 
 def _bounds(text: str, at: int) -> tuple[int, int]:
     """The sentence around ``at``, or ``REACH`` to either side where it is longer."""
     low = max(0, at - REACH)
     start = low
-    for match in _END.finditer(text, low, at):
-        start = match.end()
+    for match in _END.finditer(text, low, at + 1):  # one more, so that the letter behind an end is seen
+        start = match.end() if match.end() <= at else start
     if start == low and low:
         space = text.find(" ", low, at)
         start = space + 1 if space >= 0 else low

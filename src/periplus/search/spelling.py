@@ -2,7 +2,7 @@
 
 The dictionary of a generation is laid out as arrays: letters, lengths, and a 64-bit mask of the letters in each word.
 A word is compared only with those whose length and mask allow the distance; these are measured all at once
-(restricted Damerau-Levenshtein, one column of all candidates at a time). Likely mistakes cost less than a whole edit:
+(restricted Damerau-Levenshtein in a narrow band). Likely mistakes cost less than a whole edit:
 neighbouring keys, swapped and doubled letters, a vowel for a vowel. Bound: the ``MAX_WORDS`` most frequent words.
 """
 
@@ -43,8 +43,11 @@ FEW_RESULTS = 10
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _VOWELS = frozenset("aeiouy")
 
+FAR = 99.0
+
 IntArray = np.ndarray[Any, np.dtype[np.int32]]
-FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+LetterArray = IntArray
+FloatArray = np.ndarray[Any, np.dtype[np.float32]]
 
 
 def _neighbours() -> dict[str, frozenset[str]]:
@@ -71,14 +74,6 @@ class Candidate(Struct, frozen=True):
         return math.log(self.frequency + 1) - EDIT_WORTH * self.cost
 
 
-def substitution_cost(one: str, other: str) -> float:
-    if one == other:
-        return 0.0
-    if other in _NEIGHBOURS.get(one, ()):
-        return NEIGHBOUR
-    return VOWEL if one in _VOWELS and other in _VOWELS else 1.0
-
-
 class Dictionary:
     """Words and frequencies, laid out for comparing one word with all of them."""
 
@@ -87,9 +82,7 @@ class Dictionary:
         self.words = [word for word, _ in kept]
         self.counts = np.array([count for _, count in kept], dtype=np.int64)
         self.lengths = np.array([len(word) for word in self.words], dtype=np.int32)
-        self.letters = np.zeros((len(kept), MAX_LETTERS), dtype=np.int32)
-        for row, word in enumerate(self.words):
-            self.letters[row, : len(word)] = np.frombuffer(word.encode("utf-32-le", "replace"), dtype=np.uint32)
+        self.letters = _laid_out(self.words)
         self.masks = _masks(self.letters)
 
     def near(self, word: str, limit: int = 8) -> list[Candidate]:
@@ -100,18 +93,17 @@ class Dictionary:
         rows = self._possible(word, reach)
         if not len(rows):
             return []
-        edits, costs = _distances(word, self.letters[rows], self.lengths[rows])
-        costs = costs + FIRST_LETTER * (self.letters[rows, 0] != ord(word[0]))
-        near = np.flatnonzero((edits <= reach) & (edits > 0))
-        worth = np.log(self.counts[rows[near]] + 1.0) - EDIT_WORTH * costs[near]
-        best = near[np.argsort(-worth, kind="stable")[:limit]]
+        edits = distances(word, self.letters[:, rows], self.lengths[rows], reach)
+        rows = rows[(edits > 0) & (edits <= reach)]
+        costs = likely_costs(word, self.letters[:, rows], self.lengths[rows], reach)
+        costs = costs + FIRST_LETTER * (self.letters[0, rows] != ord(word[0]))
+        worth = np.log(self.counts[rows] + 1.0) - EDIT_WORTH * costs
+        best = np.argsort(-worth, kind="stable")[:limit]
         return [Candidate(self.words[rows[i]], int(self.counts[rows[i]]), float(costs[i])) for i in best]
 
     def _possible(self, word: str, reach: int) -> IntArray:
         """Rows whose length and letters allow so few edits; the most frequent when there are too many."""
-        letters = np.zeros((1, MAX_LETTERS), dtype=np.int32)
-        letters[0, : len(word)] = [ord(letter) for letter in word]
-        mask = _masks(letters)[0]
+        mask = _masks(_laid_out([word]))[0]
         fits = (
             (np.abs(self.lengths - len(word)) <= reach)
             & (np.bitwise_count(self.masks & ~mask) <= reach)
@@ -127,78 +119,108 @@ def _comparable(word: str) -> bool:
     return LEAST_LETTERS <= len(word) <= MAX_LETTERS and word.replace("'", "").isalpha()
 
 
-def _masks(letters: IntArray) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    bits = np.where(letters > 0, np.left_shift(np.uint64(1), (letters % 64).astype(np.uint64)), np.uint64(0))
-    return np.asarray(np.bitwise_or.reduce(bits, axis=1), dtype=np.uint64)
+def _laid_out(words: list[str]) -> LetterArray:
+    """A row a place, a column a word; zero behind a word's end."""
+    padded = "".join(word.ljust(MAX_LETTERS, "\0") for word in words)
+    points = np.frombuffer(padded.encode("utf-32-le", "replace"), dtype=np.int32)
+    return np.ascontiguousarray(points.reshape(len(words), MAX_LETTERS).T)
 
 
-def _distances(word: str, letters: IntArray, lengths: IntArray) -> tuple[IntArray, FloatArray]:
-    """Edits and their cost from ``word`` to every row of ``letters``: one table for all rows, letter by letter."""
-    return _Table(word, letters).measure(lengths)
+def _masks(letters: LetterArray) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """The letters of each word as bits; different letters may share one, which only lets more words through."""
+    masks = np.zeros(letters.shape[1], dtype=np.uint64)
+    for row in letters:
+        bits = np.left_shift(np.uint64(1), (row % 64).astype(np.uint64))
+        masks |= np.where(row > 0, bits, np.uint64(0))
+    return masks
+
+
+def distances(word: str, letters: LetterArray, lengths: IntArray, reach: int) -> FloatArray:
+    """Plain edits from ``word`` to each column of ``letters``; ``FAR`` where there are more than ``reach``."""
+    return _Table(word, letters, reach, _PlainCosts()).measure(lengths)
+
+
+def likely_costs(word: str, letters: LetterArray, lengths: IntArray, reach: int) -> FloatArray:
+    """The same with likely mistakes costing less than a whole edit."""
+    return _Table(word, letters, reach, _LikelyCosts(word, letters)).measure(lengths)
+
+
+class _PlainCosts:
+    swap = 1.0
+
+    def deletion(self, i: int) -> float:  # of the i-th letter typed
+        return 1.0
+
+    def insertion(self, j: int) -> Any:  # of the j-th letter meant
+        return 1.0
+
+    def other_letter(self, i: int, j: int) -> Any:
+        return 1.0
+
+
+class _LikelyCosts(_PlainCosts):
+    """Doubled letters, neighbouring keys and vowels are confused more easily."""
+
+    swap = SWAP
+
+    def __init__(self, word: str, letters: LetterArray) -> None:
+        self.word = word
+        self.letters = letters
+        self.vowel = np.isin(letters, [ord(vowel) for vowel in _VOWELS])
+
+    def deletion(self, i: int) -> float:
+        return DOUBLE if i > 0 and self.word[i] == self.word[i - 1] else 1.0
+
+    def insertion(self, j: int) -> Any:
+        return np.where(self.letters[j] == self.letters[j - 1], DOUBLE, 1.0) if j > 0 else 1.0
+
+    def other_letter(self, i: int, j: int) -> Any:
+        letter = self.word[i]
+        cost = np.where(self.vowel[j], VOWEL, 1.0) if letter in _VOWELS else np.ones(self.letters.shape[1])
+        close = [ord(other) for other in _NEIGHBOURS.get(letter, ())]
+        return np.where(np.isin(self.letters[j], close), NEIGHBOUR, cost) if close else cost
 
 
 class _Table:
-    """The dynamic programme of restricted Damerau-Levenshtein, vectorised over candidate words."""
+    """Restricted Damerau-Levenshtein, all candidates at once, in the band that ``reach`` edits cannot leave."""
 
-    def __init__(self, word: str, letters: IntArray) -> None:
+    def __init__(self, word: str, letters: LetterArray, reach: int, costs: _PlainCosts) -> None:
         self.word = word
         self.letters = letters
-        self.width = letters.shape[1]
-        self.count = len(letters)
+        self.reach = reach
+        self.costs = costs
 
-    def measure(self, lengths: IntArray) -> tuple[IntArray, FloatArray]:
-        edits = [np.repeat(np.arange(self.width + 1, dtype=np.float64)[None, :], self.count, axis=0)]
-        costs = [self._first_row()]
-        for i, letter in enumerate(self.word):
-            edits.append(self._row(edits, i, np.where(self.letters == ord(letter), 0.0, 1.0), 1.0, 1.0, None))
-            doubled = i > 0 and self.word[i - 1] == letter
-            costs.append(
-                self._row(costs, i, self._substitutions(letter), DOUBLE if doubled else 1.0, SWAP, self._insertions())
-            )
-        rows = np.arange(self.count)
-        return edits[-1][rows, lengths].astype(np.int32), costs[-1][rows, lengths]
-
-    def _first_row(self) -> FloatArray:
-        return np.concatenate([np.zeros((self.count, 1)), np.cumsum(self._insertions(), axis=1)], axis=1)
-
-    def _insertions(self) -> FloatArray:
-        """Cost of a letter that the typed word lacks: less when it doubles the one before."""
-        result = np.ones(self.letters.shape)
-        result[:, 1:][self.letters[:, 1:] == self.letters[:, :-1]] = DOUBLE
+    def measure(self, lengths: IntArray) -> FloatArray:
+        rows: list[dict[int, FloatArray]] = [{}, {}]
+        for i in range(len(self.word) + 1):
+            rows.append(self._row(i, rows[-1], rows[-2]))
+        result = np.full(len(lengths), FAR, dtype=np.float32)
+        for length, values in rows[-1].items():
+            result = np.where(lengths == length, values, result)
         return result
 
-    def _substitutions(self, letter: str) -> FloatArray:
-        result = np.ones(self.letters.shape)
-        close = [ord(other) for other in _NEIGHBOURS.get(letter, ())]
-        if letter in _VOWELS:
-            result[np.isin(self.letters, [ord(vowel) for vowel in _VOWELS])] = VOWEL
-        result[np.isin(self.letters, close)] = NEIGHBOUR
-        result[self.letters == ord(letter)] = 0.0
-        return result
-
-    def _row(
-        self,
-        rows: list[FloatArray],
-        i: int,
-        substitution: FloatArray,
-        deletion: float,
-        swap: float,
-        insertion: FloatArray | None,
-    ) -> FloatArray:
-        above = rows[i]
-        row = np.empty_like(above)
-        row[:, 0] = above[:, 0] + deletion
-        for j in range(1, self.width + 1):
-            added = 1.0 if insertion is None else insertion[:, j - 1]
-            best = np.minimum(above[:, j] + deletion, row[:, j - 1] + added)
-            best = np.minimum(best, above[:, j - 1] + substitution[:, j - 1])
-            if i > 0 and j > 1:
-                swapped = (self.letters[:, j - 2] == ord(self.word[i])) & (
-                    self.letters[:, j - 1] == ord(self.word[i - 1])
-                )
-                best = np.where(swapped, np.minimum(best, rows[i - 1][:, j - 2] + swap), best)
-            row[:, j] = best
+    def _row(self, i: int, above: dict[int, FloatArray], before: dict[int, FloatArray]) -> dict[int, FloatArray]:
+        row: dict[int, FloatArray] = {}
+        for j in range(max(0, i - self.reach), min(MAX_LETTERS, i + self.reach) + 1):
+            row[j] = self._cell(i, j, row, above, before)
         return row
+
+    def _cell(
+        self, i: int, j: int, row: dict[int, FloatArray], above: dict[int, FloatArray], before: dict[int, FloatArray]
+    ) -> FloatArray:
+        count = self.letters.shape[1]
+        best = np.full(count, 0.0 if i == j == 0 else FAR, dtype=np.float32)
+        if j in above:
+            best = np.minimum(best, above[j] + self.costs.deletion(i - 1))
+        if j - 1 in row:
+            best = np.minimum(best, row[j - 1] + self.costs.insertion(j - 1))
+        if j - 1 in above:
+            other = self.letters[j - 1] != ord(self.word[i - 1])
+            best = np.minimum(best, above[j - 1] + other * self.costs.other_letter(i - 1, j - 1))
+        if i > 1 and j - 2 in before:
+            swapped = (self.letters[j - 2] == ord(self.word[i - 1])) & (self.letters[j - 1] == ord(self.word[i - 2]))
+            best = np.where(swapped, np.minimum(best, before[j - 2] + self.costs.swap), best)
+        return best
 
 
 class Speller:

@@ -1,0 +1,318 @@
+"""The engine over a small collection: what is found, in which order, and how it is shown."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from conftest import DOCUMENTS, build, day, page
+from periplus.errors import NotReady, UsageError
+from periplus.ranking import PROFILES, check
+from periplus.records import SearchAnswer, SearchRequest
+from periplus.search import Engine
+from periplus.settings import SearchSettings, Settings
+
+
+def urls(answer):
+    return [result.url for result in answer]
+
+
+def ask(engine, query, **options):
+    return engine.search(SearchRequest(query, **options))
+
+
+def test_the_best_match_comes_first(engine):
+    answer = ask(engine, "tide tables")
+    assert urls(answer)[0] == "https://harbour.example/tides"
+    assert answer.results[0].rank == 1
+    assert answer.total.value == 11
+    assert answer.total.relation == "eq"
+    assert [result.rank for result in answer] == list(range(1, len(answer) + 1))
+
+
+def test_the_answer_has_the_shape_of_the_surface(engine):
+    plain = msgspec.to_builtins(ask(engine, "tide tables"))
+    assert set(plain) == {
+        *("query", "results", "total", "page", "size", "next", "corrections", "suggestions", "took_ms", "degraded"),
+        "generation",
+    }
+    assert plain["query"] == {"text": "tide tables", "parsed": "tide tables", "corrected": None}
+    first = plain["results"][0]
+    assert set(first) == {
+        *("rank", "id", "url", "display_url", "site", "title", "snippet", "highlights", "language", "published"),
+        *("fetched", "type", "score", "more_from_site", "explain"),
+    }
+    assert first["published"] == "2025-03-01T00:00:00Z"
+    assert first["fetched"] == "2026-01-10T00:00:00Z"
+    assert first["display_url"] == "harbour.example › tides"
+    decoded = msgspec.json.decode(msgspec.json.encode(plain), type=SearchAnswer)
+    assert decoded.results == ask(engine, "tide tables").results
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ('"tide tables"', {"https://harbour.example/tides", "https://harbour.example/"}),
+        ("+portolan +compass", {"https://www.charts.example/portolan"}),
+        ("lighthouse -keeper", set()),
+        ("buoy -lighthouse", {"https://harbour.example/pilots"}),
+        ("starfish OR parchment", {"id:doc-2", "https://www.charts.example/portolan"}),
+        ("intitle:portolan", {"https://www.charts.example/portolan"}),
+        ("inurl:guide.pdf", {"https://manual.example/guide.pdf"}),
+        ("portol*", {"https://www.charts.example/portolan", "https://www.charts.example/"}),
+        ("c++", {"https://manual.example/guide.pdf"}),
+        ("lang:de", {"https://kueste.example/gezeiten"}),
+        ("kuste", {"https://kueste.example/gezeiten"}),
+        ("tide filetype:pdf", {"https://manual.example/guide.pdf"}),
+        ("tide after:2025-01-01 before:2025-12-31", {"https://harbour.example/tides"}),
+        ("calendar", {"https://harbour.example/tides"}),  # only other pages' links say so
+        ("chart site:charts.example", {"https://www.charts.example/portolan", "https://www.charts.example/"}),
+        ("portolan -site:charts.example", set()),
+        ("gezeiten -lang:en", {"https://kueste.example/gezeiten"}),
+        ("-tide", set()),
+        ("", set()),
+        ("\x00\x01\ud800", set()),
+        ('"" ()', set()),
+        ("!!!", set()),
+    ],
+)
+def test_what_is_found(engine, query, found):
+    answer = ask(engine, query, correct=False)
+    assert set(urls(answer)) == found
+    assert answer.total.value == len(found)
+
+
+def test_parameters_filter_like_operators(engine):
+    assert urls(ask(engine, "gezeiten hafen", language="de")) == ["https://kueste.example/gezeiten"]
+    assert urls(ask(engine, "tide", type="pdf")) == ["https://manual.example/guide.pdf"]
+    assert urls(ask(engine, "tide", site="www.charts.example")) == ["https://www.charts.example/portolan"]
+    assert urls(ask(engine, "tide", after="2025", before="2026")) == ["https://harbour.example/tides"]
+
+
+def test_contradicting_filters_find_nothing(engine):
+    answer = ask(engine, "tide site:harbour.example", site="charts.example")
+    assert answer.total.value == 0
+    assert not answer.results
+
+
+def test_an_empty_query_with_a_site_lists_it(engine):
+    answer = ask(engine, "", site="harbour.example")
+    assert answer.total.value == 5
+    assert urls(answer)[0] == "https://harbour.example/"  # the highest link prior
+
+
+def test_sort_by_date(engine):
+    for query in ("tide", "lang:en"):
+        answer = ask(engine, query, sort="date", size=20)
+        moments = [result.published or result.fetched for result in answer]
+        assert len(moments) > 5
+        assert moments == sorted(moments, reverse=True)
+
+
+def test_host_diversity_counts_from_the_first_rank(engine):
+    answer = ask(engine, "tide", size=20)
+    hosts = [result.url.split("/")[2] for result in answer if result.url.startswith("http")]
+    assert hosts.count("harbour.example") == 3
+    last = [result for result in answer if "harbour.example" in result.url][-1]
+    assert last.more_from_site == 2
+    assert sum(result.more_from_site for result in answer) == 2
+
+
+def test_documents_without_a_host_are_exempt(engine):
+    answer = ask(engine, "tide pools", size=20)
+    assert sum(result.url.startswith("id:") for result in answer) == 4
+    assert answer.results[0].id.startswith("doc-")
+
+
+def test_asking_for_a_site_shows_all_of_it(engine):
+    assert len(ask(engine, "tide site:harbour.example")) == 5
+
+
+def test_diversity_can_be_turned_off(engine):
+    answer = engine.search(SearchRequest("tide", size=20), per_host=0)
+    assert sum("harbour.example" in result.url for result in answer) == 5
+    assert len(answer) == answer.total.value
+
+
+def test_pages_are_pieces_of_one_list(engine):
+    whole = urls(ask(engine, "tide", size=20))
+    pieces: list[str] = []
+    number = 1
+    while True:
+        answer = ask(engine, "tide", page=number, size=2)
+        pieces += urls(answer)
+        if answer.next is None:
+            break
+        number += 1
+    assert pieces == whole
+    assert ask(engine, "tide", page=2, size=2).results[0].rank == 3
+
+
+def test_next_is_a_relative_link(engine):
+    assert ask(engine, "tide", size=2).next == "/api/v1/search?q=tide&page=2&size=2"
+    assert ask(engine, "tide", size=20).next is None
+
+
+def test_a_page_beyond_the_end_is_empty(engine):
+    answer = ask(engine, "tide", page=10, size=10)
+    assert not answer.results
+    assert answer.next is None
+    assert answer.total.value > 0
+
+
+def test_a_site_name_finds_its_front_page_first(engine):
+    for query in ("harbour.example", "https://harbour.example/", "http://www.harbour.example", "Harbour"):
+        assert ask(engine, query).results[0].url == "https://harbour.example/", query
+    for query in ("charts", "www.charts.example", "charts.example"):
+        assert ask(engine, query).results[0].url == "https://www.charts.example/", query
+
+
+def test_a_whole_address_finds_its_page_first(engine):
+    assert ask(engine, "https://harbour.example/old/tide-log").results[0].url == "https://harbour.example/old/tide-log"
+
+
+def test_highlights_mark_stems(engine):
+    first = ask(engine, "tables of tides").results[0]
+    assert [first.snippet[start:end].lower() for start, end in first.highlights][:2] == ["tide", "tables"]
+
+
+def test_only_stop_words(engine):
+    assert ask(engine, "the").total.value > 0
+
+
+def test_misspelt_queries_are_corrected_only_when_nothing_was_found(engine):
+    answer = ask(engine, "portlan parchmnt")
+    assert answer.query.corrected == "portolan parchment"
+    assert answer.query.text == "portlan parchmnt"
+    assert answer.corrections == ("portolan parchment",)
+    assert urls(answer)[0] == "https://www.charts.example/portolan"
+
+
+def test_correction_can_be_refused(engine):
+    answer = ask(engine, "portlan", correct=False)
+    assert answer.query.corrected is None
+    assert not answer.results
+    assert answer.corrections == ("portolan",)
+
+
+def test_a_query_with_results_is_not_replaced(engine):
+    answer = ask(engine, "tide portlan")
+    assert answer.query.corrected is None
+    assert answer.corrections == ("tide portolan",)
+
+
+def test_split_and_joined_words(engine):
+    assert ask(engine, "lighthousekeeper").query.corrected == "lighthouse keeper"
+    assert ask(engine, "porto lan").corrections == ("portolan",)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_profile_answers_and_explains(engine, name):
+    answer = ask(engine, "tide tables", profile=name, explain=True, size=20)
+    assert answer.results
+    for result in answer:
+        assert result.explain is not None
+        assert check(result.explain) == ""
+        assert result.explain.value == pytest.approx(result.score)
+    scores = [result.score for result in answer]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_missing_ranks_degrade_the_reference_profiles(engine):
+    assert "ranks" in ask(engine, "tide", profile="grs2").degraded
+    assert ask(engine, "tide").degraded == ()
+
+
+def test_a_long_query_says_that_it_was_cut(engine):
+    answer = ask(engine, " ".join(f"tide w{i}" for i in range(100)))
+    assert "query-cut" in answer.degraded
+    assert answer.results
+
+
+def test_no_budget_gives_the_first_pass(collection):
+    settings = Settings(search=SearchSettings(budget_ms=1))
+    engine = Engine(collection, settings)
+    answer = ask(engine, "tide")
+    assert answer.results  # at least what was looked at before the time was over
+
+
+def test_bad_parameters(engine):
+    with pytest.raises(UsageError, match="unknown profile"):
+        ask(engine, "tide", profile="nonsense")
+    with pytest.raises(UsageError, match="page=0"):
+        ask(engine, "tide", page=0)
+
+
+def test_answers_are_cached_by_what_was_asked(engine):
+    first, second = ask(engine, "tide tables"), ask(engine, "  tide   tables ")
+    assert first.results is second.results
+    assert ask(engine, "tide tables", size=3).results is not first.results
+
+
+def test_without_an_index_it_is_not_ready(tmp_path):
+    engine = Engine(tmp_path, Settings())
+    assert not engine.ready
+    assert engine.generation == 0
+    assert not engine.reload()
+    with pytest.raises(NotReady, match="run periplus index"):
+        ask(engine, "tide")
+
+
+def test_an_empty_index_answers(tmp_path):
+    build(tmp_path, [])
+    engine = Engine(tmp_path, Settings())
+    assert engine.ready
+    for query in ("tide", "lang:en", "", "tide OR moon", "a.example", "ti*", '"a b"'):
+        assert ask(engine, query).total.value == 0
+    assert engine.suggest("ti") == []
+    assert engine.explain("tide", "https://a.example/").value == 0
+
+
+def test_stored(engine):
+    assert engine.stored("https://harbour.example/pilots").title == "Pilots"
+    assert engine.stored("HTTPS://Harbour.example:443/pilots").title == "Pilots"
+    assert engine.stored("https://harbour.example/none") is None
+    assert engine.stored("doc-1").id == "doc-1"
+
+
+def test_ranking_for_evaluation_has_no_diversity(engine):
+    ranked = engine.ranking("tide", 100, "bm25")
+    assert len(ranked) == 11
+    assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
+    assert "doc-1" in dict(ranked)
+
+
+def test_analysis_steps(engine):
+    steps = engine.analyze("Spring tides")
+    assert steps[-1]["terms"][1]["exact"] == "tides"
+
+
+def test_freshness_counts_for_queries_that_ask_for_it(tmp_path):
+    text = "Harbour bulletin with all the notices."
+    build(
+        tmp_path,
+        [
+            page("https://a.example/1", "Bulletin", text, published=day("2019-01-01")),
+            page("https://b.example/2", "Bulletin", text, published=day("2026-11-01")),
+        ],
+    )
+    engine = Engine(tmp_path, Settings())
+    assert urls(ask(engine, "latest harbour bulletin"))[0] == "https://b.example/2"
+
+
+def test_more_candidates_than_are_reranked_keep_their_order(tmp_path):
+    documents = [page(f"https://h{i}.example/", f"Page {i}", "walrus " * (1 + i % 7) + "and seal") for i in range(260)]
+    build(tmp_path, documents)
+    engine = Engine(tmp_path, Settings())
+    seen: list[str] = []
+    for number in (1, 2, 3):
+        seen += urls(ask(engine, "walrus", page=number, size=100))
+    assert len(seen) == len(set(seen)) == 260
+    explained = ask(engine, "walrus", page=3, size=100, explain=True).results[-1].explain
+    assert explained.name == "first pass"
+
+
+def test_every_document_of_the_collection_can_be_found_by_its_title(engine):
+    for document in DOCUMENTS:
+        if document.title:
+            assert ask(engine, document.title).results[0].url == document.url

@@ -1,0 +1,145 @@
+"""The query language: how texts are read, and that reading never fails."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from periplus.search import read
+from periplus.search.language import MAX_CHARACTERS, MAX_DEPTH, MAX_WORDS
+from periplus.search.syntax import AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, Word
+
+
+def words(*texts: str) -> tuple[Word, ...]:
+    return tuple(Word(text) for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("", ()),
+        ("   ", ()),
+        ("tide tables", words("tide", "tables")),
+        ('"tide tables"', (Phrase("tide tables"),)),
+        ("“tide tables”", (Phrase("tide tables"),)),
+        ("„Ebbe und Flut“", (Phrase("Ebbe und Flut"),)),
+        ("«marée basse»", (Phrase("marée basse"),)),
+        ("+tide -moon", (Signed("+", Word("tide")), Signed("-", Word("moon")))),
+        ('-"full moon"', (Signed("-", Phrase("full moon")),)),
+        ("tide OR flood", (AnyOf(words("tide", "flood")),)),
+        ("tide | flood || ebb", (AnyOf(words("tide", "flood", "ebb")),)),
+        ("(tide flood) OR ebb", (AnyOf((Sequence(words("tide", "flood")), Word("ebb"))),)),
+        ("+(tide flood)", (Signed("+", Sequence(words("tide", "flood"))),)),
+        ("(tide)", words("tide")),
+        ("((tide", words("tide")),
+        ("()", ()),
+        ("tide)", words("tide)")),
+        ("intitle:tide", (InField("intitle", Word("tide")),)),
+        ('INTITLE:"tide tables"', (InField("intitle", Phrase("tide tables")),)),
+        ("inurl:log", (InField("inurl", Word("log")),)),
+        ("-intitle:tide", (Signed("-", InField("intitle", Word("tide"))),)),
+        ("port*", (Prefix("port"),)),
+        ("p*", words("p")),
+        ("*", ()),
+        ("site:Harbour.Example", (Condition("site", "harbour.example"),)),
+        ("site:https://harbour.example/tides", (Condition("site", "harbour.example"),)),
+        ("-site:harbour.example", (Signed("-", Condition("site", "harbour.example")),)),
+        ("site:bücher.example", (Condition("site", "xn--bcher-kva.example"),)),
+        ("filetype:PDF", (Condition("filetype", "pdf"),)),
+        ("filetype:.pdf", (Condition("filetype", "pdf"),)),
+        ("filetype:application/pdf", (Condition("filetype", "application/pdf"),)),
+        ("lang:de-AT", (Condition("lang", "de"),)),
+        ("before:2025", (Condition("before", "2025-01-01"),)),
+        ("after:2025-3", (Condition("after", "2025-03-01"),)),
+        ("link:harbour.example", (Condition("link", "http://harbour.example/"),)),
+    ],
+)
+def test_reading(text, nodes):
+    assert read(text).nodes == nodes
+
+
+@pytest.mark.parametrize(
+    ("text", "searched"),
+    [
+        ("C++", ["C++"]),
+        ("--flag", ["--flag"]),
+        ("a - b", ["a", "-", "b"]),
+        ("f(x) g(y)", ["f(x)", "g(y)"]),
+        ("std::sort", ["std::sort"]),
+        ("https://harbour.example/tides?x=1", ["https://harbour.example/tides?x=1"]),
+        ("note: read", ["note:", "read"]),
+        ("before:soon", ["before:soon"]),
+        ("after:2025-13-01", ["after:2025-13-01"]),
+        ("lang:klingonisch", ["lang:klingonisch"]),
+        ("filetype:xyz", ["filetype:xyz"]),
+        ("site:", ["site:"]),
+        ('"unclosed phrase', ["unclosed", "phrase"]),
+        ('5"disk', ["5", "disk"]),
+        ("OR tide", ["OR", "tide"]),
+        ("tide OR", ["tide", "OR"]),
+        ("tide or flood", ["tide", "or", "flood"]),
+        ("tide\x00\x07\ud800\u202etables", ["tide", "tables"]),
+    ],
+)
+def test_what_is_not_understood_is_searched_as_words(text, searched):
+    assert read(text).nodes == words(*searched)
+
+
+def test_an_operator_with_a_bad_quoted_value_is_a_word_and_a_phrase():
+    assert read('before:"next week"').nodes == (Word("before:"), Phrase("next week"))
+
+
+def test_long_queries_are_cut_and_say_so():
+    reading = read(" ".join(f"w{i}" for i in range(MAX_WORDS + 5)))
+    assert len(reading.nodes) == MAX_WORDS
+    assert reading.cut
+    assert read("x" * (MAX_CHARACTERS + 1)).cut
+    assert not read("tide").cut
+
+
+def test_deep_brackets_are_bounded():
+    reading = read("(" * 500 + "tide" + ")" * 500)
+    depth, node = 0, reading.nodes[0]
+    while isinstance(node, Sequence | Signed):
+        depth, node = depth + 1, node.nodes[0]
+    assert depth <= MAX_DEPTH
+
+
+pieces = st.sampled_from(
+    [
+        "tide",
+        "OR",
+        "|",
+        "(",
+        ")",
+        '"',
+        "“",
+        "”",
+        "«",
+        "+",
+        "-",
+        "*",
+        " ",
+        ":",
+        "site:",
+        "intitle:",
+        "before:2024",
+        "lang:de",
+    ]
+    + ["filetype:pdf", "link:a.example", "a.example", "é", "日本", "C++", "\n", "\x00", "-site:b.example", "inurl:"]
+)
+
+
+@given(st.one_of(st.text(max_size=200), st.lists(pieces, max_size=40).map("".join)))
+def test_reading_never_fails_and_its_spelling_reads_the_same(text):
+    reading = read(text)
+    again = read(str(reading))
+    assert again.nodes == reading.nodes
+    assert str(again) == str(reading)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_can_be_read(data):
+    read(data.decode("utf-8", "surrogateescape"))
+    read(data.decode("latin-1"))

@@ -1,0 +1,166 @@
+"""Swapping generations under searches, ranks and links of the collection, and what happens when they are damaged."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from conftest import build, page
+from periplus import addresses
+from periplus.documents import BatchLog
+from periplus.errors import NotReady
+from periplus.graph import RankStore
+from periplus.index import IndexStore
+from periplus.records import Link, SearchRequest
+from periplus.search import Engine
+from periplus.settings import Settings
+from periplus.storage import Database, LocalFiles
+
+A, B, C = "https://a.example/", "https://b.example/x", "https://c.example/"
+PAGES = [
+    page(A, "Walrus", "All about the walrus."),
+    page(B, "More walrus", "A walrus again."),
+    page(C, "Seal", "walrus"),
+]
+
+
+def urls(answer):
+    return [result.url for result in answer]
+
+
+def test_reload_takes_up_a_new_generation(tmp_path):
+    build(tmp_path, PAGES[:1], 1)
+    engine = Engine(tmp_path, Settings())
+    assert engine.generation == 1
+    assert not engine.reload()
+    build(tmp_path, PAGES[1:], 2)
+    assert engine.search(SearchRequest("walrus")).total.value == 1
+    assert engine.reload()
+    answer = engine.search(SearchRequest("walrus"))
+    assert answer.total.value == 3
+    assert answer.generation == engine.generation == 2
+
+
+def test_an_engine_opened_before_the_first_generation_finds_it(tmp_path):
+    engine = Engine(tmp_path, Settings())
+    build(tmp_path, PAGES)
+    assert engine.search(SearchRequest("walrus")).total.value == 3
+
+
+def test_a_closed_engine_is_not_ready(tmp_path):
+    build(tmp_path, PAGES)
+    engine = Engine(tmp_path, Settings())
+    engine.close()
+    assert not engine.ready
+    with pytest.raises(NotReady):
+        engine.search(SearchRequest("walrus"))
+    engine.close()
+
+
+def test_searches_run_on_while_generations_are_swapped(tmp_path):
+    build(tmp_path, PAGES[:1], 1)
+    engine = Engine(tmp_path, Settings())
+    failures: list[BaseException] = []
+    totals: set[tuple[int, int]] = set()
+    stop = threading.Event()
+
+    def search() -> None:
+        i = 0
+        while not stop.is_set():
+            i += 1
+            try:
+                answer = engine.search(SearchRequest("walrus", size=1 + i % 9))
+                totals.add((answer.generation, answer.total.value))
+                engine.suggest("wal")
+            except BaseException as error:  # noqa: BLE001 - whatever it is, the test must see it
+                failures.append(error)
+                return
+
+    threads = [threading.Thread(target=search) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for number in range(2, 12):
+        documents = [page(f"https://h{number}.example/", "Walrus", "One more walrus.")]
+        build(tmp_path, documents, number)
+        assert engine.reload()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert all(total == generation for generation, total in totals)
+
+
+def test_a_snapshot_is_closed_by_the_last_to_leave(tmp_path, monkeypatch):
+    build(tmp_path, PAGES[:1], 1)
+    engine = Engine(tmp_path, Settings())
+    generations = engine._generations
+    closed: list[int] = []
+    with generations.use() as old:
+        monkeypatch.setattr(old.snapshot, "close", lambda: closed.append(old.number))
+        build(tmp_path, PAGES[1:], 2)
+        assert engine.reload()
+        assert not closed
+    assert closed == [1]
+
+
+def published_ranks(folder):
+    pages = np.array([addresses.page_key(url) for url in (A, B, C)], dtype=np.int64)
+    hosts = np.array([addresses.host_key(addresses.host(url)) for url in (A, B, C)], dtype=np.int64)
+    ranks = np.array([0.1, 0.85, 0.05])
+    RankStore(folder / "ranks").publish(pages, ranks, hosts, ranks, last_batch=1)
+
+
+def test_reference_profiles_read_published_ranks(tmp_path):
+    build(tmp_path, [*PAGES, page("https://d.example/", "Otter", "No such animal.")])
+    published_ranks(tmp_path)
+    engine = Engine(tmp_path, Settings())
+    answer = engine.search(SearchRequest("walrus", profile="tfidf-pagerank", explain=True))
+    assert urls(answer)[0] == B
+    rank = next(part.value for part in answer.results[0].explain.parts if part.name == "PageRank")
+    assert rank == pytest.approx(0.85 * 3)  # the classic scale
+    skipped = engine.search(SearchRequest("walrus", profile="bm25-pagerank"))
+    assert set(urls(skipped)) == {A, B}  # 0.05 * 3 is not above 0.16
+    assert skipped.total.value == 2
+    assert "skips" in engine.explain("walrus", C, "bm25-pagerank").formula
+
+
+def test_damaged_ranks_degrade_and_do_not_prevent(tmp_path):
+    build(tmp_path, PAGES)
+    published_ranks(tmp_path)
+    (tmp_path / "ranks" / "current.json").write_bytes(b"nonsense")
+    answer = Engine(tmp_path, Settings()).search(SearchRequest("walrus", profile="grs2"))
+    assert len(answer) == 3
+    assert "ranks" in answer.degraded
+
+
+def test_link_finds_the_pages_that_link(tmp_path):
+    from msgspec import structs
+
+    database = Database.open(tmp_path / "state.db")
+    log = BatchLog(LocalFiles(tmp_path), database)
+    linking = structs.replace(PAGES[1], links=(Link("http://a.example/", "walrus"),))
+    log.append([PAGES[0], linking, structs.replace(PAGES[2], links=(Link(A, "seal"),))])
+    store = IndexStore(tmp_path / "index")
+    store.update([(number, log.documents(number)) for number in log.numbers()])
+    engine = Engine(tmp_path, Settings())
+    assert set(urls(engine.search(SearchRequest("link:https://a.example/")))) == {B, C}
+    found = engine.search(SearchRequest("again link:a.example"))
+    assert urls(found) == [B]
+    assert found.total.value == 1
+    assert found.degraded == engine.search(SearchRequest("walrus")).degraded
+    assert engine.explain("walrus link:a.example", A).parts[0].name == "filtered: link"
+
+    log.append([PAGES[2]])  # a newer version without the link
+    store.update([(number, log.documents(number)) for number in log.numbers()])
+    assert engine.reload()
+    assert urls(engine.search(SearchRequest("link:a.example"))) == [B]
+    database.close()
+
+
+def test_link_without_batches_says_so(tmp_path):
+    build(tmp_path, PAGES)
+    answer = Engine(tmp_path, Settings()).search(SearchRequest("walrus link:a.example"))
+    assert not answer.results
+    assert "links" in answer.degraded
