@@ -153,7 +153,7 @@ class Engine:
             if not host.queue and not self._refill(host, now):
                 return None
             row = host.queue.popleft()
-            if self._is_full() and row.state == QUEUED and row.kind == PAGE:
+            if row.state == QUEUED and row.kind == PAGE and self._has_enough_of(host):
                 continue
             if not self._settled(host, row, now):
                 return row
@@ -216,6 +216,9 @@ class Engine:
     def _places(self) -> int:
         limit = self._settings.max_pages
         return limit - self._pages - self._new_under_way if limit else 1
+
+    def _has_enough_of(self, host: ActiveHost) -> bool:
+        return self._is_full() or host.row.pages >= self._settings.host_budget
 
     def _is_full(self) -> bool:
         return bool(self._settings.max_pages) and self._pages >= self._settings.max_pages

@@ -118,7 +118,7 @@ class Resolver:
     def __init__(self, mapping: Mapping, *, allow_private: bool, lookup: Callable[[str], Any] | None = None) -> None:
         self.mapping = mapping
         self.allow_private = allow_private
-        self._lookup = lookup or _Dns().lookup
+        self._lookup = lookup or Dns().lookup
         self._known: OrderedDict[str, tuple[float, list[str]]] = OrderedDict()
 
     async def route(self, name: str, port: int) -> Route:
@@ -176,17 +176,20 @@ def _literal(name: str) -> str:
         return ""
 
 
-class _Dns:
+class Dns:
     """Lookups through c-ares, which tells how long an answer holds; made when first needed."""
 
-    def __init__(self) -> None:
+    def __init__(self, nameservers: Sequence[str] = (), port: int = 0) -> None:
+        self._options: dict[str, Any] = {"nameservers": list(nameservers)} if nameservers else {}
+        if port:
+            self._options |= {"udp_port": port, "tcp_port": port}
         self._client: Any = None
 
     async def lookup(self, name: str) -> tuple[list[str], float]:
         import aiodns
 
         if self._client is None:
-            self._client = aiodns.DNSResolver(timeout=LOOKUP_SECONDS / 2, tries=2)
+            self._client = aiodns.DNSResolver(timeout=LOOKUP_SECONDS / 2, tries=2, **self._options)
         try:
             answer = await self._client.getaddrinfo(name, family=socket.AF_UNSPEC, type=socket.SOCK_STREAM)
         except aiodns.error.DNSError as error:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from periplus.settings import CrawlSettings
 
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # "example.org:8080" has a port, not a scheme
+
 # Refusals that depend on settings: looked at again when a crawl starts.
 REOPENED = ("excluded", "not-included", "banned-host", "too-deep", "address-too-long", "host-budget", "queue-full")
 NOT_KEPT = frozenset({"out-of-scope", "invalid-address", "banned-host"})
@@ -105,7 +107,7 @@ def canonical_seeds(seeds: Iterable[str]) -> list[str]:
     bad = []
     for seed in seeds:
         text = seed.strip()
-        url = addresses.try_canonical(text if "://" in text else f"https://{text}") if text else None
+        url = addresses.try_canonical(text if _SCHEME.match(text) else f"https://{text}") if text else None
         if url is None:
             bad.append(seed)
         else:
