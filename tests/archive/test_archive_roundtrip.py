@@ -129,6 +129,18 @@ def test_a_revisit_of_the_same_payload_is_small_and_read_with_that_payload(tmp_p
     assert read(tmp_path, again) == exchange(started=1_800_000_000.5)
 
 
+def test_iterating_gives_a_repeated_payload_where_it_is_at_hand(tmp_path: Path) -> None:
+    first, again, _ = revisits(tmp_path)
+    found = dict(iterate(tmp_path / first.file))
+    assert found[again] == exchange(started=1_800_000_000.5)
+    with ArchiveWriter(tmp_path / "other") as writer:
+        alone = writer.append(exchange(), Revisit(location=ArchiveLocation("absent.warc.gz", 0, 1)))
+    [(_, lonely)] = iterate(tmp_path / "other" / alone.file)
+    assert (lonely.payload, lonely.truncated) == (b"", "unspecified")
+    with pytest.raises(NotFound):
+        read(tmp_path / "other", alone)
+
+
 def test_not_modified_has_no_payload(tmp_path: Path) -> None:
     *_, unchanged = revisits(tmp_path)
     assert (read(tmp_path, unchanged).status, read(tmp_path, unchanged).payload) == (304, b"")

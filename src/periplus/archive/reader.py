@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_REFERENCES = 4  # revisits that are followed back to a payload
 
 _RESPONSES = ("response", "revisit")
+_REPETITIONS = (IDENTICAL, IDENTICAL.replace("1.1", "1.0"))
 
 
 def read(folder: Path | str, location: ArchiveLocation, max_unpacked: int = encoding.MAX_UNPACKED) -> Exchange:
@@ -29,9 +30,7 @@ def read(folder: Path | str, location: ArchiveLocation, max_unpacked: int = enco
     A body that unpacks to more than ``max_unpacked`` bytes is cut there, and ``truncated`` says so.
     """
     response, request = _at(Path(folder) / location.file, location)
-    payload = None
-    if response.type == "revisit" and response.fields.get("warc-profile", "").lower() == IDENTICAL:
-        payload = _referred_payload(Path(folder), response)
+    payload = _referred_payload(Path(folder), response) if _is_repetition(response) else None
     return _exchange(response, request, max_unpacked, payload)
 
 
@@ -40,14 +39,15 @@ def iterate(
 ) -> Iterator[tuple[ArchiveLocation, Exchange]]:
     """Every HTTP response and revisit of a file with its request, from the record at ``offset`` on.
 
-    Raises ``Corrupt``, ``Truncated`` or ``Incompatible`` where the file cannot be read further. Revisits come
-    without payload. Others' files are read too, plain or packed, with the request before or after the response.
+    Raises ``Corrupt``, ``Truncated`` or ``Incompatible`` where the file cannot be read further. A revisit of an
+    identical payload has that payload if the record it names is in the same folder; if not, ``truncated`` is
+    "unspecified". Others' files are read too, plain or packed, with the request before or after the response.
     """
     path = Path(path)
     with _opened(path) as file:
         for placed, request in _pairs(_located(path, file, offset)):
             try:
-                exchange = _exchange(placed.record, request, max_unpacked)
+                exchange = _exchange(placed.record, request, max_unpacked, _payload_at_hand(path.parent, placed.record))
             except Corrupt as error:
                 raise type(error)(f"{path} at {placed.offset}: {error}") from error
             yield ArchiveLocation(path.name, placed.offset, placed.length), exchange
@@ -132,6 +132,17 @@ def _following_request(file: BinaryIO, placed: PlacedRecord) -> Record | None:
     return following.record if following is not None and belongs else None
 
 
+def _is_repetition(found: Record) -> bool:
+    return found.type == "revisit" and found.fields.get("warc-profile", "").lower() in _REPETITIONS
+
+
+def _payload_at_hand(folder: Path, found: Record) -> bytes | None:
+    try:
+        return _referred_payload(folder, found) if _is_repetition(found) else None
+    except (NotFound, Corrupt):
+        return None
+
+
 def _referred_payload(folder: Path, found: Record) -> bytes | None:
     """The payload that a revisit repeats, or None when the earlier record is not at hand."""
     for _ in range(MAX_REFERENCES):
@@ -167,8 +178,14 @@ def _exchange(response: Record, request: Record | None, max_unpacked: int, paylo
         ip=response.fields.get("warc-ip-address", ""),
         started=record.date_seconds(response.fields.get("warc-date", "")),
         elapsed=_elapsed(response),
-        truncated="length" if cut else response.fields.get("warc-truncated", ""),
+        truncated="length" if cut else _truncation(response, payload),
     )
+
+
+def _truncation(response: Record, payload: bytes | None) -> str:
+    if _is_repetition(response) and payload is None:
+        return "unspecified"
+    return response.fields.get("warc-truncated", "")
 
 
 def _check_digests(response: Record, message: http.Message, referred: bytes | None) -> None:
