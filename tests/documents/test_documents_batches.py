@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -195,6 +196,15 @@ def test_flipped_bytes_are_corrupt_or_harmless_never_another_error(log, files):
         files.write(name, data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :])
         with suppress(Corrupt):
             log.documents(1)
+
+
+def test_a_batch_without_a_newer_field_is_read_with_its_default(log, files):
+    log.append([TIDES])
+    name = "documents/00000001.parquet"
+    table = pq.read_table(pa.BufferReader(files.read(name)), use_threads=False).drop_columns(["author", "signals"])
+    with files.create(name) as path:
+        pq.write_table(table, path)
+    assert log.documents(1, links=True) == [TIDES]
 
 
 def test_a_batch_that_is_not_there_is_not_found(log):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SHINGLE: Final = 3  # words
 _CHARACTER_SHINGLE: Final = 5  # characters, for scripts without spaces
-_LONGEST: Final = 256 * 1024  # bytes of text that count
+_LONGEST: Final = 64 * 1024  # bytes of text that count
 _LONG_WORDS: Final = 24  # mean bytes a word from which the text is taken to have no spaces
 _POLYNOMIAL: Final = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
 _MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)  # the finaliser of splitmix64
@@ -28,6 +28,12 @@ _MIX_2: Final = np.uint64(0x94D049BB133111EB)
 
 # Bytes that are part of a word: ASCII letters and digits, and everything beyond ASCII.
 _IS_WORD: Final = np.array([chr(byte).isalnum() if byte < 128 else True for byte in range(256)])
+
+# For each byte its eight bits, each in a byte of its own: adding these counts eight bits at once.
+_SPREAD: Final = np.unpackbits(np.arange(256, dtype=np.uint8).reshape(-1, 1), axis=1, bitorder="little").view(
+    np.uint64
+)[:, 0]
+_LANE: Final = 255  # additions before a byte may overflow
 
 
 def content_hash(body: bytes) -> int:
@@ -99,6 +105,8 @@ def _shingled(hashes: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
 def _folded_bits(shingles: NDArray[np.uint64]) -> int:
     if not len(shingles):
         return 0
-    bits = np.unpackbits(shingles.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    majority = np.packbits(bits.sum(axis=0, dtype=np.int64) * 2 > len(shingles), bitorder="little")
+    spread = _SPREAD[shingles.view(np.uint8).reshape(-1, 8)]
+    partial = np.add.reduceat(spread, np.arange(0, len(spread), _LANE), axis=0)  # no lane can overflow
+    counts = partial.view(np.uint8).reshape(-1, 64).sum(axis=0, dtype=np.int64)
+    majority = np.packbits(counts * 2 > len(shingles), bitorder="little")
     return int(majority.view(np.int64)[0])

@@ -34,6 +34,7 @@ _PLAIN_TYPES: Final = {
     "word_count": pa.int32(),
 }
 _FIELDS: Final = tuple(field.name for field in msgspec.structs.fields(Document) if field.name != "links")
+_REQUIRED: Final = frozenset(field.name for field in msgspec.structs.fields(Document) if field.required)
 _TYPES: Final = {field.name: field.type for field in msgspec.structs.fields(Document)}
 
 DOCUMENTS: Final = pa.schema([(name, _PLAIN_TYPES.get(name, pa.string())) for name in _FIELDS])
@@ -83,6 +84,8 @@ def documents_of(table: pa.Table, links: pa.Table | None = None) -> list[Documen
     """The documents of a table, in its order; with their links when those are given."""
     columns: dict[str, list[Any]] = {}
     for name in _FIELDS:
+        if name not in table.column_names and name not in _REQUIRED:
+            continue  # written before the field existed: its default holds
         values = table.column(name).to_pylist()
         columns[name] = [_decoders[name].decode(value) for value in values] if name in NESTED else values
     if links is not None:

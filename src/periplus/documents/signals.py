@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from periplus.documents.reading import Reading
     from periplus.records import Page
 
-_SAMPLE: Final = 2000  # words
+_SAMPLE: Final = 1000  # words
 _FEWEST: Final = 20  # words below which shares of words say nothing
 _UNSPACED: Final = frozenset({"zh", "ja", "th", "lo", "km", "my"})  # written without spaces between words
 _CHARS_A_WORD: Final = {"zh": 1.7, "ja": 2.3}  # … and this many characters to a word; others 4.5
