@@ -67,7 +67,7 @@ def test_every_page_is_well_formed_and_labelled(client, path):
     assert outline.count("h1") == 1
     assert len(outline.ids) == len(set(outline.ids))
     assert set(outline.fields) <= set(outline.labels)
-    assert ("html", {"lang": "en", "data-theme": "auto"}) in outline.tags
+    assert ("html", {"lang": "en", "dir": "ltr", "data-theme": "auto"}) in outline.tags
     assert 'href="#main"' in answer.text
 
 

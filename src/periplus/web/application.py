@@ -11,7 +11,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
 from periplus.errors import PeriplusError
-from periplus.web import api, console, pages, plumbing, problems, themes
+from periplus.web import api, console, languages, pages, plumbing, problems, themes
 from periplus.web.access import Gate
 from periplus.web.assets import Assets
 from periplus.web.headers import HeadersMiddleware
@@ -40,6 +40,7 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "") -> 
             *console.routes(),
             *plumbing.routes(),
             Route("/theme", themes.choose, methods=["POST"]),
+            Route("/language", languages.choose, methods=["POST"]),
             Route("/metrics", metrics.endpoint),
             Route("/static/{name}", assets.endpoint),
         ],
@@ -60,5 +61,6 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "") -> 
     app.state.settings = settings
     app.state.gate = Gate(operator_key)
     app.state.assets = assets
-    app.state.templates = environment(assets)
+    app.state.catalogues = languages.load()
+    app.state.templates = environment(assets, app.state.catalogues)
     return app

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from periplus.web.feeds import days_ago
+from periplus.web.languages import language_name
 from periplus.web.paging import address
 from periplus.web.rendering import type_name
 
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
     from periplus.records import SearchAnswer
 
 _AGES = (("Past week", 7), ("Past month", 31), ("Past year", 366))
-_LANGUAGES = {
-    "ar": "العربية", "cs": "Čeština", "da": "Dansk", "de": "Deutsch", "el": "Ελληνικά", "en": "English",
-    "es": "Español", "fa": "فارسی", "fi": "Suomi", "fr": "Français", "he": "עברית", "hi": "हिन्दी",
-    "hu": "Magyar", "id": "Indonesia", "it": "Italiano", "ja": "日本語", "ko": "한국어", "nl": "Nederlands",
-    "no": "Norsk", "pl": "Polski", "pt": "Português", "ro": "Română", "ru": "Русский", "sv": "Svenska",
-    "th": "ไทย", "tr": "Türkçe", "uk": "Українська", "vi": "Tiếng Việt", "zh": "中文",
-}  # fmt: skip
 
 
 class Choice(Struct, frozen=True):
@@ -39,11 +33,6 @@ class Filter(Struct, frozen=True):
     text: str  # what is in force now
     active: bool
     choices: tuple[Choice, ...]
-
-
-def language_name(code: str) -> str:
-    """The language's own name for itself; the code when it is not in our list."""
-    return _LANGUAGES.get(code, code)
 
 
 def kind_name(media_type: str) -> str:

@@ -15,7 +15,8 @@ from starlette.routing import Route
 
 from periplus.errors import NotFound
 from periplus.web.feeds import FORMATS, feed, foreign_parameters, searxng
-from periplus.web.filters import filters, language_name
+from periplus.web.filters import filters
+from periplus.web.languages import language_name
 from periplus.web.operations import SEARCH_PARAMETERS, search_request
 from periplus.web.paging import address, pages
 from periplus.web.parameters import Parameter, read_lenient

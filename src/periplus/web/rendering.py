@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse
 
 from periplus.reasons import sentence
 from periplus.web.highlights import mark_words, marked
+from periplus.web.languages import direction, language_name, language_of, translator
 from periplus.web.themes import THEMES, theme_of
 
 if TYPE_CHECKING:
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
     from periplus.records import Explanation
     from periplus.web.assets import Assets
+    from periplus.web.languages import Catalogues
 
 FOLDER = Path(__file__).parent / "templates"
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _BYTE_UNITS = ("bytes", "KB", "MB", "GB", "TB")
 _TYPE_NAMES = {
     "application/pdf": "PDF",
@@ -42,7 +45,7 @@ _CONTROLS = (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20))
 _ILLEGAL_IN_XML = dict.fromkeys((*_CONTROLS, *range(0xD800, 0xE000), 0xFFFE, 0xFFFF))
 
 
-def environment(assets: Assets) -> jinja2.Environment:
+def environment(assets: Assets, catalogues: Catalogues) -> jinja2.Environment:
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,
@@ -50,7 +53,7 @@ def environment(assets: Assets) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    env.globals.update(_=translated, asset=assets.address, themes=THEMES, sentence=sentence)
+    env.globals.update(_=translator(catalogues), asset=assets.address, themes=THEMES, sentence=sentence)
     env.filters.update(
         marked=marked,
         mark_words=mark_words,
@@ -79,19 +82,17 @@ def page(
 ) -> Response:
     env: jinja2.Environment = request.app.state.templates
     path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    language = language_of(request, request.app.state.catalogues)
     common = {
         "theme": theme_of(request),
         "here": path,
         "bot": request.app.state.settings.bot,
         "q": "",
-        "language": "en",
+        "language": language,
+        "direction": direction(language),
+        "languages": {code: language_name(code) for code in request.app.state.catalogues},
     }
     return HTMLResponse(env.get_template(template).render(common | context), status, media_type=media_type)
-
-
-def translated(text: str, **values: Any) -> str:
-    """``text`` with ``%(name)s`` replaced; the one door for translations to come."""
-    return text % values if values else text
 
 
 def href(url: str) -> str:
@@ -99,15 +100,24 @@ def href(url: str) -> str:
     return url if url.lower().startswith(("http://", "https://")) else ""
 
 
-def day(value: Any) -> str:
-    """``2025-01-31T…`` or seconds since the epoch as ``31 Jan 2025``; what is no date is given back as it is."""
+@jinja2.pass_context
+def day(context: jinja2.runtime.Context, value: Any) -> str:
+    """``2025-01-31T…`` or seconds since the epoch as ``31 Jan 2025``; what is no date is given back as it is.
+
+    English months in other languages would be odd, so those get the form that all can read: 2025-01-31.
+    """
     when = _time(value)
-    return f"{when.day} {when:%b %Y}" if when else str(value or "")
+    if when is None:
+        return str(value or "")
+    return (
+        f"{when.day} {_MONTHS[when.month - 1]} {when.year}" if context.get("language") == "en" else f"{when:%Y-%m-%d}"
+    )
 
 
-def moment(value: Any) -> str:
+@jinja2.pass_context
+def moment(context: jinja2.runtime.Context, value: Any) -> str:
     when = _time(value)
-    return f"{when.day} {when:%b %Y, %H:%M} UTC" if when else str(value or "")
+    return f"{day(context, value)} {when:%H:%M} UTC" if when else str(value or "")
 
 
 def _time(value: Any) -> datetime.datetime | None:
@@ -132,13 +142,14 @@ def count(number: float) -> str:
     return f"{number:,.0f}".replace(",", "\u202f")
 
 
-def fact(thing: Any, name: str) -> str:
+@jinja2.pass_context
+def fact(context: jinja2.runtime.Context, thing: Any, name: str) -> str:
     """A time, a size or a duration in a form for people; empty when ``thing`` is none of these."""
     is_number = isinstance(thing, int | float) and not isinstance(thing, bool)
     if isinstance(thing, str) and _ISO_TIME.match(thing):
-        return moment(thing)
+        return moment(context, thing)
     if is_number and _EPOCH <= thing < 2 * _EPOCH and isinstance(thing, float):
-        return moment(thing)
+        return moment(context, thing)
     if is_number and name.endswith(_SIZES):
         return human_bytes(thing)
     return f"{thing:.1f} s" if isinstance(thing, float) and name.endswith("seconds") else ""

@@ -83,7 +83,7 @@ export function combobox(input, list) {
 
   const showRecent = () => {
     const rows = recent().map((text) => row(text, "", "recent"));
-    if (rows.length) rows.push(row("Forget recent searches", "", "forget"));
+    if (rows.length) rows.push(row(list.dataset.forget, "", "forget"));
     show(rows);
   };
 

@@ -1,0 +1,98 @@
+"""The language of the interface: chosen in a cookie, else what the browser asks for, else English.
+
+Catalogues are JSON files of English text → translation, one a language; a text that is missing stays English.
+Translations are plain text: they are escaped like everything else, and values put into them as well.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+import jinja2
+import msgspec
+from markupsafe import Markup, escape
+from starlette.responses import RedirectResponse
+
+from periplus.web.themes import YEAR, own_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+FOLDER = Path(__file__).parent / "catalogues"
+DEFAULT = "en"
+COOKIE = "language"
+RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
+
+NAMES = {
+    "ar": "العربية", "cs": "Čeština", "da": "Dansk", "de": "Deutsch", "el": "Ελληνικά", "en": "English",
+    "es": "Español", "fa": "فارسی", "fi": "Suomi", "fr": "Français", "he": "עברית", "hi": "हिन्दी",
+    "hu": "Magyar", "id": "Indonesia", "it": "Italiano", "ja": "日本語", "ko": "한국어", "nl": "Nederlands",
+    "no": "Norsk", "pl": "Polski", "pt": "Português", "ro": "Română", "ru": "Русский", "sv": "Svenska",
+    "th": "ไทย", "tr": "Türkçe", "uk": "Українська", "vi": "Tiếng Việt", "zh": "中文",
+}  # fmt: skip
+
+Catalogues = dict[str, dict[str, str]]
+
+
+def load(folder: Path = FOLDER) -> Catalogues:
+    decoder = msgspec.json.Decoder(dict[str, str])
+    return {DEFAULT: {}, **{path.stem: decoder.decode(path.read_bytes()) for path in sorted(folder.glob("*.json"))}}
+
+
+def translator(catalogues: Catalogues) -> Callable[..., Markup]:
+    """The templates' ``_()``: ``_("Page %(number)s", number=3)`` in the language of the page."""
+
+    @jinja2.pass_context
+    def translated(context: jinja2.runtime.Context, text: str, **values: Any) -> Markup:
+        catalogue = catalogues.get(context.get("language", DEFAULT), {})
+        found = escape(catalogue.get(text, text))
+        return found % values if values else found
+
+    return translated
+
+
+def language_name(code: str) -> str:
+    """The language's own name for itself; the code when it is not in our list."""
+    return NAMES.get(code, code)
+
+
+def direction(language: str) -> str:
+    return "rtl" if language in RIGHT_TO_LEFT else "ltr"
+
+
+def language_of(request: Request, known: Catalogues) -> str:
+    chosen = request.cookies.get(COOKIE, "")
+    return chosen if chosen in known else _wanted(request.headers.get("accept-language", ""), known)
+
+
+def _wanted(header: str, known: Catalogues) -> str:
+    """The known language that an Accept-Language header likes best; ``de-AT`` is served with ``de``."""
+    liked = [(-_quality(part), place, _code(part)) for place, part in enumerate(header[:500].split(","))]
+    return next((code for weight, _, code in sorted(liked) if code in known and weight < 0), DEFAULT)
+
+
+def _code(part: str) -> str:
+    return part.split(";", maxsplit=1)[0].strip().split("-")[0].lower()
+
+
+def _quality(part: str) -> float:
+    _, _, text = part.replace(" ", "").partition(";q=")
+    try:
+        return float(text) if text else 1.0
+    except ValueError:
+        return 0.0
+
+
+async def choose(request: Request) -> Response:
+    """POST /language with ``language`` and ``back``, the path to return to."""
+    form = parse_qs((await request.body()).decode("utf-8", "replace"))
+    language = form.get("language", [""])[-1]
+    response = RedirectResponse(own_path(form.get("back", ["/"])[-1]), 303)
+    if language in request.app.state.catalogues:
+        response.set_cookie(COOKIE, language, max_age=YEAR, samesite="lax", httponly=True)
+    return response
