@@ -63,6 +63,10 @@ def test_page_keys_fold_the_scheme_and_nothing_else() -> None:
     assert page_key("http://example.org/a") != page_key("http://example.org:8080/a")
 
 
+def test_a_name_that_is_no_address_has_a_page_key_all_the_same() -> None:
+    assert page_key("report-17") == key("report-17")
+
+
 @given(st.text("abc/?&=.", max_size=30))
 def test_keys_fit_a_signed_column(path: str) -> None:
     for function in (key, page_key):

@@ -49,6 +49,12 @@ def test_a_page_alone(log) -> None:
     assert pagerank(graph.pages).ranks.tolist() == [1.0]
 
 
+def test_documents_without_an_address_are_not_in_the_graph(log) -> None:
+    log.append([page("", B), page("report-17", B), page(A, B)])
+    assert links_of(LinkGraph.build(log), [A, B]) == {(A, B)}
+    assert LinkGraph.build(log).pages.vertices == 2
+
+
 def test_the_newest_version_of_a_page_counts(log) -> None:
     log.append([page(A, B), page(B, C)])
     log.append([page(A, B)])

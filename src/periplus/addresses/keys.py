@@ -19,8 +19,11 @@ def key(url: str) -> int:
 
 
 def page_key(url: str) -> int:
-    """The key of a page, whether it is reached by http or by https: a vertex of the link graph."""
-    return _signed(url[url.index(":") + 1 :])
+    """The key of a page, whether it is reached by http or by https: a vertex of the link graph.
+
+    A document that came without an address has a name of another kind; it is its own key.
+    """
+    return _signed(url[url.find("://") + 1 :])
 
 
 def host_key(host: str) -> int:

@@ -82,7 +82,8 @@ def newest_pages(batches: Batches) -> Pages:
         counted[number] = np.zeros(table.num_rows, np.bool_)
         columns = [table.column(name).to_pylist() for name in ("key", "url", "refusal", "canonical")]
         for row, (key, url, refusal, canonical) in enumerate(zip(*columns, strict=True)):
-            newest[key] = _State(url, refusal, canonical, number, row)
+            if "://" in url:  # imported documents may have no address, and then no place in the graph
+                newest[key] = _State(url, refusal, canonical, number, row)
     for state in newest.values():
         counted[state.batch][state.row] = state.refusal not in _WITHOUT_LINKS
     return Pages(_read_pages(newest), counted, _aliases(newest), max(counted, default=0))
