@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format bench docs lock soak clean
+.PHONY: help test lint format bench bench-crawl docs lock soak clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -33,6 +33,17 @@ lock:  ## resolve the newest allowed versions into requirements/*.lock (needs uv
 		pyproject.toml requirements/build.in -o requirements/base.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		pyproject.toml requirements/build.in --extra dev -c requirements/base.lock -o requirements/dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		pyproject.toml requirements/build.in requirements/bench.in -c requirements/base.lock -o requirements/bench.lock
+
+bench:  ## the benchmarks there are (bench/README.md)
+	@grep -hE '^bench-[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+bench-environment:
+	@PERIPLUS_VENV=$(abspath .venv-bench) scripts/environment bench
+
+bench-crawl: bench-environment  ## pages a CPU-second, Periplus against Scrapy on a local web; ARGS="--quick"
+	.venv-bench/bin/python -m bench.crawl $(ARGS)
 
 clean:  ## remove what make and the tests wrote
-	rm -rf .venv .venv.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist
+	rm -rf .venv .venv.lock .venv-bench .venv-bench.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist
