@@ -9,10 +9,13 @@ import signal
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from archive_samples import exchange
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from periplus.archive import ArchiveWriter, iterate, read, repair
 from periplus.errors import Corrupt, PeriplusError, StorageError, StorageFull, Truncated
@@ -276,3 +279,39 @@ def test_nonsense_is_refused(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(Corrupt):
         list(iterate(path))
+
+
+PLAIN = (
+    b"WARC/1.0\nWARC-Type: request\nWARC-Record-ID: <a>\nWARC-Target-URI: http://example.org/\n"
+    b"Content-Type: application/http\nContent-Length: 18\n\nGET / HTTP/1.1\r\n\r\n\r\n\r\n"
+    b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <b>\r\nWARC-Concurrent-To: <a>\r\nWARC-Target-URI:\r\n"
+    b" http://example.org/\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\n"
+    b"Content-Length: 74\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"5\r\ntides\r\n3;x=y\r\n go\r\n0\r\n\r\n\r\n\r\n"
+)
+
+
+def test_others_plain_file(tmp_path: Path) -> None:
+    path = tmp_path / "plain.warc"
+    path.write_bytes(PLAIN)
+    [(place, found)] = iterate(path)
+    assert (found.url, found.method, found.body, found.started) == (
+        "http://example.org/",
+        "GET",
+        b"tides go",
+        1577836800,
+    )
+    assert read(tmp_path, place).body == b"tides go"
+
+
+@given(data=st.data(), packed=st.booleans())
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_damage_is_either_read_or_refused(tmp_path: Path, data, packed: bool) -> None:
+    content = bytearray(gzip.compress(PLAIN[:158]) + gzip.compress(PLAIN[158:]) if packed else PLAIN)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        content[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    path = tmp_path / "damaged.warc"
+    path.write_bytes(content)
+    with suppress(PeriplusError):
+        assert all(item.url for _, item in iterate(path))

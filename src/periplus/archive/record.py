@@ -86,7 +86,7 @@ def parse_fields(head: bytes) -> dict[str, str]:
     for line in lines[1:]:
         text = line.decode("utf-8", "replace")
         if text[:1] in (" ", "\t") and name:
-            fields[name] += " " + text.strip()
+            fields[name] = f"{fields[name]} {text.strip()}".strip()
             continue
         name, colon, value = text.partition(":")
         if not colon:
