@@ -28,6 +28,7 @@ def page(url: str, title: str = "", text: str = "", **more: Any) -> Document:
     return Document(
         url=url,
         key=addresses.key(url),
+        id=url.removeprefix("id:") if url.startswith("id:") else "",
         fetched=more.pop("fetched", day("2026-01-10")),
         title=title,
         text=text,

@@ -164,3 +164,21 @@ def test_link_without_batches_says_so(tmp_path):
     answer = Engine(tmp_path, Settings()).search(SearchRequest("walrus link:a.example"))
     assert not answer.results
     assert "links" in answer.degraded
+
+
+def test_large_collections_build_in_the_background(tmp_path, monkeypatch):
+    monkeypatch.setattr("periplus.search.generations.SMALL", 0)
+    build(tmp_path, PAGES)
+    engine = Engine(tmp_path, Settings())
+    assert {suggestion.text for suggestion in engine.suggest("wal")} <= {"walrus", "Walrus", "More walrus"}
+    engine.search(SearchRequest("walris"))
+    with engine._generations.use() as generation:
+        generation.lazy_completion.join()
+        generation.lazy_speller.join()
+    assert "More walrus" in {suggestion.text for suggestion in engine.suggest("wal")}
+    assert engine.search(SearchRequest("warlus")).query.corrected == "walrus"
+    build(tmp_path, [page("https://d.example/", "Otter", "walrus")], 2)
+    assert engine.reload()
+    engine.warm()
+    assert "Otter" in {suggestion.text for suggestion in engine.suggest("ot")}
+    engine.close()

@@ -130,3 +130,14 @@ def _add(entries: dict[str, tuple[str, float]], text: str, weight: float) -> Non
         return
     known, worth = entries.get(plain, (shown, 0.0))
     entries[plain] = (known, worth + weight)
+
+
+def by_words(snapshot: Snapshot, text: str, limit: int) -> list[Suggestion]:
+    """Completions of the last word alone, from the dictionary: while the entries are being gathered."""
+    typed = clean(text).casefold()
+    before, _, last = typed.rpartition(" ")
+    if not last or limit < 1:
+        return []
+    return [
+        Suggestion(f"{before} {word}".strip(), float(frequency)) for word, frequency in snapshot.prefix(last, limit)
+    ]

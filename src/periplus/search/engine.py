@@ -13,11 +13,13 @@ from periplus.records import QueryReading, SearchAnswer, SearchRequest, Suggesti
 from periplus.search import requests
 from periplus.search.answers import Page
 from periplus.search.cache import Cache
+from periplus.search.completion import by_words
 from periplus.search.execution import Listing, Task, run
 from periplus.search.explaining import explain, find
 from periplus.search.generations import Generation, Generations
 from periplus.search.links import linking
 from periplus.search.reading import Understood, understand
+from periplus.search.spelling import suspects
 from periplus.search.text import clean
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from periplus.settings import Settings
 
 CACHED_ANSWERS = 1_024  # of about 10 kB each
+PASSING = frozenset({"budget", "spelling"})  # degradations that may be gone at the next call: not cached
+SUGGESTIONS = 4
 FEW_RESULTS = 3  # below which other queries are suggested
 MAX_TEXT = 100_000  # code points that ``analyze`` takes
 
@@ -58,6 +62,11 @@ class Engine:
         """Take up a newer generation; true when there was one."""
         return self._generations.reload()
 
+    def warm(self) -> None:
+        """Build the speller and the completion now instead of on demand."""
+        with self._generations.use() as generation:
+            generation.warm()
+
     def close(self) -> None:
         self._generations.close()
         self._answers.clear()
@@ -71,8 +80,10 @@ class Engine:
             key = (structs.replace(request, query=clean(request.query)), limit, generation.number)
             answer = self._answers.get(key)
             if answer is None:
-                answer = _Search(generation, request, checked, limit, self._deadline(started)).answer()
-                if "budget" not in answer.degraded:
+                answer = _Search(
+                    self._generations, generation, request, checked, limit, self._deadline(started)
+                ).answer()
+                if not PASSING.intersection(answer.degraded):
                     self._answers.put(key, answer)
         return structs.replace(answer, took_ms=round((time.perf_counter() - started) * 1000, 3))
 
@@ -91,7 +102,8 @@ class Engine:
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         """Completions of what was typed so far, best first."""
         with self._generations.use() as generation:
-            return generation.completion.complete(text, limit)
+            completion = self._generations.completion(generation)
+            return completion.complete(text, limit) if completion else by_words(generation.snapshot, text, limit)
 
     def explain(self, query: str, url: str, profile: str = "") -> Explanation:
         """Why the page at ``url`` has the score that it has for ``query``, or why it is not found at all."""
@@ -133,13 +145,21 @@ class _Search:
     """One search in one generation."""
 
     def __init__(
-        self, generation: Generation, request: SearchRequest, checked: Checked, per_host: int, deadline: float
+        self,
+        generations: Generations,
+        generation: Generation,
+        request: SearchRequest,
+        checked: Checked,
+        per_host: int,
+        deadline: float,
     ) -> None:
+        self.generations = generations
         self.generation = generation
         self.request = request
         self.checked = checked
         self.per_host = per_host
         self.deadline = deadline
+        self.notes: list[str] = []
 
     def answer(self) -> SearchAnswer:
         understood, listing = self._listed(self.request.query)
@@ -159,9 +179,15 @@ class _Search:
         return understood, run(self.generation, task, self.checked.last + 1)
 
     def _corrections(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
-        if time.perf_counter() > self.deadline:
+        found = listing.total.value
+        doubtful = suspects(self.generation.snapshot, understood.reading, found)
+        if not doubtful or time.perf_counter() > self.deadline:
             return ()
-        return self.generation.speller.corrections(understood.reading, listing.total.value)
+        speller = self.generations.speller(self.generation)
+        if speller is None:
+            self.notes.append("spelling")
+            return ()
+        return speller.corrections(understood.reading, found)
 
     def _assembled(
         self, understood: Understood, listing: Listing, corrections: tuple[str, ...], corrected: str | None
@@ -186,12 +212,14 @@ class _Search:
         """Other queries to try, where this one found little."""
         if listing.total.value >= FEW_RESULTS or not understood.plan.words:
             return ()
-        typed = " ".join(word.text for word in understood.plan.words)
-        found = self.generation.completion.related([word.text for word in understood.plan.words], 4)
-        return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed.casefold())
+        completion = self.generations.completion(self.generation)
+        words = [word.text for word in understood.plan.words]
+        found = completion.related(words, SUGGESTIONS) if completion else []
+        typed = clean(self.request.query).casefold()
+        return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed)
 
     def _degraded(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
-        notes = [*listing.degraded, *self.generation.snapshot.degraded]
+        notes = [*listing.degraded, *self.generation.snapshot.degraded, *self.notes]
         if understood.reading.cut:
             notes.append("query-cut")
         if understood.plan.link and not self.generation.in_links.known:

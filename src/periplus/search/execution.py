@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from periplus.index.query import Filters
 from periplus.ranking import Part, Profile
 from periplus.records import Explanation, Total
-from periplus.search.columns import Numbers, browse, dates, rejected
+from periplus.search.columns import Numbers, browse, rejected
 from periplus.search.evidence import gather
 from periplus.search.plan import Plan
 
@@ -140,17 +140,11 @@ def _first_pass(snapshot: Snapshot, task: Task, wanted: int) -> tuple[Numbers, F
 
 
 def _among(snapshot: Snapshot, task: Task, only: Numbers) -> tuple[Numbers, FloatArray, Total, bool]:
-    """The few documents that may be found at all, tried one by one; by link prior or date."""
-    matching = [number for number in only.tolist() if snapshot.matches(task.plan.query, number)]
-    numbers = np.array(matching[:MAX_FETCHED], dtype=np.int64)
-    worth = _column(snapshot, "prior", numbers) if task.order == "score" else dates(snapshot, numbers)
-    best = numbers[np.lexsort((snapshot.column("key", numbers), -worth))]
-    numbers, scores = _without_excluded(snapshot, task.plan, best, _column(snapshot, "prior", best))
-    return numbers, scores, Total(len(numbers)), True
-
-
-def _column(snapshot: Snapshot, name: str, numbers: Numbers) -> FloatArray:
-    return np.asarray(snapshot.column(name, numbers), dtype=np.float64)
+    """The few documents that may be found at all, out of as many hits as there may be."""
+    hits = snapshot.top(task.plan.query, MAX_FETCHED, prior_weight=task.profile.prior_weight, order=task.order)
+    kept = np.isin(hits.numbers, only)
+    numbers, scores = _without_excluded(snapshot, task.plan, hits.numbers[kept], np.asarray(hits.scores)[kept])
+    return numbers, scores, Total(len(numbers), "eq" if len(hits.numbers) < MAX_FETCHED else "gte"), True
 
 
 def _shown(snapshot: Snapshot, task: Task, numbers: Numbers) -> int:

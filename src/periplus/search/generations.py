@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -13,19 +13,23 @@ from periplus import addresses
 from periplus.errors import NotReady
 from periplus.index import IndexStore
 from periplus.search.completion import Completion
+from periplus.search.lazy import Lazy
 from periplus.search.links import InLinks
 from periplus.search.ranks import Ranks
 from periplus.search.spelling import Speller
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from periplus.index.snapshot import Snapshot
 
+T = TypeVar("T")
+
 MAIN_LANGUAGES = 3  # of the collection, whose stems a query of unknown language is given
 LEAST_SHARE = 0.05  # of the documents, for a language to be one of them
 LANGUAGE_SAMPLE = 100_000  # documents looked at
+SMALL = 3_000  # documents
 
 
 class Generation:
@@ -37,9 +41,8 @@ class Generation:
         self.in_links = in_links
         self.users = 0
         self.retired = False
-        self.lock = threading.Lock()  # of what is built lazily
-        self._completion: Completion | None = None
-        self._speller: Speller | None = None
+        self.lazy_completion = Lazy(lambda: Completion.build(snapshot))
+        self.lazy_speller = Lazy(lambda: Speller(snapshot))
 
     @property
     def number(self) -> int:
@@ -57,19 +60,9 @@ class Generation:
         return tuple(names[i] for i in order if names[i] and counts[i] >= LEAST_SHARE * len(numbers))
 
     @property
-    def completion(self) -> Completion:
-        """Built when first asked for; others wait for it."""
-        with self.lock:
-            if self._completion is None:
-                self._completion = Completion.build(self.snapshot)
-            return self._completion
-
-    @property
-    def speller(self) -> Speller:
-        with self.lock:
-            if self._speller is None:
-                self._speller = Speller(self.snapshot)
-            return self._speller
+    def is_small(self) -> bool:
+        """Small enough to build at once what searches need besides the index."""
+        return self.snapshot.live <= SMALL
 
     @cached_property
     def hosts_by_name(self) -> dict[str, list[str]]:
@@ -80,6 +73,11 @@ class Generation:
                 label = addresses.site(host).split(".")[0]
                 found.setdefault(label, []).append(host)
         return found
+
+    def warm(self) -> None:
+        """Build everything that is otherwise built on demand."""
+        self.lazy_speller.now()
+        self.lazy_completion.now()
 
     def close(self) -> None:
         self.snapshot.close()
@@ -117,8 +115,33 @@ class Generations:
                 )
             except NotReady:
                 return False
+            if self.ready:  # the old generation goes on answering while the new one is made ready
+                fresh.warm()
             self._swap(fresh)
             return True
+
+    def speller(self, generation: Generation) -> Speller | None:
+        """Of a generation in use; nothing while that of a large one is being built."""
+        return self._on_demand(generation, generation.lazy_speller)
+
+    def completion(self, generation: Generation) -> Completion | None:
+        return self._on_demand(generation, generation.lazy_completion)
+
+    def _on_demand(self, generation: Generation, lazy: Lazy[T]) -> T | None:
+        if generation.is_small:
+            return lazy.now()
+        return lazy.soon(lambda build: self._build(generation, build))
+
+    def _build(self, generation: Generation, build: Callable[[], object]) -> None:
+        """In a thread of its own, which keeps the generation open for as long as it works."""
+        with self._lock:
+            if generation.retired:
+                return
+            generation.users += 1
+        try:
+            build()
+        finally:
+            self._leave(generation)
 
     @contextmanager
     def use(self) -> Iterator[Generation]:

@@ -223,6 +223,17 @@ class _Table:
         return best
 
 
+def suspects(snapshot: Snapshot, reading: Reading, found: int) -> list[str]:
+    """Words of a query that may be misspelt: unknown here, or rare in a query that found little."""
+    words = list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]
+    return [word for word in words if found <= FEW_RESULTS or not known_as(snapshot, word)]
+
+
+def known_as(snapshot: Snapshot, text: str) -> int:
+    """Documents with the word in any form: an inflection of a known word is no mistake."""
+    return max((snapshot.frequency(form.term) for token in analyze(text)[:1] for form in token.forms), default=0)
+
+
 class Speller:
     """Corrections of whole queries over one generation."""
 
@@ -252,7 +263,7 @@ class Speller:
         if len(tokens) != 1 or len(tokens[0].text) < LEAST_LETTERS or not tokens[0].text.isalpha():
             return ""
         word = tokens[0].text
-        own = self._frequency(word)
+        own = known_as(self._snapshot, word)
         if own and found > FEW_RESULTS:
             return ""
         candidates = self._dictionary.near(word)
@@ -263,11 +274,6 @@ class Speller:
         if parted and (best is None or best.cost > 1.0):
             return parted
         return best.word if best else parted
-
-    def _frequency(self, word: str) -> int:
-        """Documents with the word in any form: an inflection of a known word is no mistake."""
-        forms = analyze(word)[0].forms
-        return max(self._snapshot.frequency(form.term) for form in forms)
 
     def _in_context(self, candidates: list[Candidate], context: list[str]) -> Candidate | None:
         """The best candidate; among close ones, that which occurs together with the query's other words."""
