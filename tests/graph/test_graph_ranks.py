@@ -71,6 +71,17 @@ def test_a_half_written_generation_is_never_seen(store: RankStore, tmp_path: Pat
     assert publish(store).generation == 3
 
 
+def test_a_generation_swept_while_it_is_opened(store: RankStore, monkeypatch) -> None:
+    publish(store)
+    publish(store)
+    pointed = iter([1, 2])
+    (store._files.path("1/page_keys.npy")).unlink()
+    monkeypatch.setattr(store, "_current_generation", lambda: next(pointed))
+    current = store.current()
+    assert current is not None
+    assert current.generation == 2
+
+
 def test_damage_is_noticed(store: RankStore, tmp_path: Path) -> None:
     publish(store)
     folder = tmp_path / "ranks" / "1"

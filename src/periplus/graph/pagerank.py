@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 DAMPING = 0.85
 TOLERANCE = 1e-10
-MAX_ITERATIONS = 200
+MAX_ITERATIONS = 10_000  # a damping of 0.99 needs 2,300 to reach the tolerance
 
 Dangling = Literal["spread", "normalise", "back-edges", "ignore"]
 Form = Literal["probability", "classic"]

@@ -175,14 +175,25 @@ class RankStore:
     def current(self) -> RankTable | None:
         """The ranks that count, or None when none were published yet."""
         generation = self._current_generation()
-        return self._open(generation) if generation else None
+        if not generation:
+            return None
+        try:
+            return self._open(generation)
+        except Corrupt:
+            newer = self._current_generation()
+            if newer == generation:
+                raise
+            return self._open(newer)  # it was swept while we looked at it
 
     def verify(self) -> None:
         """Raises ``Corrupt`` when a file of the current generation is not what was written."""
         table = self.current()
-        for name, digest in table.meta.digests.items() if table else ():
-            if xxh3_64_hexdigest(self._files.read(f"{table.generation if table else 0}/{name}.npy")) != digest:
-                raise Corrupt(f"ranks/{name} of generation {self._current_generation()} is damaged; run periplus rank")
+        if table is None:
+            return
+        for name, digest in table.meta.digests.items():
+            file = f"{table.generation}/{name}.npy"
+            if xxh3_64_hexdigest(self._files.read(file)) != digest:
+                raise Corrupt(f"{self._files.path(file)} is damaged; run periplus rank again")
 
     def _current_generation(self) -> int:
         if not self._files.exists(_POINTER):
