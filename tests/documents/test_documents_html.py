@@ -275,6 +275,14 @@ def test_pages_without_text_are_refused_with_the_reason():
     assert document("").refusal == "no-content"
     scripts = "<script src=a.js></script>" * 4
     assert document(f"<div id=app></div>{scripts}").refusal == "needs-javascript"
+    notice = "<noscript>You need to enable JavaScript to run this app.</noscript>"
+    assert document(f"<body>{notice}<div id=app></div><script src=a.js></script>").refusal == "needs-javascript"
+    assert document(f"<body>{notice}<p>{PROSE}</p><script src=a.js></script>").refusal == ""
+
+
+def test_the_language_may_be_declared_by_header():
+    found = document("<p>words", headers=(("Content-Language", "de-AT, en"),))
+    assert found.declared_language == "de-at"
 
 
 # Dates and structured data

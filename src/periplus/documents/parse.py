@@ -37,7 +37,14 @@ def parse(page: Page) -> Document:
     reader = READERS.get(kind)
     if reader is None:
         raise ParseError("unsupported-type", kind)
-    return _document(page, kind, reader(page))
+    try:
+        return _document(page, kind, reader(page))
+    except ParseError:
+        raise
+    except (MemoryError, RecursionError) as error:
+        raise ParseError("parse-bound", type(error).__name__) from error
+    except Exception as error:  # a fault of ours must cost one page, not the worker
+        raise ParseError("unreadable", f"internal fault, {type(error).__name__}: {str(error)[:200]}") from error
 
 
 def _document(page: Page, kind: str, reading: Reading) -> Document:
@@ -45,7 +52,8 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
     nofollow = "nofollow" in directives
     canonical = _trusted_canonical(page, reading)
     modified = reading.dates.modified or plausible(_header(page, "last-modified"), page.fetched)
-    language = detect(reading.text or reading.title or reading.boilerplate, reading.declared_language[:2])
+    declared = reading.declared_language or _header(page, "content-language").split(",")[0].strip().lower()[:20]
+    language = detect(reading.text or reading.title or reading.boilerplate, declared[:2])
     words, signals = measure(page, reading, language)
     return Document(
         url=page.url,
@@ -60,7 +68,7 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
         boilerplate=reading.boilerplate,
         description=reading.description or shorten(reading.text[: 2 * _OPENING].replace("\n", " "), _OPENING),
         language=language,
-        declared_language=reading.declared_language,
+        declared_language=declared,
         charset=reading.charset,
         charset_sure=reading.charset_sure,
         canonical=canonical,
@@ -107,9 +115,9 @@ def _refusal(page: Page, reading: Reading, directives: set[str], canonical: str)
         return "redirected"
     if canonical and canonical != page.url:
         return "canonical-elsewhere"
-    if not reading.text and not reading.boilerplate:
-        return "needs-javascript" if reading.needs_javascript else "no-content"
-    return ""
+    if reading.needs_javascript:
+        return "needs-javascript"
+    return "" if reading.text or reading.boilerplate else "no-content"
 
 
 def _trusted_canonical(page: Page, reading: Reading) -> str:

@@ -28,6 +28,7 @@ _ARTICLE_TYPES: Final = (
     "WebPage",
     "ScholarlyArticle",
 )
+_LINKING: Final = frozenset({"canonical", "icon", "alternate"})  # relations of link tags that are read
 _PUBLISHED_METAS: Final = (
     "article:published_time", "og:published_time", "datepublished", "dc.date.issued", "dcterms.issued", "dc.date",
     "dcterms.created", "dcterms.date", "citation_publication_date", "citation_date", "pubdate", "date",
@@ -104,7 +105,7 @@ def _author(named: dict[str, str], items: list[dict[str, Any]]) -> str:
 def _describe_links(reading: Reading, walk: Walk, links: LinkSet) -> None:
     canonicals: list[str] = []
     for tag in walk.link_tags:
-        relations = tag.get("rel", "").lower().split()
+        relations = _LINKING.intersection(tag.get("rel", "").lower().split())
         url = links.address(tag.get("href", "").strip()) if relations else None
         if url is None:
             continue

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from periplus.records import Page
 
 _SCRIPTED: Final = 3  # scripts from which an empty page is taken to be drawn by them
+_NOTICE: Final = 300  # characters of the notice that asks for JavaScript, at most
 _TRACKERS: Final = (
     "google-analytics", "googletagmanager", "doubleclick", "googlesyndication", "facebook.net", "hotjar", "matomo",
     "piwik", "adservice", "amazon-adsystem", "scorecardresearch", "quantserve", "taboola", "outbrain", "criteo",
@@ -96,4 +97,13 @@ def _measure(reading: Reading, found: Walk, markup_chars: int) -> None:
         scripts=float(found.scripts),
         trackers=float(trackers),
     )
-    reading.needs_javascript = found.scripts >= _SCRIPTED or (found.scripts > 0 and "noscript" in reading.boilerplate)
+    reading.needs_javascript = _needs_javascript(reading, found, visible)
+
+
+def _needs_javascript(reading: Reading, found: Walk, visible: int) -> bool:
+    """Whether an empty page is drawn by its scripts: there are several, or it says so to those who run none."""
+    if reading.text or not found.scripts:
+        return False
+    if not visible:
+        return found.scripts >= _SCRIPTED
+    return visible < _NOTICE and "javascript" in reading.boilerplate.lower()
