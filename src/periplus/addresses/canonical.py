@@ -48,12 +48,14 @@ def canonical(text: str, base: str | None = None) -> str:
 
 def try_canonical(text: str, base: str | None = None) -> str | None:
     """The canonical address, or None when ``text`` is not a usable http(s) URL."""
+    if len(text) > address.MAX_TEXT:
+        return None
     plain = _PLAIN.fullmatch(text)
-    if plain and plain.end(1) <= _QUICK_HOST_LIMIT and len(text) <= address.MAX_TEXT:
+    if plain and plain.end(1) <= _QUICK_HOST_LIMIT:
         return _joined(plain[1] + (plain[2] or "/"), plain[3])
     if base is not None:
         relative = _RELATIVE.fullmatch(text)
-        if relative and len(text) <= address.MAX_TEXT:
+        if relative:
             return _from_base(text, relative, base)
     return _thorough(text, base)
 

@@ -38,6 +38,9 @@ _MARGIN = 0.5  # what a navigation bar or footer takes off
 _EDGES = " \t\n\"'.,:;!?()[]{}<>«»»›‹→←↑…–—-|·•*"
 
 
+_USE = np.dtype([("target", np.int64), ("phrase", np.int32), ("site", np.int32), ("weight", np.float32)])
+
+
 class AnchorTable(NamedTuple):
     """Phrases of all pages in flat arrays, which can be stored and memory-mapped as they are."""
 
@@ -97,7 +100,7 @@ class _Uses:
         self._sites: dict[str, int] = {}
         self._phrases: dict[str, int] = {}
         self.spellings: list[str] = []
-        self._rows: list[tuple[Integers, Integers, Integers, NDArray[np.float64]]] = []
+        self._uses: list[NDArray[np.void]] = []
 
     def add(self, rows: LinkRows) -> None:
         """Takes the links of one batch."""
@@ -108,13 +111,13 @@ class _Uses:
         margin = np.array([place != "content" for place in rows.table.column("place").to_pylist()], np.bool_)
         weight = np.where(source_site == target_site, _OWN_SITE, _OTHER_SITE) - _MARGIN * margin
         used = (target != 0) & (phrase >= 0) & (weight > 0) & rows.followed
-        self._rows.append((target[used], phrase[used], source_site[used], weight[used]))
+        uses = np.empty(int(used.sum()), _USE)
+        for name, column in (("target", target), ("phrase", phrase), ("site", source_site), ("weight", weight)):
+            uses[name] = column[used]
+        self._uses.append(uses)
 
-    def rows(self) -> tuple[Integers, Integers, Integers, NDArray[np.float64]]:
-        parts = list(zip(*self._rows, strict=True)) or [()] * 4
-        whole = [np.empty(0, np.int64)]
-        target, phrase, site = (np.concatenate([*whole, *part]) for part in parts[:3])
-        return target, phrase, site, np.concatenate([np.empty(0), *parts[3]])
+    def all(self) -> NDArray[np.void]:
+        return np.concatenate([np.empty(0, _USE), *self._uses])
 
     def _target(self, url: str) -> int:
         """The page key that a link leads to; 0 for a page that was not read."""
@@ -154,14 +157,12 @@ def clean_phrase(text: str) -> str:
 
 
 def _table(uses: _Uses) -> AnchorTable:
-    target, phrase, site, weight = uses.rows()
-    order = np.lexsort((-weight, site, phrase, target))
-    target, phrase, site, weight = target[order], phrase[order], site[order], weight[order]
-    first = _changes(target, phrase, site)  # of the uses by one site, the weightiest
-    target, phrase, weight = target[first], phrase[first], weight[first]
-    starts = np.flatnonzero(_changes(target, phrase))
-    score = np.add.reduceat(weight, starts) if len(starts) else weight
-    target, phrase = target[starts], phrase[starts]
+    rows = uses.all()
+    rows = rows[np.lexsort((-rows["weight"], rows["site"], rows["phrase"], rows["target"]))]
+    rows = rows[_changes(rows["target"], rows["phrase"], rows["site"])]  # of the uses by one site, the weightiest
+    starts = np.flatnonzero(_changes(rows["target"], rows["phrase"]))
+    score = np.add.reduceat(rows["weight"], starts) if len(starts) else rows["weight"]
+    target, phrase = rows["target"][starts], rows["phrase"][starts]
     best = np.lexsort((phrase, -score, target))
     best = best[_place_in_group(target[best]) < MAX_PHRASES]
     sites = np.maximum(1, (score[best] + 0.5).astype(np.int64))
