@@ -103,6 +103,8 @@ def test_noise_is_kept_apart_but_kept(noise):
         "<div class='no-sidebar page'>{}</div>",
         "<div class='menu'>{}</div>",  # a hint that would empty the page is not believed
         "<form>{}</form>",
+        "<div id='the-login-required-sign'>{}</div><p>other words</p>",
+        "<section id='menu'>{}</section><p>other words</p>",
         "<table><tr><td>{}</td></tr></table>",
         "<article><header>{}</header></article>",
     ],

@@ -297,7 +297,7 @@ class Walk(SaxHandler):
     def _zone_by_attributes(self, tag: str, attrs: Attributes, zone: int) -> int:
         names = ""
         for name, value in attrs[:_ATTRIBUTES]:
-            if name in ("class", "id"):
+            if name == "class" or (name == "id" and _is_name(tag, value)):
                 names = f"{names} {value}" if names else value or ""
             elif name == "role" and value:
                 if value in zones.MAIN_ROLES:
@@ -391,6 +391,11 @@ class Walk(SaxHandler):
 
 def _named(attrs: Attributes) -> dict[str, str]:
     return {name: value or "" for name, value in attrs[:_ATTRIBUTES]}
+
+
+def _is_name(tag: str, value: str | None) -> bool:
+    """Whether an id names a part of the layout; those of sections and long ones repeat the words of a heading."""
+    return tag != "section" and value is not None and value.count("-") + value.count("_") < 2
 
 
 def _is_hiding(name: str, value: str | None) -> bool:
