@@ -1,0 +1,1 @@
+"""Quality of main-text extraction on pages labelled by hand. Run ``make bench-extract``."""
