@@ -128,7 +128,7 @@ def test_why_this_result(page):
     expect(why.locator(".score")).to_be_hidden()
     why.locator("summary").click()
     expect(why.locator(".score")).to_be_visible()
-    expect(why.locator(".part-name").first).to_have_text("text")
+    expect(why.locator(".bar-name").first).to_have_text("text")
 
 
 def ground(page):

@@ -15,7 +15,9 @@ from urllib.parse import quote, urlencode
 import jinja2
 from starlette.responses import HTMLResponse
 
+from periplus.addresses import host, try_canonical
 from periplus.reasons import sentence
+from periplus.web.bars import chart
 from periplus.web.highlights import mark_words, marked
 from periplus.web.languages import direction, language_name, language_of, translator
 from periplus.web.themes import THEMES, theme_of
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from periplus.records import Explanation
     from periplus.web.assets import Assets
     from periplus.web.languages import Catalogues
 
@@ -40,6 +41,7 @@ _TYPE_NAMES = {
 }
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 _EPOCH = 1e9  # a number of seconds that large is a time, not a duration
+_DURATIONS = ("seconds", "delay", "gap")
 _SIZES = ("bytes", "disk", "size")
 _CONTROLS = (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20))
 _ILLEGAL_IN_XML = dict.fromkeys((*_CONTROLS, *range(0xD800, 0xE000), 0xFFFE, 0xFFFF))
@@ -67,7 +69,8 @@ def environment(assets: Assets, catalogues: Catalogues) -> jinja2.Environment:
         label=label,
         query=query_string,
         segment=segment,
-        share=share,
+        chart=chart,
+        host=host_of,
         xml=xml_text,
     )
     return env
@@ -152,7 +155,7 @@ def fact(context: jinja2.runtime.Context, thing: Any, name: str) -> str:
         return moment(context, thing)
     if is_number and name.endswith(_SIZES):
         return human_bytes(thing)
-    return f"{thing:.1f} s" if isinstance(thing, float) and name.endswith("seconds") else ""
+    return f"{thing:.4g} s" if is_number and name.endswith(_DURATIONS) else ""
 
 
 def type_name(media_type: str) -> str:
@@ -178,10 +181,10 @@ def segment(text: str) -> str:
     return quote(text, safe=":")
 
 
-def share(part: Explanation, siblings: tuple[Explanation, ...]) -> float:
-    """The length of a bar, 0 to 100, beside the longest of its siblings."""
-    longest = max((abs(other.value) for other in siblings), default=0.0)
-    return round(100 * abs(part.value) / longest, 1) if longest else 0.0
+def host_of(url: str) -> str:
+    """The host of ``url`` as the crawler names it; empty when there is none."""
+    known = try_canonical(url)
+    return host(known) if known else ""
 
 
 def xml_text(text: str) -> str:

@@ -32,21 +32,23 @@ function forget() {
   }
 }
 
-/** A suggestion with the part that was not typed yet in bold. */
+/** A suggestion with everything in bold that was not typed; the match may begin at any word. */
 function row(text, typed, kind) {
   const item = document.createElement("li");
   item.setAttribute("role", "option");
   item.dataset.text = text;
   item.dir = "auto";
   if (kind) item.classList.add(kind);
-  if (text.toLowerCase().startsWith(typed.toLowerCase()) && typed) {
-    const rest = document.createElement("b");
-    rest.textContent = text.slice(typed.length);
-    item.append(text.slice(0, typed.length), rest);
-  } else {
-    item.textContent = text;
-  }
+  const place = typed ? ` ${text.toLowerCase()}`.indexOf(` ${typed.toLowerCase()}`) : -1;
+  if (place < 0) item.textContent = text;
+  else item.append(bold(text.slice(0, place)), text.slice(place, place + typed.length), bold(text.slice(place + typed.length)));
   return item;
+}
+
+function bold(text) {
+  const element = document.createElement("b");
+  element.textContent = text;
+  return element;
 }
 
 export function combobox(input, list) {
