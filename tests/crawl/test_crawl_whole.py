@@ -19,6 +19,7 @@ from web.faults import Gate, asked_to_wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from crawl.voyages import Voyage
     from periplus.demo import DemoWeb, Request
@@ -143,6 +144,14 @@ def test_redirects_go_through_the_frontier(voyage: Voyage, mock_web: MockWeb) ->
     assert voyage.url("http://b.test/long3")["reason"] == "too-many-redirects"
     assert voyage.url("http://b.test/nowhere")["reason"] == "bad-redirect"
     assert "/long4" not in mock_web.paths("b.test")
+
+
+def test_a_seed_that_moved_within_its_site_is_followed_even_in_host_scope(voyage: Voyage, mock_web: MockWeb) -> None:
+    mock_web.redirect("http://a.test/", "http://www.a.test/", 301)
+    pages = mock_web.site("www.a.test", 3)
+    voyage.run(mock_web, "http://a.test/", scope="host")
+    assert voyage.fetched() == set(pages)
+    assert inspect(voyage.database, pages[2], _settings(mock_web, scope="host"))[1].state == "ok"
 
 
 def test_scope_depth_and_patterns(voyage: Voyage, mock_web: MockWeb) -> None:
@@ -272,6 +281,8 @@ def test_recrawl_is_conditional_and_notices_changes(voyage: Voyage, mock_web: Mo
     result = voyage.run(mock_web, recrawl=True)
     assert [record.status for record in mock_web.requests("a.test", "/same")] == [200, 304]
     assert result.unchanged == 3  # by 304, and two by the same body
+    kinds = [gzip.decompress(path.read_bytes()).count(b"WARC-Type: revisit") for path in _archive_files(voyage)]
+    assert kinds == [0, 3]
     assert result.pages == 2
     assert voyage.url(changed)["changes"] == 1
     assert "http://a.test/found-later" in voyage.fetched()
@@ -409,6 +420,10 @@ def _conditional(request: Request) -> Reply:
     if request.header("if-none-match") == '"v1"':
         return Reply(304, b"", (("ETag", '"v1"'),))
     return html("<p>Words that do not change.", 200, (("ETag", '"v1"'),))
+
+
+def _archive_files(voyage: Voyage) -> list[Path]:
+    return sorted((voyage.folder / "archive").glob("*.warc.gz"))
 
 
 def _waiting(voyage: Voyage) -> str:

@@ -7,6 +7,7 @@ only when its address is marked. What a crash leaves undone is found again by ``
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from msgspec import Struct, field
 
 from periplus.crawl.rows import ActiveRow, Batched, Bundle, Committed
 from periplus.documents import BatchLog
-from periplus.errors import StorageError
+from periplus.errors import StorageError, StorageFull
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Committer:
         self._waiting: list[tuple[Document, float]] = []
         self._batched: list[Batched] = []
         self._last_batch = time.monotonic()
-        self.documents = 0
+        self.documents = 0  # stored in this run
 
     async def run(self, bundle: Bundle, hosts: int, *, revisits_only: bool, last: bool = False) -> Round:
         """Commit ``bundle``, store documents that are due, and take up to ``hosts`` new hosts."""
@@ -107,10 +108,16 @@ class Committer:
             try:
                 descriptor = os.open(self._archive / name, os.O_RDONLY | os.O_CLOEXEC)
             except OSError as error:
-                raise StorageError(f"{self._archive / name} cannot be flushed: {error.strerror}") from error
+                raise _failure(self._archive / name, error) from error
             try:
                 os.fsync(descriptor)
             except OSError as error:
-                raise StorageError(f"{self._archive / name} cannot be flushed: {error.strerror}") from error
+                raise _failure(self._archive / name, error) from error
             finally:
                 os.close(descriptor)
+
+
+def _failure(path: Path, error: OSError) -> StorageError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFull(f"no space left for {path}; make room and start again, what was acknowledged is kept")
+    return StorageError(f"{path} cannot be flushed: {error.strerror}; check the disk")

@@ -33,6 +33,7 @@ class Counters:
         self.active = 0
         self.current = ""
         self._seconds_before = before.seconds
+        self._documents_before = before.documents
         self._began = time.monotonic()
         self._recent: deque[float] = deque()
 
@@ -45,6 +46,10 @@ class Counters:
             self.failed += 1
         elif row.state == REFUSED:
             self.refused += 1
+
+    def stored(self, documents: int) -> None:
+        """So many documents are in batches since this run began."""
+        self.documents = self._documents_before + documents
 
     def _count_page(self, visited: Visited) -> None:
         if visited.document is None:

@@ -129,7 +129,7 @@ class _Session:
     def prepare(self, seeds: list[str], *, recrawl: bool) -> None:
         """Recover, then put the seeds into the frontier."""
         crawl = self._settings.crawl
-        known = self._keep_seeds(seeds)
+        known = self._all_seeds(seeds)
         self._traps = TrapRules()
         self._load_traps()
         self._removed = removed_targets(self._database)
@@ -141,7 +141,7 @@ class _Session:
         control.clear_commands(self._database)
         keep_token(self._database, self._settings.bot.name)
         Recovery(self._folder, self._database, crawl, self._frontier, self._interpreter).run(recrawl=recrawl)
-        self._frontier.commit(Bundle(found=[_seed(url) for url in seeds]), time.time())
+        self._frontier.commit(Bundle(found=[_seed(url) for url in seeds], seeds=seeds), time.time())
         self._number, earlier = begin(self._database)
         self._counters = Counters(crawl.max_pages, earlier)
         self._refresh_figures()
@@ -177,7 +177,7 @@ class _Session:
         finally:
             committer.close()
             writer.close()
-        self._counters.documents = committer.documents
+        self._counters.stored(committer.documents)
         self._close_marks()
         self._refresh_figures()
         status = self._counters.status("stopped" if self._ordered_to_stop else "done")
@@ -235,14 +235,13 @@ class _Session:
 
     # The database
 
-    def _keep_seeds(self, seeds: list[str]) -> list[str]:
-        now = time.time()
-        with self._database.write() as tx:
-            tx.insert_new("seeds", ("key", "url", "added_at"), [(addresses.key(url), url, now) for url in seeds], "key")
+    def _all_seeds(self, seeds: list[str]) -> list[str]:
+        """These and those of earlier runs."""
+        with self._database.read() as tx:
             known = [str(url) for (url,) in tx.rows("SELECT url FROM seeds")]
-        if not known:
+        if not (seeds or known):
             raise UsageError("nothing to crawl yet; name at least one address, such as https://example.org/")
-        return known
+        return list(dict.fromkeys([*known, *seeds]))
 
     def _load_traps(self) -> None:
         sql = "SELECT h.name, p.pattern, p.reason FROM closed_patterns p JOIN hosts h ON h.key = p.host"

@@ -232,6 +232,7 @@ class Engine:
         if not (wanted or self._is_commit_due(now)):
             return
         bundle = self._ledger.swap()
+        bundle.traps = self._links.take_traps()
         self._commit = asyncio.create_task(self._commit_now(bundle, wanted))
         self._commit.add_done_callback(self._commit_done)
 
@@ -265,8 +266,8 @@ class Engine:
             host = self._hosts.get(item.row.host)
             if host is not None:
                 host.taken.discard(item.row.key)
-        counters = self._ledger.counters
-        counters.documents = self._committer.documents
+        self._links.forget(done.committed.dropped)
+        self._ledger.counters.stored(self._committer.documents)
         if done.asked:
             self._crowded = len(done.activated) >= done.asked
             self._next_activation = 0.0 if self._crowded else done.next_due

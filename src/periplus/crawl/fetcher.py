@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 VERSION = "0.1"
 SLOW_AFTER = 10.0  # seconds before the least rate counts
 LEAST_RATE = 100.0  # bytes a second
+STALL_SECONDS = 1.0  # after so long without a byte, the connection is looked at
 HEAD_LIMIT = 32_768  # bytes of a header line
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/pdf;q=0.8,text/plain;q=0.8,*/*;q=0.5"
 
@@ -111,7 +112,7 @@ class Fetcher:
         started, clock = time.time(), time.perf_counter()
         headers = self._headers(etag, last_modified)
         try:
-            await self.route(url)  # refuses what must not be visited, also literal addresses
+            route = await self.route(url)  # refuses what must not be visited, also literal addresses
             async with asyncio.timeout(self._settings.timeout):
                 exchange = await self._exchange(url, headers, limit or self._settings.max_body, wanted, started)
         except FetchError as error:
@@ -122,7 +123,8 @@ class Fetcher:
                 self.resolver.failed(URL(url, encoded=True).raw_host or "")
             return Fetched(url, started, time.perf_counter() - clock, None, reason, _detail(error))
         elapsed = time.perf_counter() - clock
-        return Fetched(url, started, elapsed, replace(exchange, elapsed=elapsed), ip=exchange.ip)
+        whole = replace(exchange, elapsed=elapsed, ip=exchange.ip or route.ip)
+        return Fetched(url, started, elapsed, whole, ip=whole.ip)
 
     def _headers(self, etag: str, last_modified: str) -> dict[str, str]:
         headers = {"User-Agent": self._agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPTED}
@@ -160,7 +162,7 @@ class Fetcher:
         )
 
     def _peer(self, response: aiohttp.ClientResponse) -> str:
-        """The address we are really connected to, checked."""
+        """The address we are really connected to, checked; empty when the connection is done with already."""
         transport = response.connection.transport if response.connection else None
         peer = transport.get_extra_info("peername") if transport else None
         ip = str(peer[0]) if peer else ""
@@ -200,7 +202,7 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, st
     chunks: list[bytes] = []
     size = 0
     clock = time.perf_counter()
-    async for chunk in response.content.iter_any():
+    while chunk := await _next_chunk(response):
         chunks.append(chunk)
         size += len(chunk)
         if size > limit:
@@ -210,6 +212,18 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, st
         if spent > SLOW_AFTER and size < spent * LEAST_RATE:
             raise FetchError("too-slow", f"{size} bytes in {spent:.0f} s")
     return b"".join(chunks), ""
+
+
+async def _next_chunk(response: aiohttp.ClientResponse) -> bytes:
+    """What arrives next, nothing at the end. A connection that broke the protocol and fell silent is noticed."""
+    while True:
+        try:
+            async with asyncio.timeout(STALL_SECONDS):
+                return await response.content.readany()
+        except TimeoutError:
+            connection = response.connection
+            if connection is None or connection.transport is None or connection.transport.is_closing():
+                raise FetchError("bad-response", "the body broke the protocol") from None
 
 
 def _raw_headers(response: aiohttp.ClientResponse) -> Headers:
@@ -235,7 +249,7 @@ def _reason(error: BaseException) -> str:
             return "private-address"
         if isinstance(inner, FetchError):
             return inner.reason
-        if isinstance(inner, aiohttp.ClientPayloadError) and "ransfer" in str(inner):
+        if isinstance(inner, aiohttp.ClientPayloadError) and "Not enough data" not in str(inner):
             return "bad-response" if "TransferEncodingError" in str(inner) else "connection-lost"
     return next((reason for kinds, reason in _BY_TYPE if isinstance(error, kinds)), "bad-response")
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from periplus import addresses
 from periplus.crawl.rows import (
     CHANGED_COLUMNS,
@@ -168,6 +170,7 @@ class Frontier:
             self._mark_same(tx, bundle.visited, result)
             self._write_visited(tx, bundle.visited)
             self._write_found(tx, bundle, now, result)
+            self._write_seeds(tx, [*bundle.seeds, *(item.seed for item in bundle.visited if item.seed)], now)
             self._write_hosts(tx, bundle)
             self._write_rest(tx, bundle, now)
             self._let_go(tx, bundle.resting)
@@ -181,8 +184,9 @@ class Frontier:
             if item.fresh_body:
                 owner = owners.setdefault(item.row.body_hash, (item.row.key, item.row.url))
                 if owner[0] != item.row.key:
-                    _make_duplicate(item, owner)
+                    result.dropped += [one.key for one in item.found]
                     result.duplicates += 1
+                    _make_duplicate(item, owner)
                     document = item.document
             if document is not None:
                 result.documents.append((document, item.row.tried_at))
@@ -239,7 +243,7 @@ class Frontier:
         kept = []
         for one in found.values():
             if one.state == QUEUED and room[hosts[one.key]] <= 0:
-                result.full += 1
+                result.dropped.append(one.key)
                 continue
             room[hosts[one.key]] -= one.state == QUEUED
             kept.append(one)
@@ -252,6 +256,16 @@ class Frontier:
             for key, name in names.items()
         ]
         tx.insert_new("hosts", columns, rows, "key")
+
+    def _write_seeds(self, tx: Transaction, seeds: list[str], now: float) -> None:
+        """Seeds and their hosts come first, however they were found before."""
+        keys = [addresses.key(url) for url in seeds]
+        tx.insert_new(
+            "seeds", ("key", "url", "added_at"), list(zip(keys, seeds, [now] * len(seeds), strict=True)), "key"
+        )
+        tx.executemany("UPDATE urls SET depth = 0, priority = 0 WHERE key = ?", [(key,) for key in keys])
+        hosts = [(addresses.host_key(addresses.host(url)),) for url in seeds]
+        tx.executemany("UPDATE hosts SET level = 0 WHERE key = ?", hosts)
 
     def _write_hosts(self, tx: Transaction, bundle: Bundle) -> None:
         sql = (
@@ -325,13 +339,7 @@ def _make_duplicate(item: Visited, owner: tuple[int, str]) -> None:
     if item.document is not None and not item.document.refusal:
         item.row.refusal = "duplicate"
         item.row.detail = owner[1]
-        item.document = _refused(item.document, "duplicate")
-
-
-def _refused(document: Any, refusal: str) -> Any:
-    from msgspec.structs import replace
-
-    return replace(document, refusal=refusal)
+        item.document = replace(item.document, refusal="duplicate")
 
 
 def _marks(values: Sequence[Any]) -> str:

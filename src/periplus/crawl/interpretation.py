@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 READABLE = frozenset({200, 203, 206})
 MISSING = frozenset({404, 410})
+DROPPING = frozenset({"robots-disallowed", "removed", "banned-host"})
 _KEPT_PREFIXES = ("text/", "application/xhtml", "application/xml", "application/pdf", "application/x-pdf",
                   "application/rss", "application/atom", "application/rdf", "application/json", "application/epub",
                   "application/vnd.openxmlformats-officedocument.wordprocessingml", "application/msword",
@@ -78,7 +79,9 @@ class Interpreter:
         return Visited(new, row.state)
 
     def refused(self, row: UrlRow, reason: str, detail: str, at: float) -> Visited:
-        """Not asked for: a rule forbids it. A page that we had is dropped."""
+        """Not asked for: a rule forbids it. A page that we had is dropped, unless only a filter passes it over now."""
+        if row.state == FETCHED and reason not in DROPPING:
+            return Visited(replace(row, next_at=at + schedule.REFUSED_AGAIN), row.state)
         later = at + schedule.REFUSED_AGAIN if reason == "robots-disallowed" else NEVER
         new = replace(row, state=REFUSED, reason=reason, detail=detail, tried_at=at, next_at=later, attempts=0)
         return _dropping(new, row, reason)
@@ -140,6 +143,9 @@ class Interpreter:
             return _dropping(new, row, reason)
         new.state, new.reason, new.next_at = REFUSED, "redirected", at + schedule.REFUSED_AGAIN
         visited = _dropping(new, row, "redirected")
+        if row.depth == 0 and addresses.site(target) == addresses.site(row.url):
+            self._links.scope = self._links.scope.with_seed(target)
+            visited.seed = target
         found = self._links.of_redirect(target, row)
         visited.found = [found] if found is not None else []
         return visited
@@ -167,7 +173,7 @@ class Interpreter:
     def _body(
         self, row: UrlRow, exchange: Exchange, location: ArchiveLocation | None, at: float, document: Document | None
     ) -> Visited:
-        body_hash = _signed_hash(exchange.body)
+        body_hash = signed_hash(exchange.body)
         if body_hash == row.body_hash and row.state == FETCHED and not row.same_as and not row.pending:
             return self._unchanged(row, exchange, at)
         new = replace(
@@ -255,11 +261,12 @@ def _no_document(url: str, exchange: Exchange, reason: str, location: ArchiveLoc
     kind = exchange.header("content-type").partition(";")[0].strip().lower()
     return Document(
         url=url, key=addresses.key(url), fetched=exchange.started, status=exchange.status, content_type=kind,
-        refusal=reason, content_hash=_signed_hash(exchange.body), archive=location,
+        refusal=reason, content_hash=signed_hash(exchange.body), archive=location,
     )  # fmt: skip
 
 
-def _signed_hash(body: bytes) -> int:
+def signed_hash(body: bytes) -> int:
+    """The key of a body in the content-seen test; 0 for none."""
     if not body:
         return 0
     digest = xxh3_64_intdigest(body)

@@ -12,7 +12,7 @@ from periplus.crawl.scope import NOT_KEPT
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from periplus.crawl.rows import UrlRow
+    from periplus.crawl.rows import Trap, UrlRow
     from periplus.crawl.scope import Scope
     from periplus.crawl.traps import TrapRules
     from periplus.records import Document
@@ -104,9 +104,13 @@ class LinkFilter:
             key, url, host, kind, depth, _priority(url, kind, depth), QUEUED, parent=parent, hops=hops, chain=chain
         )
 
-    def forget(self, found: Iterable[Found]) -> None:
+    def forget(self, keys: Iterable[int]) -> None:
         """What was dropped after all (a duplicate's links, a full queue) may be found again."""
-        self._recent.forget(one.key for one in found)
+        self._recent.forget(keys)
+
+    def take_traps(self) -> list[Trap]:
+        """Patterns that were closed since the last call."""
+        return self._traps.take_news()
 
 
 def _priority(url: str, kind: int, depth: int) -> int:

@@ -92,6 +92,8 @@ class Recovery:
         return count
 
     def _replay_one(self, bundle: Bundle, location: ArchiveLocation, exchange: Exchange) -> None:
+        if exchange.status == 200 and not exchange.payload:  # perhaps a revisit of the same payload
+            exchange = archive.read(self._folder / ARCHIVE, location)
         fetched = Fetched(exchange.url, exchange.started, exchange.elapsed, exchange, ip=exchange.ip)
         host = addresses.host(exchange.url)
         key = addresses.host_key(host)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from periplus.archive import Revisit
 from periplus.crawl.fetcher import Fetched
-from periplus.crawl.interpretation import outcome_of
+from periplus.crawl.interpretation import outcome_of, signed_hash
 from periplus.crawl.politeness import AddressSlots, retry_after, wait_after
 from periplus.crawl.resolver import Route
 from periplus.crawl.rows import FETCHED, JournalRow
@@ -78,10 +78,11 @@ class Requester:
         return Answer(fetched, location)
 
     def _archive(self, exchange: Exchange, row: UrlRow | None) -> ArchiveLocation:
-        revisit = None
-        if exchange.status == 304 and row is not None:
-            revisit = Revisit(row.url, row.fetched_at, row.location)
-        return self._ledger.archive(exchange, revisit)
+        """Store the response; one that repeats what we have is stored without its payload."""
+        same = row is not None and row.state == FETCHED and row.location is not None
+        if row is not None and same and (exchange.status == 304 or _repeats(row, exchange)):
+            return self._ledger.archive(exchange, Revisit(row.url, row.fetched_at, row.location))
+        return self._ledger.archive(exchange, None)
 
     def _settle(self, host: ActiveHost, fetched: Fetched, route: Route | None, rule: str) -> None:
         """Set the clock of the host after a request, and write the request down; no route: it was never sent."""
@@ -123,6 +124,10 @@ class Requester:
             ms=round(fetched.elapsed * 1000, 3),
             not_before=not_before,
         )
+
+
+def _repeats(row: UrlRow, exchange: Exchange) -> bool:
+    return exchange.status == 200 and not exchange.truncated and signed_hash(exchange.body) == row.body_hash != 0
 
 
 def _asked_for(fetched: Fetched, now: float) -> float | None:

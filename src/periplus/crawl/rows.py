@@ -152,6 +152,14 @@ class JournalRow(NamedTuple):
     not_before: float
 
 
+class Trap(NamedTuple):
+    """A path pattern of a host that turned out to be a trap."""
+
+    host: str
+    pattern: str
+    reason: str
+
+
 class Visited(Struct):
     """An address after a visit: its new row, the state it was in, and what came out of it."""
 
@@ -160,6 +168,7 @@ class Visited(Struct):
     document: Document | None = None
     found: list[Found] = field(default_factory=list)
     fresh_body: bool = False  # a body that must be tested against all others
+    seed: str = ""  # where a seed moved within its site: a seed too
 
 
 class Batched(NamedTuple):
@@ -173,11 +182,12 @@ class Bundle(Struct):
 
     visited: list[Visited] = field(default_factory=list)
     found: list[Found] = field(default_factory=list)  # not from a page: seeds, robots.txt
+    seeds: list[str] = field(default_factory=list)  # addresses from which scope is measured
     journal: list[JournalRow] = field(default_factory=list)
     robots: list[RobotsRow] = field(default_factory=list)
     hosts: dict[int, HostChange] = field(default_factory=dict)
     resting: dict[int, Rest] = field(default_factory=dict)  # hosts that are given back
-    traps: list[tuple[str, str, str]] = field(default_factory=list)
+    traps: list[Trap] = field(default_factory=list)
     marks: dict[str, int] = field(default_factory=dict)
     batched: list[Batched] = field(default_factory=list)
     began: float = 0.0
@@ -185,7 +195,7 @@ class Bundle(Struct):
 
     def __bool__(self) -> bool:
         return bool(
-            self.visited or self.found or self.journal or self.robots or self.hosts or self.resting
+            self.visited or self.found or self.seeds or self.journal or self.robots or self.hosts or self.resting
             or self.traps or self.batched
         )  # fmt: skip
 
@@ -197,7 +207,7 @@ class Committed(Struct):
     new: int = 0
     queued: int = 0
     duplicates: int = 0
-    full: int = 0  # addresses that found the queue of their host full
+    dropped: list[int] = field(default_factory=list)  # keys that were not kept: a duplicate's links, a full queue
 
 
 class ActiveRow(Struct):

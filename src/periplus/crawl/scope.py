@@ -45,6 +45,13 @@ class Scope:
         changed._removed = frozenset(removed)  # noqa: SLF001 - our own copy
         return changed
 
+    def with_seed(self, url: str) -> Scope:
+        """The same scope, measured from one more address."""
+        changed = copy(self)
+        changed._hosts = self._hosts | {addresses.host(url)}  # noqa: SLF001
+        changed._sites = self._sites | {addresses.site(url)}  # noqa: SLF001
+        return changed
+
     def refusal(self, url: str, depth: int = 0) -> str:
         """The reason code that keeps ``url`` out, or an empty text."""
         if len(url) > self._settings.max_address:

@@ -19,11 +19,23 @@ def begin(database: Database) -> tuple[int, CrawlStatus | None]:
     """The number of this crawl; one that was interrupted goes on, with its figures so far."""
     now = time.time()
     with database.write() as tx:
-        last = tx.row("SELECT id, state, status FROM crawls ORDER BY id DESC LIMIT 1")
+        last = tx.row("SELECT id, state, status, started FROM crawls ORDER BY id DESC LIMIT 1")
         if last is not None and last[1] in ("running", "paused", "stopping"):
-            return int(last[0]), msgspec.json.decode(last[2], type=CrawlStatus)
+            return int(last[0]), _so_far(tx, msgspec.json.decode(last[2], type=CrawlStatus), float(last[3]))
         sql = "INSERT INTO crawls (started, state, status, at) VALUES (?, 'running', ?, ?) RETURNING id"
         return int(tx.value(sql, (now, encoded(CrawlStatus(state="running")), now))), None
+
+
+def _so_far(tx: Transaction, last: CrawlStatus, started: float) -> CrawlStatus:
+    """The figures of an interrupted crawl, counted again: what was written last may be behind or ahead."""
+    counts = tx.row(
+        "SELECT SUM(CASE WHEN state = 1 AND kind = 0 AND fetched_at >= ? THEN 1 ELSE 0 END),"
+        " SUM(CASE WHEN state = 2 THEN 1 ELSE 0 END), SUM(CASE WHEN state = 3 THEN 1 ELSE 0 END),"
+        " SUM(CASE WHEN pending = 0 AND batch > 0 AND fetched_at >= ? THEN 1 ELSE 0 END) FROM urls WHERE tried_at >= ?",
+        (started, started, started),
+    )
+    pages, failed, refused, documents = (int(count or 0) for count in counts or (0, 0, 0, 0))
+    return msgspec.structs.replace(last, pages=pages, failed=failed, refused=refused, documents=documents)
 
 
 def save(tx: Transaction, number: int, status: CrawlStatus, *, ended: float = 0.0) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import time
 from collections import OrderedDict
-from typing import NamedTuple
 from urllib.parse import urlsplit
+
+from periplus.crawl.rows import Trap
 
 MAX_SEGMENTS = 30
 MAX_REPEATS = 3  # of one segment, or of a run of segments, in one path
@@ -36,14 +37,6 @@ _DATE_END = re.compile(r"(?:^|/)((?:1[0-9]|2[0-9])\d\d|\d{5,6})[/-](?:0?[1-9]|1[
 _DATE_QUERY = re.compile(r"(?:^|&)(?:year|yr|y|month|mon|m|week|day|date|cal|calendar|from|start)=", re.IGNORECASE)
 _DAY = re.compile(r"(?:^|&)(?:day|date)=", re.IGNORECASE)
 _YEAR = re.compile(r"(?:^|&)(?:year|yr|y|date|month|cal|from|start)=(\d{4,6})", re.IGNORECASE)
-
-
-class Trap(NamedTuple):
-    """A pattern that was closed."""
-
-    host: str
-    pattern: str
-    reason: str
 
 
 class _Experience:

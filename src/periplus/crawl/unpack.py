@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import brotli
 import zstandard
 from isal import isal_zlib
+from isal.igzip_lib import IsalError
 
 from periplus.errors import FetchError
 
@@ -46,7 +47,7 @@ def _gzip(data: bytes, limit: int, cut: bool) -> bytes:
         member = isal_zlib.decompressobj(wbits=31)
         try:
             out += member.decompress(data, limit - len(out) + 1)
-        except zlib.error as error:
+        except IsalError as error:  # type: ignore[misc]  # its stub says it is no exception
             if out:
                 break
             raise FetchError("bad-encoding", str(error)) from error
@@ -79,9 +80,10 @@ def _brotli(data: bytes, limit: int, cut: bool) -> bytes:
     reader = brotli.Decompressor()
     out = bytearray()
     try:
-        out += reader.process(data, output_buffer_limit=_CHUNK)
-        while not reader.is_finished() and not reader.can_accept_more_data() and len(out) <= limit:
-            out += reader.process(b"", output_buffer_limit=_CHUNK)
+        chunk = reader.process(data, output_buffer_limit=_CHUNK)
+        while chunk and len(out) <= limit:
+            out += chunk
+            chunk = b"" if reader.is_finished() else reader.process(b"", output_buffer_limit=_CHUNK)
     except brotli.error as error:
         raise FetchError("bad-encoding", str(error)) from error
     _check(out, limit)

@@ -1,0 +1,150 @@
+"""kill -9 in the middle of a crawl: nothing lost, nothing asked twice without need, no gap broken."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawl.voyages import settings_for
+from periplus import archive
+from periplus.crawl import Crawler
+from periplus.errors import StorageError
+from web.faults import Hang
+
+if TYPE_CHECKING:
+    from crawl.voyages import Voyage
+    from web.mock_web import MockWeb
+
+SCRIPT = Path(__file__).with_name("crawl_process.py")
+
+
+def start(voyage: Voyage, web: MockWeb, *seeds: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, str(SCRIPT), str(voyage.folder), *web.resolve, *seeds])
+
+
+def kill_after(process: subprocess.Popen[bytes], web: MockWeb, requests: int) -> int:
+    seen = len(web.log.wait_for(requests, timeout=30))
+    process.kill()
+    process.wait()
+    assert seen >= requests
+    return len(web.requests())
+
+
+def test_kills_at_several_moments(voyage: Voyage, mock_web: MockWeb) -> None:
+    hosts = [f"h{number}.test" for number in range(4)]
+    pages = {url for host in hosts for url in mock_web.site(host, 25)}
+    mock_web.robots("h0.test", "User-agent: *\nCrawl-delay: 0.06")
+    seeds = [f"http://{host}/" for host in hosts]
+    seen = 0
+    for _ in range(3):
+        seen = kill_after(start(voyage, mock_web, *seeds), mock_web, seen + 22)
+    result = voyage.run(mock_web, *seeds)
+    assert voyage.fetched() == pages
+    assert result.pages == len(pages)  # the figures of the interrupted crawl go on
+    assert set(voyage.documents()) == pages
+    asked = Counter(record.url for record in mock_web.requests() if not record.url.endswith("robots.txt"))
+    twice = [url for url, count in asked.items() if count > 1]
+    assert len(twice) <= 3 * len(hosts)  # at most what was under way at a kill
+    archived = Counter(exchange.url for path in archive_files(voyage) for _, exchange in archive.iterate(path))
+    assert {url for url in pages if archived[url] > 1} == set()
+    gaps = mock_web.gaps("h0.test")
+    slow = [gap for gap in gaps[1:] if gap < 0.05]
+    assert not slow, slow
+
+
+def test_what_is_archived_but_not_committed_is_replayed(voyage: Voyage, mock_web: MockWeb) -> None:
+    pages = mock_web.site("a.test", 6)
+    voyage.run(mock_web, pages[0])
+    asked = len(mock_web.requests())
+    with voyage.database.write() as tx:  # as if the last commits had not happened
+        tx.execute("UPDATE urls SET state = 0, fetched_at = 0, tried_at = 0, file = '', body_hash = 0, pending = 0")
+        tx.execute("DELETE FROM archive_marks")
+        tx.execute("DELETE FROM robots")
+        tx.execute("DELETE FROM journal")
+        tx.execute("UPDATE hosts SET queued = 7, pages = 0, active = 1")
+    voyage.run(mock_web)
+    assert len(mock_web.requests()) == asked
+    assert voyage.fetched() == set(pages)
+    assert voyage.rows("SELECT COUNT(*) FROM journal") == [(8,)]
+    assert voyage.rows("SELECT queued, pages FROM hosts") == [(0, 7)]
+
+
+def test_documents_that_reached_no_batch_are_parsed_again(voyage: Voyage, mock_web: MockWeb) -> None:
+    pages = mock_web.site("a.test", 4)
+    voyage.run(mock_web, pages[0])
+    with voyage.database.write() as tx:
+        tx.execute("DELETE FROM batches")
+        tx.execute("UPDATE urls SET pending = 1, batch = 0")
+    assert voyage.documents() == {}
+    asked = len(mock_web.requests())
+    voyage.run(mock_web)
+    assert set(voyage.documents()) == set(pages)
+    assert len(mock_web.requests()) == asked
+
+
+def test_a_torn_archive_is_mended_and_what_was_lost_is_asked_again(voyage: Voyage, mock_web: MockWeb) -> None:
+    pages = mock_web.site("a.test", 4)
+    voyage.run(mock_web, pages[0])
+    (path,) = archive_files(voyage)
+    with voyage.database.write() as tx:
+        last, place = tx.row("SELECT url, place FROM urls ORDER BY place DESC LIMIT 1") or ("", 0)
+        tx.execute("UPDATE urls SET pending = 1 WHERE url = ?", (last,))
+        tx.execute("DELETE FROM archive_marks")
+        tx.execute("DELETE FROM journal")
+    path.write_bytes(path.read_bytes()[: place + 40])
+    mock_web.log.clear()
+    voyage.run(mock_web)
+    assert [record.url for record in mock_web.requests()] == [last]
+    assert voyage.fetched() == set(pages)
+
+
+def test_a_host_that_was_active_waits_its_full_delay(voyage: Voyage, mock_web: MockWeb) -> None:
+    mock_web.page("http://a.test/")
+    mock_web.robots("a.test", "User-agent: *\nCrawl-delay: 0.7")
+    mock_web.at("http://a.test/", Hang())
+    process = start(voyage, mock_web, "http://a.test/")
+    mock_web.log.wait_for(1, "a.test", "/", timeout=30)
+    process.kill()
+    process.wait()
+    assert voyage.rows("SELECT active, delay FROM hosts") == [(1, 0.7)]
+    mock_web.page("http://a.test/", "<p>Now it answers.")
+    restarted = time_of_start(voyage, mock_web)
+    first = mock_web.requests("a.test")[2]
+    assert first.time - restarted >= 0.69
+
+
+def time_of_start(voyage: Voyage, web: MockWeb) -> float:
+    began = time.time()
+    voyage.run(web, "http://a.test/")
+    return began
+
+
+def test_a_full_disk_is_one_clear_error(voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = mock_web.site("a.test", 10)
+    real = os.fsync
+    calls = []
+
+    def failing(descriptor: int) -> None:
+        calls.append(descriptor)
+        if len(calls) > 4:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr("periplus.crawl.committer.os.fsync", failing)
+    with pytest.raises(StorageError, match="no space left"):
+        Crawler(voyage.folder, voyage.database, settings_for(mock_web.resolve, commit_seconds=0.05)).run([pages[0]])
+    monkeypatch.undo()
+    voyage.run(mock_web)
+    assert voyage.fetched() == set(pages)
+
+
+def archive_files(voyage: Voyage) -> list[Path]:
+    return sorted((voyage.folder / "archive").glob("*.warc.gz"))
