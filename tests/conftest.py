@@ -10,18 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.components import missing  # noqa: F401 - rooms ask the plugin for it
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
-REQUIRE_ALL = os.environ.get("PERIPLUS_REQUIRE_ALL") == "1"
-
-
-def missing(component: str) -> None:
-    """Skip because a component is not on this machine; under PERIPLUS_REQUIRE_ALL=1 that is a failure."""
-    if REQUIRE_ALL:
-        pytest.fail(f"{component} is missing and PERIPLUS_REQUIRE_ALL=1 asks for everything")
-    pytest.skip(f"{component} is missing")
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import missing
+from support.components import missing
 
 TIME_LIMIT = 180
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from search_samples import DOCUMENTS, build, day, page
 
-from conftest import DOCUMENTS, build, day, page
 from periplus.errors import NotReady, UsageError
 from periplus.ranking import PROFILES, check
 from periplus.records import SearchAnswer, SearchRequest

@@ -6,8 +6,8 @@ import threading
 
 import numpy as np
 import pytest
+from search_samples import build, page
 
-from conftest import build, page
 from periplus import addresses
 from periplus.documents import BatchLog
 from periplus.errors import NotReady

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
+from support.components import missing
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TESTS = Path(__file__).resolve().parent.parent
 START_SECONDS = 60.0
 SUPERUSER = "periplus"
 PR_SET_PDEATHSIG = 1
@@ -121,9 +122,7 @@ def server(config: pytest.Config) -> PostgresServer:
     if not _running:
         binaries = find_binaries()
         if binaries is None:
-            # By path: the name "conftest" means the folder's own in a room's tests.
-            config.pluginmanager.get_plugin(str(TESTS / "conftest.py")).missing("PostgreSQL (Debian: postgresql)")
-            raise AssertionError("missing() does not return")
+            missing("PostgreSQL (Debian: postgresql)")
         _running.append(PostgresServer(binaries))
         config.add_cleanup(lambda: _running.pop().stop())
     return _running[0]
