@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Attributes = tuple[tuple[str, str | None], ...]
 
 _SELF_LINK_SIGNS: Final = frozenset({"¶", "#", "§", "🔗", "🔗︎", "\uf0c1"})
+_NOTHING, _TITLE, _JSON_LD, _HIDDEN = range(4)  # what the text of an element that is left out is
 _ATTRIBUTES: Final = 64  # attributes of one tag that are looked at
 
 
@@ -49,7 +50,7 @@ class Block:
 class RawLink:
     """An anchor as it stands in the page; ``block`` is where it began."""
 
-    __slots__ = ("alt", "block", "href", "parts", "rel", "text", "title", "zone")
+    __slots__ = ("alt", "block", "href", "rel", "text", "title", "zone")
 
     def __init__(self, href: str, rel: str, title: str, block: int, zone: int) -> None:
         self.href = href
@@ -57,7 +58,6 @@ class RawLink:
         self.title = title
         self.block = block
         self.zone = zone
-        self.parts: list[str] = []  # texts while it is open
         self.text = ""
         self.alt = ""
 
@@ -89,20 +89,21 @@ class Walk(SaxHandler):
         self._pre = 0
         self._depth = 0  # of open elements that are in _STARTS; the others do not matter
         self._skip = 0  # open elements from the one on whose text is not text
-        self._skipped: list[str] | None = None  # gathers a title, JSON-LD or hidden text
+        self._skipped = _NOTHING  # what they are
+        self._skipped_from = 0  # how many parts stood before them
         self._json_chars = 0
         self._restore: list[tuple[int, int, int, int]] = []  # depth, zone, main, row to go back to
-        self._parts: list[str] = []
+        self._parts: list[str] = []  # texts since the last block ended
+        self.characters = self._parts.append  # type: ignore[method-assign,assignment]  # no call of ours a text
         self._link_chars = 0
         self._anchor: RawLink | None = None
         self._anchor_start = 0  # how many parts of the block stood before it
-        self._anchor_counted = 0  # how many of its parts were counted in blocks that ended
         self._restore_depth = 0  # depth of the last of them
         self._elements = 0
         self._countdown = bounds.CLOCK_EVERY
         self._deadline = time.monotonic() + bounds.SECONDS
 
-    # Events. These three run for every tag and text of every page: hence the few calls and the plain tests.
+    # Events. These two run for every tag of every page: hence the few calls and the plain tests.
 
     def start_element(self, tag: str, attrs: Attributes) -> None:
         if self._skip:
@@ -118,24 +119,11 @@ class Walk(SaxHandler):
         if not self._countdown:
             self._check()
 
-    def characters(self, data: str) -> None:
-        if self._skip:
-            if self._skipped is not None:
-                self._skipped.append(data)
-            return
-        parts = self._parts
-        if not parts and data.isspace():
-            return
-        parts.append(data)
-        anchor = self._anchor
-        if anchor is not None:
-            anchor.parts.append(data)
-
     def end_element(self, tag: str) -> None:
         if self._skip:
             self._skip -= 1
             if not self._skip:
-                self._end_skipped(tag)
+                self._end_skipped()
                 if tag in _ENDS:
                     self._depth -= 1
             return
@@ -150,6 +138,8 @@ class Walk(SaxHandler):
 
     def finish(self) -> None:
         """Take in what is still open when the page ends or a bound was reached."""
+        if self._skip:
+            self._end_skipped()
         self.end_anchor()
         self.end_block()
 
@@ -179,21 +169,18 @@ class Walk(SaxHandler):
         self._hide(attrs)
 
     def on_skipped(self, tag: str, attrs: Attributes) -> None:
-        self._skip = 1
-        if tag == "title" and not self.title:
-            self._skipped = []
-        elif self._parts:
+        if self._parts:
             self._parts.append(" ")
+        self._start_skipping(_TITLE if tag == "title" and not self.title else _NOTHING)
 
     def on_script(self, tag: str, attrs: Attributes) -> None:
-        self._skip = 1
         self.scripts += 1
         named = dict(attrs[:_ATTRIBUTES])
         source = named.get("src")
         if source:
             self.script_sources.append(source)
-        elif (named.get("type") or "").strip().lower() == "application/ld+json":
-            self._skipped = []
+        is_data = (named.get("type") or "").strip().lower() == "application/ld+json"
+        self._start_skipping(_JSON_LD if is_data else _NOTHING)
 
     def on_anchor(self, tag: str, attrs: Attributes) -> None:
         named = dict(attrs[:_ATTRIBUTES])
@@ -206,7 +193,6 @@ class Walk(SaxHandler):
         link = RawLink(href, named.get("rel") or "", named.get("title") or "", len(self.blocks), self._zone)
         self._anchor = link
         self._anchor_start = len(self._parts)
-        self._anchor_counted = 0
         if len(self.links) < 4 * bounds.LINKS:
             self.links.append(link)
 
@@ -215,17 +201,12 @@ class Walk(SaxHandler):
         link = self._anchor
         if link is None:
             return
-        self._count_anchor(link)
+        text = "".join(self._parts[self._anchor_start :])
         self._anchor = None
-        link.text = "".join(link.parts)
+        self._link_chars += len(text)
+        link.text += text
         if len(link.text) < 3 and link.text.strip() in _SELF_LINK_SIGNS:
             del self._parts[self._anchor_start :]
-
-    def _count_anchor(self, link: RawLink) -> None:
-        """Count the link's text so far towards the block, once."""
-        parts = link.parts
-        self._link_chars += sum(map(len, parts[self._anchor_counted :]))
-        self._anchor_counted = len(parts)
 
     def on_heading(self, tag: str, attrs: Attributes) -> None:
         self.end_block()
@@ -321,8 +302,7 @@ class Walk(SaxHandler):
         """Leave out an inline element that is hidden."""
         for name, value in attrs:
             if _is_hiding(name, value):
-                self._skip = 1
-                self._skipped = []
+                self._start_skipping(_HIDDEN)
                 return
 
     def _enter(self, zone: int) -> None:
@@ -355,11 +335,17 @@ class Walk(SaxHandler):
         parts = self._parts
         if not parts:
             return
-        joined = parts[0] if len(parts) == 1 else "".join(parts)
-        parts.clear()
+        if len(parts) == 1:
+            joined = parts[0]
+            if joined.isspace():
+                parts.clear()
+                self._anchor_start = 0
+                return
+        else:
+            joined = "".join(parts)
         if self._anchor is not None:
-            self._count_anchor(self._anchor)
-            self._anchor_start = 0
+            self._split_anchor(self._anchor)
+        parts.clear()
         link_chars, self._link_chars = self._link_chars, 0
         text = clean_lines(joined) if self._pre else clean(joined)
         if not text:
@@ -369,16 +355,27 @@ class Walk(SaxHandler):
             return
         self.blocks.append(Block(text, self._zone, min(link_chars, len(text)), self._main, self._heading, self._row))
 
-    def _end_skipped(self, tag: str) -> None:
-        if self._skipped is None:
-            return
-        text = "".join(self._skipped)
-        self._skipped = None
-        if tag == "title":
+    def _split_anchor(self, link: RawLink) -> None:
+        """A block ends inside a link: the link takes its text of this block along."""
+        text = "".join(self._parts[self._anchor_start :])
+        self._link_chars += len(text)
+        link.text = f"{link.text}{text} "
+        self._anchor_start = 0
+
+    def _start_skipping(self, what: int) -> None:
+        self._skip = 1
+        self._skipped = what
+        self._skipped_from = len(self._parts)
+
+    def _end_skipped(self) -> None:
+        """Take the texts of the skipped element out of the block, and to where they belong."""
+        text = "".join(self._parts[self._skipped_from :]) if self._skipped else ""
+        del self._parts[self._skipped_from :]
+        if self._skipped == _TITLE:
             self.title = clean(text)
-        elif tag != "script":
+        elif self._skipped == _HIDDEN:
             self.hidden_chars += len(text.strip())
-        elif self._json_chars + len(text) <= bounds.JSON_CHARS:
+        elif self._skipped == _JSON_LD and self._json_chars + len(text) <= bounds.JSON_CHARS:
             self._json_chars += len(text)
             self.json_ld.append(text)
 
