@@ -138,25 +138,17 @@ def _one_form(terms: Terms, frequencies: FloatArray, place: int) -> FormEvidence
 def _sightings(
     snapshot: Snapshot, terms: Terms, frequencies: FloatArray, numbers: Numbers, field: int
 ) -> tuple[Sightings, ...]:
-    strong = [
-        [(terms.place[form.term], form.term) for form in forms if form.share >= STRONG_SHARE] for forms in terms.forms
-    ]
-    return tuple(
-        _seen(snapshot, strong, frequencies[i, :, field], number, FIELDS[field])
-        for i, number in enumerate(numbers.tolist())
-    )
-
-
-def _seen(
-    snapshot: Snapshot, strong: list[list[tuple[int, str]]], frequencies: FloatArray, number: int, field: str
-) -> Sightings:
-    found: list[tuple[int, int]] = []
-    for word, forms in enumerate(strong):
-        place, term = max(forms, key=lambda form: frequencies[form[0]], default=(-1, ""))
-        if place >= 0 and frequencies[place] > 0:  # the most frequent form stands wherever the others do
-            positions = snapshot.positions(number, term, field)[:MAX_SIGHTINGS]
-            found += [(position, word) for position in positions.tolist()]
-    return tuple(sorted(found))
+    """Where each word stands: by its most frequent strong form, which stands wherever the others do."""
+    found: list[list[tuple[int, int]]] = [[] for _ in range(len(numbers))]
+    listed = numbers.tolist()
+    for word, forms in enumerate(terms.forms):
+        places = [terms.place[form.term] for form in forms if form.share >= STRONG_SHARE]
+        counts = frequencies[:, places, field]
+        widest = counts.argmax(axis=1).tolist() if places else []
+        for row in np.flatnonzero(counts.any(axis=1)).tolist():
+            positions = snapshot.positions(listed[row], terms.terms[places[widest[row]]], FIELDS[field])
+            found[row] += [(position, word) for position in positions[:MAX_SIGHTINGS].tolist()]
+    return tuple(tuple(sorted(pairs)) for pairs in found)
 
 
 def _language_match(snapshot: Snapshot, numbers: Numbers, language: str) -> FloatArray:

@@ -30,7 +30,7 @@ SHORT_SENTENCE = 90  # a sentence below this is shown with the next one
 MAX_TITLE = 90
 MAX_TEXT = 200_000  # code points of a page that are looked at
 MAX_PLACES = 60  # where one word of the query may stand
-MAX_SENTENCES = 24  # that are weighed
+MAX_SENTENCES = 8  # that are weighed
 REACH = 300  # code points that a sentence may reach to either side of a word
 JOINT = f" {ELLIPSIS} "
 
