@@ -1,7 +1,7 @@
 """The labelled pages as bytes: files of Debian packages, and pages of the demo web.
 
-A package is fetched with ``apt-get download`` and kept; nothing is installed. Only the pages asked for are unpacked, from the
-package itself: a local web made for crawling has rewritten links.
+A package is fetched with ``apt-get download`` and kept; nothing is installed. Only the pages asked for are unpacked,
+from the package itself: a local web made for crawling has rewritten links.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import http.client
 import subprocess
 import tarfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 DEMO = "demo"
 DEMO_PORT = 8640  # the port that the demo's pages speak of
@@ -41,7 +41,9 @@ def fetch(wanted: Iterable[tuple[str, str, str]], cache: Path) -> dict[tuple[str
 def _package_file(package: str, cache: Path) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     if not list(cache.glob(f"{package}_*.deb")):
-        done = subprocess.run(["apt-get", "download", "-qq", package], cwd=cache, capture_output=True, text=True)
+        done = subprocess.run(
+            ["apt-get", "download", "-qq", package], check=False, cwd=cache, capture_output=True, text=True
+        )
         if done.returncode:
             raise Missing(
                 f"package {package} cannot be fetched: {(done.stderr.strip() or 'no reason given').splitlines()[-1]}"

@@ -1,8 +1,8 @@
 """A page cut into numbered blocks: the ruler that labels are measured with.
 
 The cut is plain on purpose. The page is parsed as HTML5 (lexbor), comments, doctype and the elements of ``SILENT`` are
-left out, and everything else is walked in document order. Text gathers in a block until any element starts or ends that is
-not in ``INLINE``. White space is folded; blocks without text get no number. Nothing is judged here.
+left out, and everything else is walked in document order. Text gathers in a block until any element starts or ends that
+is not in ``INLINE``. White space is folded; blocks without text get no number. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 SILENT = frozenset({"script", "style", "template"})
-INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q rb rp rt ruby s samp small"
-    " span strike strong sub sup time tt u var wbr".split()
-)  # fmt: skip
-# Elements that say nothing about where in the page a block stands.
-PLAIN = frozenset("p li ul ol dl dt dd td th tr tbody thead table br hr pre blockquote".split())
+_INLINE = """
+a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr q rb rp rt ruby s samp small
+span strike strong sub sup time tt u var wbr
+"""
+INLINE = frozenset(_INLINE.split())
+_PLAIN = "div p li ul ol dl dt dd td th tr tbody thead table br hr pre blockquote"
+PLAIN = frozenset(_PLAIN.split())  # elements that say nothing about where in the page a block stands
 
 
 class Block(NamedTuple):
@@ -83,7 +84,7 @@ def _place(node: LexborNode, depth: int = 3) -> str:
                 above.attributes.get("class") or "",
                 above.attributes.get("role") or "",
             )
-            if any(mark) or above.tag not in PLAIN | {"div"}:
+            if any(mark) or above.tag not in PLAIN:
                 label = above.tag + (f"#{mark[0]}" if mark[0] else "") + (f".{mark[1]}" if mark[1] else "")
                 names.append(label + (f"[{mark[2]}]" if mark[2] else ""))
         above = above.parent

@@ -1,7 +1,7 @@
 """Words and how two texts are compared by them.
 
 A word is a run of letters, digits and underscores of the lower-cased text in Unicode form NFKC. Scripts written without
-spaces have no such runs, so every character of Han, Hiragana, Katakana, Thai, Lao, Khmer and Burmese is a word of its own.
+spaces have no such runs: every character of Han, Hiragana, Katakana, Thai, Lao, Khmer and Burmese is a word of its own.
 Texts are multisets of words: order does not count, how often a word comes does.
 """
 
@@ -34,7 +34,7 @@ def digest(found: list[str]) -> str:
 
 
 def compare(text: str, main: Counter[str], neutral: Counter[str]) -> Score:
-    """How well ``text`` gives ``main``; words of ``neutral`` beyond those of ``main`` are neither asked for nor held against it."""
+    """How well ``text`` gives ``main``; words of ``neutral`` are neither asked for nor held against it."""
     given = Counter(words(text))
     right = (given & main).total()
     wrong = (given - main - neutral).total()
