@@ -53,7 +53,7 @@ def page(body, content_type="text/html; charset=utf-8"):
     return Page(URL, body, content_type, fetched=1.7e9)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(markup)
 def test_links_are_absolute_and_canonical_and_texts_clean(source):
     found = parse(page(source.encode("utf-8", "surrogatepass")))
@@ -74,7 +74,7 @@ def assert_clean(line):
     assert not [char for char in line if unicodedata.category(char) in ("Cc", "Cs")]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(markup)
 def test_parsing_is_deterministic(source):
     body = source.encode("utf-8", "surrogatepass")
@@ -97,7 +97,7 @@ def outcome(given_page):
         return str(error)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=300), st.sampled_from(["", "text/plain", *sorted(READERS)]))
 def test_any_bytes_give_a_document_or_a_parse_error(body, content_type):
     for start in (b"", b"%PDF-1.4\n", b"PK\x03\x04", b"<?xml version='1.0'?><rss>"):

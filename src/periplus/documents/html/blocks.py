@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from periplus.documents.html import zones
 
 if TYPE_CHECKING:
-    from periplus.documents.html.walk import Block
+    from periplus.documents.html.pieces import Block
 
 _ENOUGH_MAIN: Final = 200  # characters from which a marked main part is believed
 _MAIN_SHARE: Final = 0.25  # … or this share of all text outside firm zones

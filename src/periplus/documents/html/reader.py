@@ -15,7 +15,8 @@ from periplus.documents.text import clean
 from periplus.records import Heading
 
 if TYPE_CHECKING:
-    from periplus.documents.html.walk import Block, RawLink, Walk
+    from periplus.documents.html.pieces import Block, RawLink
+    from periplus.documents.html.walk import Walk
     from periplus.records import Page
 
 _SCRIPTED: Final = 3  # scripts from which an empty page is taken to be drawn by them
