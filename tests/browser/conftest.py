@@ -11,7 +11,7 @@ import pytest
 # The fake backend lives with the tests of the pages.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "web_app"))
 
-from browser_tools import ARGUMENTS, CHROMIUM, ROOT, SIZES
+from browser_tools import ARGUMENTS, CHROMIUM, ROOT, SIZES, expect
 from fake_backend import FakeBackend
 
 from periplus.settings import Settings
@@ -24,15 +24,20 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def chromium(pytestconfig: pytest.Config) -> Iterator[Browser]:
+def browser_present(pytestconfig: pytest.Config) -> None:
     # Several folders have a conftest.py; the plugin manager knows which one is meant.
     shared = pytestconfig.pluginmanager.get_plugin(str(ROOT / "tests" / "conftest.py"))
     if not CHROMIUM.exists():
         shared.missing("Chromium")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ModuleNotFoundError:
+    if expect is None:
         shared.missing("playwright")
+
+
+@pytest.fixture(scope="module")
+def chromium(browser_present: None) -> Iterator[Browser]:
+    """One browser a file: the driver holds the thread's event loop, which tests of other rooms want for themselves."""
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         yield browser

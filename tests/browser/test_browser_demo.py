@@ -1,0 +1,106 @@
+"""The real thing: the demo web crawled, ranked, indexed and served, read in a browser."""
+
+from __future__ import annotations
+
+import pytest
+from browser_tools import SCREENSHOTS, expect
+
+pytestmark = pytest.mark.browser
+
+QUERY = "lighthouse"
+
+
+@pytest.fixture(scope="module")
+def demo(browser_present, tmp_path_factory):
+    """The served demo collection and the operator's key."""
+    from periplus.app.demonstration import Demonstration
+    from periplus.app.serving import operator_key, web_server
+
+    with Demonstration(tmp_path_factory.mktemp("demo") / "collection", port=0) as voyage:
+        voyage.crawl(lambda _: None)
+        voyage.rank(lambda *_: None)
+        voyage.index(lambda _: None)
+        with web_server(voyage.collection) as server:
+            yield server.address.rstrip("/"), operator_key(voyage.collection)
+
+
+@pytest.fixture(scope="module")
+def chromium(demo, chromium):
+    """The browser only after the crawl, which needs the event loop that the browser's driver then holds."""
+    return chromium
+
+
+@pytest.fixture
+def address(demo):
+    return demo[0]
+
+
+def test_the_whole_voyage(page):
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.goto("/")
+    expect(page.locator(".charted")).to_contain_text("pages")
+    page.screenshot(path=SCREENSHOTS / "demo-landing.png")
+
+    box = page.get_by_role("combobox")
+    box.press_sequentially(QUERY[:6])
+    expect(page.get_by_role("option").first).to_be_visible()
+    box.fill(QUERY)
+    box.press("Enter")
+    page.wait_for_url(f"**/search?q={QUERY}")
+    expect(page.locator(".result")).to_have_count(10)
+    expect(page.locator(".snippet mark").first).to_have_text(QUERY, ignore_case=True)
+    page.locator(".why summary").first.click()
+    expect(page.locator(".bars li").first).to_be_visible()
+    page.screenshot(path=SCREENSHOTS / "demo-results.png")
+
+    first = page.locator(".hit").first.get_attribute("href")
+    page.get_by_role("link", name="Next").click()
+    expect(page.locator('.pages [aria-current="page"]')).to_have_text("2")
+    assert page.locator(".hit").first.get_attribute("href") != first
+
+    page.get_by_role("button", name="dark").click()
+    expect(page.locator("body")).to_have_css("background-color", "rgb(12, 26, 34)")
+
+
+def test_the_whole_voyage_without_scripts(plain_page):
+    page = plain_page
+    page.goto("/")
+    page.get_by_label("Search", exact=True).fill(QUERY)
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".snippet mark").first).to_have_text(QUERY, ignore_case=True)
+    page.get_by_role("link", name="Next").click()
+    expect(page.locator('.pages [aria-current="page"]')).to_have_text("2")
+    page.get_by_role("button", name="dark").click()
+    expect(page.locator("body")).to_have_css("background-color", "rgb(12, 26, 34)")
+
+
+def test_one_page_from_every_side(page):
+    page.goto(f"/search?q={QUERY}")
+    address = page.locator(".hit").first.get_attribute("href")
+    title = page.locator(".hit").first.inner_text()
+
+    page.get_by_role("link", name="cached").first.click()
+    expect(page.locator(".copy mark").first).to_have_text(QUERY, ignore_case=True)
+    page.goto(f"/inspect?url={address}")
+    expect(page.locator(".chain li")).not_to_have_count(0)
+    page.goto(f"/explain?q={QUERY}&url={address}")
+    expect(page.locator(".bars li").first).to_be_visible()
+    page.goto(f"/search?q={QUERY}")
+    page.locator(".site").first.click()
+    expect(page.locator(".ports")).to_contain_text(title)
+    page.get_by_role("link", name="What our crawler did there").click()
+    expect(page.locator(".facts")).to_contain_text("Requests")
+
+
+def test_a_misspelt_word_is_understood(page):
+    page.goto("/search?q=lighthuose")
+
+    expect(page.locator(".notice a").first).to_have_text(QUERY)
+    expect(page.locator(".result")).not_to_have_count(0)
+
+
+def test_the_console_opens_with_the_key(page, demo):
+    page.goto(f"/console?key={demo[1]}")
+
+    assert "key" not in page.url
+    expect(page.locator(".figures")).to_contain_text("documents")
