@@ -1,6 +1,7 @@
 """The index: analysis, segments, generations, and exact top-k search over them."""
 
 from periplus.index.analysis import Token, analysis_steps, analyze
+from periplus.index.kernels import is_warm, warm
 from periplus.index.manifest import Manifest
 from periplus.index.query import FIELDS, Filters, Group, IndexQuery, TermForm
 from periplus.index.snapshot import Snapshot, TopHits
@@ -21,4 +22,6 @@ __all__ = [
     "TopHits",
     "analysis_steps",
     "analyze",
+    "is_warm",
+    "warm",
 ]

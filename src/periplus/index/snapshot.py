@@ -1,34 +1,44 @@
-"""Snapshot: one generation, open for searching."""
+"""Snapshot: one generation, open for searching; immutable, and safe to use from many threads at once.
+
+A document number is ``segment ordinal << 32 | number in the segment`` and means nothing in another snapshot.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
-from periplus.errors import NotFound
-from periplus.index.analysis import STEM_MARK, token_forms
-from periplus.index.fields import PIECE_GAP, field_pieces
-from periplus.index.norms import Epoch, impacts
-from periplus.index.query import FIELDS, STRONG_SHARE
-from periplus.index.stored import StoredDocument, identifier, place_of
-from periplus.index.weights import UNIT, fixed, idf
-from periplus.records import Anchor, Document, Total
+from periplus.errors import NotFound, UsageError
+from periplus.index.analysis import STEM_MARK
+from periplus.index.columns import NAMED
+from periplus.index.overlays import LARGEST_PRIOR
+from periplus.index.plan import OPTIONAL, make_plan
+from periplus.index.postings import BEST_RANKS
+from periplus.index.query import FIELDS, Filters
+from periplus.index.view import NUMBER_BITS, Best
+from periplus.index.weights import UNIT
+from periplus.records import Total
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
+    from periplus.index.generations import Hold
     from periplus.index.manifest import Manifest
-    from periplus.index.query import Filters, Group, IndexQuery
+    from periplus.index.plan import Plan
+    from periplus.index.query import IndexQuery
+    from periplus.index.stored import StoredDocument
+    from periplus.index.view import Prepared, SegmentView
 
-
-class Entry(Struct, frozen=True):
-    document: Document
-    anchors: tuple[Anchor, ...] = ()
-    prior: float | None = None
+COUNT_LIMIT = 10_000  # up to so many postings every match is counted; above, the total is a lower bound
+TERMS_KEPT = 100_000  # looked-up terms, by segment
+ORDERS = ("score", "date")
+COMPLETIONS_LOOKED_AT = 64
+LOCAL = (1 << NUMBER_BITS) - 1
 
 
 class TopHits(Struct, frozen=True):
@@ -40,242 +50,269 @@ class TopHits(Struct, frozen=True):
 
 
 class Snapshot:
-    def __init__(self, manifest: Manifest, entries: list[Entry]) -> None:
+    def __init__(self, manifest: Manifest, views: Sequence[SegmentView], hold: Hold) -> None:
+        self.manifest = manifest
         self.generation = manifest.generation
-        self.live = len(entries)
-        self._documents = [entry.document for entry in entries]
-        self._places = [place_of(document) for document in self._documents]
-        self._priors = [entry.prior or 0.0 for entry in entries]
-        self.degraded: tuple[str, ...] = () if any(e.prior is not None for e in entries) else ("ranks",)
-        # term -> document -> field -> positions
-        self._postings: dict[str, dict[int, dict[int, list[int]]]] = defaultdict(dict)
-        self._lengths = np.zeros((len(entries), len(FIELDS)), np.uint32)
-        for number, entry in enumerate(entries):
-            self._index(number, entry)
-        self.average_lengths = self._lengths.mean(axis=0) if entries else np.ones(len(FIELDS))
-        self._epoch = Epoch(averages=tuple(self.average_lengths))
-        self._hosts = sorted({place.host for place in self._places})
-        self._sites = sorted({place.site for place in self._places})
-        self._languages = sorted({document.language for document in self._documents})
-        self._types = sorted({document.content_type for document in self._documents})
-
-    def _index(self, number: int, entry: Entry) -> None:
-        for field, pieces in enumerate(field_pieces(entry.document, entry.anchors)):
-            position = 0
-            for piece in pieces:
-                found = token_forms(piece, entry.document.language)
-                self._lengths[number, field] += len(found)
-                for forms in found:
-                    for form in forms:
-                        fields = self._postings[form.term].setdefault(number, {})
-                        fields.setdefault(field, []).append(position)
-                    position += 1
-                position += PIECE_GAP
-
-    # Searching
-
-    def top(self, query: IndexQuery, k: int, *, prior_weight: float = 1.0, order: str = "score") -> TopHits:
-        parts = [self._scored(g) for g in (*query.should, *query.must, *(g for c in query.any_of for g in c))]
-        numbers = [number for number in range(self.live) if self._matches(query, number)]
-        weight = fixed(prior_weight)
-        scores = {
-            number: sum(part.get(number, 0) for part in parts) + weight * round(255 * self._priors[number])
-            for number in numbers
-        }
-        if order == "date":
-            numbers.sort(key=lambda n: (-self._date(n), self._documents[n].key))
-        else:
-            numbers.sort(key=lambda n: (-scores[n], self._documents[n].key))
-        best = numbers[:k]
-        return TopHits(
-            np.array(best, np.int64), np.array([scores[n] / UNIT for n in best], np.float64), Total(len(numbers))
-        )
-
-    def matches(self, query: IndexQuery, number: int) -> bool:
-        return self._matches(query, number)
-
-    def _matches(self, query: IndexQuery, number: int) -> bool:
-        if not self._admitted(query.filters, number):
-            return False
-        if any(self._has(group, number) for group in query.must_not):
-            return False
-        if query.must or query.any_of:
-            return all(self._has(group, number) for group in query.must) and all(
-                any(self._has(group, number) for group in clause) for clause in query.any_of
-            )
-        return any(self._has(group, number) for group in query.should)
-
-    def _has(self, group: Group, number: int) -> bool:
-        return number in self._occurrences(group)
-
-    def _scored(self, group: Group) -> dict[int, int]:
-        best: dict[int, int] = {}
-        for weight, found in self._lists(group):
-            for number, impact in found.items():
-                best[number] = max(best.get(number, 0), weight * impact)
-        return best
-
-    def _occurrences(self, group: Group) -> set[int]:
-        return {number for _, found in self._lists(group) for number in found}
-
-    def _lists(self, group: Group) -> list[tuple[int, dict[int, int]]]:
-        if group.phrase:
-            total = sum(idf(self.live, self.frequency(term)) for term in group.phrase)
-            return [(fixed(group.weight * total), self._impacts(self._phrase(group.phrase), group.field))]
-        if group.prefix:
-            terms = [
-                term for term in self._postings if term.startswith(group.prefix) and not term.startswith(STEM_MARK)
-            ]
-            most = max((self.frequency(term) for term in terms), default=0)
-            weight = fixed(group.weight * idf(self.live, most))
-            return [(weight, self._impacts(self._postings[term], group.field)) for term in terms]
-        strong = max((self.frequency(f.term) for f in group.forms if f.share >= STRONG_SHARE), default=0)
-        return [
-            (
-                fixed(group.weight * form.share * idf(self.live, max(strong, self.frequency(form.term)))),
-                self._impacts(self._postings.get(form.term, {}), group.field),
-            )
-            for form in group.forms
-        ]
-
-    def _impacts(self, postings: dict[int, dict[int, list[int]]], field: str) -> dict[int, int]:
-        found = {}
-        for number, fields in postings.items():
-            counts = [len(fields.get(f, ())) if not field or FIELDS[f] == field else 0 for f in range(len(FIELDS))]
-            if any(counts):
-                row = np.array([counts], np.uint32)
-                found[number] = int(impacts(self._epoch, row, self._lengths[number : number + 1])[0])
-        return found
-
-    def _phrase(self, phrase: tuple[str, ...]) -> dict[int, dict[int, list[int]]]:
-        lists = [self._postings.get(term, {}) for term in phrase]
-        found: dict[int, dict[int, list[int]]] = {}
-        for number in set(lists[0]).intersection(*lists[1:]):
-            for field in range(len(FIELDS)):
-                starts = set(lists[0][number].get(field, ()))
-                for distance, postings in enumerate(lists):
-                    starts &= {position - distance for position in postings[number].get(field, ())}
-                if starts:
-                    found.setdefault(number, {})[field] = sorted(starts)
-        return found
-
-    def _date(self, number: int) -> float:
-        document = self._documents[number]
-        return document.published or document.fetched
-
-    def _admitted(self, filters: Filters, number: int) -> bool:
-        document, place = self._documents[number], self._places[number]
-        host = place.host.split(":")[0]
-        return (
-            (not filters.sites or any(s in (host, place.host) or host.endswith(f".{s}") for s in filters.sites))
-            and (not filters.languages or document.language in filters.languages)
-            and (not filters.types or document.content_type in filters.types)
-            and (not filters.before or self._date(number) < filters.before)
-            and (not filters.after or self._date(number) >= filters.after)
-        )
-
-    # Looking up
-
-    def frequency(self, term: str) -> int:
-        return len(self._postings.get(term, ()))
-
-    def prefix(self, text: str, limit: int) -> list[tuple[str, int]]:
-        found = [
-            (term, len(postings))
-            for term, postings in self._postings.items()
-            if term.startswith(text) and not term.startswith(STEM_MARK)
-        ]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
-
-    def find(self, key: int) -> int | None:
-        return next((number for number, document in enumerate(self._documents) if document.key == key), None)
-
-    def numbers(self) -> NDArray[np.int64]:
-        return np.arange(self.live, dtype=np.int64)
-
-    def stored(self, number: int) -> StoredDocument:
-        if not 0 <= number < self.live:
-            raise NotFound(f"no document {number} in generation {self.generation}")
-        document, place = self._documents[number], self._places[number]
-        return StoredDocument(
-            document.url,
-            identifier(document),
-            document.title,
-            document.description,
-            document.text,
-            document.headings,
-            document.language,
-            document.content_type,
-            document.published,
-            document.fetched,
-            place.host,
-            place.site,
-            document.author,
-            document.noarchive,
-        )
-
-    def column(self, name: str, numbers: NDArray[np.int64]) -> NDArray[np.float64] | NDArray[np.int64]:
-        return np.array([self._cell(name, int(number)) for number in numbers])
-
-    def _cell(self, name: str, number: int) -> float:
-        document, place = self._documents[number], self._places[number]
-        cells = {
-            "key": lambda: document.key,
-            "page_key": lambda: place.page_key,
-            "host": lambda: self._hosts.index(place.host),
-            "site": lambda: self._sites.index(place.site),
-            "language": lambda: self._languages.index(document.language),
-            "type": lambda: self._types.index(document.content_type),
-            "published": lambda: document.published,
-            "fetched": lambda: document.fetched,
-            "words": lambda: int(self._lengths[number, FIELDS.index("body")]),
-            "title_length": lambda: int(self._lengths[number, FIELDS.index("title")]),
-            "prior": lambda: round(255 * self._priors[number]) / 255,
-        }
-        if name not in cells:
-            raise NotFound(f"no column {name}; known are {', '.join(cells)}")
-        return cells[name]()
-
-    def host_names(self) -> list[str]:
-        return self._hosts
-
-    def site_names(self) -> list[str]:
-        return self._sites
-
-    def language_names(self) -> list[str]:
-        return self._languages
-
-    def type_names(self) -> list[str]:
-        return self._types
-
-    def frequencies(self, number: int, terms: Sequence[str]) -> NDArray[np.int64]:
-        table = np.zeros((len(terms), len(FIELDS)), np.int64)
-        for row, term in enumerate(terms):
-            for field, places in self._postings.get(term, {}).get(number, {}).items():
-                table[row, field] = len(places)
-        return table
-
-    def lengths(self, number: int) -> NDArray[np.int64]:
-        return self._lengths[number].astype(np.int64)
-
-    def max_frequency(self, number: int) -> int:
-        """The largest frequency of one exact term in the document, all fields together."""
-        counts = (
-            sum(map(len, postings[number].values()))
-            for term, postings in self._postings.items()
-            if number in postings and not term.startswith(STEM_MARK)
-        )
-        return max(counts, default=0)
-
-    def positions(self, number: int, term: str, field: str = "body") -> NDArray[np.int64]:
-        found = self._postings.get(term, {}).get(number, {}).get(FIELDS.index(field), [])
-        return np.array(found, np.int64)
+        self.live = manifest.documents
+        self.degraded: tuple[str, ...] = () if any(len(view.prior) for view in views) else ("ranks",)
+        self._views = tuple(views)
+        self._hold = hold
+        self._known: dict[str, tuple[int, ...]] = {}
 
     def close(self) -> None:
-        """Let go of the generation's files."""
+        """Let go of the generation, so that its files may be removed."""
+        self._hold.release()
 
     def __enter__(self) -> Snapshot:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    # Searching
+
+    def top(self, query: IndexQuery, k: int, *, prior_weight: float = 1.0, order: str = "score") -> TopHits:
+        """The ``k`` best documents for a query, exactly as if every stored impact had been added up."""
+        if order not in ORDERS:
+            raise UsageError(f"cannot order by {order!r}; choose one of {', '.join(ORDERS)}")
+        plan = make_plan(query, self, prior_weight)
+        prepared = [(view, view.prepare(plan, self._finder(view))) for view in self._views]
+        prepared = [(view, ready) for view, ready in prepared if ready.can_match()]
+        if order == "date":
+            return self._newest(query.filters, k, prepared)
+        best = Best(k)
+        few = self._reach(plan) <= COUNT_LIMIT
+        if not few and plan.is_plain:
+            best.state[3] = self._floor(query.filters, k, prepared)
+        for view, ready in prepared:
+            view.search(ready, view.admitted(query.filters), best, prune=not few and k > 0)
+        numbers, scores = best.ranked()
+        return TopHits(numbers, scores / UNIT, self._total(query, plan, best))
+
+    def matches(self, query: IndexQuery, number: int) -> bool:
+        """Whether a query finds one document."""
+        view, local = self._located(number)
+        mask = np.zeros(view.segment.documents, np.uint8)
+        admitted = view.admitted(query.filters)
+        mask[local] = 1 if not len(admitted) else admitted[local]
+        best = Best(0)
+        ready = view.prepare(make_plan(query, self, 0.0), self._finder(view))
+        if ready.can_match():
+            view.search(ready, mask, best, prune=False)
+        return best.matching > 0
+
+    def _newest(self, filters: Filters, k: int, prepared: Sequence[tuple[SegmentView, Prepared]]) -> TopHits:
+        """All matches, newest first; equal dates by key."""
+        columns: list[list[NDArray[Any]]] = [[], [], [], []]
+        for view, ready in prepared:
+            best = Best(0, collect=view.segment.documents)
+            view.search(ready, view.admitted(filters), best, prune=False)
+            local = best.documents[: best.matching]
+            parts = (view.dates[local], view.segment.columns.key[local], view.first_number + local.astype(np.int64))
+            for column, part in zip(columns, (*parts, best.all_scores[: best.matching]), strict=True):
+                column.append(part)
+        if not prepared:
+            return TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
+        dates, keys, numbers, scores = (np.concatenate(column) for column in columns)
+        chosen = np.lexsort((keys, -dates))[:k]
+        return TopHits(numbers[chosen], scores[chosen] / UNIT, Total(len(numbers)))
+
+    def _floor(self, filters: Filters, k: int, prepared: Sequence[tuple[SegmentView, Prepared]]) -> int:
+        """A score that at least ``k`` documents are known to reach; nothing is known of filtered queries."""
+        rank = next((place for place, count in enumerate(BEST_RANKS) if count >= k), None)
+        if rank is None or filters != Filters():
+            return 0
+        return max((view.floor(ready, rank) for view, ready in prepared), default=0)
+
+    def _reach(self, plan: Plan) -> int:
+        """How many postings decide about matches, at most."""
+        sizes: dict[int, int] = {}
+        for group in plan.groups:
+            size = sum(self.live if entry.is_made else self.frequency(entry.term) for entry in group.lists)
+            sizes[group.clause] = sizes.get(group.clause, 0) + size
+        if plan.clauses:
+            return min(sizes.get(clause, 0) for clause in range(plan.clauses))
+        return sizes.get(OPTIONAL, 0)
+
+    def _total(self, query: IndexQuery, plan: Plan, best: Best) -> Total:
+        if best.is_complete:
+            return Total(best.matching)
+        value = best.matching
+        if plan.is_plain and query.filters == Filters():
+            frequencies = [
+                self.frequency(entry.term) for group in plan.groups for entry in group.lists if not entry.is_made
+            ]
+            if len(frequencies) == 1 == len(plan.groups):
+                return Total(frequencies[0])
+            value = max(value, *frequencies, 0)
+        return Total(value, "gte")
+
+    # Terms
+
+    def frequency(self, term: str) -> int:
+        """Live documents with a term."""
+        numbers = self._numbers_of(term)
+        return sum(view.frequency(n) for view, n in zip(self._views, numbers, strict=True) if n >= 0)
+
+    def prefix_frequency(self, prefix: str, field: int = -1) -> int:
+        """Live documents with any word that begins with ``prefix``."""
+        return sum(view.prefix_live(prefix, field) for view in self._views)
+
+    def prefix(self, text: str, limit: int) -> list[tuple[str, int]]:
+        """Words that begin with ``text``, with their document frequency, most frequent first."""
+        wanted = max(COMPLETIONS_LOOKED_AT, 8 * limit)
+        found = {term for view in self._views for term in self._completions(view, text, wanted)}
+        counted = [(term, self.frequency(term)) for term in found]
+        return sorted((pair for pair in counted if pair[1]), key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    @staticmethod
+    def _completions(view: SegmentView, text: str, limit: int) -> list[str]:
+        dictionary = view.segment.dictionary
+        low, high = dictionary.prefix_range(text.encode())
+        frequencies = view.frequencies(low, high)
+        best = np.argsort(-frequencies, kind="stable")
+        terms = (dictionary.term(low + int(place)).decode() for place in best[: 2 * limit])
+        return [term for term in terms if not term.startswith(STEM_MARK)][:limit]
+
+    def _numbers_of(self, term: str) -> tuple[int, ...]:
+        """The number of a term in each segment; -1 where it does not occur."""
+        known = self._known.get(term)
+        if known is None:
+            if len(self._known) >= TERMS_KEPT:
+                self._known.clear()
+            text = [term.encode()]
+            known = self._known[term] = tuple(int(view.segment.dictionary.find(text)[0]) for view in self._views)
+        return known
+
+    def _finder(self, view: SegmentView) -> Callable[[str], int]:
+        return lambda term: self._numbers_of(term)[view.ordinal]
+
+    # Documents
+
+    def find(self, key: int) -> int | None:
+        """The number of the document with an address key."""
+        for view in self._views:
+            local = int(view.segment.columns.find(np.array([key], np.int64))[0])
+            if local >= 0 and (view.alive is None or view.alive[local]):
+                return view.first_number + local
+        return None
+
+    def numbers(self) -> NDArray[np.int64]:
+        """All live documents, in address order within each segment."""
+        parts = [view.first_number + np.flatnonzero(view.live_mask()) for view in self._views]
+        return np.concatenate(parts).astype(np.int64) if parts else np.empty(0, np.int64)
+
+    def stored(self, number: int) -> StoredDocument:
+        view, local = self._located(number)
+        return view.segment.texts.document(local)
+
+    def lengths(self, number: int) -> NDArray[np.int64]:
+        """Words by field."""
+        view, local = self._located(number)
+        return view.segment.columns.lengths[local].astype(np.int64)
+
+    def max_frequency(self, number: int) -> int:
+        """The largest frequency of one word in the document, all fields together."""
+        view, local = self._located(number)
+        return int(view.segment.columns.array("largest")[local])
+
+    @cached_property
+    def average_lengths(self) -> NDArray[np.float64]:
+        """Average words by field, over live documents."""
+        return np.array([self.manifest.statistics.get(f"average_{field}", 0.0) for field in FIELDS])
+
+    def frequencies(self, number: int, terms: Sequence[str]) -> NDArray[np.int64]:
+        """How often each term occurs in each field: a row a term, a column a field."""
+        from periplus.index.kernels.lists import frequencies
+
+        view, local = self._located(number)
+        numbers = np.array([self._numbers_of(term)[view.ordinal] for term in terms], np.int64)
+        table = np.zeros(len(terms) * len(FIELDS), np.int64)
+        segment = view.segment
+        tables = (*segment.postings.tables, *segment.positions.tables)
+        frequencies(*tables, segment.columns.starts, numbers, local, table)
+        return table.reshape(len(terms), len(FIELDS))
+
+    def positions(self, number: int, term: str, field: str = "body") -> NDArray[np.int64]:
+        """Where a term stands in a field, counted in words from the field's start."""
+        from periplus.index.kernels.lists import positions
+
+        view, local = self._located(number)
+        found_in = self._numbers_of(term)[view.ordinal]
+        if found_in < 0:
+            return np.empty(0, np.int64)
+        segment = view.segment
+        found = np.empty(segment.positions.longest + 1, np.int64)
+        count = positions(*segment.postings.tables, *segment.positions.tables, found_in, local, found)
+        row = local * (len(FIELDS) + 1) + FIELDS.index(field)
+        begin, end = int(segment.columns.starts[row]), int(segment.columns.starts[row + 1])
+        places = found[:count]
+        return places[(places >= begin) & (places < end)] - begin
+
+    # Columns
+
+    def column(self, name: str, numbers: NDArray[np.int64]) -> NDArray[Any]:
+        """A property of many documents: key, page_key, host, site, language, type (numbers of names), published,
+        fetched, words, title_length, max_frequency or prior."""
+        numbers = np.asarray(numbers, np.int64)
+        parts = [self._whole_column(view, name) for view in self._views] or [np.empty(0, np.int64)]
+        result = np.zeros(len(numbers), parts[0].dtype)
+        ordinals, local = numbers >> NUMBER_BITS, numbers & LOCAL
+        for view, part in zip(self._views, parts, strict=False):
+            rows = ordinals == view.ordinal
+            result[rows] = part[local[rows]]
+        return result
+
+    def host_names(self) -> list[str]:
+        return self._names["host"]
+
+    def site_names(self) -> list[str]:
+        return self._names["site"]
+
+    def language_names(self) -> list[str]:
+        return self._names["language"]
+
+    def type_names(self) -> list[str]:
+        return self._names["type"]
+
+    def _whole_column(self, view: SegmentView, name: str) -> NDArray[Any]:
+        columns = view.segment.columns
+        if name in NAMED:
+            return self._translations[name][view.ordinal][columns.array(name)]
+        if name in ("key", "page_key", "published", "fetched"):
+            return columns.array(name)
+        if name == "prior":
+            return view.prior / LARGEST_PRIOR if len(view.prior) else np.zeros(view.segment.documents)
+        whole = {"words": "body", "title_length": "title"}
+        if name in whole:
+            return columns.lengths[:, FIELDS.index(whole[name])].astype(np.int64)
+        if name == "max_frequency":
+            return columns.array("largest").astype(np.int64)
+        raise NotFound(f"no column {name!r} in the index")
+
+    @cached_property
+    def _names(self) -> dict[str, list[str]]:
+        return {
+            name: sorted({entry for view in self._views for entry in view.segment.columns.names[name]})
+            for name in NAMED
+        }
+
+    @cached_property
+    def _translations(self) -> dict[str, list[NDArray[np.int64]]]:
+        """For each named column and segment: its numbers → numbers of the snapshot."""
+        translations: dict[str, list[NDArray[np.int64]]] = {}
+        for name in NAMED:
+            numbers = {entry: number for number, entry in enumerate(self._names[name])}
+            translations[name] = [
+                np.array([numbers[entry] for entry in view.segment.columns.names[name]], np.int64)
+                for view in self._views
+            ]
+        return translations
+
+    def _located(self, number: int) -> tuple[SegmentView, int]:
+        ordinal, local = number >> NUMBER_BITS, number & LOCAL
+        if 0 <= ordinal < len(self._views) and local < self._views[ordinal].segment.documents:
+            view = self._views[ordinal]
+            if view.alive is None or view.alive[local]:
+                return view, local
+        raise NotFound(f"no document {number} in generation {self.generation}")

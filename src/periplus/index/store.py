@@ -2,45 +2,62 @@
 
 from __future__ import annotations
 
-import os
-import time
+import threading
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
-import msgspec
-import numpy as np
-
-from periplus import addresses
-from periplus.errors import NotReady
-from periplus.index.manifest import FILE_NAME, Manifest, SegmentEntry, read_manifest
-from periplus.index.norms import Epoch
-from periplus.index.snapshot import Entry, Snapshot
-from periplus.index.stored import place_of
+from periplus.errors import NotFound
+from periplus.index.files import storage_errors
+from periplus.index.generations import Generations
+from periplus.index.manifest import Manifest
+from periplus.index.overlays import read_live, read_prior
+from periplus.index.segment import Segment
+from periplus.index.snapshot import Snapshot
+from periplus.index.view import SegmentView
+from periplus.index.writing import DEFAULT_MEMORY, WritingSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from periplus.records import Anchor, Document
+    from periplus.index.generations import Hold
+    from periplus.index.manifest import SegmentEntry
+    from periplus.index.writing import AnchorSource, PriorSource
+    from periplus.records import Document
 
     Batches = Iterable[tuple[int, Iterable[Document]]]
-    AnchorSource = Callable[[int], Sequence[Anchor]]
-    PriorSource = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+
+OPEN_ATTEMPTS = 3
 
 
 class IndexStore:
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    """The index of one collection; one writer at a time, any number of readers, in any number of processes."""
+
+    def __init__(self, folder: Path, *, memory: int = DEFAULT_MEMORY) -> None:
+        self._generations = Generations(folder)
+        self._memory = memory
+        self._segments: WeakValueDictionary[str, Segment] = WeakValueDictionary()
+        self._opening = threading.Lock()
 
     def manifest(self) -> Manifest | None:
-        return read_manifest(self._folder)
+        """The published generation; ``None`` when there is none yet."""
+        return self._generations.current()
 
     def open(self) -> Snapshot:
-        manifest = self.manifest()
-        if manifest is None:
-            raise NotReady("no index is published yet; run periplus index")
-        return Snapshot(manifest, self._entries(manifest))
+        """The published generation, open for searching; ``NotReady`` when there is none yet."""
+        for attempt in range(OPEN_ATTEMPTS):
+            hold = self._generations.hold()
+            try:
+                return self._snapshot(hold)
+            except NotFound:
+                hold.release()
+                newer = self.manifest()
+                if attempt + 1 == OPEN_ATTEMPTS or newer is None or newer.generation == hold.manifest.generation:
+                    raise
+            except BaseException:
+                hold.release()
+                raise
+        raise AssertionError("unreachable")
 
     def update(
         self,
@@ -50,71 +67,94 @@ class IndexStore:
         prior: PriorSource | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Manifest:
-        old = self.manifest() or Manifest()
-        entries = {entry.document.key: entry for entry in self._entries(old)}
-        last, count = old.last_batch, 0
-        for number, documents in batches:
-            if number <= old.last_batch:
-                continue
-            last = max(last, number)
-            for document in documents:
-                if document.refusal:
-                    entries.pop(document.key, None)
-                else:
-                    found = tuple(anchors(place_of(document).page_key)) if anchors else ()
-                    entries[document.key] = Entry(document, found)
-                count += 1
-                if progress:
-                    progress(count)
-        if last == old.last_batch and old.generation:
-            return old
-        return self._publish(old, list(entries.values()), last, prior)
+        """Bring the index up to the last of ``batches``; those it already holds are passed over.
 
-    def rebuild(self, batches: Batches, **options: object) -> Manifest:
-        old = self.manifest() or Manifest()
-        self._write(Manifest(generation=old.generation))
-        return self.update(batches, **options)  # type: ignore[arg-type]
+        ``anchors`` gives the anchor texts of a page key, ``prior`` a value from 0 to 1 for arrays of page and host keys;
+        ``progress`` is told how many rows were taken.
+        """
+        with storage_errors("the index"), self._generations.writing():
+            old = self._swept()
+            session = WritingSession(self._generations, old, anchors=anchors, prior=prior, memory=self._memory)
+            return self._run(session, batches, progress, publish_early=True)
+
+    def rebuild(
+        self,
+        batches: Batches,
+        *,
+        anchors: AnchorSource | None = None,
+        prior: PriorSource | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Manifest:
+        """The same from nothing, in a new norm epoch; the old generation serves until the new one is whole."""
+        with storage_errors("the index"), self._generations.writing():
+            old = self._swept()
+            session = WritingSession(
+                self._generations, old, anchors=anchors, prior=prior, memory=self._memory, fresh=True
+            )
+            return self._run(session, batches, progress, publish_early=False)
 
     def refresh_prior(self, prior: PriorSource | None) -> Manifest:
-        old = self.manifest() or Manifest()
-        return self._publish(old, self._entries(old), old.last_batch, prior)
+        """A new generation with new priors and the same segments."""
+        with storage_errors("the index"), self._generations.writing():
+            session = WritingSession(self._generations, self._swept())
+            session.set_prior(prior)
+            return session.publish()
 
     def remove(self, keys: Iterable[int]) -> Manifest:
-        old = self.manifest() or Manifest()
-        gone = set(keys)
-        kept = [entry for entry in self._entries(old) if entry.document.key not in gone]
-        return self._publish(old, kept, old.last_batch, None)
+        """A new generation without the documents of these address keys."""
+        with storage_errors("the index"), self._generations.writing():
+            session = WritingSession(self._generations, self._swept())
+            session.delete(keys)
+            return session.publish()
 
-    def _entries(self, manifest: Manifest) -> list[Entry]:
-        if not manifest.segments:
-            return []
-        data = (self._folder / manifest.segments[0].name).read_bytes()
-        return msgspec.msgpack.decode(data, type=list[Entry])
+    def _swept(self) -> Manifest:
+        """The published generation, after removing what a crashed writer may have left."""
+        self._generations.sweep()
+        return self.manifest() or Manifest()
 
-    def _publish(self, old: Manifest, entries: list[Entry], last: int, prior: PriorSource | None) -> Manifest:
-        entries.sort(key=lambda entry: place_of(entry.document).order)
-        if prior is not None:
-            places = [place_of(entry.document) for entry in entries]
-            pages = np.array([place.page_key for place in places], np.int64)
-            hosts = np.array([addresses.host_key(place.host) for place in places], np.int64)
-            entries = [
-                Entry(e.document, e.anchors, float(p)) for e, p in zip(entries, prior(pages, hosts), strict=True)
-            ]
-        name = f"thin-{old.generation + 1}.msgpack"
-        self._folder.mkdir(parents=True, exist_ok=True)
-        (self._folder / name).write_bytes(msgspec.msgpack.encode(entries))
-        manifest = Manifest(
-            generation=old.generation + 1,
-            last_batch=last,
-            segments=(SegmentEntry(name, len(entries), len(entries)),),
-            documents=len(entries),
-            created=time.time(),
-            epoch=Epoch(documents=len(entries)),
-        )
-        self._write(manifest)
-        return manifest
+    def _run(
+        self,
+        session: WritingSession,
+        batches: Batches,
+        progress: Callable[[int], None] | None,
+        *,
+        publish_early: bool,
+    ) -> Manifest:
+        begun, taken, has_flushed = session.last_batch, 0, False
+        published = self.manifest()
+        for number, documents in batches:
+            if number <= begun:
+                continue
+            for document in documents:
+                session.add(document)
+                taken += 1
+                if progress:
+                    progress(taken)
+                if session.is_full:
+                    session.flush()
+                    has_flushed = True
+            session.last_batch = max(session.last_batch, number)
+            if has_flushed and publish_early:  # what is done is kept, whatever happens to the rest
+                published, has_flushed = session.publish(), False
+        is_current = published is not None and published.last_batch == session.last_batch and publish_early
+        return published if is_current and published is not None and not has_flushed else session.publish()
 
-    def _write(self, manifest: Manifest) -> None:
-        temporary = self._folder / f"{FILE_NAME}.tmp"
-        temporary.write_bytes(msgspec.json.encode(manifest))
-        os.replace(temporary, self._folder / FILE_NAME)
+    def _snapshot(self, hold: Hold) -> Snapshot:
+        manifest = hold.manifest
+        views = [self._view(entry, place, manifest) for place, entry in enumerate(manifest.segments)]
+        return Snapshot(manifest, views, hold)
+
+    def _view(self, entry: SegmentEntry, ordinal: int, manifest: Manifest) -> SegmentView:
+        segment = self._segment(entry.name)
+        overlays = self._generations.overlays
+        live = read_live(overlays / entry.live_file, segment) if entry.live_file else None
+        prior = read_prior(overlays / entry.prior_file, segment) if entry.prior_file else None
+        return SegmentView(segment, ordinal, manifest.epoch, live, prior)
+
+    def _segment(self, name: str) -> Segment:
+        """A segment is mapped and checked once, however many snapshots share it."""
+        with self._opening:
+            segment = self._segments.get(name)
+            if segment is None:
+                segment = self._segments[name] = Segment(self._generations.segments / name)
+            return segment

@@ -49,7 +49,5 @@ def place_of(document: Document) -> Place:
 
 
 def identifier(document: Document) -> str:
-    """The document's key in hexadecimal; the id it was imported under when it has no http address."""
-    if document.url.startswith(("http://", "https://")):
-        return f"{document.key & 0xFFFF_FFFF_FFFF_FFFF:016x}"
-    return document.url.removeprefix("id:")
+    """The id it was imported under, else its key in hexadecimal."""
+    return document.id or f"{document.key & 0xFFFF_FFFF_FFFF_FFFF:016x}"

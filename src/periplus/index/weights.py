@@ -22,7 +22,5 @@ def idf(documents: int, frequency: int) -> float:
 
 
 def fixed(weight: float) -> int:
-    """A weight as a whole number; a positive one is at least 1."""
-    if weight <= 0.0:
-        return 0
+    """A weight as a whole number of at least 1: whatever matches scores, if only a point."""
     return min(LARGEST_WEIGHT, max(1, round(weight * FIXED_POINT)))

@@ -10,7 +10,7 @@ from periplus.index.analysis.forms import (
     exact_term,
 )
 from periplus.index.analysis.stemming import stem
-from periplus.index.analysis.tokens import Token, analysis_steps, analyze, token_forms
+from periplus.index.analysis.tokens import Token, analysis_steps, analyze, forms_of_key, word_keys
 
 __all__ = [
     "EXACT_SHARE",
@@ -23,6 +23,7 @@ __all__ = [
     "analysis_steps",
     "analyze",
     "exact_term",
+    "forms_of_key",
     "stem",
-    "token_forms",
+    "word_keys",
 ]

@@ -10,7 +10,7 @@ from msgspec import Struct
 from periplus.index.analysis.characters import normalized
 from periplus.index.analysis.forms import PART_SHARE, exact_term, forms_of
 from periplus.index.analysis.stemming import base_language
-from periplus.index.analysis.words import letter_pattern, words
+from periplus.index.analysis.words import ascii_words, letter_pattern, words
 from periplus.index.query import TermForm
 
 if TYPE_CHECKING:
@@ -41,10 +41,25 @@ def analyze(text: str, language: str = "") -> list[Token]:
     return tokens if places is None else [_moved(token, places) for token in tokens]
 
 
-def token_forms(text: str, language: str = "") -> list[tuple[TermForm, ...]]:
-    """The forms alone, by position: what the index builder needs of a text."""
+def word_keys(text: str) -> list[str | tuple[TermForm, ...]]:
+    """The words of a text by position, for callers that keep their own table of forms.
+
+    A word of a script without spaces comes as its forms, any other as it is written: ``forms_of_key`` makes forms of both.
+    """
     plain, _ = normalized(text)
-    return [forms for _, _, forms in _placed_forms(plain, base_language(language))]
+    if plain.isascii():
+        return ascii_words(plain)
+    keys: list[str | tuple[TermForm, ...]] = []
+    for word in words(plain):
+        if word.unspaced:
+            keys.extend(forms for _, _, forms in _pairs(word.text, word.start))
+        else:
+            keys.append(word.text)
+    return keys
+
+
+def forms_of_key(key: str | tuple[TermForm, ...], language: str) -> tuple[TermForm, ...]:
+    return forms_of(key, language) if isinstance(key, str) else key
 
 
 def analysis_steps(text: str, language: str = "") -> list[dict[str, Any]]:

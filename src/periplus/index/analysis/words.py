@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from periplus.index.analysis.characters import marks, spaced, unspaced
 
@@ -63,3 +63,8 @@ def words(text: str) -> Iterator[Word]:
     pattern = ascii_pattern() if text.isascii() else word_pattern()
     for match in pattern.finditer(text):
         yield Word(match.group(), match.start(), match.end(), match.lastgroup is not None)
+
+
+def ascii_words(text: str) -> list[Any]:
+    """The words of a text of ASCII alone, without their places."""
+    return ascii_pattern().findall(text)

@@ -1,0 +1,110 @@
+"""Columns: what is known of a document beside its text, as arrays by document number.
+
+Names (hosts, sites, languages, types) are kept once a segment; a column holds their numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from periplus.errors import Corrupt
+from periplus.index.query import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from periplus.index.files import ArrayFile, ArrayFileWriter
+
+NAMED = ("host", "site", "language", "type")
+PLAIN = {"key": "<i8", "page_key": "<i8", "published": "<f8", "fetched": "<f8", "largest": "<u4"}
+FIELD_COUNT = len(FIELDS)
+
+
+class ColumnRow(Struct):
+    """One document on its way into the columns."""
+
+    key: int
+    page_key: int
+    host: str
+    site: str
+    language: str
+    type: str
+    published: float
+    fetched: float
+    order: str
+    lengths: tuple[int, ...]  # tokens by field
+    starts: tuple[int, ...]  # first position of each field, and the end
+
+
+class ColumnTable:
+    """Columns in memory, ready to be written or joined with others."""
+
+    def __init__(self, arrays: dict[str, NDArray[Any]], names: dict[str, list[str]], order: list[bytes]) -> None:
+        self.arrays = arrays
+        self.names = names
+        self.order = order
+
+    @classmethod
+    def of(cls, rows: Sequence[ColumnRow], largest: NDArray[np.uint32]) -> ColumnTable:
+        arrays: dict[str, NDArray[Any]] = {
+            name: np.array([getattr(row, name) for row in rows], kind)
+            for name, kind in PLAIN.items()
+            if name != "largest"
+        }
+        arrays["largest"] = largest
+        names = {}
+        for name in NAMED:
+            values = [getattr(row, name) for row in rows]
+            names[name] = sorted(set(values))
+            numbers = {value: number for number, value in enumerate(names[name])}
+            arrays[name] = np.array([numbers[value] for value in values], np.uint32)
+        arrays["lengths"] = np.array([row.lengths for row in rows], np.uint32).reshape(-1)
+        arrays["starts"] = np.array([row.starts for row in rows], np.uint32).reshape(-1)
+        return cls(arrays, names, [row.order.encode() for row in rows])
+
+    def write(self, file: ArrayFileWriter) -> None:
+        for name, kind in PLAIN.items():
+            file.add(name, self.arrays[name], kind)
+        for name in (*NAMED, "lengths", "starts"):
+            file.add(name, self.arrays[name], "<u4")
+        file.add("key_order", np.argsort(self.arrays["key"], kind="stable"), "<u4")
+        file.add("order", np.frombuffer(b"".join(self.order), np.uint8), "u1")
+        file.add("order_end", np.cumsum([len(order) for order in self.order]), "<i8")
+        file.add("names", np.frombuffer(msgspec.json.encode(self.names), np.uint8), "u1")
+
+
+class Columns:
+    def __init__(self, file: ArrayFile, documents: int) -> None:
+        self._file = file
+        self.names: dict[str, list[str]] = msgspec.json.decode(file.array("names").tobytes())
+        self.key: NDArray[np.int64] = file.array("key")
+        self.starts: NDArray[np.uint32] = file.array("starts")
+        self.lengths: NDArray[np.uint32] = file.array("lengths").reshape(-1, FIELD_COUNT)
+        self._key_order = file.array("key_order")
+        self._order_end = file.array("order_end")
+        if any(len(file.array(name)) != documents for name in (*PLAIN, *NAMED, "key_order", "order_end")):
+            raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index")
+        if len(self.lengths) != documents or len(self.starts) != documents * (FIELD_COUNT + 1):
+            raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index")
+        self._sorted_keys = self.key[self._key_order]
+
+    def array(self, name: str) -> NDArray[Any]:
+        return self._file.array(name)
+
+    def find(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of the documents with these keys; -1 for those that are not here."""
+        if not len(self._sorted_keys):
+            return np.full(len(keys), -1, np.int64)
+        places = np.minimum(np.searchsorted(self._sorted_keys, keys), len(self._sorted_keys) - 1)
+        return np.where(self._sorted_keys[places] == keys, self._key_order[places].astype(np.int64), -1)
+
+    def orders(self) -> list[bytes]:
+        """The sort keys of all documents."""
+        data, ends = self._file.array("order").tobytes(), [0, *self._order_end.tolist()]
+        return [data[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]

@@ -1,0 +1,209 @@
+"""Files of arrays: named numpy arrays in one file, written as a stream, read through a memory map.
+
+    offset 0   "PERIPLUS", format version (u32), kind (4 bytes), table offset (u64), table length (u64),
+               total length (u64), xxh3 of the table (u64), xxh3 of these 48 bytes (u64)
+    offset 64  the arrays, each at a multiple of 64
+    then       the table: JSON with name, type, length, offset and xxh3 of each array
+
+A missing file is ``NotFound``, another version ``Incompatible``, a short one ``Truncated``, anything else wrong
+``Corrupt``. Kernels check no bounds, so whatever is opened has been compared with its checksum first.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import struct
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from xxhash import xxh3_64, xxh3_64_intdigest
+
+from periplus.errors import Corrupt, Incompatible, NotFound, StorageError, StorageFull, Truncated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+FORMAT = 1
+MAGIC = b"PERIPLUS"
+ALIGNMENT = 64
+PREAMBLE = struct.Struct("<8sI4sQQQQ")
+CHECK = struct.Struct("<Q")
+COPY_BYTES = 1 << 22
+
+
+class ArrayEntry(Struct, frozen=True):
+    name: str
+    dtype: str
+    length: int
+    offset: int
+    checksum: int
+
+
+class ArrayStream:
+    """One array that grows at its end; its bytes wait in a file of their own until the whole is put together."""
+
+    def __init__(self, path: Path, name: str, dtype: str) -> None:
+        self.name = name
+        self.dtype = np.dtype(dtype)
+        self.length = 0
+        self.path = path
+        self._file = path.open("wb")
+        self._digest = xxh3_64()
+
+    def append(self, values: NDArray[Any] | bytes) -> None:
+        data = values if isinstance(values, bytes) else np.ascontiguousarray(values, self.dtype).tobytes()
+        self._file.write(data)
+        self._digest.update(data)
+        self.length += len(data) // self.dtype.itemsize
+
+    def finish(self) -> int:
+        self._file.close()
+        return self._digest.intdigest()
+
+    def discard(self) -> None:
+        self._file.close()
+        self.path.unlink(missing_ok=True)
+
+
+class ArrayFileWriter:
+    """Writes one file of arrays; nothing of it counts until ``close`` returns."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self._path = path
+        self._kind = kind.encode()
+        self._streams: list[ArrayStream] = []
+
+    def stream(self, name: str, dtype: str) -> ArrayStream:
+        stream = ArrayStream(self._path.with_name(f"{self._path.name}.{name}.part"), name, dtype)
+        self._streams.append(stream)
+        return stream
+
+    def add(self, name: str, values: NDArray[Any], dtype: str) -> None:
+        self.stream(name, dtype).append(values)
+
+    def close(self) -> int:
+        """Put the arrays together and flush them to the disk; the length of the file."""
+        with self._path.open("wb") as file:
+            file.write(bytes(PREAMBLE.size + CHECK.size))
+            entries = [self._moved(stream, file) for stream in self._streams]
+            table = msgspec.json.encode(entries)
+            offset = file.tell()
+            file.write(table)
+            head = PREAMBLE.pack(MAGIC, FORMAT, self._kind, offset, len(table), file.tell(), xxh3_64_intdigest(table))
+            length = file.tell()
+            file.seek(0)
+            file.write(head + CHECK.pack(xxh3_64_intdigest(head)))
+            file.flush()
+            os.fsync(file.fileno())
+        return length
+
+    def abort(self) -> None:
+        for stream in self._streams:
+            stream.discard()
+
+    @staticmethod
+    def _moved(stream: ArrayStream, file: Any) -> ArrayEntry:
+        checksum = stream.finish()
+        offset = -(-file.tell() // ALIGNMENT) * ALIGNMENT
+        file.write(bytes(offset - file.tell()))
+        with stream.path.open("rb") as part:
+            while chunk := part.read(COPY_BYTES):
+                file.write(chunk)
+        stream.path.unlink()
+        return ArrayEntry(stream.name, stream.dtype.str, stream.length, offset, checksum)
+
+
+class ArrayFile:
+    """A file of arrays, mapped and checked; arrays stay valid while one of them or this object is referenced."""
+
+    def __init__(self, path: Path, kind: str, *, unchecked: tuple[str, ...] = ()) -> None:
+        self.path = path
+        self._map = _mapped(path)
+        self._entries = {entry.name: entry for entry in self._table(kind)}
+        for entry in self._entries.values():
+            self._check(entry, sums=entry.name not in unchecked)
+
+    def array(self, name: str) -> NDArray[Any]:
+        entry = self._entries.get(name)
+        if entry is None:
+            raise Corrupt(f"{self.path} has no array {name}; rebuild the index")
+        return np.frombuffer(self._map, np.dtype(entry.dtype), entry.length, entry.offset)
+
+    def _table(self, kind: str) -> list[ArrayEntry]:
+        size = len(self._map)
+        if size < PREAMBLE.size + CHECK.size:
+            raise Truncated(f"{self.path} is shorter than its header; rebuild the index")
+        head = self._map[: PREAMBLE.size]
+        magic, version, found, offset, length, total, checksum = PREAMBLE.unpack(head)
+        if magic != MAGIC:
+            raise Corrupt(f"{self.path} is not a file of this index; rebuild the index")
+        if version != FORMAT:
+            raise Incompatible(f"{self.path} has format {version}, this version reads {FORMAT}; rebuild the index")
+        if CHECK.unpack_from(self._map, PREAMBLE.size)[0] != xxh3_64_intdigest(head):
+            raise Corrupt(f"{self.path} has a damaged header; rebuild the index")
+        if found != kind.encode():
+            raise Corrupt(f"{self.path} holds {found!r} instead of {kind}; rebuild the index")
+        if total != size:
+            wrong = Truncated if size < total else Corrupt
+            raise wrong(f"{self.path} has {size} bytes instead of {total}; rebuild the index")
+        table = self._map[offset : offset + length]
+        if xxh3_64_intdigest(table) != checksum:
+            raise Corrupt(f"{self.path} has a damaged table; rebuild the index")
+        return msgspec.json.decode(table, type=list[ArrayEntry])
+
+    def _check(self, entry: ArrayEntry, *, sums: bool) -> None:
+        size = entry.length * np.dtype(entry.dtype).itemsize
+        if entry.offset + size > len(self._map):
+            raise Truncated(f"{self.path}: array {entry.name} reaches beyond the end; rebuild the index")
+        if sums and xxh3_64_intdigest(memoryview(self._map)[entry.offset : entry.offset + size]) != entry.checksum:
+            raise Corrupt(f"{self.path}: array {entry.name} does not match its checksum; rebuild the index")
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    try:
+        with path.open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError as error:
+        raise NotFound(f"{path} is missing; rebuild the index") from error
+    except ValueError as error:  # an empty file cannot be mapped
+        raise Truncated(f"{path} is empty; rebuild the index") from error
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace ``path`` in one step: after a crash either the old or the new content is there, whole."""
+    temporary = path.with_name(f"{path.name}.tmp")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def storage_errors(what: str) -> Iterator[None]:
+    """Errors of the operating system while writing, as ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull(f"no space left while writing {what}; free some and try again") from error
+        raise StorageError(f"{what} cannot be written: {error.strerror}") from error

@@ -1,0 +1,131 @@
+"""Generations on disk: the published one, those that readers still hold, and the sweeping of all others.
+
+manifest.json             the published generation
+generations/<n>.json      the same for every generation that may still be open; readers hold a shared lock on it
+segments/<name>/          immutable
+overlays/<name>.<n>.live  deletes and priors of a segment as of a generation
+writer.lock               held by the one process that writes
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import weakref
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from periplus.errors import DatabaseBusy, NotReady
+from periplus.index.files import write_atomically
+from periplus.index.manifest import FILE_NAME, Manifest, read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+OPEN_ATTEMPTS = 100
+
+
+class Hold:
+    """A generation that must not be swept while this is open; a forgotten one is let go when it is collected."""
+
+    def __init__(self, manifest: Manifest, descriptor: int) -> None:
+        self.manifest = manifest
+        self.release = weakref.finalize(self, os.close, descriptor)
+
+
+class Generations:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def segments(self) -> Path:
+        return self._folder / "segments"
+
+    @property
+    def overlays(self) -> Path:
+        return self._folder / "overlays"
+
+    def current(self) -> Manifest | None:
+        return read_manifest(self._folder)
+
+    def hold(self) -> Hold:
+        """The published generation, kept from being swept."""
+        for _ in range(OPEN_ATTEMPTS):
+            manifest = self.current()
+            if manifest is None:
+                raise NotReady("no index is published yet; run periplus index")
+            descriptor = self._locked(self._record(manifest.generation))
+            if descriptor is not None:
+                return Hold(manifest, descriptor)
+        raise NotReady("the index is being replaced all the time; try again")
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only writer."""
+        for folder in (self._folder, self.segments, self.overlays, self._record(0).parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        with (self._folder / "writer.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise DatabaseBusy(f"another process is writing {self._folder}; wait until it is done") from error
+            yield
+
+    def publish(self, manifest: Manifest) -> None:
+        """Make ``manifest`` the generation that readers open from now on; all its files are already on the disk."""
+        data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+        write_atomically(self._record(manifest.generation), data)
+        write_atomically(self._folder / FILE_NAME, data)
+
+    def sweep(self) -> None:
+        """Remove what no published or held generation refers to; only the writer may call this."""
+        current = self.current()
+        kept = [current] if current else []
+        for record in self._record(0).parent.glob("*.json"):
+            held = self._held(record, current)
+            if held is not None:
+                kept.append(held)
+        segments = {entry.name for manifest in kept for entry in manifest.segments}
+        overlays = {name for m in kept for entry in m.segments for name in (entry.live_file, entry.prior_file) if name}
+        for path in self.segments.iterdir():
+            if path.name not in segments:
+                shutil.rmtree(path, ignore_errors=True)
+        for path in self.overlays.iterdir():
+            if path.name not in overlays:
+                path.unlink(missing_ok=True)
+
+    def _record(self, generation: int) -> Path:
+        return self._folder / "generations" / f"{generation:08d}.json"
+
+    @staticmethod
+    def _locked(record: Path) -> int | None:
+        """A descriptor of the record under a shared lock; ``None`` when it was swept meanwhile."""
+        try:
+            descriptor = os.open(record, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        try:
+            is_there = os.fstat(descriptor).st_ino == record.stat().st_ino
+        except FileNotFoundError:
+            is_there = False
+        if is_there:
+            return descriptor
+        os.close(descriptor)
+        return None
+
+    def _held(self, record: Path, current: Manifest | None) -> Manifest | None:
+        """The manifest of a record that a reader holds; records that nobody holds are removed."""
+        if current is not None and record == self._record(current.generation):
+            return None
+        with record.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return msgspec.json.decode(file.read(), type=Manifest)
+            record.unlink()
+        return None

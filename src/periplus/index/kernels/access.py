@@ -1,0 +1,130 @@
+"""Steps that several kernels share: finding a posting, reading positions, folding frequencies into an impact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.compiler import helper
+
+WINDOW = 256
+WINDOW_BITS = 8
+SKIP = 64  # postings between two entries of the table of position offsets
+FIELD_COUNT = 6  # len(query.FIELDS), as a constant that the compiler can unroll
+
+
+@helper
+def read_varint(data: Any, at: Any) -> Any:
+    """(value, next offset) of a number in groups of seven bits, low ones first."""
+    value = np.int64(data[at] & 127)
+    shift = 7
+    while data[at] > 127:
+        at += 1
+        value |= np.int64(data[at] & 127) << shift
+        shift += 7
+    return value, at + 1
+
+
+@helper
+def write_varint(data: Any, at: Any, value: Any) -> Any:
+    while value > 127:
+        data[at] = (value & 127) | 128
+        value >>= 7
+        at += 1
+    data[at] = value
+    return at + 1
+
+
+@helper
+def varint_size(value: Any) -> Any:
+    size = 1
+    while value > 127:
+        value >>= 7
+        size += 1
+    return size
+
+
+@helper
+def find_place(place: Any, low: Any, high: Any, wanted: Any) -> Any:
+    """The ordinal of ``wanted`` in the sorted places [low, high), or -1."""
+    while low < high:
+        middle = (low + high) >> 1
+        if place[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@helper
+def find_posting(
+    start: Any, slot: Any, place: Any, rare_window: Any, window_start: Any, windows: Any, term: Any, document: Any
+) -> Any:
+    """The ordinal of a document in a term's list, or -1."""
+    window = document >> WINDOW_BITS
+    wanted = document & (WINDOW - 1)
+    base = start[term]
+    if slot[term] < 0:
+        row = ~slot[term] * (windows + 1) + window
+        low = base + window_start[row]
+        high = base + window_start[row + 1]
+        found = find_place(place, low, high, wanted)
+        return found if found < high and place[found] == wanted else -1
+    low = base
+    high = start[term + 1]
+    shift = slot[term] - base
+    while low < high:
+        middle = (low + high) >> 1
+        there = np.int64(rare_window[middle + shift])
+        if there < window or (there == window and place[middle] < wanted):
+            low = middle + 1
+        else:
+            high = middle
+    if low < start[term + 1] and rare_window[low + shift] == window and place[low] == wanted:
+        return low
+    return -1
+
+
+@helper
+def seek_positions(
+    start: Any, position_start: Any, skip_start: Any, skip: Any, data: Any, term: Any, ordinal: Any
+) -> Any:
+    """(offset, end) of the position bytes of one posting."""
+    rank = ordinal - start[term]
+    block = rank >> 6
+    at = position_start[term]
+    if block > 0:
+        at += skip[skip_start[term] + block - 1]
+    for _ in range(rank & (SKIP - 1)):
+        length, at = read_varint(data, at)
+        at += length
+    length, at = read_varint(data, at)
+    return at, at + length
+
+
+@helper
+def count_fields(data: Any, at: Any, end: Any, starts: Any, document: Any, counts: Any) -> Any:
+    """Occurrences in each field, from position bytes."""
+    for field in range(FIELD_COUNT):
+        counts[field] = 0
+    base = document * (FIELD_COUNT + 1)
+    field = 0
+    position = np.int64(0)
+    while at < end:
+        step, at = read_varint(data, at)
+        position += step
+        while field < FIELD_COUNT - 1 and position >= starts[base + field + 1]:
+            field += 1
+        counts[field] += 1
+
+
+@helper
+def folded(counts: Any, factors: Any, document: Any, k1: Any, only: Any) -> Any:
+    """The impact of one posting from its frequencies by field; of field ``only`` alone when that is not -1."""
+    weight = 0.0
+    for field in range(FIELD_COUNT):
+        if only < 0 or field == only:
+            weight += counts[field] * factors[document * FIELD_COUNT + field]
+    scaled = np.floor(255.0 * weight / (k1 + weight) + 0.5)
+    return max(1, min(255, np.int64(scaled)))

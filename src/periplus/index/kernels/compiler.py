@@ -1,0 +1,114 @@
+"""Compilation of kernels: when it happens, and where its results are kept.
+
+A kernel is an ordinary function with an explicit signature. It is compiled when ``warm`` asks, or at its first call at
+the latest, and loaded from our own cache folder from then on. The folder's name holds the sources, the numba version
+and the processor, because numba itself would not notice a change in a helper of another file. Set ``PERIPLUS_CACHE``
+to move it; a folder that cannot be written only means that nothing is kept.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import threading
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numba
+from llvmlite import binding
+from numba.core import config as numba_config
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+config: Any = numba_config
+KERNELS: list[Kernel] = []
+_compiling = threading.RLock()
+
+
+class Kernel:
+    """A function that is compiled once, for one signature, without the interpreter's lock."""
+
+    def __init__(self, function: Callable[..., Any], signature: str) -> None:
+        self.name = function.__name__
+        self._function = function
+        self._signature = signature
+        self._compiled: Any = None
+        KERNELS.append(self)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return (self._compiled or self.compile())(*arguments)
+
+    def compile(self) -> Any:
+        with _compiling:
+            if self._compiled is None:
+                self._compiled = self._built()
+        return self._compiled
+
+    @property
+    def cached(self) -> bool:
+        """Whether the compiled form is at hand, in memory or on disk."""
+        folder = cache_folder()
+        return self._compiled is not None or (folder is not None and any(folder.rglob(f"*.{self.name}-*.nbc")))
+
+    def _built(self) -> Any:
+        folder = cache_folder()
+        if folder is None:
+            return numba.njit(self._signature, nogil=True)(self._function)
+        with _exclusive(folder), _cache_in(folder):
+            return numba.njit(self._signature, nogil=True, cache=True)(self._function)
+
+
+def kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
+    """Marks an entry point; ``signature`` in numba's spelling, arrays that are only read as ``Array(…, readonly=True)``."""
+    return lambda function: Kernel(function, signature)
+
+
+def helper(function: Callable[..., Any]) -> Any:
+    """Marks a function that only kernels call; compiled with them."""
+    return numba.njit(nogil=True)(function)
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Where compiled kernels are kept; ``None`` when that place cannot be written."""
+    home = (
+        os.environ.get("PERIPLUS_CACHE")
+        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "periplus"
+    )
+    folder = Path(home) / "kernels" / _fingerprint()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _fingerprint() -> str:
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    checked = "-checked" if config.BOUNDSCHECK else ""
+    return f"{numba.__version__}-{binding.get_host_cpu_name()}-{digest.hexdigest()[:16]}{checked}"
+
+
+@contextmanager
+def _exclusive(folder: Path) -> Iterator[None]:
+    """One process compiles; others wait and then load what it wrote."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _cache_in(folder: Path) -> Iterator[None]:
+    """numba reads its cache folder from a global when a function is decorated; other users of numba keep theirs."""
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before

@@ -1,0 +1,83 @@
+"""Overlays: what changed about a segment since it was written; one small file a segment and generation.
+
+``live`` holds which documents are still live, with the frequencies and best impacts that follow from it; ``prior`` holds
+what link analysis (or anything else that is independent of the query) says of each document, from 0 to 255.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import Struct
+
+from periplus.errors import Corrupt
+from periplus.index.files import ArrayFile, ArrayFileWriter
+from periplus.index.postings import WINDOW, window_count
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from periplus.index.segment import Segment
+
+LIVE_KIND = "LIVE"
+PRIOR_KIND = "PRIO"
+LARGEST_PRIOR = 255
+
+
+class Live(Struct, frozen=True):
+    """Statistics without the deleted documents."""
+
+    alive: NDArray[np.uint8]  # 1 or 0 a document
+    frequency: NDArray[np.uint32]
+    best: NDArray[np.uint8]
+
+
+def write_live(path: Path, segment: Segment, alive: NDArray[np.uint8]) -> None:
+    from periplus.index.kernels.live import live_statistics
+
+    terms = segment.header.terms
+    frequency, best = np.zeros(terms, np.uint32), np.zeros(4 * terms, np.uint8)
+    live_statistics(*segment.postings.tables, alive, frequency, best)
+    file = ArrayFileWriter(path, LIVE_KIND)
+    file.add("alive", np.packbits(alive), "u1")
+    file.add("frequency", frequency, "<u4")
+    file.add("best", best, "u1")
+    file.close()
+
+
+def read_live(path: Path, segment: Segment) -> Live:
+    file = ArrayFile(path, LIVE_KIND)
+    frequency, best = file.array("frequency"), file.array("best")
+    alive = np.unpackbits(file.array("alive"))[: segment.documents]
+    if len(frequency) != segment.header.terms or len(best) != 4 * len(frequency) or len(alive) != segment.documents:
+        raise Corrupt(f"{path} does not belong to {segment.name}; rebuild the index")
+    return Live(alive, frequency, best)
+
+
+def write_prior(path: Path, prior: NDArray[np.uint8]) -> None:
+    file = ArrayFileWriter(path, PRIOR_KIND)
+    file.add("prior", prior, "u1")
+    file.close()
+
+
+def read_prior(path: Path, segment: Segment) -> NDArray[np.uint8]:
+    prior: NDArray[np.uint8] = ArrayFile(path, PRIOR_KIND).array("prior")
+    if len(prior) != segment.documents:
+        raise Corrupt(f"{path} does not belong to {segment.name}; refresh the ranks")
+    return prior
+
+
+def quantized_prior(values: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """0..1 as a whole number; what is not a number counts as nothing."""
+    clean = np.clip(np.nan_to_num(np.asarray(values, np.float64)), 0.0, 1.0)
+    return np.floor(clean * LARGEST_PRIOR + 0.5).astype(np.uint8)
+
+
+def window_maxima(prior: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    windows = window_count(len(prior))
+    padded = np.zeros(windows * WINDOW, np.uint8)
+    padded[: len(prior)] = prior
+    return padded.reshape(windows, WINDOW).max(axis=1, initial=0)

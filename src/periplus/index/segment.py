@@ -1,0 +1,153 @@
+"""Segment: an immutable folder of mapped files with everything about a set of documents, in address order.
+
+segment.json   counts, epoch, and the length of every file; checksummed
+terms.bin      dictionary
+postings.bin   lists with impacts and window tables
+positions.bin  positions of every posting
+columns.bin    arrays by document number
+texts.bin      stored documents in compressed blocks
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from xxhash import xxh3_64_hexdigest
+
+from periplus.errors import Corrupt, Incompatible, NotFound, Truncated
+from periplus.index.columns import Columns
+from periplus.index.dictionary import Dictionary, DictionaryWriter
+from periplus.index.files import FORMAT, ArrayFile, ArrayFileWriter, sync_folder, write_atomically
+from periplus.index.norms import Epoch, field_factors
+from periplus.index.postings import Positions, Postings, PostingsWriter
+from periplus.index.texts import Texts, TextsWriter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from periplus.index.columns import ColumnTable
+
+HEADER = "segment.json"
+KINDS = {"terms": "TERM", "postings": "POST", "positions": "POSI", "columns": "COLS", "texts": "TEXT"}
+
+
+class SegmentHeader(Struct, frozen=True):
+    documents: int
+    terms: int
+    postings: int
+    epoch: int
+    files: dict[str, int]
+    format: int = FORMAT
+
+
+class SegmentWriter:
+    """Writes a segment beside its final place; ``finish`` moves it there, whole."""
+
+    def __init__(self, folder: Path, documents: int, epoch: Epoch) -> None:
+        self._folder = folder
+        self._temporary = folder.with_name(f"{folder.name}.tmp")
+        shutil.rmtree(self._temporary, ignore_errors=True)
+        self._temporary.mkdir(parents=True)
+        self._documents = documents
+        self._epoch = epoch
+        self._terms = 0
+        self._files = {name: ArrayFileWriter(self._path(name), kind) for name, kind in KINDS.items()}
+        self.dictionary = DictionaryWriter(self._files["terms"])
+        self.postings = PostingsWriter(self._files["postings"], self._files["positions"], documents)
+        self.texts = TextsWriter(self._files["texts"])
+
+    def append_terms(
+        self,
+        terms: list[bytes],
+        frequency: NDArray[np.uint32],
+        documents: NDArray[np.uint32],
+        impacts: NDArray[np.uint8],
+        sizes: NDArray[np.uint32],
+        data: NDArray[np.uint8],
+    ) -> None:
+        """The next terms in byte order, with their postings."""
+        self._terms += len(terms)
+        self.dictionary.append(terms)
+        self.postings.append(frequency, documents, impacts, sizes, data)
+
+    def finish(self, columns: ColumnTable) -> SegmentHeader:
+        self.texts.finish()
+        columns.write(self._files["columns"])
+        postings = self.postings.finish()
+        lengths = {f"{name}.bin": file.close() for name, file in self._files.items()}
+        header = SegmentHeader(self._documents, self._terms, postings, self._epoch.number, lengths)
+        write_atomically(self._temporary / HEADER, _sealed(header))
+        self._temporary.rename(self._folder)
+        sync_folder(self._folder.parent)
+        return header
+
+    def abort(self) -> None:
+        for file in self._files.values():
+            file.abort()
+        shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def _path(self, name: str) -> Path:
+        return self._temporary / f"{name}.bin"
+
+
+class Segment:
+    """An open segment; immutable and safe to share between threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.name = folder.name
+        self.header = read_header(folder)
+        for name, length in self.header.files.items():
+            _check_length(folder / name, length)
+        self.documents = self.header.documents
+        terms = self.header.terms
+        self.dictionary = Dictionary(self._file("terms"))
+        self.postings = Postings(self._file("postings"), self.documents, terms)
+        self.positions = Positions(self._file("positions"), terms)
+        self.columns = Columns(self._file("columns"), self.documents)
+        # Blocks of text carry checksums of their own and are compared when they are read.
+        self.texts = Texts(ArrayFile(folder / "texts.bin", KINDS["texts"], unchecked=("blocks",)))
+        if len(self.dictionary) != terms:
+            raise Corrupt(f"{folder}: the dictionary has {len(self.dictionary)} terms instead of {terms}")
+
+    def field_tables(self, epoch: Epoch) -> tuple[NDArray[np.uint32], NDArray[np.float64], float]:
+        """Where fields lie and what an occurrence is worth, as kernels take them."""
+        factors = field_factors(epoch, self.columns.lengths)
+        return self.columns.starts, np.ascontiguousarray(factors).reshape(-1), epoch.k1
+
+    def _file(self, name: str) -> ArrayFile:
+        return ArrayFile(self.folder / f"{name}.bin", KINDS[name])
+
+
+def read_header(folder: Path) -> SegmentHeader:
+    path = folder / HEADER
+    try:
+        seal, _, body = path.read_bytes().partition(b"\n")
+    except FileNotFoundError as error:
+        raise NotFound(f"{path} is missing; rebuild the index") from error
+    if seal.decode("ascii", "replace") != xxh3_64_hexdigest(body):
+        raise Corrupt(f"{path} does not match its checksum; rebuild the index")
+    fields = msgspec.json.decode(body)
+    if fields.get("format") != FORMAT:
+        raise Incompatible(f"{path} has format {fields.get('format')}, this version reads {FORMAT}; rebuild the index")
+    return msgspec.convert(fields, SegmentHeader)
+
+
+def _sealed(header: SegmentHeader) -> bytes:
+    body = msgspec.json.encode(header)
+    return xxh3_64_hexdigest(body).encode() + b"\n" + body
+
+
+def _check_length(path: Path, length: int) -> None:
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError as error:
+        raise NotFound(f"{path} is missing; rebuild the index") from error
+    if size < length:
+        raise Truncated(f"{path} has {size} bytes instead of {length}; rebuild the index")

@@ -1,0 +1,104 @@
+"""Stored texts: documents as they are given back, in compressed blocks of some 32 KB with random access."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+import zstandard
+
+from periplus.errors import Corrupt
+from periplus.index.stored import StoredDocument
+
+if TYPE_CHECKING:
+    from periplus.index.files import ArrayFile, ArrayFileWriter
+
+BLOCK_BYTES = 32_768
+LEVEL = 3
+MAX_BLOCK_BYTES = 1 << 30  # a damaged header must not ask for all memory
+
+_local = threading.local()
+
+
+class TextsWriter:
+    """Takes packed documents in the order of their numbers."""
+
+    def __init__(self, file: ArrayFileWriter) -> None:
+        self._blocks = file.stream("blocks", "u1")
+        self._block_start = file.stream("block_start", "<i8")
+        self._block_first = file.stream("block_first", "<u4")
+        self._compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+        self._pending: list[bytes] = []
+        self._pending_bytes = 0
+        self._count = 0
+
+    def append(self, packed: bytes) -> None:
+        self._pending.append(packed)
+        self._pending_bytes += len(packed)
+        if self._pending_bytes >= BLOCK_BYTES:
+            self._write_block()
+
+    def finish(self) -> None:
+        if self._pending:
+            self._write_block()
+        self._block_start.append(np.array([self._blocks.length]))
+        self._block_first.append(np.array([self._count]))
+
+    def _write_block(self) -> None:
+        ends = np.cumsum([0, *map(len, self._pending)]).astype("<u4")
+        raw = struct.pack("<I", len(self._pending)) + ends.tobytes() + b"".join(self._pending)
+        self._block_start.append(np.array([self._blocks.length]))
+        self._block_first.append(np.array([self._count]))
+        self._blocks.append(self._compressor.compress(raw))
+        self._count += len(self._pending)
+        self._pending, self._pending_bytes = [], 0
+
+
+class Texts:
+    def __init__(self, file: ArrayFile) -> None:
+        self._path = file.path
+        self._blocks = file.array("blocks")
+        self._block_start = file.array("block_start")
+        self._block_first = file.array("block_first")
+
+    def packed(self, number: int) -> bytes:
+        """The document as it was packed; ``Corrupt`` when its block is damaged."""
+        block = int(np.searchsorted(self._block_first, number, "right")) - 1
+        return self._block(block)[number - int(self._block_first[block])]
+
+    def document(self, number: int) -> StoredDocument:
+        return unpack(self.packed(number))
+
+    def all_packed(self) -> list[bytes] | object:
+        """All documents in order, one block in memory at a time."""
+        return (packed for block in range(len(self._block_first) - 1) for packed in self._block(block))
+
+    def _block(self, block: int) -> list[bytes]:
+        data = self._blocks[self._block_start[block] : self._block_start[block + 1]].tobytes()
+        try:
+            raw = _decompressor().decompress(data, max_output_size=MAX_BLOCK_BYTES)
+        except zstandard.ZstdError as error:
+            raise Corrupt(f"{self._path}: a block of stored text is damaged; rebuild the index") from error
+        (count,) = struct.unpack_from("<I", raw)
+        ends = struct.unpack_from(f"<{count + 1}I", raw, 4)
+        base = 4 * (count + 2)
+        return [raw[base + begin : base + end] for begin, end in zip(ends, ends[1:], strict=False)]
+
+
+def pack(document: StoredDocument) -> bytes:
+    return msgspec.msgpack.encode(document)
+
+
+def unpack(packed: bytes) -> StoredDocument:
+    return msgspec.msgpack.decode(packed, type=StoredDocument)
+
+
+def _decompressor() -> zstandard.ZstdDecompressor:
+    """One a thread: a decompressor must not be used by two at once."""
+    if not hasattr(_local, "decompressor"):
+        _local.decompressor = zstandard.ZstdDecompressor()
+    instance: zstandard.ZstdDecompressor = _local.decompressor
+    return instance

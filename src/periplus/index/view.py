@@ -1,0 +1,271 @@
+"""View: one segment as one generation sees it: live documents, live statistics, prior; and searching in it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from periplus.index.overlays import window_maxima
+from periplus.index.plan import FORBIDDEN
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from periplus.index.norms import Epoch
+    from periplus.index.overlays import Live
+    from periplus.index.plan import Plan, PlannedList
+    from periplus.index.query import Filters
+    from periplus.index.segment import Segment
+
+    MadeList = tuple[NDArray[np.uint32], NDArray[np.uint8]]
+
+NUMBER_BITS = 32  # a global document number is (ordinal of the segment << 32) | number in the segment
+MASKS_KEPT = 16
+_EMPTY_U8 = np.empty(0, np.uint8)
+_EMPTY_U32 = np.empty(0, np.uint32)
+_EMPTY_I64 = np.empty(0, np.int64)
+
+
+class SegmentView:
+    def __init__(
+        self, segment: Segment, ordinal: int, epoch: Epoch, live: Live | None, prior: NDArray[np.uint8] | None
+    ) -> None:
+        self.segment = segment
+        self.ordinal = ordinal
+        self.first_number = ordinal << NUMBER_BITS
+        self.epoch = epoch
+        self.prior = _EMPTY_U8 if prior is None else prior
+        self.prior_max = _EMPTY_U8 if prior is None else window_maxima(prior)
+        self.alive = None if live is None else live.alive
+        self._frequency = None if live is None else live.frequency
+        self.best = segment.postings.best if live is None else live.best
+        self._masks: dict[Filters, NDArray[np.uint8]] = {}
+
+    def frequency(self, term: int) -> int:
+        """Live documents with a term of this segment."""
+        return self.segment.postings.frequency(term) if self._frequency is None else int(self._frequency[term])
+
+    def frequencies(self, low: int, high: int) -> NDArray[np.int64]:
+        if self._frequency is None:
+            return np.diff(self.segment.postings.start[low : high + 1])
+        return self._frequency[low:high].astype(np.int64)
+
+    @cached_property
+    def dates(self) -> NDArray[np.float64]:
+        """When a document was published, else fetched."""
+        published = self.segment.columns.array("published")
+        return np.where(published > 0, published, self.segment.columns.array("fetched"))
+
+    @cached_property
+    def field_tables(self) -> tuple[NDArray[np.uint32], NDArray[np.float64], float]:
+        return self.segment.field_tables(self.epoch)
+
+    def live_mask(self) -> NDArray[np.uint8]:
+        return np.ones(self.segment.documents, np.uint8) if self.alive is None else self.alive
+
+    # Filters
+
+    def admitted(self, filters: Filters) -> NDArray[np.uint8]:
+        """1 for each live document that the filters admit; empty when that is all of them."""
+        if not _restricts(filters):
+            return _EMPTY_U8 if self.alive is None else self.alive
+        known = self._masks.get(filters)
+        if known is None:
+            if len(self._masks) >= MASKS_KEPT:
+                self._masks.clear()
+            known = self._masks[filters] = self._mask(filters)
+        return known
+
+    def _mask(self, filters: Filters) -> NDArray[np.uint8]:
+        mask = self.live_mask().astype(bool)
+        columns = self.segment.columns
+        if filters.sites:
+            allowed = np.array([_is_on(host, filters.sites) for host in columns.names["host"]], bool)
+            mask &= allowed[columns.array("host")]
+        for name, wanted in (("language", filters.languages), ("type", filters.types)):
+            if wanted:
+                allowed = np.array([entry in wanted for entry in columns.names[name]], bool)
+                mask &= allowed[columns.array(name)]
+        if filters.before:
+            mask &= self.dates < filters.before
+        if filters.after:
+            mask &= self.dates >= filters.after
+        return mask.astype(np.uint8)
+
+    # Lists made for a query
+
+    def made(self, entry: PlannedList) -> MadeList:
+        """The documents (ascending, deleted ones among them) and impacts of a list that is not in the file."""
+        if entry.everything:
+            return np.arange(self.segment.documents, dtype=np.uint32), np.ones(self.segment.documents, np.uint8)
+        if entry.phrase:
+            return self._phrase(entry.phrase, entry.field)
+        if entry.prefix:
+            return self._prefix(entry.prefix, entry.field)
+        return self._in_field(int(self.segment.dictionary.find([entry.term.encode()])[0]), entry.field)
+
+    def prefix_live(self, prefix: str, field: int) -> int:
+        """Live documents with any word that begins with ``prefix``."""
+        documents, _ = self._prefix(prefix, field)
+        return len(documents) if self.alive is None else int(self.alive[documents].sum())
+
+    def _phrase(self, words: tuple[str, ...], field: int) -> MadeList:
+        from periplus.index.kernels.lists import phrase
+
+        terms = self.segment.dictionary.find([word.encode() for word in words])
+        if (terms < 0).any():
+            return _EMPTY_U32, _EMPTY_U8
+        counts = np.array([self.segment.postings.frequency(int(term)) for term in terms])
+        order = np.argsort(counts, kind="stable")
+        size, longest = int(counts.min()), self.segment.positions.longest
+        documents, impacts = np.empty(size, np.uint32), np.empty(size, np.uint8)
+        found = phrase(*self._tables, *self.field_tables, terms[order], order, field, longest, documents, impacts)
+        return documents[:found], impacts[:found]
+
+    def _prefix(self, prefix: str, field: int) -> MadeList:
+        from periplus.index.kernels.lists import spread
+
+        low, high = self.segment.dictionary.prefix_range(prefix.encode())
+        best = np.zeros(self.segment.documents, np.uint8)
+        if field < 0:
+            spread(*self.segment.postings.tables, low, high, best)
+        else:
+            for term in range(low, high):
+                documents, impacts = self._in_field(term, field)
+                best[documents] = np.maximum(best[documents], impacts)
+        documents = np.flatnonzero(best).astype(np.uint32)
+        return documents, best[documents]
+
+    def _in_field(self, term: int, field: int) -> MadeList:
+        from periplus.index.kernels.lists import in_field
+
+        if term < 0:
+            return _EMPTY_U32, _EMPTY_U8
+        size = self.segment.postings.frequency(term)
+        documents, impacts = np.empty(size, np.uint32), np.empty(size, np.uint8)
+        found = in_field(*self._tables, *self.field_tables, term, field, documents, impacts)
+        return documents[:found], impacts[:found]
+
+    @property
+    def _tables(self) -> tuple[Any, ...]:
+        return (*self.segment.postings.tables, *self.segment.positions.tables)
+
+    # Searching
+
+    def search(self, prepared: Prepared, admitted: NDArray[np.uint8], best: Best, *, prune: bool) -> None:
+        """Offer this segment's documents to ``best``."""
+        from periplus.index.kernels.topk import top_segment
+
+        if self.segment.documents == 0:
+            return
+        top_segment(
+            *self.segment.postings.tables,
+            *prepared.made,
+            *prepared.lists,
+            prepared.clauses,
+            self.prior,
+            self.prior_max,
+            prepared.prior_weight,
+            admitted,
+            self.segment.columns.key,
+            self.first_number,
+            int(prune),
+            *best.arrays,
+        )
+
+    def prepare(self, plan: Plan, find: Any) -> Prepared:
+        """The plan with the numbers of this segment; ``find`` gives the number of a term in it."""
+        terms: list[int] = []
+        weights: list[int] = []
+        starts = [0]
+        made: list[MadeList] = []
+        for group in plan.groups:
+            for entry in group.lists:
+                number = ~len(made) if entry.is_made else find(entry.term)
+                if entry.is_made:
+                    made.append(self.made(entry))
+                elif number < 0:
+                    continue
+                terms.append(number)
+                weights.append(entry.weight)
+            starts.append(len(terms))
+        return Prepared(plan, terms, weights, starts, made)
+
+    def floor(self, prepared: Prepared, rank: int) -> int:
+        """A score that at least so many documents reach as the ``rank``-th stored best impact stands for."""
+        terms, weights = prepared.lists[0], prepared.lists[1]
+        native = terms >= 0
+        if not native.any():
+            return 0
+        return int((self.best[4 * terms[native] + rank].astype(np.int64) * weights[native]).max())
+
+
+class Prepared:
+    """A plan for one segment, as arrays."""
+
+    def __init__(
+        self, plan: Plan, terms: list[int], weights: list[int], starts: list[int], made: list[MadeList]
+    ) -> None:
+        clauses = np.array([group.clause for group in plan.groups], np.int64)
+        self.clauses = plan.clauses
+        self.prior_weight = plan.prior_weight
+        self.lists = (np.array(terms, np.int64), np.array(weights, np.int64), np.array(starts, np.int64), clauses)
+        self.made = _joined(made)
+
+    def can_match(self) -> bool:
+        """Whether every required clause has a list here."""
+        _, _, starts, clauses = self.lists
+        sizes = np.diff(starts)
+        present = set(clauses[sizes > 0].tolist())
+        if self.clauses:
+            return all(clause in present for clause in range(self.clauses))
+        return bool(present - {FORBIDDEN})
+
+
+class Best:
+    """The best documents so far, over all segments: a heap that kernels keep."""
+
+    def __init__(self, k: int, collect: int = 0) -> None:
+        self.scores, self.keys, self.numbers = (np.zeros(k, np.int64) for _ in range(3))
+        self.state = np.zeros(4, np.int64)  # size, matching, whether anything was left out, floor
+        self.documents = np.empty(collect, np.uint32)
+        self.all_scores = np.empty(collect, np.int64)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.scores, self.keys, self.numbers, self.state, self.documents, self.all_scores
+
+    @property
+    def matching(self) -> int:
+        return int(self.state[1])
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.state[2]
+
+    def ranked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Numbers and scores, best first; equal scores by key."""
+        size = int(self.state[0])
+        order = np.lexsort((self.keys[:size], -self.scores[:size]))
+        return self.numbers[order], self.scores[order]
+
+
+def _joined(made: list[MadeList]) -> tuple[NDArray[Any], ...]:
+    if not made:
+        return np.zeros(1, np.int64), _EMPTY_U8, _EMPTY_U8, np.empty(0, np.uint16)
+    documents = np.concatenate([documents for documents, _ in made])
+    impacts = np.concatenate([impacts for _, impacts in made])
+    starts = np.cumsum([0, *(len(documents) for documents, _ in made)], dtype=np.int64)
+    return starts, (documents & 255).astype(np.uint8), impacts, (documents >> 8).astype(np.uint16)
+
+
+def _restricts(filters: Filters) -> bool:
+    return bool(filters.sites or filters.languages or filters.types or filters.before or filters.after)
+
+
+def _is_on(host: str, sites: tuple[str, ...]) -> bool:
+    """Whether a host is one of the sites, or lies under one."""
+    name = host.rsplit(":", 1)[0] if host.rpartition(":")[2].isdigit() else host
+    return any(host == site or name == site or name.endswith(f".{site}") for site in sites)

@@ -1,0 +1,249 @@
+"""Writing: one update of the index, from batches of documents to a published generation.
+
+A session starts from the published generation and ends with a new one. Nothing it writes counts before ``publish``
+swaps the manifest; what a crash leaves behind is swept by the next writer.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from periplus import addresses
+from periplus.index.builder import SegmentBuilder
+from periplus.index.files import storage_errors, sync_folder
+from periplus.index.manifest import Manifest, SegmentEntry
+from periplus.index.merging import Source, merge, merges_due
+from periplus.index.norms import Epoch
+from periplus.index.overlays import quantized_prior, read_live, read_prior, write_live, write_prior
+from periplus.index.query import FIELDS
+from periplus.index.segment import Segment
+from periplus.index.stored import place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from periplus.index.generations import Generations
+    from periplus.records import Anchor, Document
+
+    AnchorSource = Callable[[int], Sequence[Anchor]]
+    PriorSource = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+
+DEFAULT_MEMORY = 512_000_000  # bytes of documents before a segment is written
+EPOCH_GROWTH = 4  # times the documents of an epoch, from which on its averages are taken anew
+
+
+class Part:
+    """A segment as the session sees it: live documents and prior may change, the files do not."""
+
+    def __init__(self, segment: Segment, entry: SegmentEntry | None = None) -> None:
+        self.segment = segment
+        self.entry = entry  # as published; None for a new segment
+        self.alive: NDArray[np.uint8] | None = None
+        self.prior: NDArray[np.uint8] | None = None
+        self.is_alive_new = False
+        self.is_prior_new = False
+
+    @property
+    def live(self) -> int:
+        return self.segment.documents if self.alive is None else int(self.alive.sum())
+
+    def delete(self, keys: NDArray[np.int64]) -> None:
+        found = self.segment.columns.find(keys)
+        found = found[found >= 0]
+        if self.alive is None:
+            alive = np.ones(self.segment.documents, np.uint8)
+        else:
+            alive = self.alive
+        if alive[found].any():
+            self.alive = alive.copy()
+            self.alive[found] = 0
+            self.is_alive_new = True
+
+    def field_totals(self) -> NDArray[np.float64]:
+        lengths = self.segment.columns.lengths
+        return lengths.sum(axis=0, dtype=np.float64) if self.alive is None else self.alive.astype(np.float64) @ lengths
+
+    def computed_prior(self, prior: PriorSource) -> NDArray[np.uint8]:
+        columns = self.segment.columns
+        hosts = np.array([addresses.host_key(host) for host in columns.names["host"]], np.int64)
+        return quantized_prior(prior(columns.array("page_key"), hosts[columns.array("host")]))
+
+
+class WritingSession:
+    def __init__(
+        self,
+        generations: Generations,
+        old: Manifest,
+        *,
+        anchors: AnchorSource | None = None,
+        prior: PriorSource | None = None,
+        memory: int = DEFAULT_MEMORY,
+        fresh: bool = False,
+    ) -> None:
+        self._generations = generations
+        self._old = old
+        self._anchors = anchors
+        self._prior = prior
+        self._memory = memory
+        self._builder = SegmentBuilder()
+        self._touched: set[int] = set()  # keys of documents in the builder, or refused since the last flush
+        self._written = 0
+        self._epoch = Epoch(number=old.epoch.number, documents=0) if fresh else old.epoch
+        self._parts = [] if fresh else [self._opened(entry) for entry in old.segments]
+        self.last_batch = 0 if fresh else old.last_batch
+
+    @property
+    def is_full(self) -> bool:
+        return self._builder.memory >= self._memory
+
+    @property
+    def parts(self) -> list[Part]:
+        return self._parts
+
+    def add(self, document: Document) -> None:
+        """Take one row of a batch: a document to be found, or one that replaces an older version by nothing."""
+        self._touched.add(document.key)
+        if document.refusal:
+            self._builder.discard(document.key)
+            return
+        anchors = self._anchors(place_of(document).page_key) if self._anchors else ()
+        self._builder.add(document, anchors)
+
+    def delete(self, keys: Iterable[int]) -> None:
+        self._touched.update(keys)
+
+    def flush(self) -> None:
+        """Delete older versions and write what was collected as a segment."""
+        keys = np.array(sorted(self._touched), np.int64)
+        for part in self._parts:
+            part.delete(keys)
+        if len(self._builder):
+            self._renew_epoch()
+            folder = self._new_folder()
+            self._builder.write(folder, self._epoch)
+            self._parts.append(Part(Segment(folder)))
+        self._builder = SegmentBuilder()
+        self._touched = set()
+
+    def set_prior(self, prior: PriorSource | None) -> None:
+        """A new prior for all documents; ``None`` drops it."""
+        for part in self._parts:
+            part.prior = part.computed_prior(prior) if prior else None
+            part.is_prior_new = True
+
+    def publish(self) -> Manifest:
+        """Merge what is due and make everything so far the new generation."""
+        self.flush()
+        self._parts = [part for part in self._parts if part.live]
+        self._merge_due()
+        generation = self._old.generation + 1
+        entries = tuple(self._written_entry(part, generation) for part in self._parts)
+        sync_folder(self._generations.overlays)
+        manifest = Manifest(
+            generation=generation,
+            last_batch=self.last_batch,
+            segments=entries,
+            documents=sum(entry.live for entry in entries),
+            created=time.time(),
+            epoch=self._epoch,
+            statistics=self._statistics(),
+        )
+        with storage_errors("the manifest"):
+            self._generations.publish(manifest)
+        self._go_on_from(manifest)
+        self._generations.sweep()
+        return manifest
+
+    # Opening and writing
+
+    def _opened(self, entry: SegmentEntry) -> Part:
+        part = Part(Segment(self._generations.segments / entry.name), entry)
+        if entry.live_file:
+            part.alive = read_live(self._generations.overlays / entry.live_file, part.segment).alive
+        if entry.prior_file:
+            part.prior = read_prior(self._generations.overlays / entry.prior_file, part.segment)
+        return part
+
+    def _new_folder(self) -> Path:
+        self._written += 1
+        return self._generations.segments / f"{self._old.generation + 1:08d}-{self._written:03d}"
+
+    def _written_entry(self, part: Part, generation: int) -> SegmentEntry:
+        """The part as it stands in the manifest; overlays that changed are written."""
+        name = part.segment.name
+        live_file = part.entry.live_file if part.entry else ""
+        prior_file = part.entry.prior_file if part.entry else ""
+        if self._prior and part.prior is None and not part.is_prior_new:
+            part.prior = part.computed_prior(self._prior)
+            part.is_prior_new = True
+        if part.is_alive_new and part.alive is not None:
+            live_file = f"{name}.{generation}.live"
+            write_live(self._generations.overlays / live_file, part.segment, part.alive)
+        if part.is_prior_new:
+            prior_file = f"{name}.{generation}.prior" if part.prior is not None else ""
+            if part.prior is not None:
+                write_prior(self._generations.overlays / prior_file, part.prior)
+        return SegmentEntry(name, part.segment.documents, part.live, live_file, prior_file)
+
+    def _go_on_from(self, manifest: Manifest) -> None:
+        """The session may add more after publishing."""
+        self._old = manifest
+        for part, entry in zip(self._parts, manifest.segments, strict=True):
+            part.entry = entry
+            part.is_alive_new = part.is_prior_new = False
+
+    # Epochs and merging
+
+    def _renew_epoch(self) -> None:
+        """Freeze the average lengths anew when the index has outgrown those of its epoch."""
+        live = sum(part.live for part in self._parts) + len(self._builder)
+        if self._epoch.documents and live < EPOCH_GROWTH * self._epoch.documents:
+            return
+        totals = self._builder.field_totals() + sum(
+            (part.field_totals() for part in self._parts), np.zeros(len(FIELDS))
+        )
+        averages = tuple((totals / live).tolist())
+        self._epoch = Epoch(number=self._epoch.number + 1, documents=live, averages=averages)
+
+    def _merge_due(self) -> None:
+        """Merge full size classes; all segments when some were folded in an older epoch."""
+        if any(part.segment.header.epoch != self._epoch.number for part in self._parts):
+            self._merge(self._parts)
+        while due := merges_due([Source(part.segment, part.alive) for part in self._parts]):
+            for parts in [[self._parts[place] for place in places] for places in due]:
+                self._merge(parts)
+
+    def _merge(self, parts: list[Part]) -> None:
+        folder = self._new_folder()
+        order = merge(folder, [Source(part.segment, part.alive) for part in parts], self._epoch)
+        merged = Part(Segment(folder))
+        if self._prior is None and any(part.prior is not None for part in parts):
+            merged.prior = _joined_prior(parts, order)
+            merged.is_prior_new = True
+        self._parts = [part for part in self._parts if part not in parts] + [merged]
+
+    def _statistics(self) -> dict[str, float]:
+        live = sum(part.live for part in self._parts)
+        totals = sum((part.field_totals() for part in self._parts), np.zeros(len(FIELDS)))
+        statistics = {
+            f"average_{field}": float(total) / max(1, live) for field, total in zip(FIELDS, totals, strict=True)
+        }
+        statistics["postings"] = float(sum(part.segment.header.postings for part in self._parts))
+        statistics["bytes"] = float(sum(sum(part.segment.header.files.values()) for part in self._parts))
+        return statistics
+
+
+def _joined_prior(parts: list[Part], order: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The priors of merged segments in the order of the merged documents."""
+    base = np.concatenate([[0], np.cumsum([part.segment.documents for part in parts])])
+    every = np.concatenate(
+        [part.prior if part.prior is not None else np.zeros(part.segment.documents, np.uint8) for part in parts]
+    )
+    joined: NDArray[np.uint8] = every[base[order[:, 0]] + order[:, 1]]
+    return joined

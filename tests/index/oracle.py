@@ -1,0 +1,113 @@
+"""The index as plainly as it can be said: dictionaries and loops, no files, no windows, no pruning."""
+
+from collections import defaultdict
+
+from periplus import addresses
+from periplus.index.analysis import STEM_MARK, analyze
+from periplus.index.fields import PIECE_GAP, field_pieces
+from periplus.index.query import FIELDS, STRONG_SHARE
+from periplus.index.weights import UNIT, fixed, idf
+
+
+class Oracle:
+    def __init__(self, documents, epoch, anchors=None, prior=None):
+        self.documents = {document.key: document for document in documents}
+        self.epoch = epoch
+        self.prior = prior or {}
+        self.postings = defaultdict(dict)  # term → key → field → positions
+        self.lengths = {}
+        for document in self.documents.values():
+            self.add(document, anchors(addresses.page_key(document.url)) if anchors else ())
+
+    def add(self, document, anchors):
+        self.lengths[document.key] = [0] * len(FIELDS)
+        for field, pieces in enumerate(field_pieces(document, anchors)):
+            position = 0
+            for piece in pieces:
+                tokens = analyze(piece, document.language)
+                self.lengths[document.key][field] += len(tokens)
+                for token in tokens:
+                    for form in token.forms:
+                        places = self.postings[form.term].setdefault(document.key, defaultdict(list))
+                        places[field].append(position + token.position)
+                position += len(tokens) + PIECE_GAP
+
+    def impact(self, key, fields, only):
+        weight, epoch = 0.0, self.epoch
+        for field, places in sorted(fields.items()):
+            if not only or FIELDS[field] == only:
+                penalty, average = epoch.penalties[field], max(epoch.averages[field], 1.0)
+                norm = 1.0 - penalty + penalty * self.lengths[key][field] / average
+                weight += len(places) * (epoch.weights[field] / norm)
+        return max(1, min(255, int(255 * weight / (epoch.k1 + weight) + 0.5))) if weight else 0
+
+    def impacts(self, postings, only):
+        found = {key: self.impact(key, fields, only) for key, fields in postings.items()}
+        return {key: impact for key, impact in found.items() if impact}
+
+    def phrase(self, terms):
+        found = defaultdict(dict)
+        for key in self.postings.get(terms[0], ()):
+            for field in range(len(FIELDS)):
+                rows = [self.postings.get(term, {}).get(key, {}).get(field, ()) for term in terms]
+                starts = [p for p in rows[0] if all(p + n in row for n, row in enumerate(rows))]
+                if starts:
+                    found[key][field] = starts
+        return found
+
+    def frequency(self, term):
+        return len(self.postings.get(term, ()))
+
+    def lists(self, group):
+        """(weight, {key: impact}) for each form of a group."""
+        count = len(self.documents)
+        if group.phrase:
+            weight = sum(idf(count, self.frequency(term)) for term in group.phrase)
+            return [(fixed(group.weight * weight), self.impacts(self.phrase(group.phrase), group.field))]
+        if group.prefix:
+            terms = [t for t in self.postings if t.startswith(group.prefix) and not t.startswith(STEM_MARK)]
+            rows = [self.impacts(self.postings[term], group.field) for term in terms]
+            weight = fixed(group.weight * idf(count, len(set().union(*rows))))
+            return [(weight, row) for row in rows]
+        strong = max((self.frequency(f.term) for f in group.forms if f.share >= STRONG_SHARE), default=0)
+        return [
+            (
+                fixed(group.weight * form.share * idf(count, max(strong, self.frequency(form.term)))),
+                self.impacts(self.postings.get(form.term, {}), group.field),
+            )
+            for form in group.forms
+        ]
+
+    def values(self, group):
+        """{key: points} of a group: its best form counts."""
+        best = {}
+        for weight, row in self.lists(group):
+            for key, impact in row.items():
+                best[key] = max(best.get(key, 0), weight * impact)
+        return best
+
+    def admitted(self, filters, document):
+        host, date = addresses.host(document.url), document.published or document.fetched
+        on_site = any(host == site or host.endswith("." + site) for site in filters.sites)
+        return (
+            (not filters.sites or on_site)
+            and (not filters.languages or document.language in filters.languages)
+            and (not filters.types or document.content_type in filters.types)
+            and (not filters.before or date < filters.before)
+            and (not filters.after or date >= filters.after)
+        )
+
+    def search(self, query, prior_weight=1.0):
+        """{key: score} of all matching documents."""
+        must, any_of = [self.values(g) for g in query.must], [[self.values(g) for g in c] for c in query.any_of]
+        should, must_not = [self.values(g) for g in query.should], [self.values(g) for g in query.must_not]
+        clauses = [*([row] for row in must), *any_of] or ([should] if should else [])
+        scored = [*should, *must, *(row for clause in any_of for row in clause)]
+        found = {}
+        for key, document in self.documents.items():
+            matches = all(any(key in row for row in clause) for clause in clauses)
+            if matches and self.admitted(query.filters, document) and not any(key in row for row in must_not):
+                points = sum(row.get(key, 0) for row in scored) if scored else 1
+                prior = fixed(prior_weight) * int(255 * self.prior.get(key, 0.0) + 0.5) if prior_weight else 0
+                found[key] = (points + prior) / UNIT
+        return found
