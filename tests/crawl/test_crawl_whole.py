@@ -170,9 +170,7 @@ def test_scope_depth_and_patterns(voyage: Voyage, mock_web: MockWeb) -> None:
 
 
 def test_the_page_limit_is_exact_and_can_be_raised(voyage: Voyage, mock_web: MockWeb) -> None:
-    for host in ("a.test", "b.test", "c.test"):
-        mock_web.site(host, 8)
-    seeds = [f"http://{name}.test/" for name in "abc"]
+    seeds = [mock_web.site(f"h{number}.test", 3)[0] for number in range(12)]
     assert voyage.run(mock_web, *seeds, max_pages=7).pages == 7
     assert len(voyage.fetched()) == 7
     assert voyage.run(mock_web, max_pages=7).pages == 0

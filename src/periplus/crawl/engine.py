@@ -137,13 +137,14 @@ class Engine:
         if row is None:
             self._rest(host, Rest.REVISITS if self._is_full() else Rest.LATER)
             return
-        if row.state == QUEUED and row.kind == PAGE and not self._is_full() and self._places() <= 0:
+        if _is_new_page(row) and not self._is_full() and self._places() <= 0:
             host.queue.appendleft(row)  # the requests under way may fill the crawl's last places
             self._push(host, now + TICK / 4)
             return
         host.busy = True
         host.visits += 1
         host.taken.add(row.key)
+        self._new_under_way += _is_new_page(row)
         task = asyncio.create_task(self._visit(host, row, now))
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -153,7 +154,7 @@ class Engine:
             if not host.queue and not self._refill(host, now):
                 return None
             row = host.queue.popleft()
-            if row.state == QUEUED and row.kind == PAGE and self._has_enough_of(host):
+            if _is_new_page(row) and self._has_enough_of(host):
                 continue
             if not self._settled(host, row, now):
                 return row
@@ -180,8 +181,7 @@ class Engine:
 
     async def _visit(self, host: ActiveHost, row: UrlRow, now: float) -> None:
         assert self.visitor is not None
-        is_new = row.state == QUEUED and row.kind == PAGE
-        self._new_under_way += is_new
+        is_new = _is_new_page(row)
         self._ledger.counters.current = row.url
         rules = self.visitor.rules(host, row.url, now)
         try:
@@ -342,3 +342,7 @@ class Engine:
         for host in list(self._hosts.values()):
             self._rest(host, Rest.MORE if host.queue else Rest.LATER)
         await self._committer.run(self._ledger.swap(), 0, revisits_only=False, last=True)
+
+
+def _is_new_page(row: UrlRow) -> bool:
+    return row.state == QUEUED and row.kind == PAGE
