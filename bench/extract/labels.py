@@ -23,6 +23,7 @@ class Label(NamedTuple):
     site: str
     package: str
     path: str
+    language: str  # of the main text
     charset: str
     sha256: str
     blocks: int
