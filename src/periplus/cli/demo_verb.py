@@ -12,6 +12,7 @@ from periplus.cli.output import facts, messages, number, print_json, size
 from periplus.cli.progress import show_crawl, step
 from periplus.cli.search_verb import show_answer
 from periplus.cli.serve_verb import say_where
+from periplus.cli.warming import ready_kernels
 
 if TYPE_CHECKING:
     from periplus.app.demonstration import Demonstration, Voyage
@@ -27,6 +28,7 @@ def demo(
     """Crawl, index, rank and serve a small web that ships with Periplus; no network needed."""
     from periplus.app.demonstration import Demonstration
 
+    ready_kernels()
     with Demonstration(directory, port=port) as demonstration:
         voyage = _sail(demonstration)
         if not json:

@@ -10,6 +10,7 @@ import typer
 from periplus.cli import options as opt
 from periplus.cli.output import data, print_json
 from periplus.cli.search_verb import show_explanation
+from periplus.cli.warming import ready_kernels
 
 
 def explain(
@@ -23,6 +24,7 @@ def explain(
     from periplus.app import Collection
 
     with Collection.existing(directory) as collection:
+        ready_kernels()
         explanation = collection.explain(query, url, profile=profile)
     if json:
         print_json(explanation)

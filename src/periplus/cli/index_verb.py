@@ -11,6 +11,7 @@ import typer
 from periplus.cli import options as opt
 from periplus.cli.output import messages, number, print_json
 from periplus.cli.progress import step
+from periplus.cli.warming import ready_kernels
 
 
 def index(
@@ -26,6 +27,7 @@ def index(
     started = time.perf_counter()
     flags = {"index.workers": workers, "index.memory": opt.byte_size(memory)}
     with Collection.existing(directory, flags=flags) as collection:
+        ready_kernels()
         with step("index") as bar:
             manifest = collection.index(rebuild=rebuild, progress=bar.at)
         seconds = time.perf_counter() - started

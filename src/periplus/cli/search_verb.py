@@ -11,6 +11,7 @@ from rich.text import Text
 
 from periplus.cli import options as opt
 from periplus.cli.output import data, number, print_json
+from periplus.cli.warming import ready_kernels
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +32,7 @@ def search(
     from periplus.app import Collection
 
     with Collection.existing(directory) as collection:
+        ready_kernels()
         answer = collection.search(query, k, page=page, profile=profile, explain=explain)
     if json:
         print_json(answer)

@@ -9,6 +9,7 @@ import typer
 
 from periplus.cli import options as opt
 from periplus.cli.output import messages
+from periplus.cli.warming import ready_kernels
 
 
 def serve(
@@ -21,6 +22,7 @@ def serve(
     from periplus.app.serving import serve_collection
 
     with Collection.existing(directory, flags={"serve.host": host, "serve.port": port}) as collection:
+        ready_kernels()
         serve_collection(collection, started=say_where)
 
 

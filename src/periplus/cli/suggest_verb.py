@@ -9,6 +9,7 @@ import typer
 
 from periplus.cli import options as opt
 from periplus.cli.output import print_json, print_line
+from periplus.cli.warming import ready_kernels
 
 
 def suggest(
@@ -21,6 +22,7 @@ def suggest(
     from periplus.app import Collection
 
     with Collection.existing(directory) as collection:
+        ready_kernels()
         found = collection.suggest(prefix, limit)
     if json:
         print_json({"query": prefix, "suggestions": found})

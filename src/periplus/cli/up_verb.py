@@ -11,6 +11,7 @@ from periplus.cli import options as opt
 from periplus.cli.crawl_flags import all_seeds, crawl_options, limits
 from periplus.cli.output import messages
 from periplus.cli.serve_verb import say_where
+from periplus.cli.warming import ready_kernels
 from periplus.cli.watching import watched
 
 
@@ -47,5 +48,6 @@ def up(
     with Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags) as collection:
         supervisor = Supervisor(collection, start, say=lambda line: messages().print(line, soft_wrap=True))
         messages().print(f"{directory}: {limits(collection.settings.crawl)}", soft_wrap=True)
+        ready_kernels()
         with watched(collection):
             supervisor.run(started=say_where)
