@@ -316,3 +316,11 @@ def test_every_document_of_the_collection_can_be_found_by_its_title(engine):
     for document in DOCUMENTS:
         if document.title:
             assert ask(engine, document.title).results[0].url == document.url
+
+
+def test_similar_pages(engine):
+    found = [result.url for result in engine.similar("https://www.charts.example/portolan", 5)]
+    assert "https://www.charts.example/portolan" not in found
+    assert found[0] == "https://www.charts.example/"
+    assert engine.similar("doc-1", 3)[0].url.startswith("id:")
+    assert engine.similar("https://nowhere.example/") == []

@@ -14,19 +14,21 @@ from periplus.search import requests
 from periplus.search.answers import Page
 from periplus.search.cache import Cache
 from periplus.search.completion import by_words
-from periplus.search.execution import Listing, Task, run
+from periplus.search.execution import Listing, Task, run, without
 from periplus.search.explaining import explain, find
 from periplus.search.generations import Generation, Generations
 from periplus.search.links import linking
 from periplus.search.reading import Understood, understand
+from periplus.search.similar import likeness
 from periplus.search.spelling import suspects
+from periplus.search.syntax import Reading
 from periplus.search.text import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from periplus.index import StoredDocument
-    from periplus.records import Explanation
+    from periplus.records import Explanation, SearchResult
     from periplus.search.requests import Checked
     from periplus.settings import Settings
 
@@ -117,6 +119,20 @@ class Engine:
         with self._generations.use() as generation:
             number = find(generation.snapshot, url)
             return None if number is None else generation.snapshot.stored(number)
+
+    def similar(self, url: str, k: int = 10) -> list[SearchResult]:
+        """Pages with the telling words of the page at ``url``, best first; none when it is not indexed."""
+        request = SearchRequest("", size=min(max(k, 1), requests.MAX_SIZE))
+        checked = requests.check(request, self._settings)
+        with self._generations.use() as generation:
+            number = find(generation.snapshot, url)
+            if number is None:
+                return []
+            plan = likeness(generation.snapshot, generation.snapshot.stored(number))
+            understood = Understood("", Reading(), plan, "", wants_fresh=False, named=frozenset())
+            task = _task(generation, understood, checked, self._settings.search.per_host, float("inf"))
+            listing = without(run(generation, task, checked.last + 1), number)
+            return list(Page(generation, request, checked, understood, listing).results(self._settings.search.per_host))
 
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """The steps by which ``text`` becomes terms."""

@@ -218,6 +218,13 @@ def _diverse(snapshot: Snapshot, task: Task, wanted: int, listing: Listing) -> L
     )
 
 
+def without(listing: Listing, number: int) -> Listing:
+    """The same list with one document left out."""
+    kept = listing.numbers != number
+    total = Total(max(0, listing.total.value - int((~kept).sum())), listing.total.relation)
+    return structs.replace(listing, numbers=listing.numbers[kept], scores=listing.scores[kept], total=total)
+
+
 def more_of_host(snapshot: Snapshot, plan: Plan, host: str, shown: int) -> int:
     """How many further results the same query has on that host."""
     narrowed = structs.replace(plan.query, filters=structs.replace(plan.query.filters, sites=(host,)))

@@ -50,14 +50,14 @@ class Generation:
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
-        """The main languages of the collection, most frequent first."""
+        """The main languages of the collection, most frequent first; empty stands for pages of unknown language."""
         names = self.snapshot.language_names()
         numbers = self.snapshot.numbers()[:LANGUAGE_SAMPLE]
         if not len(numbers):
             return ()
         counts = np.bincount(np.asarray(self.snapshot.column("language", numbers), np.int64), minlength=len(names))
         order = np.argsort(-counts, kind="stable")[:MAIN_LANGUAGES]
-        return tuple(names[i] for i in order if names[i] and counts[i] >= LEAST_SHARE * len(numbers))
+        return tuple(names[i] for i in order if counts[i] >= LEAST_SHARE * len(numbers))
 
     @property
     def is_small(self) -> bool:
