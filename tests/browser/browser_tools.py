@@ -6,6 +6,8 @@ from pathlib import Path
 
 try:
     from playwright.sync_api import expect
+
+    expect.set_options(timeout=30_000)  # generous, for busy machines; a passing test never waits so long
 except ModuleNotFoundError:
     expect = None  # every test asks for a browser first and is skipped there
 

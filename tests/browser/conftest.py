@@ -63,7 +63,7 @@ def open_context(chromium: Browser, address: str) -> Iterator[Callable[..., Brow
 
     def make(**options: object) -> BrowserContext:
         context = chromium.new_context(**{"viewport": SIZES["wide"], "base_url": address, **options})
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(30_000)
         context.on("request", lambda request: request.url.startswith(address) or wrong.append(request.url))
         context.on("weberror", lambda error: wrong.append(str(error.error)))
         context.on("console", lambda message: message.type == "error" and wrong.append(message.text))

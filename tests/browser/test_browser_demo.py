@@ -16,12 +16,17 @@ def demo(browser_present, tmp_path_factory):
     from periplus.app.demonstration import Demonstration
     from periplus.app.serving import operator_key, web_server
 
+    # A busy machine must not cut an answer short: what is tested here is what the pages show.
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setenv("PERIPLUS_SEARCH_BUDGET_MS", "30000")
     with Demonstration(tmp_path_factory.mktemp("demo") / "collection", port=0) as voyage:
         voyage.crawl(lambda _: None)
         voyage.rank(lambda *_: None)
         voyage.index(lambda _: None)
+        voyage.collection.search(QUERY, explain=True)  # compiles what is not compiled yet
         with web_server(voyage.collection) as server:
             yield server.address.rstrip("/"), operator_key(voyage.collection)
+    monkeypatch.undo()
 
 
 @pytest.fixture(scope="module")

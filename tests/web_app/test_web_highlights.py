@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from periplus.web.highlights import mark_words, marked
@@ -14,6 +14,7 @@ SPANS = st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), max_size=8
 
 
 @given(st.text(max_size=30), SPANS)
+@settings(deadline=None)
 def test_only_marks_are_added(text, spans):
     made = str(marked(text, spans))
 
@@ -23,6 +24,7 @@ def test_only_marks_are_added(text, spans):
 
 
 @given(st.text(max_size=30), SPANS)
+@settings(deadline=None)
 def test_exactly_the_spanned_characters_are_marked(text, spans):
     wanted = {place for start, end in spans for place in range(max(start, 0), min(end, len(text)))}
     pieces = re.split(r"<mark>(.*?)</mark>", str(marked(text, spans)), flags=re.DOTALL)
