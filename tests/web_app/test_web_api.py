@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
+from asgi_client import Client
+from fake_backend import FakeBackend
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from periplus.errors import Corrupt, OverBudget
+from periplus.settings import Settings
+from periplus.web import create_app
 from periplus.web.operations import OPERATIONS
 
 PROBLEM = "application/problem+json"
+APP = create_app(FakeBackend(), Settings())
 
 
 def test_search_has_the_documented_shape(client):
@@ -93,6 +102,27 @@ def test_every_operation_refuses_unknown_parameters(client, operation):
 
     assert (answer.status, answer.media_type) == (400, PROBLEM)
     assert "'surprise'" in answer.json["detail"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+@given(data=st.data())
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_nothing_that_is_asked_fails_the_server(operation, data):
+    values = {item.name: data.draw(_value_for(item)) for item in operation.parameters if data.draw(st.booleans())}
+    answer = Client(APP).call(operation.method, f"{operation.path}?{urlencode(values, errors='replace')}")
+
+    assert answer.status < 500
+    assert answer.media_type == (PROBLEM if answer.status >= 400 else answer.media_type)
+
+
+def _value_for(parameter):
+    likely = {
+        "integer": st.integers(-2, 1_200).map(str),
+        "flag": st.sampled_from(["0", "1", "yes"]),
+        "date": st.dates().map(str),
+        "choice": st.sampled_from(parameter.choices or ("",)),
+    }
+    return st.one_of(st.text(max_size=40), likely.get(parameter.kind, st.just("http://tides.test/springs")))
 
 
 def test_suggest(client):
