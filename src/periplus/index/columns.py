@@ -5,6 +5,7 @@ Names (hosts, sites, languages, types) are kept once a segment; a column holds t
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -107,4 +108,4 @@ class Columns:
     def orders(self) -> list[bytes]:
         """The sort keys of all documents."""
         data, ends = self._file.array("order").tobytes(), [0, *self._order_end.tolist()]
-        return [data[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]
+        return [data[begin:end] for begin, end in pairwise(ends)]

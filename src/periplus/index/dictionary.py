@@ -5,6 +5,7 @@ Opening it reads nothing: a lookup is a binary search in the mapped bytes, a pre
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,7 @@ class Dictionary:
         """The terms with the numbers [low, high)."""
         offsets = self._offsets[low : high + 1].tolist()
         data = self._text[offsets[0] : offsets[-1]].tobytes() if high > low else b""
-        return [data[begin - offsets[0] : end - offsets[0]] for begin, end in zip(offsets, offsets[1:], strict=False)]
+        return [data[begin - offsets[0] : end - offsets[0]] for begin, end in pairwise(offsets)]
 
     def find(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
         """Their numbers; -1 for those that do not occur."""

@@ -1,7 +1,7 @@
 """Merging: several segments become one, without their deleted documents and still in address order.
 
-Lists are merged a run of terms at a time, position bytes are copied as they are, blocks of text are packed anew; nothing
-grows with the corpus but the columns. With a new norm epoch the impacts are folded again from the positions.
+Lists are merged a run of terms at a time, position bytes are copied as they are, blocks of text are packed anew;
+nothing grows with the corpus but the columns. With a new norm epoch the impacts are folded again from the positions.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class _Merge:
             self._write_run(ranges)
 
     def _runs(self) -> list[list[tuple[int, int]]]:
-        """For each run the range of term numbers in every segment; cut at the terms of the segment with most postings."""
+        """For each run the range of term numbers in every segment; the one with most postings says where to cut."""
         leader = max(self._segments, key=lambda segment: segment.header.postings)
         counts = np.diff(leader.postings.start)
         cuts = [leader.dictionary.term(low) for low, _ in bounded_runs(counts, RUN_POSTINGS)[1:]]

@@ -22,7 +22,6 @@ from periplus.index.query import FIELDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LARGEST_IMPACT = 255
 K1 = 1.2
 WEIGHTS = {"title": 4.0, "headings": 1.5, "body": 1.0, "anchors": 2.5, "address": 1.5, "margin": 0.1}
 LENGTH_PENALTY = {"title": 0.4, "headings": 0.4, "body": 0.75, "anchors": 0.4, "address": 0.3, "margin": 0.75}
@@ -43,11 +42,5 @@ def field_factors(epoch: Epoch, lengths: NDArray[np.uint32]) -> NDArray[np.float
     """What one occurrence in each field is worth, by document (rows) and field (columns)."""
     averages = np.maximum(np.asarray(epoch.averages), 1.0)
     penalties = np.asarray(epoch.penalties)
-    return np.asarray(epoch.weights) / (1.0 - penalties + penalties * lengths / averages)
-
-
-def impacts(epoch: Epoch, frequencies: NDArray[np.uint32], lengths: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Impacts of one term in many documents; both arguments have a row a document and a column a field."""
-    weight = (frequencies * field_factors(epoch, lengths)).sum(axis=1)
-    scaled = np.floor(LARGEST_IMPACT * weight / (epoch.k1 + weight) + 0.5)
-    return np.clip(scaled, 1, LARGEST_IMPACT).astype(np.uint8)
+    factors: NDArray[np.float64] = np.asarray(epoch.weights) / (1.0 - penalties + penalties * lengths / averages)
+    return factors

@@ -1,7 +1,8 @@
 """Overlays: what changed about a segment since it was written; one small file a segment and generation.
 
-``live`` holds which documents are still live, with the frequencies and best impacts that follow from it; ``prior`` holds
-what link analysis (or anything else that is independent of the query) says of each document, from 0 to 255.
+``live`` holds which documents are still live, with the frequencies and best impacts that follow from it;
+``prior`` holds what link analysis (or anything else that is independent of the query) says of each document,
+from 0 to 255.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from periplus.errors import Corrupt
 from periplus.index.files import ArrayFile, ArrayFileWriter
@@ -17,8 +19,6 @@ from periplus.index.postings import WINDOW, window_count
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from periplus.index.segment import Segment
 
@@ -80,4 +80,5 @@ def window_maxima(prior: NDArray[np.uint8]) -> NDArray[np.uint8]:
     windows = window_count(len(prior))
     padded = np.zeros(windows * WINDOW, np.uint8)
     padded[: len(prior)] = prior
-    return padded.reshape(windows, WINDOW).max(axis=1, initial=0)
+    maxima: NDArray[np.uint8] = padded.reshape(windows, WINDOW).max(axis=1, initial=0)
+    return maxima

@@ -4,9 +4,10 @@
 word or phrase of the query: its alternatives are forms of that word (exact, stemmed, folded), of which the best
 counts, never their sum. Every matching group of ``should``, ``must`` and ``any_of`` adds to a document's score.
 
-The weight of a form is ``group.weight * form.share * idf``. The idf is that of the most frequent *strong* form of the group
-(share of at least ``STRONG_SHARE``: exact, folded, stem) or of the form itself when it is more frequent still; so a rare
-inflection is not worth more than its word. A phrase weighs the sum of its words' idf; a prefix the idf of its most frequent word.
+The weight of a form is ``group.weight * form.share * idf``. The idf is that of the most frequent *strong* form of the
+group (share of at least ``STRONG_SHARE``: exact, folded, stem) or of the form itself when it is more frequent still; so
+a rare inflection is not worth more than its word. A phrase weighs the sum of its words' idf, a prefix the idf of the
+number of documents that have any of its words. In one field, a group counts what occurs there and nothing else.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class Filters(Struct, frozen=True):
 class IndexQuery(Struct, frozen=True):
     """Documents with all of ``must``, at least one of each ``any_of``, none of ``must_not``; ``should`` adds score.
 
-    With neither ``must`` nor ``any_of``, at least one of ``should`` has to match.
+    With neither ``must`` nor ``any_of``, at least one of ``should`` has to match; without any of the three, every
+    document that the filters admit matches (with one point, so that the prior decides).
     """
 
     should: tuple[Group, ...] = ()

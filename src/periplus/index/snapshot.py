@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from periplus.errors import NotFound, UsageError
 from periplus.index.analysis import STEM_MARK
@@ -24,8 +25,6 @@ from periplus.records import Total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
 
     from periplus.index.generations import Hold
     from periplus.index.manifest import Manifest
@@ -209,7 +208,8 @@ class Snapshot:
     def lengths(self, number: int) -> NDArray[np.int64]:
         """Words by field."""
         view, local = self._located(number)
-        return view.segment.columns.lengths[local].astype(np.int64)
+        lengths: NDArray[np.int64] = view.segment.columns.lengths[local].astype(np.int64)
+        return lengths
 
     def max_frequency(self, number: int) -> int:
         """The largest frequency of one word in the document, all fields together."""
@@ -285,7 +285,8 @@ class Snapshot:
             return view.prior / LARGEST_PRIOR if len(view.prior) else np.zeros(view.segment.documents)
         whole = {"words": "body", "title_length": "title"}
         if name in whole:
-            return columns.lengths[:, FIELDS.index(whole[name])].astype(np.int64)
+            lengths: NDArray[np.int64] = columns.lengths[:, FIELDS.index(whole[name])].astype(np.int64)
+            return lengths
         if name == "max_frequency":
             return columns.array("largest").astype(np.int64)
         raise NotFound(f"no column {name!r} in the index")

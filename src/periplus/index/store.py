@@ -69,8 +69,8 @@ class IndexStore:
     ) -> Manifest:
         """Bring the index up to the last of ``batches``; those it already holds are passed over.
 
-        ``anchors`` gives the anchor texts of a page key, ``prior`` a value from 0 to 1 for arrays of page and host keys;
-        ``progress`` is told how many rows were taken.
+        ``anchors`` gives the anchor texts of a page key, ``prior`` a value from 0 to 1 for arrays of page and host
+        keys; ``progress`` is told how many rows were taken.
         """
         with storage_errors("the index"), self._generations.writing():
             old = self._swept()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import threading
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,6 +15,8 @@ from periplus.errors import Corrupt
 from periplus.index.stored import StoredDocument
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from periplus.index.files import ArrayFile, ArrayFileWriter
 
 BLOCK_BYTES = 32_768
@@ -72,7 +75,7 @@ class Texts:
     def document(self, number: int) -> StoredDocument:
         return unpack(self.packed(number))
 
-    def all_packed(self) -> list[bytes] | object:
+    def all_packed(self) -> Iterator[bytes]:
         """All documents in order, one block in memory at a time."""
         return (packed for block in range(len(self._block_first) - 1) for packed in self._block(block))
 
@@ -85,7 +88,7 @@ class Texts:
         (count,) = struct.unpack_from("<I", raw)
         ends = struct.unpack_from(f"<{count + 1}I", raw, 4)
         base = 4 * (count + 2)
-        return [raw[base + begin : base + end] for begin, end in zip(ends, ends[1:], strict=False)]
+        return [raw[base + begin : base + end] for begin, end in pairwise(ends)]
 
 
 def pack(document: StoredDocument) -> bytes:

@@ -268,4 +268,4 @@ def _restricts(filters: Filters) -> bool:
 def _is_on(host: str, sites: tuple[str, ...]) -> bool:
     """Whether a host is one of the sites, or lies under one."""
     name = host.rsplit(":", 1)[0] if host.rpartition(":")[2].isdigit() else host
-    return any(host == site or name == site or name.endswith(f".{site}") for site in sites)
+    return any(site in (host, name) or name.endswith(f".{site}") for site in sites)

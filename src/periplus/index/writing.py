@@ -56,10 +56,7 @@ class Part:
     def delete(self, keys: NDArray[np.int64]) -> None:
         found = self.segment.columns.find(keys)
         found = found[found >= 0]
-        if self.alive is None:
-            alive = np.ones(self.segment.documents, np.uint8)
-        else:
-            alive = self.alive
+        alive = np.ones(self.segment.documents, np.uint8) if self.alive is None else self.alive
         if alive[found].any():
             self.alive = alive.copy()
             self.alive[found] = 0

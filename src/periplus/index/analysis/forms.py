@@ -1,7 +1,7 @@
 """Forms: the terms under which one word is indexed and looked up.
 
 The first form is the exact one (lower case, share 1). Others have a smaller share of the word's weight: the folded
-form (``cafe`` for ``café``), the stem (marked, so that it is never mistaken for a word), and the parts of a composed name
+form (``cafe`` for ``café``), the stem (marked, so that it is never taken for a word), and the parts of a composed name
 (``node`` and ``js`` of ``node.js``). All forms of a word stand at the same position.
 """
 
@@ -48,7 +48,7 @@ def stem_term(term: str, language: str) -> str:
 
 
 def parts(word: str) -> list[str]:
-    """The parts of a composed name: ``readFile`` → read, file; ``node.js`` → node, js; nothing for ``3.11`` or ``u.s.a``."""
+    """The parts of a composed name: ``readFile`` → read, file; ``node.js`` → node, js; none of ``3.11``, ``u.s.a``."""
     if word.isalpha() and (word.islower() or word.istitle() or word.isupper()):
         return []
     if _INITIALS.fullmatch(word):
@@ -64,7 +64,8 @@ def forms_of(word: str, language: str) -> tuple[TermForm, ...]:
     """All forms of a word, the exact one first, none twice."""
     exact = exact_term(word)
     shares = {exact: EXACT_SHARE}
-    shares.setdefault(clipped(fold(exact)), FOLDED_SHARE)
+    if folded := clipped(fold(exact)):
+        shares.setdefault(folded, FOLDED_SHARE)
     stemmed = stem_term(exact, language)
     if stemmed:
         shares.setdefault(stemmed, STEM_SHARE)

@@ -44,7 +44,7 @@ def analyze(text: str, language: str = "") -> list[Token]:
 def word_keys(text: str) -> list[str | tuple[TermForm, ...]]:
     """The words of a text by position, for callers that keep their own table of forms.
 
-    A word of a script without spaces comes as its forms, any other as it is written: ``forms_of_key`` makes forms of both.
+    A word of a script without spaces comes as its forms, any other as written: ``forms_of_key`` makes forms of both.
     """
     plain, _ = normalized(text)
     if plain.isascii():

@@ -63,7 +63,7 @@ class Kernel:
 
 
 def kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
-    """Marks an entry point; ``signature`` in numba's spelling, arrays that are only read as ``Array(…, readonly=True)``."""
+    """Marks an entry point; ``signature`` in numba's spelling (see ``types``)."""
     return lambda function: Kernel(function, signature)
 
 

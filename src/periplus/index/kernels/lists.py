@@ -51,7 +51,7 @@ def spread(
     for term in range(low, high):
         base = start[term]
         row = ~slot[term] * (windows + 1)
-        window = 0
+        window: Any = 0
         for posting in range(base, start[term + 1]):
             if slot[term] < 0:
                 while window_start[row + window + 1] <= posting - base:
@@ -90,7 +90,7 @@ def in_field(
     at = position_start[term]
     base = start[term]
     row = ~slot[term] * (windows + 1)
-    window = 0
+    window: Any = 0
     found = 0
     for posting in range(base, start[term + 1]):
         if slot[term] < 0:
@@ -202,7 +202,7 @@ def phrase(
     documents: Any,
     impacts: Any,
 ) -> Any:
-    """The documents that hold ``terms`` at the given distances from the phrase's start, with the folded impact of the phrase.
+    """The documents that hold ``terms`` at the given distances from a start, with the folded impact of the phrase.
 
     ``terms`` are ordered from rare to frequent: the first one's list is walked, the others are looked up.
     ``longest`` is the largest number of position bytes of one posting.
@@ -215,7 +215,7 @@ def phrase(
     leader = terms[0]
     base = start[leader]
     row = ~slot[leader] * (windows + 1)
-    window = 0
+    window: Any = 0
     found = 0
     for posting in range(base, start[leader + 1]):
         if slot[leader] < 0:

@@ -31,7 +31,7 @@ def live_statistics(
         histogram[:] = 0
         base = start[term]
         row = ~slot[term] * (windows + 1)
-        window = 0
+        window: Any = 0
         found = 0
         for posting in range(base, start[term + 1]):
             if slot[term] < 0:

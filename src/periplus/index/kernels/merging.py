@@ -44,13 +44,13 @@ def gather(
     offsets: Any,
     sizes: Any,
 ) -> Any:
-    """The live postings of the terms [low, high): key (target term << 32 | new document), impact, and position bytes."""
+    """The live postings of the terms [low, high): key (target term << 32 | new document), impact, position bytes."""
     count = 0
     for term in range(low, high):
         at = position_start[term]
         base = start[term]
         row = ~slot[term] * (windows + 1)
-        window = 0
+        window: Any = 0
         for posting in range(base, start[term + 1]):
             if slot[term] < 0:
                 while window_start[row + window + 1] <= posting - base:

@@ -1,9 +1,10 @@
 """Exact top-k over one segment: bounds by window, the most promising windows first, MaxScore inside a window.
 
-A query is a table of lists (terms of the segment, or lists made for this query) in groups; a group's value is the best of
-its lists, a document's score the sum of its groups plus the prior. A group is optional (clause -1), forbidden (-2) or belongs to a
-required clause, of which at least one group has to match. All values are positive integers, so a window or a document is
-left out only when its bound is *strictly* below the score of the k-th best: what remains equals exhaustive scoring.
+A query is a table of lists (terms of the segment, or lists made for this query) in groups; a group's value is the best
+of its lists, a document's score the sum of its groups plus the prior. A group is optional (clause -1), forbidden (-2)
+or belongs to a required clause, of which at least one group has to match. All values are positive integers, and a
+window or a document is left out only when its bound is *strictly* below the score of the k-th best: what remains equals
+exhaustive scoring.
 
 ``state`` is carried from segment to segment: size of the heap, matching documents met, whether anything was left out,
 and a floor under the k-th best score that the caller knows to be valid.
@@ -149,6 +150,8 @@ def top_segment(
     all_documents: Any,
     all_scores: Any,
 ) -> Any:
+    window: Any = 0
+    clause: Any = 0
     lists = len(list_term)
     groups = len(group_clause)
     weights = list_weight.astype(np.int32)
