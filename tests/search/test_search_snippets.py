@@ -107,6 +107,25 @@ def test_abbreviations_before_small_letters_do_not_end_a_sentence():
     assert made("fish", "We saw e.g. fish and whales.").text == "We saw e.g. fish and whales."
 
 
+def test_headings_stand_back_behind_sentences():
+    text = "Chart shows island\n\nThe office denies it. Every chart of the bay shows one island more.\n"
+    assert made("chart island", text, title="Chart shows island").text.startswith("Every chart of the bay")
+
+
+def test_a_heading_is_shown_with_what_follows():
+    result = made("walrus", "Of the walrus\n\nIt sleeps on the ice.\nSecond paragraph.")
+    assert result.text == "Of the walrus · It sleeps on the ice."
+
+
+def test_the_opening_does_not_repeat_the_title():
+    assert made("x", "My page\nIt begins here.", title="My page").text == "It begins here."
+
+
+def test_stop_words_are_marked_only_beside_others():
+    assert marked(made('"the sea"', "The man saw the sea and the land.")) == ["the", "sea"]
+    assert marked(made('"to be"', "What is to be done.")) == ["to", "be"]
+
+
 def test_scripts_without_spaces():
     result = made("日本", "これは日本語の文章です。次の文。")
     assert marked(result) == ["日本"]

@@ -114,11 +114,8 @@ def _beginnings(plain: str) -> Iterator[tuple[str, int]]:
 
 
 def _phrases(document: StoredDocument) -> Iterator[tuple[str, float]]:
-    title = clean(document.title)
-    yield title, TITLE_WEIGHT
-    parts = _TITLE_PARTS.split(title)
-    if len(parts) > 1:
-        yield parts[0], TITLE_WEIGHT
+    for part in _TITLE_PARTS.split(clean(document.title)):  # a site's name and the page's own
+        yield part, TITLE_WEIGHT
     for heading in document.headings[:MAX_HEADINGS]:
         yield clean(heading.text), HEADING_WEIGHT
 

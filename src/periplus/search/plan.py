@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_CHOICES = 16  # clauses of the normal form; a query that needs more is read as one choice of all its words
 COMPOUND_WEIGHT = 0.5  # of the phrase that the parts of foo::bar make, beside the parts themselves
 MAX_COMPOUND = 8  # terms
+FOREIGN_SHARE = 0.4  # at most, of a stem in another than the first language: a chance hit rather than the same word
 
 
 class QueryWord(Struct, frozen=True):
@@ -231,7 +232,7 @@ def _merged(forms: tuple[TermForm, ...], others: Iterable[tuple[TermForm, ...]])
     known = {form.term: form for form in forms}
     for more in others:
         for form in more:
-            known.setdefault(form.term, form)
+            known.setdefault(form.term, structs.replace(form, share=min(form.share, FOREIGN_SHARE)))
     return tuple(known.values())
 
 

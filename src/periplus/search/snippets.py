@@ -16,6 +16,7 @@ from msgspec import Struct
 from periplus.index.analysis import STEM_MARK, analyze
 from periplus.index.query import STRONG_SHARE
 from periplus.search.text import ELLIPSIS, clean, shortened
+from periplus.search.vocabulary import is_stop_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +34,12 @@ MAX_PLACES = 60  # where one word of the query may stand
 MAX_SENTENCES = 8  # that are weighed
 REACH = 300  # code points that a sentence may reach to either side of a word
 JOINT = f" {ELLIPSIS} "
+LINE_JOINT = " · "
+HEADING_WORTH = 0.5  # of a sentence
 
 _END = re.compile(r"[.!?…]+[\"”’»)\]]*\s+(?![a-zà-öø-ÿ])|[。！？]|\s*\n\s*")
+_FULL_STOPS = frozenset('.!?…。！？:;"”’»)]')
+_LINE_END = re.compile(r"(?<![.!?…。！？:;,\s])[ \t]*\n\s*")
 
 
 class Snippet(Struct, frozen=True):
@@ -89,21 +94,36 @@ class _Sentence(Struct, frozen=True):
 def snippet(document: StoredDocument, query: Wanted) -> Snippet:
     """What to show of ``document`` for ``query``; its description or its beginning when no word stands in the text."""
     text = document.text[:MAX_TEXT]
-    sentences = _weighed(text, query, document.language)
+    sentences = _weighed(text, query, document)
     if sentences:
         chosen = _chosen(sentences)
         parts = [_fragment(text, sentence, query, document.language, len(chosen)) for sentence in chosen]
         return highlighted(shortened(JOINT.join(parts), MAX_SNIPPET), query, document.language)
-    fallback = clean(document.description) or clean(text[: 2 * MAX_SNIPPET])
+    fallback = clean(document.description) or _opening(document)
     return highlighted(shortened(fallback, MAX_SNIPPET), query, document.language)
 
 
+def _opening(document: StoredDocument) -> str:
+    """How the text begins, without a first line that only says the title again."""
+    text = document.text[: 3 * MAX_SNIPPET].lstrip()
+    first, _, rest = text.partition("\n")
+    repeats = rest.strip() and clean(first).casefold() in clean(document.title).casefold()
+    return _flowing(rest if repeats else text)
+
+
+def _flowing(text: str) -> str:
+    """Lines as one: a line that ends like a heading is set apart from what follows."""
+    return clean(_LINE_END.sub(LINE_JOINT, text.strip()))
+
+
 def highlighted(text: str, query: Wanted, language: str) -> Snippet:
-    """``text`` with the places where words of the query stand, in any of their forms."""
+    """``text`` with the places where words of the query stand, in any form; stop words only beside another word."""
     if not query.terms:
         return Snippet(text)
-    spans = [(token.start, token.end) for token in analyze(text, language) if _word_of(token.forms, query) >= 0]
-    return Snippet(text, _without_overlap(spans))
+    found = [token for token in analyze(text, language) if _word_of(token.forms, query) >= 0]
+    plain = {token.position for token in found if not is_stop_word(token.text, language)}
+    shown = [token for token in found if not plain or plain & {token.position + step for step in (-1, 0, 1)}]
+    return Snippet(text, _without_overlap([(token.start, token.end) for token in shown]))
 
 
 def _without_overlap(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -125,11 +145,22 @@ def _word_of(forms: Sequence[TermForm], query: Wanted) -> int:
     return -1
 
 
-def _weighed(text: str, query: Wanted, language: str) -> list[_Sentence]:
+def _weighed(text: str, query: Wanted, document: StoredDocument) -> list[_Sentence]:
     """Sentences with words of the query, best first."""
-    spans = _spans(text, query)
-    found = [_weigh(text, start, end, query, language) for start, end in spans]
+    named = {clean(document.title).casefold(), *(clean(heading.text).casefold() for heading in document.headings)}
+    found = [
+        _weigh(
+            text, start, end, query, document.language, HEADING_WORTH if _is_heading(text[start:end], named) else 1.0
+        )
+        for start, end in _spans(text, query)
+    ]
     return sorted((s for s in found if s.words), key=lambda s: (-s.score, s.start))
+
+
+def _is_heading(line: str, named: set[str]) -> bool:
+    """Headings are shown elsewhere, or say little without what follows them."""
+    plain = clean(line)
+    return plain.casefold() in named or (len(plain) < SHORT_SENTENCE and plain[-1:] not in _FULL_STOPS)
 
 
 def _spans(text: str, query: Wanted) -> list[tuple[int, int]]:
@@ -166,7 +197,7 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
     return start, min(stop, at + REACH) if stop > at else min(len(text), at + REACH)
 
 
-def _weigh(text: str, start: int, end: int, query: Wanted, language: str) -> _Sentence:
+def _weigh(text: str, start: int, end: int, query: Wanted, language: str, fits: float) -> _Sentence:
     places = [
         (token.position, word)
         for token in analyze(text[start:end], language)
@@ -180,7 +211,6 @@ def _weigh(text: str, start: int, end: int, query: Wanted, language: str) -> _Se
         if a != b and next_at > at
     )
     early = 0.1 / (1.0 + start / 500)
-    fits = 0.8 if end - start < 25 else 1.0
     return _Sentence(start, end, words, fits * (worth + 0.5 * close) + early)
 
 
@@ -198,15 +228,15 @@ def _fragment(text: str, sentence: _Sentence, query: Wanted, language: str, coun
         return _cropped(text[start:end], query, language, limit)
     if count == 1:
         end = _with_next(text, start, end, limit)
-    return clean(text[start:end])
+    return _flowing(text[start:end])
 
 
 def _with_next(text: str, start: int, end: int, limit: int) -> int:
-    """Whole sentences more of the same paragraph, while they fit."""
+    """Whole sentences more of the same paragraph, or what follows a heading, while they fit."""
     while end - start < SHORT_SENTENCE * 2:
-        following = re.match(r"[ \t]*", text[end : end + 16])
+        following = re.match(r"\s*", text[end : end + 16])
         begin = end + (following.end() if following else 0)
-        if begin >= len(text) or text[begin] == "\n":
+        if begin >= len(text) or ("\n" in text[end:begin] and text[end - 1] in _FULL_STOPS):
             return end
         match = _END.search(text, begin)
         stop = len(text.rstrip()) if match is None else match.start() + len(match.group().rstrip())
