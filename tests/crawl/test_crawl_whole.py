@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl.voyages import settings_for
-from periplus.crawl import Crawler, host_report, inspect, journal, remove, status
+from periplus.crawl import Crawler, host_report, inspect, journal, remove, send_command, status
 from periplus.demo import Reply, html
 from periplus.documents import BatchLog
 from periplus.errors import StorageError, UsageError
 from periplus.storage import LocalFiles
-from web.faults import Gate, asked_to_wait
+from web.faults import Gate, Hang, asked_to_wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +47,7 @@ def test_the_second_run_asks_for_nothing(voyage_anywhere: Voyage, mock_web: Mock
     again = voyage_anywhere.run(mock_web, "http://a.test/")
     assert len(mock_web.requests()) == asked
     assert (again.pages, again.unchanged) == (0, 0)
+    assert status(voyage_anywhere.database).pages == 6  # of the last crawl that did something
 
 
 def test_robots_is_asked_first_and_obeyed(voyage: Voyage, mock_web: MockWeb) -> None:
@@ -366,6 +367,64 @@ def test_pause_resume_and_stop(voyage: Voyage, mock_web: MockWeb) -> None:
     paths = mock_web.paths("a.test")
     assert len(voyage.fetched()) == 41
     assert len(paths) == len(set(paths)) == 42
+
+
+def test_a_command_from_another_process_and_a_request_that_never_ends(
+    voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("periplus.crawl.engine.STOP_GRACE", 0.2)
+    mock_web.at("http://a.test/", Hang())
+    crawler = Crawler(voyage.folder, voyage.database, _settings(mock_web, timeout=60))
+    results = []
+    thread = threading.Thread(target=lambda: results.append(crawler.run(["http://a.test/"])))
+    thread.start()
+    mock_web.log.wait_for(1, "a.test", "/")
+    send_command(voyage.database, "stop")
+    thread.join(timeout=10)
+    assert results[0].state == "stopped"
+    last = journal(voyage.database)[0]
+    assert (last.url, last.outcome) == ("http://a.test/", "timeout")
+    assert voyage.url("http://a.test/")["state"] == 0
+    with pytest.raises(UsageError, match="unknown command"):
+        send_command(voyage.database, "sink")
+
+
+def test_a_hot_host_does_not_starve_the_others(voyage: Voyage, mock_web: MockWeb) -> None:
+    hot = mock_web.site("hot.test", 60)
+    others = [mock_web.site(f"h{number}.test", 4)[0] for number in range(6)]
+    voyage.run(mock_web, hot[0], *others, concurrency=2)
+    hosts = [record.host for record in mock_web.requests()]
+    last_other = max(place for place, host in enumerate(hosts) if host != "hot.test")
+    assert hosts[last_other:].count("hot.test") > 10
+    assert len(voyage.fetched()) == 61 + 6 * 5
+
+
+def test_a_trap_site_ends(voyage: Voyage, mock_web: MockWeb) -> None:
+    words = " ".join(
+        f"{wind} wind over the {sea} sea" for wind in ["north", "east", "south", "west"] for sea in ["grey", "green"]
+    )
+
+    def endless(request: Request) -> Reply:
+        number = int(request.path.rpartition("/")[2] or 0)
+        return html(f"<p>Item {number}: {words} <a href='/item/{number + 1}'>next</a>")
+
+    mock_web.host("trap.test", endless)
+    mock_web.robots("trap.test", "")
+    voyage.run(mock_web, "http://trap.test/item/0", max_depth=1000)
+    assert len(mock_web.requests("trap.test")) < 60
+    assert voyage.rows("SELECT reason FROM closed_patterns") == [("trap-near-duplicates",)]
+
+
+def test_a_page_that_breaks_the_reader_is_kept_with_a_reason(
+    voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(page: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("periplus.documents.parse", broken)
+    mock_web.page("http://a.test/", "<p>Words.")
+    voyage.run(mock_web, "http://a.test/")
+    assert voyage.documents() == {"http://a.test/": "unreadable"}
 
 
 def test_two_crawls_of_one_folder_are_refused(voyage: Voyage, mock_web: MockWeb) -> None:

@@ -47,6 +47,10 @@ class Counters:
         elif row.state == REFUSED:
             self.refused += 1
 
+    @property
+    def did_anything(self) -> bool:
+        return any((self.pages, self.unchanged, self.failed, self.refused, self.bytes))
+
     def stored(self, documents: int) -> None:
         """So many documents are in batches since this run began."""
         self.documents = self._documents_before + documents

@@ -26,7 +26,7 @@ from periplus.crawl.requests import Requester
 from periplus.crawl.robots_visit import RobotsVisit
 from periplus.crawl.rows import Bundle, Found
 from periplus.crawl.scope import Scope, canonical_seeds
-from periplus.crawl.status import begin, save, stored_pages
+from periplus.crawl.status import begin, forget, save, stored_pages
 from periplus.crawl.takedown import removed_targets
 from periplus.crawl.traps import TrapRules
 from periplus.crawl.visitor import Visitor
@@ -183,6 +183,8 @@ class _Session:
         status = self._counters.status("stopped" if self._ordered_to_stop else "done")
         with self._database.write() as tx:
             save(tx, self._number, status, ended=time.time())
+            if not self._counters.did_anything:
+                forget(tx, self._number)
         leases.release(lease)
         self._crawler.report(status)
         return status

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 PARK_SECONDS = 15.0  # a host that must wait longer than this gives its place away
 HOSTS_A_SLOT = 8  # active hosts for each request under way: most of them are waiting
 MOST_HOSTS = 2_000
+ACTIVATION_PAUSE = 0.25  # between two looks for hosts, while there is work
 TICK = 0.1  # the longest sleep: commands are looked at so often
 LONGEST_IDLE = 60.0  # a crawl with nothing to do before that time is over
+STOP_GRACE = 5.0  # requests under way may go on so long after an order to stop
 REFUSALS_A_TURN = 200  # addresses that one turn of a host may settle without asking
 
 
@@ -209,7 +211,11 @@ class Engine:
         self._hosts.pop(host.key, None)
         self._ledger.host(host)
         self._ledger.rest(host.key, rest)
-        self._next_activation = 0.0 if rest is Rest.MORE else self._next_activation
+
+    def _activate_soon(self) -> None:
+        """Other hosts may be due: at once when this worker has nothing to do, else with one of the next commits."""
+        pause = ACTIVATION_PAUSE if self._tasks else 0.0
+        self._next_activation = min(self._next_activation, time.time() + pause)
 
     # The limit of pages
 
@@ -271,8 +277,8 @@ class Engine:
         if done.asked:
             self._crowded = len(done.activated) >= done.asked
             self._next_activation = 0.0 if self._crowded else done.next_due
-        if done.committed.queued or bundle.resting:
-            self._next_activation = 0.0
+        if bundle.resting or not done.committed.hosts <= self._hosts.keys():
+            self._activate_soon()
         for active in done.activated:
             self._install(active)
 
@@ -334,9 +340,12 @@ class Engine:
 
     async def _finish(self) -> None:
         """Let requests under way end, give all hosts back, commit everything."""
+        limit = time.monotonic() + STOP_GRACE
         while self._tasks or self._commit is not None:
-            self._wake.clear()
-            await self._wake.wait()
+            if time.monotonic() > limit:
+                for task in self._tasks:
+                    task.cancel()
+            await self._sleep(time.time())
         if self._error is not None:
             return
         for host in list(self._hosts.values()):

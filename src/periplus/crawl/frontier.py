@@ -226,6 +226,7 @@ class Frontier:
             if one.key in fresh and one.state == QUEUED:
                 added[hosts[one.key]] = added.get(hosts[one.key], 0) + 1
         result.queued = sum(added.values())
+        result.hosts = set(added)
         tx.executemany(
             "UPDATE hosts SET queued = queued + ?,"
             " next_at = CASE WHEN next_at > ready_at THEN ready_at ELSE next_at END WHERE key = ?",

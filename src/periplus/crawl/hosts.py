@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from periplus.crawl.rows import HostRow, RobotsRow, UrlRow
     from periplus.settings import CrawlSettings
 
+SMALL_FILE, FILES_KEPT = 20_000, 512  # characters of a robots.txt that is kept parsed, and how many are
 BURSTS = (256, 64, 16)  # addresses of a host before others that wait get its place, a level
 
 
@@ -73,7 +75,14 @@ def rules_of(row: RobotsRow, token: str) -> Rules:
     """Rules from a stored robots.txt."""
     if row.reason:
         return Rules(ALLOW_ALL, row.fetched_at, row.expires_at, row.status, row.reason)
-    return Rules(RobotsFile.parse(row.body, token), row.fetched_at, row.expires_at, row.status)
+    parse = _parsed if len(row.body) <= SMALL_FILE else RobotsFile.parse
+    return Rules(parse(row.body, token), row.fetched_at, row.expires_at, row.status)
+
+
+@lru_cache(maxsize=FILES_KEPT)
+def _parsed(body: str, token: str) -> RobotsFile:
+    """Hosts come and go, and many serve the same file; a parsed one is never changed."""
+    return RobotsFile.parse(body, token)
 
 
 def origin_of(url: str) -> str:

@@ -213,6 +213,8 @@ class Interpreter:
             document = parse(page)
         except ParseError as error:
             return _no_document(url, exchange, error.reason, location)
+        except Exception:  # noqa: BLE001 - a page that breaks a reader must not stop the crawl now and at every start
+            return _no_document(url, exchange, "unreadable", location)
         languages = self._settings.languages
         refusal = document.refusal
         if not refusal and languages and document.language and document.language not in languages:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -66,13 +67,18 @@ class Requester:
             host.ready_at = max(host.ready_at, free_at)
             return Answer(Fetched(url, now, 0.0), postponed=free_at)
         kept = row if row is not None and row.state == FETCHED and not (row.same_as or row.pending) else None
-        fetched = await self._fetcher.fetch(
-            url,
-            etag=kept.etag if kept else "",
-            last_modified=kept.last_modified if kept else "",
-            limit=limit,
-            wanted=wanted,
-        )
+        try:
+            fetched = await self._fetcher.fetch(
+                url,
+                etag=kept.etag if kept else "",
+                last_modified=kept.last_modified if kept else "",
+                limit=limit,
+                wanted=wanted,
+            )
+        except asyncio.CancelledError:  # it was sent all the same, so it is written down
+            given_up = Fetched(url, now, time.time() - now, None, "timeout", "given up when the crawl was stopped")
+            self._settle(host, given_up, route, rule)
+            raise
         location = self._archive(fetched.exchange, row) if fetched.exchange is not None else None
         self._settle(host, fetched, Route(fetched.ip or route.ip, route.port, route.exempt), rule)
         return Answer(fetched, location)

@@ -206,6 +206,7 @@ class Committed(Struct):
     documents: list[tuple[Document, float]] = field(default_factory=list)  # with the time of their visit
     new: int = 0
     queued: int = 0
+    hosts: set[int] = field(default_factory=set)  # that have new addresses in their queue
     duplicates: int = 0
     dropped: list[int] = field(default_factory=list)  # keys that were not kept: a duplicate's links, a full queue
 

@@ -38,6 +38,11 @@ def _so_far(tx: Transaction, last: CrawlStatus, started: float) -> CrawlStatus:
     return msgspec.structs.replace(last, pages=pages, failed=failed, refused=refused, documents=documents)
 
 
+def forget(tx: Transaction, number: int) -> None:
+    """A crawl that found nothing to do leaves the figures of the one before as the newest."""
+    tx.execute("DELETE FROM crawls WHERE id = ? AND id > (SELECT MIN(id) FROM crawls)", (number,))
+
+
 def save(tx: Transaction, number: int, status: CrawlStatus, *, ended: float = 0.0) -> None:
     tx.execute(
         "UPDATE crawls SET state = ?, status = ?, at = ?, ended = ? WHERE id = ?",

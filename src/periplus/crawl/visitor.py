@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from periplus.crawl.requests import Answer, Requester
     from periplus.crawl.robots import Verdict
     from periplus.crawl.robots_visit import RobotsVisit
-    from periplus.crawl.rows import UrlRow, Visited
+    from periplus.crawl.rows import RobotsRow, UrlRow, Visited
     from periplus.settings import CrawlSettings
 
+LARGE_ROBOTS = 50_000  # characters; a larger robots.txt is parsed beside the event loop
 THREAD_BYTES = 300_000  # a larger body is parsed beside the event loop
 
 
@@ -84,7 +85,7 @@ class Visitor:
         answer = await self._robots.read(host, origin)
         if answer.row is not None:
             self._ledger.robots(answer.row)
-            self._take_rules(host, origin, rules_of(answer.row, self._token))
+            self._take_rules(host, origin, await self._parse_rules(answer.row))
             host.queue.appendleft(row)
             return
         stale = stale_rules(host.rules.get(origin), time.time())
@@ -94,6 +95,11 @@ class Visitor:
             return
         failed = self._interpreter.failed(row, answer.reason, answer.detail, time.time(), host.delay)
         self._ledger.visited(failed)
+
+    async def _parse_rules(self, row: RobotsRow) -> Rules:
+        if len(row.body) > LARGE_ROBOTS:
+            return await asyncio.to_thread(rules_of, row, self._token)
+        return rules_of(row, self._token)
 
     def _take_rules(self, host: ActiveHost, origin: str, rules: Rules) -> None:
         slower = host.learn_rules(origin, rules, self._settings)
