@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format bench bench-crawl bench-extract docs lock soak clean
+.PHONY: help test lint format bench bench-crawl bench-rank bench-extract docs lock soak clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -47,6 +47,9 @@ bench-crawl: bench-environment  ## pages a CPU-second, Periplus against Scrapy o
 
 bench-extract: bench-environment  ## main text of pages labelled by hand, against trafilatura, resiliparse and jusText
 	.venv-bench/bin/python -m bench.extract $(ARGS)
+
+bench-rank: bench-environment  ## PageRank against scipy, igraph, scikit-network, networkx, NetworKit; ARGS="--all"
+	.venv-bench/bin/python -m bench.rank $(ARGS)
 
 clean:  ## remove what make and the tests wrote
 	rm -rf .venv .venv.lock .venv-bench .venv-bench.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist

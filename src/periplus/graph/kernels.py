@@ -1,13 +1,17 @@
-"""The inner loop of PageRank in numba; imported only for graphs that are large enough to pay for it."""
+"""The inner loops of PageRank in numba; imported only for graphs that are large enough to pay for it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from periplus.index.kernels.compiler import kernel
 from periplus.index.kernels.types import F64, I64, R_F64, R_I64, R_U32, signature
 
 M_F64 = "Array(float64, 1, 'C')"
+
+_ONE, _TWO = np.uint64(1), np.uint64(2)  # unsigned, since numba looks for negative places otherwise
 
 _STEP = signature(
     "void",
@@ -56,3 +60,57 @@ def pull(
     sums[0] = difference
     sums[1] = lost
     sums[2] = total
+
+
+_SWEEP = signature("void", *(R_I64, R_U32, R_F64, R_F64, R_F64, R_F64, F64, F64, I64, M_F64, M_F64, M_F64, I64, I64))
+
+
+@kernel(_SWEEP)
+def sweep(
+    offsets: Any,
+    sources: Any,
+    weights: Any,  # empty: all are 1
+    inverse: Any,  # one over weight out; 0 for a sink
+    leak: Any,  # share of a rank that follows no edge
+    teleport: Any,  # one value for all vertices, or one each
+    damping: float,
+    base: float,  # what teleport is multiplied with
+    sinks: int,  # 1: only sinks, else all others
+    rank: Any,
+    share: Any,  # rank over weight out, this thread's view of it
+    sums: Any,  # difference, mass that follows edges
+    start: int,
+    stop: int,
+) -> None:
+    """Replaces the ranks of the vertices from ``start`` to ``stop`` by what their equations give, one after the other."""
+    difference = 0.0
+    followed = 0.0
+    personal = len(teleport) > 1
+    weighted = len(weights) > 0
+    for vertex in range(start, stop):
+        part = inverse[vertex]
+        if (part == 0.0) != (sinks == 1):
+            continue
+        edge = np.uint64(offsets[vertex])
+        end = np.uint64(offsets[vertex + 1])
+        received = 0.0
+        other = 0.0
+        if weighted:
+            while edge < end:
+                received += weights[edge] * share[sources[edge]]
+                edge += _ONE
+        else:
+            while edge + _ONE < end:  # two sums at once: additions need not wait for one another
+                received += share[sources[edge]]
+                other += share[sources[edge + _ONE]]
+                edge += _TWO
+            if edge < end:
+                received += share[sources[edge]]
+        value = damping * (received + other) + base * (teleport[vertex] if personal else teleport[0])
+        difference += abs(value - rank[vertex])
+        followed += value * (1.0 - leak[vertex])
+        rank[vertex] = value
+        if part != 0.0:
+            share[vertex] = value * part
+    sums[0] = difference
+    sums[1] = followed

@@ -25,8 +25,8 @@ import numpy as np
 from msgspec import Struct
 
 from periplus.errors import UsageError
-from periplus.graph import csr
-from periplus.graph.steps import step_for
+from periplus.graph import csr, steps
+from periplus.graph.sweeps import MAX_THREADS, Sweeps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.graph.csr import Csr
-    from periplus.graph.steps import Step
 
     Floats = NDArray[np.float64]
 
@@ -93,42 +92,75 @@ def pagerank(
     uniform = np.full(1, 1.0 / count)
     personal = uniform if teleport is None else _distribution(teleport, count, "teleport")
     first = np.broadcast_to(personal, count).copy() if start is None else _distribution(start, count, "start")
-    with step_for(graph, first, personal, threads) as step:
-        history = _iterate(step, graph, damping, tolerance, max_iterations, dangling, check_every, progress)
-        ranks = step.rank * count if form == "classic" else step.rank
-    last = history[-1]
+    watch = _Watch(tolerance, max_iterations, check_every, progress)
+    if dangling == "normalise" or graph.edges < steps.COMPILED_FROM:
+        ranks = _iterated(graph, first, personal, damping, dangling, threads, watch)
+    else:
+        ranks = _swept(graph, first, personal, damping, dangling, threads, watch)
+    if form == "classic":
+        ranks *= count
+    history, last = watch.history, watch.history[-1]
     return PageRank(ranks, last.iteration, last.difference <= tolerance, last.difference, last.seconds, tuple(history))
 
 
-def _iterate(
-    step: Step,
-    graph: Csr,
-    damping: float,
-    tolerance: float,
-    max_iterations: int,
-    dangling: str,
-    check_every: int,
-    progress: Callable[[int, float], None] | None,
-) -> list[Convergence]:
-    history: list[Convergence] = []
-    began = time.perf_counter()
+class _Watch:
+    """Decides when to stop, and keeps the convergence table."""
+
+    def __init__(
+        self, tolerance: float, max_iterations: int, every: int, progress: Callable[[int, float], None] | None
+    ) -> None:
+        self._tolerance = tolerance
+        self._most = max_iterations
+        self._every = every
+        self._progress = progress
+        self._began = time.perf_counter()
+        self._iteration = 0
+        self.history: list[Convergence] = []
+
+    def ends(self, difference: float) -> bool:
+        """To be told the difference after every iteration."""
+        self._iteration += 1
+        if self._iteration % self._every and self._iteration < self._most:
+            return False
+        self.history.append(Convergence(self._iteration, difference, time.perf_counter() - self._began))
+        if self._progress is not None:
+            self._progress(self._iteration, difference)
+        return difference <= self._tolerance or self._iteration >= self._most
+
+
+def _iterated(
+    graph: Csr, first: Floats, teleport: Floats, damping: float, dangling: str, threads: int, watch: _Watch
+) -> Floats:
+    """By plain iteration."""
     spread = dangling in ("spread", "back-edges")
-    lost = float(step.rank @ graph.leak)
-    for iteration in range(1, max_iterations + 1):
-        before = step.rank.copy() if dangling == "normalise" else step.rank
-        sums = step.advance(damping, 1.0 - damping + (damping * lost if spread else 0.0))
-        difference, lost = sums.difference, sums.lost
-        if dangling == "normalise":
-            step.scale(1.0 / sums.total)
-            difference = float(np.abs(step.rank - before).sum())
-        if iteration % check_every and iteration < max_iterations:
-            continue
-        history.append(Convergence(iteration, difference, time.perf_counter() - began))
-        if progress is not None:
-            progress(iteration, difference)
-        if difference <= tolerance:
-            break
-    return history
+    lost = float(first @ graph.leak)
+    with steps.step_for(graph, first, teleport, threads) as step:
+        while True:
+            before = step.rank.copy() if dangling == "normalise" else step.rank
+            sums = step.advance(damping, 1.0 - damping + (damping * lost if spread else 0.0))
+            difference, lost = sums.difference, sums.lost
+            if dangling == "normalise":
+                step.scale(1.0 / sums.total)
+                difference = float(np.abs(step.rank - before).sum())
+            if watch.ends(difference):
+                return step.rank
+
+
+def _swept(
+    graph: Csr, first: Floats, teleport: Floats, damping: float, dangling: str, threads: int, watch: _Watch
+) -> Floats:
+    """By sweeps over the linear equations; where nothing is lost, the solution is scaled to sum to 1 at the end."""
+    scaled = dangling != "ignore"
+    if scaled:
+        first *= (1.0 - damping) / (1.0 - damping + damping * float(first @ graph.leak))
+    with Sweeps(graph, first, teleport, damping, steps.ranges_for(graph, threads, MAX_THREADS)) as sweeps:
+        while True:
+            change, total = sweeps.advance()
+            # Scaling can double the error, relative to the sum.
+            if watch.ends(2.0 * change / total if scaled else change):
+                break
+        ranks = sweeps.settle()
+    return ranks / ranks.sum() if scaled else ranks
 
 
 def _distribution(values: Floats, count: int, name: str) -> Floats:

@@ -1,7 +1,8 @@
-"""One iteration of PageRank in two makes: numpy for small graphs, compiled and in threads for large ones.
+"""One plain iteration of PageRank in two makes: numpy for small graphs, compiled and in threads for large ones.
 
 Both do the same arithmetic; which one runs changes nothing but the last bits of a rank. The compiled one reads each
-edge once and does everything else of an iteration in the same pass.
+edge once and does everything else of an iteration in the same pass. Large graphs take the quicker ``sweeps``, except
+with the policy ``normalise``, which has no linear equations.
 """
 
 from __future__ import annotations
@@ -52,8 +53,13 @@ def step_for(graph: Csr, rank: Floats, teleport: Floats, threads: int = 0) -> St
     """The make that suits the size of the graph; ``threads`` 0 takes as many as there are cores and work."""
     if graph.edges < COMPILED_FROM:
         return PlainStep(graph, rank, teleport)
+    return CompiledStep(graph, rank, teleport, ranges_for(graph, threads))
+
+
+def ranges_for(graph: Csr, threads: int = 0, most: int = 1024) -> list[tuple[int, int]]:
+    """Ranges of vertices, one a thread: as many as are wanted, or as there are cores and work."""
     wanted = threads or min(os.cpu_count() or 1, graph.edges // EDGES_A_THREAD)
-    return CompiledStep(graph, rank, teleport, max(1, wanted))
+    return _even_ranges(graph, max(1, min(wanted, most)))
 
 
 class _State:
@@ -95,13 +101,13 @@ class PlainStep(_State):
 
 
 class CompiledStep(_State):
-    def __init__(self, graph: Csr, rank: Floats, teleport: Floats, threads: int) -> None:
+    def __init__(self, graph: Csr, rank: Floats, teleport: Floats, ranges: list[tuple[int, int]]) -> None:
         super().__init__(graph, rank, teleport)
         self._weights = np.empty(0) if graph.weights is None else graph.weights
         self._other_rank = np.empty_like(rank)
         self._other_share = np.empty_like(rank)
-        self._ranges = _even_ranges(graph, threads)
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._ranges = ranges
+        self._pool = ThreadPoolExecutor(len(ranges)) if len(ranges) > 1 else None
 
     def __enter__(self) -> CompiledStep:
         return self

@@ -1,0 +1,1 @@
+"""PageRank of Periplus against the libraries that people use for it."""
