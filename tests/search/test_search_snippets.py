@@ -121,6 +121,12 @@ def test_the_opening_does_not_repeat_the_title():
     assert made("x", "My page\nIt begins here.", title="My page").text == "It begins here."
 
 
+def test_a_description_that_is_only_the_opening_gives_way_to_it():
+    text = "My page\nIt begins here. And goes on."
+    shown = made("x", text, title="My page", description="My page It begins here. And…").text
+    assert shown == "It begins here. And goes on."
+
+
 def test_stop_words_are_marked_only_beside_others():
     assert marked(made('"the sea"', "The man saw the sea and the land.")) == ["the", "sea"]
     assert marked(made('"to be"', "What is to be done.")) == ["to", "be"]

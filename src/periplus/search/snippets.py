@@ -99,7 +99,9 @@ def snippet(document: StoredDocument, query: Wanted) -> Snippet:
         chosen = _chosen(sentences)
         parts = [_fragment(text, sentence, query, document.language, len(chosen)) for sentence in chosen]
         return highlighted(shortened(JOINT.join(parts), MAX_SNIPPET), query, document.language)
-    fallback = clean(document.description) or _opening(document)
+    described = clean(document.description)
+    only_begins = clean(text[: 2 * MAX_SNIPPET]).startswith(described[:SHORT_SENTENCE].rstrip("…. "))
+    fallback = _opening(document) if not described or only_begins else described
     return highlighted(shortened(fallback, MAX_SNIPPET), query, document.language)
 
 
