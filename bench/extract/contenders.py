@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from bench.extract.labels import Reference
 
+    from periplus.records import Page
+
     Contender = Callable[[Reference], str]
 
 STOP_LISTS = {
@@ -29,13 +31,22 @@ def everything() -> Contender:
 def periplus() -> Contender:
     """The text of the complete document: links, fields, dates, language, fingerprint and signals are made as well."""
     from periplus.documents import parse
+
+    return lambda page: parse(_page(page)).text
+
+
+def periplus_reader() -> Contender:
+    """The same text from the HTML reader alone: links, fields and dates, but no language, fingerprint or signals."""
+    from periplus.documents.html import read
+
+    return lambda page: read(_page(page)).text
+
+
+def _page(page: Reference) -> Page:
     from periplus.records import Page
 
-    def extract(page: Reference) -> str:
-        url = f"http://{page.label.site}/{page.label.path.removeprefix('/')}"
-        return parse(Page(url, page.body, f"text/html; charset={page.label.charset}")).text
-
-    return extract
+    url = f"http://{page.label.site}/{page.label.path.removeprefix('/')}"
+    return Page(url, page.body, f"text/html; charset={page.label.charset}")
 
 
 def trafilatura(**settings: bool) -> Contender:
@@ -74,4 +85,7 @@ CONTENDERS: dict[str, Callable[[], Contender]] = {
     "jusText": justext,
     "all text": everything,
 }
+TIMED = {
+    "periplus, reader alone": periplus_reader
+}  # gives the text of another contender: of interest for its time only
 OURS = "periplus"

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from bench.extract.labels import Reference
 
 SHOWN = 100  # characters of a block
-HELD = 0.8  # a block counts as given when this share of its words stands in a row of the text
 
 
 def shown(page: Reference) -> str:
@@ -33,31 +32,40 @@ def shown(page: Reference) -> str:
 def reasons(page: Reference) -> str:
     """Main blocks that Periplus leaves out, and other blocks that it takes in."""
     text = periplus()(page)
-    lines = _lines_of(text)
-    main, neutral = set(numbers(page.label.main)), set(numbers(page.label.neutral))
     found = compare(text, page.main, page.neutral)
     out = [f"precision {found.precision:.3f}, recall {found.recall:.3f}, F1 {found.f1:.3f}"]
-    for number, block in enumerate(blocks(page.markup)):
-        if number in neutral or not words(block.text):
-            continue
-        given = _given(block.text, lines)
-        if given != (number in main):
-            out.append(f"{'added ' if given else 'missed'} {number:4} [{block.place}] {_short(block.text)}")
-    given_words, all_main = Counter(words(text)), page.main
-    out.append("missed words: " + _common(all_main - given_words))
-    out.append("added words: " + _common(given_words - all_main - page.neutral))
+    cut = blocks(page.markup)
+    main, given = set(numbers(page.label.main)), _given(page, text)
+    neutral = set(numbers(page.label.neutral))
+    for number, block in enumerate(cut):
+        if number not in neutral and words(block.text) and (number in given) != (number in main):
+            verdict = "added " if number in given else "missed"
+            out.append(f"{verdict} {number:4} [{block.place}] {_short(block.text)}")
+    given_words = Counter(words(text))
+    out.append("missed words: " + _common(page.main - given_words))
+    out.append("added words: " + _common(given_words - page.main - page.neutral))
     return "\n".join(out)
 
 
-def _lines_of(text: str) -> str:
-    return f" {' '.join(words(text))} "
-
-
-def _given(block: str, text: str) -> bool:
-    """Whether the block, or nearly all of it, stands in the text; words that come elsewhere too may mislead."""
-    wanted = words(block)
-    length = max(1, int(len(wanted) * HELD))
-    return any(f" {' '.join(part)} " in text for part in (wanted[:length], wanted[-length:]))
+def _given(page: Reference, text: str) -> set[int]:
+    """The blocks that stand in the text. A place of the text serves one block; main blocks are served first."""
+    cut = [" ".join(words(block.text)) for block in blocks(page.markup)]
+    main, neutral = numbers(page.label.main), numbers(page.label.neutral)
+    order = [*main, *neutral, *sorted(set(range(len(cut))) - set(main) - set(neutral))]
+    lines = [f" {' '.join(words(line))} " for line in text.splitlines()]
+    found: set[int] = set()
+    for exact in (True, False, False):
+        for number in order:
+            block = f" {cut[number]} "
+            if number in found or not block.strip():
+                continue
+            place = next((at for at, line in enumerate(lines) if (block == line if exact else block in line)), None)
+            if place is not None:
+                lines[place] = lines[place].replace(block, "  ", 1)
+                found.add(number)
+        if not exact:  # a block of many lines, such as code, stands in several lines of the text
+            lines = [f" {' '.join(' '.join(lines).split())} "]
+    return found
 
 
 def _common(found: Counter[str]) -> str:

@@ -41,14 +41,18 @@ def fetch(wanted: Iterable[tuple[str, str, str]], cache: Path) -> dict[tuple[str
 def _package_file(package: str, cache: Path) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     if not list(cache.glob(f"{package}_*.deb")):
-        done = subprocess.run(
-            ["apt-get", "download", "-qq", package], check=False, cwd=cache, capture_output=True, text=True
-        )
-        if done.returncode:
-            raise Missing(
-                f"package {package} cannot be fetched: {(done.stderr.strip() or 'no reason given').splitlines()[-1]}"
-            )
+        _download(package, cache)
     return min(cache.glob(f"{package}_*.deb"))
+
+
+def _download(package: str, cache: Path) -> None:
+    """Fetch a package; a machine that has no lists of packages yet is given them first."""
+    for verb in (["download", package], ["update"], ["download", package]):
+        done = subprocess.run(["apt-get", "-qq", *verb], check=False, cwd=cache, capture_output=True, text=True)
+        if done.returncode == 0 and verb[0] == "download":
+            return
+    reason = done.stderr.strip() or "no reason given"
+    raise Missing(f"package {package} cannot be fetched: {reason.splitlines()[-1]}")
 
 
 def _package_pages(package: Path, paths: set[str]) -> dict[str, bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from bench.extract.contenders import OURS
+from bench.extract.contenders import OURS, TIMED
 from bench.extract.scoring import difference, mean_score
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def quality(results: list[Result], seconds: dict[str, list[float]]) -> str:
             f"| {name} | {mean.precision:.3f} | {mean.recall:.3f} | {mean.f1:.3f} "
             f"| {good} of {len(results)} | {lead} | {cost} |"
         )
+    lines += [f"| {name} | | | | | | {1000 * fmean(seconds[name]):.2f} |" for name in TIMED if seconds.get(name)]
     return "\n".join(lines)
 
 
