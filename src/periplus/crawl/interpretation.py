@@ -5,6 +5,7 @@ The same functions serve the worker and the replay of the archive after a crash,
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 READABLE = frozenset({200, 203, 206})
 MISSING = frozenset({404, 410})
+WARM_PAGE = b"<!doctype html><title>Warm</title><p>A first page, so that the next one need not wait for it."
 DROPPING = frozenset({"robots-disallowed", "removed", "banned-host"})
 _KEPT_PREFIXES = ("text/", "application/xhtml", "application/xml", "application/pdf", "application/x-pdf",
                   "application/rss", "application/atom", "application/rdf", "application/json", "application/epub",
@@ -201,6 +203,13 @@ class Interpreter:
         row.detail = document.canonical if document.refusal == "canonical-elsewhere" else ""
         self._traps.learn(row.url, document.fingerprint)
         visited.document = document
+
+    def warm(self) -> None:
+        """Load the readers and their models, which takes a second or more, before the first page needs them."""
+        from periplus.documents import parse
+
+        with suppress(Exception):  # what is wrong with the readers shows with the first page
+            parse(Page("http://warm.invalid/", WARM_PAGE, "text/html"))
 
     def document(self, url: str, exchange: Exchange, location: ArchiveLocation | None) -> Document:
         """The document in a response; one with a refusal where there is none to be read. Safe in any thread."""

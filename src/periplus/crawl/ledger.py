@@ -27,10 +27,15 @@ class Ledger:
         self.counters = counters
         self.bundle = Bundle()
         self._bytes = 0
+        self._ends: dict[str, int] = {}  # files written since the last commit, and where they end
+        self._open: set[tuple[str, int]] = set()  # records whose meaning is not in a bundle yet
 
     def swap(self) -> Bundle:
         """The bundle to commit; a fresh one takes its place."""
         bundle, self.bundle, self._bytes = self.bundle, Bundle(), 0
+        bundle.marks = {file: self._mark(file, end) for file, end in self._ends.items()}
+        still_open = {file for file, _ in self._open}
+        self._ends = {file: end for file, end in self._ends.items() if file in still_open}
         return bundle
 
     def age(self, now: float) -> float:
@@ -40,14 +45,21 @@ class Ledger:
         return len(self.bundle.visited) >= pages or self._bytes >= BYTES_AT_ONCE
 
     def archive(self, exchange: Exchange, revisit: Revisit | None) -> ArchiveLocation:
+        """Write a response down; it stays open until ``settle``, so that a crash in between replays it."""
         location = self._archive.append(exchange, revisit)
-        self.mark(location)
+        self._begin()
+        self._ends[location.file] = location.offset + location.length
+        self._open.add((location.file, location.offset))
         return location
 
-    def mark(self, location: ArchiveLocation) -> None:
-        """This record is part of the state once the bundle is committed."""
-        self._begin()
-        self.bundle.marks[location.file] = location.offset + location.length
+    def settle(self, location: ArchiveLocation | None) -> None:
+        """What the record means is in the bundle now."""
+        if location is not None:
+            self._open.discard((location.file, location.offset))
+
+    def _mark(self, file: str, end: int) -> int:
+        """How far a file is part of the state once the bundle is committed."""
+        return min((offset for name, offset in self._open if name == file), default=end)
 
     def journal(self, row: JournalRow) -> None:
         self._begin()

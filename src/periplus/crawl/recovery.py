@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from periplus.storage import Database
 
 CHUNK = 200
+SAME_MOMENT = 0.0001  # seconds: the archive keeps microseconds
 REPLAYED = "as archived; the journal's own row was lost in a crash"
 PATTERN = "periplus-*.warc.gz"
 _FILTERS = ("scope", "max_depth", "include", "exclude", "banned_hosts", "max_address", "host_budget", "host_queue")
@@ -98,7 +99,7 @@ class Recovery:
         host = addresses.host(exchange.url)
         key = addresses.host_key(host)
         bundle.marks[location.file] = location.offset + location.length
-        bundle.journal.append(self._journal_row(fetched, exchange, host))
+        bundle.journal += self._journal_rows(fetched, exchange, host)
         if exchange.url.endswith("/robots.txt") and exchange.url.count("/") == 3:
             row = judge(origin_of(exchange.url), key, fetched, exchange.started).row
             bundle.robots += [row] if row is not None and exchange.status // 100 != 3 else []
@@ -107,13 +108,18 @@ class Recovery:
         if known is not None and known.tried_at < exchange.started:
             bundle.visited.append(self._interpreter.response(known, fetched, location, self._settings.delay))
 
-    def _journal_row(self, fetched: Fetched, exchange: Exchange, host: str) -> JournalRow:
+    def _journal_rows(self, fetched: Fetched, exchange: Exchange, host: str) -> list[JournalRow]:
+        """The row of a request, unless the journal has it."""
+        moment = (host, exchange.started - SAME_MOMENT, exchange.started + SAME_MOMENT)
         with self._database.read() as tx:
-            delay = tx.value("SELECT delay FROM hosts WHERE name = ?", (host,)) or 0.0
-        return JournalRow(
+            if tx.value("SELECT 1 FROM journal WHERE host = ? AND at BETWEEN ? AND ?", moment):
+                return []
+            delay = tx.value("SELECT delay FROM hosts WHERE key = ?", (addresses.host_key(host),)) or 0.0
+        row = JournalRow(
             exchange.started, host, exchange.ip, 1, exchange.url, REPLAYED, -1.0, delay, 0.0,
             outcome_of(fetched), exchange.status, len(exchange.payload), exchange.elapsed * 1000, 0.0,
         )  # fmt: skip
+        return [row]
 
     # Documents that are in no batch
 

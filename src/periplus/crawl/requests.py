@@ -83,6 +83,10 @@ class Requester:
         self._settle(host, fetched, Route(fetched.ip or route.ip, route.port, route.exempt), rule)
         return Answer(fetched, location)
 
+    def settle(self, answer: Answer) -> None:
+        """The answer has been understood; nothing of it is left to replay."""
+        self._ledger.settle(answer.location)
+
     def _archive(self, exchange: Exchange, row: UrlRow | None) -> ArchiveLocation:
         """Store the response; one that repeats what we have is stored without its payload."""
         same = row is not None and row.state == FETCHED and row.location is not None

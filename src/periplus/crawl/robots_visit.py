@@ -64,6 +64,7 @@ class RobotsVisit:
         while True:
             answer = await self._requester.send(host, url, "robots.txt itself", limit=SIZE_LIMIT)
             if not answer.postponed:
+                self._requester.settle(answer)
                 return answer.fetched
             await asyncio.sleep(max(0.0, answer.postponed - time.time()))
 

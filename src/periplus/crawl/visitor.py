@@ -46,6 +46,7 @@ class Visitor:
         self._interpreter = interpreter
         self._links = links
         self._ledger = ledger
+        self._warming: asyncio.Task[None] | None = None
 
     def rules(self, host: ActiveHost, url: str, now: float) -> Rules | None:
         """The rules for an address, none when they must be read first."""
@@ -68,6 +69,7 @@ class Visitor:
             return 0
         visited = await self._interpret(host, row, answer)
         self._ledger.visited(visited)
+        self._ledger.settle(answer.location)
         gained = int(row.kind == PAGE) * ((visited.row.state == FETCHED) - (visited.was == FETCHED))
         host.row.pages += gained
         return gained
@@ -75,6 +77,8 @@ class Visitor:
     async def _interpret(self, host: ActiveHost, row: UrlRow, answer: Answer) -> Visited:
         exchange = answer.fetched.exchange
         document = None
+        if self._warming is not None:
+            await self._warming
         if exchange is not None and len(exchange.body) > THREAD_BYTES and row.kind != SITEMAP:
             document = await asyncio.to_thread(self._interpreter.document, row.url, exchange, answer.location)
         return self._interpreter.response(row, answer.fetched, answer.location, host.delay, document)
@@ -82,6 +86,7 @@ class Visitor:
     async def _read_robots(self, host: ActiveHost, row: UrlRow) -> None:
         """Read the rules and put the address back; without rules nothing may be asked."""
         origin = origin_of(row.url)
+        self._begin_warming()
         answer = await self._robots.read(host, origin)
         if answer.row is not None:
             self._ledger.robots(answer.row)
@@ -95,6 +100,11 @@ class Visitor:
             return
         failed = self._interpreter.failed(row, answer.reason, answer.detail, time.time(), host.delay)
         self._ledger.visited(failed)
+
+    def _begin_warming(self) -> None:
+        """The first request of a crawl is on its way: make use of the wait."""
+        if self._warming is None:
+            self._warming = asyncio.create_task(asyncio.to_thread(self._interpreter.warm))
 
     async def _parse_rules(self, row: RobotsRow) -> Rules:
         if len(row.body) > LARGE_ROBOTS:
