@@ -97,14 +97,15 @@ class Collection:
         self._require()
         return Pipeline(self.folder, self.database, self.settings)
 
-    def create(self) -> Self:
-        """Make the folder and its settings file, where they are missing."""
+    def create(self, extra: str = "") -> Self:
+        """Make the folder and its settings file, with ``extra`` lines in it, where they are missing."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(f"{self.folder} cannot be made: {error.strerror}; choose another --dir") from error
         if not self.exists:
-            self.files.write(settings_module.FILE_NAME, NEW_SETTINGS.encode())
+            self.files.write(settings_module.FILE_NAME, (NEW_SETTINGS + extra).encode())
+            self._loaded = settings_module.load(self.folder, self._flags)
         return self
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Self
 
+import msgspec
 from msgspec import Struct
 
 from periplus.app.collection import Collection
@@ -19,7 +20,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DEMO_MARK = "demo"
-SHORT_DELAY = 0.05  # seconds between two requests to a host of the demo; real sites get the default
+# Real sites get the defaults: this web is our own, and in a hurry.
+DEMO_SETTINGS = """
+[crawl]
+scope = "any"
+delay = 0.05
+ip_delay = 0.0
+"""
+EXAMPLES = ["spring tide", "lighthouse keeper", '"ship\'s biscuit"', "winds site:almanac.localhost"]
 
 
 class Voyage(Struct, frozen=True):
@@ -43,14 +51,7 @@ class Demonstration:
     def __init__(self, folder: Path, port: int | None = None) -> None:
         self._started = time.perf_counter()
         self._web = _start_web()
-        flags = {
-            "crawl.scope": "any",
-            "crawl.delay": SHORT_DELAY,
-            "crawl.ip_delay": 0.0,
-            "crawl.resolve": [f"*.localhost=127.0.0.1:{self._web.port}"],
-            "serve.port": port,
-        }
-        self.collection = Collection(folder, flags=flags)
+        self.collection = Collection(folder, flags={"crawl.resolve": self._web.resolve, "serve.port": port})
         self._crawled = CrawlStatus()
 
     def __enter__(self) -> Self:
@@ -94,11 +95,12 @@ class Demonstration:
     def _mark(self) -> None:
         """Remember that this folder holds the demo; a collection of real pages is left alone."""
         existed = self.collection.exists
-        self.collection.create()
+        self.collection.create(DEMO_SETTINGS)
         if existed and not is_demo(self.collection):
             raise UsageError(f"{self.collection.folder} holds a collection of yours; give the demo another --dir")
+        facts = [("kind", DEMO_MARK), ("examples", msgspec.json.encode(EXAMPLES).decode())]
         with self.collection.database.write() as tx:
-            tx.execute("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING", ("kind", DEMO_MARK))
+            tx.executemany("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING", facts)
 
 
 def is_demo(collection: Collection) -> bool:

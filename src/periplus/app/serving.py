@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from periplus.web import WebServer
 
 KEY_FILE = "console.key"
+WARMING_QUERY = "the search page"
 RELOAD_EVERY = 1.0  # seconds between looks at the manifest
 
 
 class Reloader:
-    """Watches for a newer generation and lets the engine take it up."""
+    """Warms the engine up, then watches for newer generations and lets the engine take them up."""
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
@@ -36,11 +37,20 @@ class Reloader:
         self._thread.join()
 
     def _watch(self) -> None:
+        self._warm_up()
         while not self._stop.wait(RELOAD_EVERY):
             try:
                 self._collection.engine.reload()
             except (NotReady, StorageError):
                 continue  # nothing published yet, or being replaced: look again
+
+    def _warm_up(self) -> None:
+        """The first query loads kernels and pages of files; no visitor should wait for that."""
+        try:
+            self._collection.search(WARMING_QUERY)
+            self._collection.suggest(WARMING_QUERY[:2])
+        except (NotReady, StorageError):
+            return  # nothing to warm yet
 
 
 def operator_key(collection: Collection) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
 from periplus import crawl
@@ -43,11 +44,13 @@ class CollectionStatus(Struct, frozen=True):
     pages: int  # addresses with a stored response
     disk: int
     last_write: float
+    examples: tuple[str, ...] = ()  # queries to show on the landing page
 
 
 def collection_status(folder: Path, database: Database) -> CollectionStatus:
     with database.read() as tx:
         batches, links, last = tx.row("SELECT COUNT(*), SUM(links), MAX(created) FROM batches") or (0, 0, 0.0)
+        examples = tx.value("SELECT value FROM meta WHERE key = ?", ("examples",))
     return CollectionStatus(
         collection=str(folder),
         crawl=crawl.status(database),
@@ -58,6 +61,7 @@ def collection_status(folder: Path, database: Database) -> CollectionStatus:
         pages=crawl.stored_pages(database),
         disk=disk_use(folder),
         last_write=float(last or 0.0),
+        examples=msgspec.json.decode(examples, type=tuple[str, ...]) if examples else (),
     )
 
 
