@@ -1,8 +1,9 @@
 """The crawler: frontier, hosts and politeness, robots, scope, traps, fetching, journal and its audit."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from periplus.crawl.control import send_command
-from periplus.crawl.crawler import Crawler
-from periplus.crawl.fetcher import Fetched, Fetcher, user_agent
 from periplus.crawl.host_report import HostReport, host_report
 from periplus.crawl.inspection import inspect
 from periplus.crawl.journal import AuditReport, JournalEntry, Violation, audit, journal
@@ -10,6 +11,10 @@ from periplus.crawl.robots import RobotsFile, Verdict
 from periplus.crawl.scope import canonical_seeds
 from periplus.crawl.status import status, stored_pages
 from periplus.crawl.takedown import Removal, remove
+
+if TYPE_CHECKING:
+    from periplus.crawl.crawler import Crawler
+    from periplus.crawl.fetcher import Fetched, Fetcher, user_agent
 
 __all__ = [
     "AuditReport",
@@ -33,3 +38,12 @@ __all__ = [
     "stored_pages",
     "user_agent",
 ]
+
+# These load the HTTP client and Arrow, most of a second; whoever only asks about a crawl goes without.
+_HEAVY = {"Crawler": "crawler", "Fetched": "fetcher", "Fetcher": "fetcher", "user_agent": "fetcher"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HEAVY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HEAVY[name]}"), name)
