@@ -61,19 +61,24 @@ def _closing(text: str, at: int) -> int:
 
 
 def _without_loose_quotes(text: str) -> str:
-    """``text`` without the quotes that open nothing, so that every quote left is half of a pair."""
+    """``text`` without the quotes that open nothing or hold nothing: every quote left is half of a phrase."""
     kept: list[str] = []
     at = 0
     while at < len(text):
         end = _closing(text, at)
-        if end:
+        if end and _inside(text, at, end):
             kept.append(text[at : end + 1])
         elif text[at] not in _QUOTE_SIGNS:
             kept.append(text[at])
-        elif kept and kept[-1][-1] not in " +-:(":
+        elif end or (kept and kept[-1][-1] not in " +-:("):
             kept.append(" ")
         at = end + 1 if end else at + 1
     return "".join(kept)
+
+
+def _inside(text: str, at: int, end: int) -> str:
+    """The words between two quotes, without quotes of another kind."""
+    return " ".join("".join(" " if sign in _QUOTE_SIGNS else sign for sign in text[at + 1 : end]).split())
 
 
 class _Reader:
@@ -141,6 +146,7 @@ class _Reader:
     def _atom(self, depth: int) -> Node | None:
         if self._here("(") and depth < MAX_DEPTH:
             return self._brackets(depth)
+        self.at += self._here("(")  # too deep to mean anything
         if self._at_quote():
             phrase = self._phrase()
             return self._counted(Phrase(phrase)) if phrase else None
@@ -156,7 +162,8 @@ class _Reader:
             self.at += 1
         if not nodes:
             return None
-        return nodes[0] if len(nodes) == 1 and not isinstance(nodes[0], AnyOf | Signed) else Sequence(nodes)
+        alone = len(nodes) == 1 and not isinstance(nodes[0], AnyOf | Signed) and str(nodes[0])[0] not in "+-"
+        return nodes[0] if alone else Sequence(nodes)
 
     def _operated(self, match: re.Match[str], depth: int) -> Node | None:
         name, start = match.group(1).lower(), self.at
@@ -181,8 +188,10 @@ class _Reader:
 
     def _prefix_or_word(self, text: str) -> Word | Prefix | None:
         stem = text.rstrip("*")
-        if not stem:
+        if not stem.strip("+-|()"):
             return None
+        if stem == "OR":  # joins nothing, so it is a word
+            return Word("or")
         if stem != text and len(stem) >= LEAST_PREFIX:
             return Prefix(stem)
         return Word(stem)
@@ -211,19 +220,30 @@ class _Reader:
 
     def _phrase(self) -> str:
         end = _closing(self.text, self.at)
-        inside = self.text[self.at + 1 : end]
+        inside = _inside(self.text, self.at, end)
         self.at = end + 1
-        return " ".join("".join(" " if sign in _QUOTE_SIGNS else sign for sign in inside).split())
+        return inside
 
     def _bare_word(self, depth: int) -> str:
-        """Up to the next space, or the bracket that closes us; brackets opened inside the word belong to it."""
+        """Up to the next space, quote or bracket that is not the word's own; those of ``f(x)`` are."""
         start, opened = self.at, 0
         while self.at < len(self.text) and not self.text[self.at].isspace():
             character = self.text[self.at]
-            if character == ")" and depth and opened == 0:
+            ends_group = character == ")" and depth > 0 and opened == 0
+            opens_group = character == "(" and opened == 0 and not self._closes_in_word()
+            if ends_group or opens_group or character in _QUOTE_SIGNS:
                 break
-            if character in _QUOTE_SIGNS:
-                break
-            opened += (character == "(") - (character == ")")
+            opened = max(0, opened + (character == "(") - (character == ")"))
             self.at += 1
         return self.text[start : self.at]
+
+    def _closes_in_word(self) -> bool:
+        """Is the bracket here closed before the next space or quote?"""
+        opened = 0
+        for character in self.text[self.at :]:
+            if character.isspace() or character in _QUOTE_SIGNS:
+                return False
+            opened += (character == "(") - (character == ")")
+            if opened == 0:
+                return True
+        return False
