@@ -177,9 +177,9 @@ def test_kill_9_loses_nothing_published(tmp_path):
             stdout=subprocess.PIPE,
             text=True,
         )
-        acknowledged = [int(line) for _, line in zip(range(updates + 1), process.stdout) if line.strip().isdigit()]
+        lines = [next(process.stdout) for _ in range(updates + 1)]
         process.send_signal(signal.SIGKILL)
-        acknowledged += [int(line) for line in process.stdout if line.strip().isdigit()]
+        acknowledged = [int(line) for line in (*lines, *process.stdout) if line.strip().isdigit()]
         process.wait()
         process.stdout.close()
         manifest = store.manifest()

@@ -111,7 +111,7 @@ def assert_same(snapshot, oracle, query, k, prior_weight=1.0):
         assert hits.total.value <= len(expected)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     st.lists(documents(), min_size=1, max_size=4),
     st.sets(st.integers(0, 12), max_size=4),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 WORD_BYTES = 12  # memory a word of the stream takes until it is written
 ENTRY_BYTES = 250  # memory an entry of the vocabulary takes
 ROW_BYTES = 1_500  # memory a document takes beside its words and text
-RUN_OCCURRENCES = 8_000_000  # occurrences that are inverted at once
+RUN_OCCURRENCES = 4_000_000  # occurrences that are inverted at once
 
 
 class SegmentBuilder:

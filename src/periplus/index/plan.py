@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from periplus.errors import UsageError
@@ -40,11 +41,7 @@ class PlannedList(Struct, frozen=True):
     prefix: str = ""
     everything: bool = False
     field: int = -1
-
-    @property
-    def is_made(self) -> bool:
-        """Whether the list has to be made for this query."""
-        return self.field >= 0 or not self.term
+    is_made: bool = True  # for this query, because it does not stand in the file
 
 
 class PlannedGroup(Struct, frozen=True):
@@ -90,7 +87,10 @@ def _lists(group: Group, statistics: Statistics) -> tuple[PlannedList, ...]:
     strong = max((n for n, form in zip(frequencies, group.forms, strict=True) if form.share >= STRONG_SHARE), default=0)
     return tuple(
         PlannedList(
-            fixed(group.weight * form.share * idf(statistics.live, max(strong, frequency))), form.term, field=field
+            fixed(group.weight * form.share * idf(statistics.live, max(strong, frequency))),
+            form.term,
+            field=field,
+            is_made=field >= 0,
         )
         for form, frequency in zip(group.forms, frequencies, strict=True)
     )
@@ -113,4 +113,4 @@ def _fitted(plan: Plan) -> Plan:
 
 def _scaled(entry: PlannedList, limit: int, largest: int) -> PlannedList:
     weight = max(1, entry.weight * (limit // 2) // largest)
-    return PlannedList(weight, entry.term, entry.phrase, entry.prefix, entry.everything, entry.field)
+    return msgspec.structs.replace(entry, weight=weight)

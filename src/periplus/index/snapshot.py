@@ -5,7 +5,7 @@ A document number is ``segment ordinal << 32 | number in the segment`` and means
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from periplus.index.weights import UNIT
 from periplus.records import Total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from periplus.index.generations import Hold
     from periplus.index.manifest import Manifest
@@ -56,7 +56,7 @@ class Snapshot:
         self.degraded: tuple[str, ...] = () if any(len(view.prior) for view in views) else ("ranks",)
         self._views = tuple(views)
         self._hold = hold
-        self._known: dict[str, tuple[int, ...]] = {}
+        self._known: dict[str, tuple[int, tuple[int, ...]]] = {}
 
     def close(self) -> None:
         """Let go of the generation, so that its files may be removed."""
@@ -75,8 +75,8 @@ class Snapshot:
         if order not in ORDERS:
             raise UsageError(f"cannot order by {order!r}; choose one of {', '.join(ORDERS)}")
         plan = make_plan(query, self, prior_weight)
-        prepared = [(view, view.prepare(plan, self._finder(view))) for view in self._views]
-        prepared = [(view, ready) for view, ready in prepared if ready.can_match()]
+        prepared = [(view, view.prepare(plan, partial(self._number_in, view))) for view in self._views]
+        prepared = [(view, ready) for view, ready in prepared if ready.can_match]
         if order == "date":
             return self._newest(query.filters, k, prepared)
         best = Best(k)
@@ -95,8 +95,8 @@ class Snapshot:
         admitted = view.admitted(query.filters)
         mask[local] = 1 if not len(admitted) else admitted[local]
         best = Best(0)
-        ready = view.prepare(make_plan(query, self, 0.0), self._finder(view))
-        if ready.can_match():
+        ready = view.prepare(make_plan(query, self, 0.0), partial(self._number_in, view))
+        if ready.can_match:
             view.search(ready, mask, best, prune=False)
         return best.matching > 0
 
@@ -150,8 +150,7 @@ class Snapshot:
 
     def frequency(self, term: str) -> int:
         """Live documents with a term."""
-        numbers = self._numbers_of(term)
-        return sum(view.frequency(n) for view, n in zip(self._views, numbers, strict=True) if n >= 0)
+        return self._looked_up(term)[0]
 
     def prefix_frequency(self, prefix: str, field: int = -1) -> int:
         """Live documents with any word that begins with ``prefix``."""
@@ -173,18 +172,20 @@ class Snapshot:
         terms = (dictionary.term(low + int(place)).decode() for place in best[: 2 * limit])
         return [term for term in terms if not term.startswith(STEM_MARK)][:limit]
 
-    def _numbers_of(self, term: str) -> tuple[int, ...]:
-        """The number of a term in each segment; -1 where it does not occur."""
+    def _looked_up(self, term: str) -> tuple[int, tuple[int, ...]]:
+        """Live frequency of a term, and its number in each segment; -1 where it does not occur."""
         known = self._known.get(term)
         if known is None:
             if len(self._known) >= TERMS_KEPT:
                 self._known.clear()
             text = [term.encode()]
-            known = self._known[term] = tuple(int(view.segment.dictionary.find(text)[0]) for view in self._views)
+            numbers = tuple(int(view.segment.dictionary.find(text)[0]) for view in self._views)
+            live = sum(view.frequency(number) for view, number in zip(self._views, numbers, strict=True) if number >= 0)
+            known = self._known[term] = (live, numbers)
         return known
 
-    def _finder(self, view: SegmentView) -> Callable[[str], int]:
-        return lambda term: self._numbers_of(term)[view.ordinal]
+    def _number_in(self, view: SegmentView, term: str) -> int:
+        return self._looked_up(term)[1][view.ordinal]
 
     # Documents
 
@@ -226,7 +227,7 @@ class Snapshot:
         from periplus.index.kernels.lists import frequencies
 
         view, local = self._located(number)
-        numbers = np.array([self._numbers_of(term)[view.ordinal] for term in terms], np.int64)
+        numbers = np.array([self._number_in(view, term) for term in terms], np.int64)
         table = np.zeros(len(terms) * len(FIELDS), np.int64)
         segment = view.segment
         tables = (*segment.postings.tables, *segment.positions.tables)
@@ -238,7 +239,7 @@ class Snapshot:
         from periplus.index.kernels.lists import positions
 
         view, local = self._located(number)
-        found_in = self._numbers_of(term)[view.ordinal]
+        found_in = self._number_in(view, term)
         if found_in < 0:
             return np.empty(0, np.int64)
         segment = view.segment
@@ -278,7 +279,8 @@ class Snapshot:
     def _whole_column(self, view: SegmentView, name: str) -> NDArray[Any]:
         columns = view.segment.columns
         if name in NAMED:
-            return self._translations[name][view.ordinal][columns.array(name)]
+            numbers: NDArray[np.int64] = self._translations[name][view.ordinal][columns.array(name)]
+            return numbers
         if name in ("key", "page_key", "published", "fetched"):
             return columns.array(name)
         if name == "prior":

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.index.overlays import window_maxima
-from periplus.index.plan import FORBIDDEN
+from periplus.index.plan import OPTIONAL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from periplus.index.norms import Epoch
@@ -175,7 +177,7 @@ class SegmentView:
             *best.arrays,
         )
 
-    def prepare(self, plan: Plan, find: Any) -> Prepared:
+    def prepare(self, plan: Plan, find: Callable[[str], int]) -> Prepared:
         """The plan with the numbers of this segment; ``find`` gives the number of a term in it."""
         terms: list[int] = []
         weights: list[int] = []
@@ -195,11 +197,9 @@ class SegmentView:
 
     def floor(self, prepared: Prepared, rank: int) -> int:
         """A score that at least so many documents reach as the ``rank``-th stored best impact stands for."""
-        terms, weights = prepared.lists[0], prepared.lists[1]
-        native = terms >= 0
-        if not native.any():
-            return 0
-        return int((self.best[4 * terms[native] + rank].astype(np.int64) * weights[native]).max())
+        best = self.best
+        native = (pair for pair in zip(prepared.terms, prepared.weights, strict=True) if pair[0] >= 0)
+        return max((int(best[4 * term + rank]) * weight for term, weight in native), default=0)
 
 
 class Prepared:
@@ -208,20 +208,16 @@ class Prepared:
     def __init__(
         self, plan: Plan, terms: list[int], weights: list[int], starts: list[int], made: list[MadeList]
     ) -> None:
-        clauses = np.array([group.clause for group in plan.groups], np.int64)
+        self.terms = terms
+        self.weights = weights
         self.clauses = plan.clauses
         self.prior_weight = plan.prior_weight
-        self.lists = (np.array(terms, np.int64), np.array(weights, np.int64), np.array(starts, np.int64), clauses)
+        clauses = [group.clause for group in plan.groups]
+        present = {clause for clause, low, high in zip(clauses, starts, starts[1:], strict=False) if high > low}
+        wanted = range(plan.clauses) if plan.clauses else (OPTIONAL,)
+        self.can_match = all(clause in present for clause in wanted)  # every required clause has a list here
+        self.lists = tuple(np.array(values, np.int64) for values in (terms, weights, starts, clauses))
         self.made = _joined(made)
-
-    def can_match(self) -> bool:
-        """Whether every required clause has a list here."""
-        _, _, starts, clauses = self.lists
-        sizes = np.diff(starts)
-        present = set(clauses[sizes > 0].tolist())
-        if self.clauses:
-            return all(clause in present for clause in range(self.clauses))
-        return bool(present - {FORBIDDEN})
 
 
 class Best:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import cache
 
-# Scripts written without spaces between words: indexed as overlapping pairs of letters.
+# Scripts written without spaces between words (first plane): indexed as overlapping pairs of letters.
 UNSPACED_RANGES = (
     (0x0E00, 0x0E7F),  # Thai
     (0x0E80, 0x0EFF),  # Lao
@@ -24,7 +24,6 @@ UNSPACED_RANGES = (
     (0x4E00, 0x9FFF),
     (0xAC00, 0xD7A3),  # Hangul syllables
     (0xF900, 0xFAFF),
-    (0x20000, 0x3FFFF),
 )
 # Marks that only decorate a letter; the vowel signs of Indic scripts are not among them.
 DECORATING_MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u0652\u0670]+")
@@ -32,13 +31,13 @@ DECORATING_MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u
 PLAIN_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŧ": "t", "ŋ": "n"}
 )
-HIGHEST_MARK = 0x1FFFF
+HIGHEST_POINT = 0xFFFF
 
 
 @cache
 def marks() -> str:
-    """All combining marks, as the inside of a character class."""
-    points = [point for point in range(0x300, HIGHEST_MARK) if unicodedata.category(chr(point)) in ("Mn", "Mc")]
+    """The combining marks of the first plane, as the inside of a character class."""
+    points = [point for point in range(0x300, HIGHEST_POINT) if unicodedata.category(chr(point)) in ("Mn", "Mc")]
     return _as_class(points)
 
 
@@ -48,7 +47,7 @@ def spaced() -> str:
     without = [range(low, high + 1) for low, high in UNSPACED_RANGES]
     points = [
         point
-        for point in range(HIGHEST_MARK)
+        for point in range(HIGHEST_POINT)
         if (chr(point).isalnum() or chr(point) == "_" or unicodedata.category(chr(point)) in ("Mn", "Mc"))
         and not any(point in span for span in without)
     ]

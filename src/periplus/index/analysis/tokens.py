@@ -10,7 +10,7 @@ from msgspec import Struct
 from periplus.index.analysis.characters import normalized
 from periplus.index.analysis.forms import PART_SHARE, exact_term, forms_of
 from periplus.index.analysis.stemming import base_language
-from periplus.index.analysis.words import ascii_words, letter_pattern, words
+from periplus.index.analysis.words import has_unspaced, letter_pattern, word_texts, words
 from periplus.index.query import TermForm
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def word_keys(text: str) -> list[str | tuple[TermForm, ...]]:
     A word of a script without spaces comes as its forms, any other as written: ``forms_of_key`` makes forms of both.
     """
     plain, _ = normalized(text)
-    if plain.isascii():
-        return ascii_words(plain)
+    if not has_unspaced(plain):
+        return word_texts(plain)
     keys: list[str | tuple[TermForm, ...]] = []
     for word in words(plain):
         if word.unspaced:
