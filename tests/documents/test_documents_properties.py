@@ -7,8 +7,9 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.addresses import canonical
+from periplus.addresses import canonical, try_canonical
 from periplus.documents import READERS, parse
+from periplus.documents.links import LinkSet
 from periplus.documents.text import clean, clean_lines, shorten
 from periplus.errors import ParseError
 from periplus.reasons import REASONS
@@ -116,3 +117,11 @@ def test_cleaning_is_idempotent(line):
 def test_shortening_keeps_a_beginning(line, limit):
     assert len(shorten(line, limit)) <= limit
     assert line.startswith(shorten(line, limit))
+
+
+upward = st.from_regex(r"(\.\./){1,4}[a-z0-9_./?#%:\\ -]{0,12}", fullmatch=True)
+
+
+@given(upward, st.sampled_from(["https://e.example/", "https://e.example/a/b/c.html", "https://e.example/a/b/?q=../x"]))
+def test_steps_upwards_are_resolved_as_the_standard_says(href, base):
+    assert LinkSet(base).address(href) == try_canonical(href, base)

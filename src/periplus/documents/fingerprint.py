@@ -23,11 +23,12 @@ _CHARACTER_SHINGLE: Final = 5  # characters, for scripts without spaces
 _LONGEST: Final = 64 * 1024  # bytes of text that count
 _LONG_WORDS: Final = 24  # mean bytes a word from which the text is taken to have no spaces
 _POLYNOMIAL: Final = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
+_CHAIN: Final = np.uint64(0xD6E8FEB86659FD93)  # odd, and another, so that words do not shift into each other
 _MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)  # the finaliser of splitmix64
 _MIX_2: Final = np.uint64(0x94D049BB133111EB)
 
-# Bytes that are part of a word: ASCII letters and digits, and everything beyond ASCII.
-_IS_WORD: Final = np.array([chr(byte).isalnum() if byte < 128 else True for byte in range(256)])
+# 1 for bytes that are part of a word: ASCII letters and digits, and everything beyond ASCII.
+_IS_WORD: Final = bytes(chr(byte).isalnum() if byte < 128 else True for byte in range(256))
 
 # For each byte its eight bits, each in a byte of its own: adding these counts eight bits at once.
 _SPREAD: Final = np.unpackbits(np.arange(256, dtype=np.uint8).reshape(-1, 1), axis=1, bitorder="little").view(
@@ -44,7 +45,7 @@ def content_hash(body: bytes) -> int:
 def simhash(text: str) -> int:
     """The near-duplicate fingerprint of a text; 0 for a text without words."""
     folded = text[:_LONGEST].lower().encode("utf-8", "ignore")[:_LONGEST]
-    hashes = _word_hashes(np.frombuffer(folded, dtype=np.uint8))
+    hashes = _word_hashes(folded)
     if len(hashes) and len(folded) / len(hashes) > _LONG_WORDS:
         letters = np.frombuffer(text[:_LONGEST].encode("utf-32-le", "ignore"), dtype=np.uint32)
         return _folded_bits(_shingled(_mixed(letters.astype(np.uint64)), _CHARACTER_SHINGLE))
@@ -60,15 +61,15 @@ def signed(number: int) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
-def _word_hashes(data: NDArray[np.uint8]) -> NDArray[np.uint64]:
+def _word_hashes(text: bytes) -> NDArray[np.uint64]:
     """A hash for each word of the text, in order; equal words have equal hashes wherever they stand."""
-    inside = np.concatenate(([False], _IS_WORD[data], [False]))
+    inside = np.frombuffer(b"\0%b\0" % text.translate(_IS_WORD), dtype=np.uint8)
     edges = np.flatnonzero(inside[1:] != inside[:-1])
     starts, ends = edges[::2], edges[1::2]
-    powers, inverses = _powers(len(data))
-    running = np.zeros(len(data) + 1, dtype=np.uint64)
-    np.cumsum((data.astype(np.uint64) + np.uint64(1)) * powers[: len(data)], out=running[1:])
-    return _mixed((running[ends] - running[starts]) * inverses[starts])
+    powers, inverses = _powers(len(text))
+    running = np.zeros(len(text) + 1, dtype=np.uint64)
+    np.cumsum(np.frombuffer(text, dtype=np.uint8) * powers[: len(text)], out=running[1:])
+    return (running[ends] - running[starts]) * inverses[starts]
 
 
 @lru_cache(maxsize=8)
@@ -98,7 +99,7 @@ def _shingled(hashes: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
         width, count = len(hashes), min(1, len(hashes))
     combined = np.zeros(count, dtype=np.uint64)
     for place in range(width):
-        combined = combined * np.uint64(_POLYNOMIAL) + hashes[place : place + count]
+        combined = combined * _CHAIN + hashes[place : place + count]
     return _mixed(combined)
 
 

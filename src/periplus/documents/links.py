@@ -6,6 +6,7 @@ A target may appear several times with different text; the same target with the 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from periplus.addresses import try_canonical
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 _RELATIONS: Final = ("nofollow", "ugc", "sponsored")
+# Steps upwards before a name that no other reading of an address could begin with.
+_UPWARDS: Final = re.compile(r"(?:\.\./){1,30}(?=[A-Za-z0-9_][^:\\]*\Z)")
 
 
 class LinkSet:
@@ -24,6 +27,7 @@ class LinkSet:
     def __init__(self, base: str) -> None:
         self._base = base
         self._addresses: dict[str, str | None] = {}
+        self._folders: list[str] = [base]
         self._links: dict[tuple[str, str], Link] = {}
         self.truncated = False
 
@@ -32,9 +36,23 @@ class LinkSet:
         try:
             return self._addresses[href]
         except KeyError:
-            found = try_canonical(href, self._base) if 0 < len(href) <= bounds.ADDRESS_CHARS else None
+            found = self._resolved(href) if 0 < len(href) <= bounds.ADDRESS_CHARS else None
             self._addresses[href] = found
             return found
+
+    def _resolved(self, href: str) -> str | None:
+        """``../x`` is ``x`` seen from the folder above, which takes the quick way of ``try_canonical``."""
+        steps = _UPWARDS.match(href) if href[0] == "." else None
+        if steps is None:
+            return try_canonical(href, self._base)
+        return try_canonical(href[steps.end() :], self._folder(steps.end() // 3))
+
+    def _folder(self, steps: int) -> str:
+        """The address of the folder so many steps above the page."""
+        while len(self._folders) <= steps:
+            above = "../" * len(self._folders)
+            self._folders.append(try_canonical(above, self._base) or self._base)
+        return self._folders[steps]
 
     def add(self, href: str, text: str, title: str = "", rel: Collection[str] = (), place: str = "content") -> None:
         """Take a link in; ``text`` and ``title`` are clean."""

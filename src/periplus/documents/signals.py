@@ -33,8 +33,7 @@ _ADULT: Final = frozenset({"porn", "porno", "xxx", "hentai", "milf", "camgirls",
 
 def measure(page: Page, reading: Reading, language: str) -> tuple[int, dict[str, float]]:
     """The number of words in the main text, and all signals."""
-    words = reading.text.split()
-    count = word_count(reading.text, len(words), language)
+    count = word_count(reading.text, language)
     signals = dict(reading.signals)
     sample = reading.text[: _SAMPLE * 8].lower().split()[:_SAMPLE]
     if len(sample) >= _FEWEST:
@@ -45,11 +44,18 @@ def measure(page: Page, reading: Reading, language: str) -> tuple[int, dict[str,
     return count, signals
 
 
-def word_count(text: str, spaced: int, language: str) -> int:
+def word_count(text: str, language: str) -> int:
     """Words in a text; where a script has no spaces, characters by how many a word has on average."""
+    spaced = _spaced(text)
     if language not in _UNSPACED:
         return spaced
     return max(spaced, round((len(text) - text.count(" ") - text.count("\n")) / _CHARS_A_WORD.get(language, 4.5)))
+
+
+def _spaced(text: str) -> int:
+    if "  " in text:  # code keeps its spacing
+        return len(text.split())
+    return text.count(" ") + text.count("\n") + 1 if text else 0
 
 
 def _word_shares(sample: list[str], language: str) -> dict[str, float]:
@@ -58,12 +64,12 @@ def _word_shares(sample: list[str], language: str) -> dict[str, float]:
     stops = STOP_WORDS.get(language)
     shares: dict[str, float] = {}
     if stops is not None:
-        shares["stop_words"] = sum(counts[word] for word in stops) / total
+        shares["stop_words"] = sum([counts[word] for word in stops.intersection(counts)]) / total
     common = ((times, word) for word, times in counts.items() if times > 2 and len(word) > 3)
     shares["repetition"] = (
         max((times for times, word in common if stops is None or word not in stops), default=1) / total
     )
-    if adult := sum(counts[word] for word in _ADULT):
+    if adult := sum([counts[word] for word in _ADULT.intersection(counts)]):
         shares["adult_words"] = adult / total
     return shares
 

@@ -17,6 +17,8 @@ _UNWANTED: Final = re.compile(
 
 def clean(text: str) -> str:
     """One line: runs of white space become one space, unwanted characters vanish."""
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip(" ")  # most short texts are clean already
     line = " ".join(text.split())
     if line.isprintable():
         return line

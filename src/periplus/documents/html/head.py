@@ -14,7 +14,7 @@ from periplus.documents.text import clean, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from periplus.documents.html.walk import Walk
+    from periplus.documents.html.pieces import Findings
     from periplus.documents.links import LinkSet
     from periplus.documents.reading import Reading
 
@@ -53,7 +53,7 @@ _IMMEDIATE: Final = 1.0  # seconds: a refresh this quick is a redirect
 _LANGUAGE: Final = re.compile(r"^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*$")
 
 
-def describe(reading: Reading, walk: Walk, links: LinkSet, fetched: float) -> None:
+def describe(reading: Reading, walk: Findings, links: LinkSet, fetched: float) -> None:
     """Fill ``reading`` with everything the head says."""
     named = _by_name(walk.metas)
     _describe_robots(reading, walk, fetched)
@@ -77,13 +77,13 @@ def _by_name(metas: list[dict[str, str]]) -> dict[str, str]:
     return found
 
 
-def _describe_robots(reading: Reading, walk: Walk, fetched: float) -> None:
+def _describe_robots(reading: Reading, walk: Findings, fetched: float) -> None:
     for meta in walk.metas:
         if meta.get("name", "").strip().lower() in robots.NAMES:
             reading.robots |= robots.directives(meta.get("content", ""), fetched)
 
 
-def _describe_texts(reading: Reading, walk: Walk, named: dict[str, str]) -> None:
+def _describe_texts(reading: Reading, walk: Findings, named: dict[str, str]) -> None:
     reading.title = walk.title or clean(named.get("og:title", "") or named.get("twitter:title", ""))
     description = named.get("description") or named.get("og:description") or named.get("twitter:description") or ""
     reading.description = shorten(clean(description), bounds.DESCRIPTION_CHARS)
@@ -102,7 +102,7 @@ def _author(named: dict[str, str], items: list[dict[str, Any]]) -> str:
     return clean(by_meta)[: bounds.TITLE_CHARS]
 
 
-def _describe_links(reading: Reading, walk: Walk, links: LinkSet) -> None:
+def _describe_links(reading: Reading, walk: Findings, links: LinkSet) -> None:
     canonicals: list[str] = []
     for tag in walk.link_tags:
         relations = _LINKING.intersection(tag.get("rel", "").lower().split())
@@ -129,12 +129,12 @@ def _add_alternate(reading: Reading, tag: dict[str, str], url: str) -> None:
         reading.hreflang.setdefault(language, url)
 
 
-def _http_equiv(walk: Walk, name: str) -> str:
+def _http_equiv(walk: Findings, name: str) -> str:
     matching = (meta.get("content", "") for meta in walk.metas if meta.get("http-equiv", "").lower() == name)
     return next(filter(None, matching), "")
 
 
-def _redirect(walk: Walk, links: LinkSet) -> str:
+def _redirect(walk: Findings, links: LinkSet) -> str:
     refresh = _REFRESH.match(_http_equiv(walk, "refresh"))
     if not refresh or not refresh.group(2).strip():
         return ""
@@ -148,7 +148,7 @@ def _redirect(walk: Walk, links: LinkSet) -> str:
 # Dates: JSON-LD is believed over meta tags, those over the first time element
 
 
-def _dates(walk: Walk, named: dict[str, str], items: list[dict[str, Any]], fetched: float) -> Dates:
+def _dates(walk: Findings, named: dict[str, str], items: list[dict[str, Any]], fetched: float) -> Dates:
     by_item = _item_dates(items, fetched)
     if by_item.published:
         return by_item
@@ -166,7 +166,7 @@ def _item_dates(items: list[dict[str, Any]], fetched: float) -> Dates:
     return Dates(published, modified, "json-ld") if published or modified else Dates()
 
 
-def _time_dates(walk: Walk, fetched: float) -> Dates:
+def _time_dates(walk: Findings, fetched: float) -> Dates:
     times = [time for time in walk.times if time.get("datetime")]
     marked = [time for time in times if time.get("itemprop", "").lower() == "datepublished" or "pubdate" in time]
     changed = [time for time in times if time.get("itemprop", "").lower() == "datemodified"]

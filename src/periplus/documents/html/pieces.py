@@ -1,9 +1,42 @@
-"""The pieces that a walk over a page leaves behind: blocks of text and raw links.
+"""The pieces that a walk over a page leaves behind: blocks of text, raw links, and what its head holds.
 
-Plain classes with slots, because a page makes hundreds of them.
+Plain classes with slots where a page makes hundreds of them.
 """
 
 from __future__ import annotations
+
+from msgspec import Struct, field
+
+
+class Place:
+    """Where in the page a text stands; shared by all texts of one part, and never changed."""
+
+    __slots__ = ("code", "heading", "main", "row", "zone")
+
+    def __init__(self, zone: int = 0, main: int = 0, heading: int = 0, row: int = 0, *, code: bool = False) -> None:
+        self.zone = zone
+        self.main = main  # 2 inside ``main``, 1 inside an article
+        self.heading = heading  # the level, where it stands in a heading
+        self.row = row  # number of the table row; 0 outside tables
+        self.code = code  # spacing matters
+
+    def moved(
+        self,
+        zone: int | None = None,
+        main: int | None = None,
+        heading: int | None = None,
+        row: int | None = None,
+        *,
+        code: bool = False,
+    ) -> Place:
+        """A place that differs in what is given."""
+        return Place(
+            self.zone if zone is None else zone,
+            self.main if main is None else main,
+            self.heading if heading is None else heading,
+            self.row if row is None else row,
+            code=code or self.code,
+        )
 
 
 class Block:
@@ -11,14 +44,14 @@ class Block:
 
     __slots__ = ("heading", "in_main", "link_chars", "row", "size", "text", "zone")
 
-    def __init__(self, text: str, zone: int, link_chars: int, in_main: int, heading: int, row: int) -> None:
+    def __init__(self, text: str, link_chars: int, place: Place) -> None:
         self.text = text
-        self.size = len(text)
-        self.zone = zone
-        self.link_chars = link_chars
-        self.in_main = in_main
-        self.heading = heading
-        self.row = row
+        self.size = size = len(text)
+        self.link_chars = min(size, link_chars)
+        self.zone = place.zone
+        self.in_main = place.main
+        self.heading = place.heading
+        self.row = place.row
 
 
 class RawLink:
@@ -26,11 +59,30 @@ class RawLink:
 
     __slots__ = ("alt", "block", "href", "rel", "text", "title", "zone")
 
-    def __init__(self, href: str, rel: str, title: str, block: int, zone: int) -> None:
+    def __init__(self, href: str, rel: str | None, title: str | None, text: str, block: int, zone: int) -> None:
         self.href = href
         self.rel = rel
         self.title = title
+        self.text = text
         self.block = block
         self.zone = zone
-        self.text = ""
         self.alt = ""
+
+
+class Findings(Struct):
+    """All that was found in one page, raw."""
+
+    blocks: list[Block] = field(default_factory=list)
+    links: list[RawLink] = field(default_factory=list)
+    images: list[tuple[str, str]] = field(default_factory=list)  # source, alt text
+    metas: list[dict[str, str]] = field(default_factory=list)
+    link_tags: list[dict[str, str]] = field(default_factory=list)
+    times: list[dict[str, str]] = field(default_factory=list)
+    json_ld: list[str] = field(default_factory=list)
+    title: str = ""
+    base: str = ""
+    language: str = ""
+    scripts: int = 0
+    script_sources: list[str] = field(default_factory=list)
+    hidden_chars: int = 0
+    truncated: bool = False

@@ -15,8 +15,7 @@ from periplus.documents.text import clean
 from periplus.records import Heading
 
 if TYPE_CHECKING:
-    from periplus.documents.html.pieces import Block, RawLink
-    from periplus.documents.html.walk import Walk
+    from periplus.documents.html.pieces import Block, Findings, RawLink
     from periplus.records import Page
 
 _SCRIPTED: Final = 3  # scripts from which an empty page is taken to be drawn by them
@@ -51,7 +50,7 @@ def read_markup(markup: str, page: Page) -> Reading:
     return reading
 
 
-def _read_body(reading: Reading, found: Walk, chosen: list[bool]) -> None:
+def _read_body(reading: Reading, found: Findings, chosen: list[bool]) -> None:
     main: list[Block] = []
     rest: list[Block] = []
     for block, kept in zip(found.blocks, chosen, strict=True):
@@ -62,7 +61,7 @@ def _read_body(reading: Reading, found: Walk, chosen: list[bool]) -> None:
     reading.headings = [Heading(block.heading, block.text[: bounds.HEADING_CHARS]) for block in headings]
 
 
-def _read_links(reading: Reading, found: Walk, chosen: list[bool], links: LinkSet) -> None:
+def _read_links(reading: Reading, found: Findings, chosen: list[bool], links: LinkSet) -> None:
     if reading.redirect:
         links.add(reading.redirect, "")
     for link in found.links:
@@ -87,7 +86,7 @@ def _place(link: RawLink, chosen: list[bool]) -> str:
     return "content" if kept else "navigation"
 
 
-def _measure(reading: Reading, found: Walk, markup_chars: int) -> None:
+def _measure(reading: Reading, found: Findings, markup_chars: int) -> None:
     visible = sum([block.size for block in found.blocks])
     linked = sum([block.link_chars for block in found.blocks])
     trackers = sum(1 for source in found.script_sources if any(name in source for name in _TRACKERS))
@@ -101,7 +100,7 @@ def _measure(reading: Reading, found: Walk, markup_chars: int) -> None:
     reading.needs_javascript = _needs_javascript(reading, found, visible)
 
 
-def _needs_javascript(reading: Reading, found: Walk, visible: int) -> bool:
+def _needs_javascript(reading: Reading, found: Findings, visible: int) -> bool:
     """Whether an empty page is drawn by its scripts: there are several, or it says so to those who run none."""
     if reading.text or not found.scripts:
         return False

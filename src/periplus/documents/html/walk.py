@@ -1,10 +1,14 @@
-"""One walk over an HTML page: blocks of text with their zone, links, images, headings and all of the head.
+"""One walk over an HTML page: blocks of text with their place, links, and what ``gather`` finds.
 
-The parser's tree arrives as events, so depth costs nothing and no node is ever an object. A *block* is the text
-between two block-level tags; it remembers its zone, how much of it is link text, whether it lies inside the element
-that the page marks as its main part, and its table row, so that cells can be joined again.
+A *block* is the text between two block-level tags; it remembers its zone, how much of it is link text, whether it lies
+inside the element that the page marks as its main part, and its table row, so that cells can be joined again.
 
-Bounds: elements and time (``Overrun`` ends the walk, what was gathered stays), characters of JSON-LD, images.
+The parser's tree stays in C. An element that holds nothing but text, inline tags and links is *plain* and gives its
+text and its links in two calls; only the others are walked through, child by child. Which these are is found
+beforehand: the ancestors of everything that ``tags.PARTING`` names. The walk keeps its own stack, so depth costs
+nothing.
+
+Bounds: elements and time (the walk ends early, what was gathered stays), links, characters of JSON-LD, images.
 """
 
 from __future__ import annotations
@@ -12,162 +16,242 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from turbohtml.saxparse import SaxHandler, sax_parse
+import turbohtml
+from turbohtml import Element, Text
 
 from periplus.documents import bounds
-from periplus.documents.html import zones
-from periplus.documents.html.pieces import Block, RawLink
+from periplus.documents.html import tags, zones
+from periplus.documents.html.gather import gather
+from periplus.documents.html.pieces import Block, Findings, Place, RawLink
 from periplus.documents.text import clean, clean_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-Attributes = tuple[tuple[str, str | None], ...]
+    from turbohtml import Document, Node
 
 _SELF_LINK_SIGNS: Final = frozenset({"¶", "#", "§", "🔗", "🔗︎", "\uf0c1"})
-_NOTHING, _TITLE, _JSON_LD, _HIDDEN = range(4)  # what the text of an element that is left out is
-_ATTRIBUTES: Final = 64  # attributes of one tag that are looked at
+_SIGN_CHARS: Final = 2  # of the longest of them
+_LINKS: Final = 4 * bounds.LINKS  # many are repeated, or lead nowhere
+_INLINE, _BLOCK, _ANCHOR = range(3)  # what ends with an element
 
 
-class Overrun(Exception):
-    """A bound of the walk was reached."""
+def walk(markup: str) -> Findings:
+    """Walk over ``markup``; a bound that is reached ends the walk early and marks it truncated."""
+    found = Findings()
+    document = turbohtml.parse(markup, positions=False, allow_declarative_shadow_roots=False)
+    gather(document, found)
+    root = document.root
+    if root is not None:
+        hidden = [element for element in document.select(tags.HIDING) if _hides(element)]
+        _Walker(found, _mixed(document, hidden), frozenset(hidden)).run(root)
+    return found
 
 
-class Walk(SaxHandler):
-    """The handler of the parser's events; its fields are what it found."""
+def _mixed(document: Document, hidden: list[Element]) -> set[Node]:
+    """The elements that are not plain."""
+    parting = tags.PARTING
+    found: set[Node] = set()
+    parters = [element for element in document.iter_elements() if element.tag in parting]
+    for element in (*parters, *hidden):
+        parent: Node | None = element.parent
+        while parent is not None and parent not in found:
+            found.add(parent)
+            parent = parent.parent
+    return found
 
-    def __init__(self) -> None:
-        self.blocks: list[Block] = []
-        self.links: list[RawLink] = []
-        self.images: list[tuple[str, str]] = []
-        self.metas: list[dict[str, str]] = []
-        self.link_tags: list[dict[str, str]] = []
-        self.times: list[dict[str, str]] = []
-        self.json_ld: list[str] = []
-        self.title = ""
-        self.base = ""
-        self.language = ""
-        self.scripts = 0
-        self.script_sources: list[str] = []
-        self.hidden_chars = 0
-        self.truncated = False
-        # Where the walk is
-        self._zone = zones.CONTENT
-        self._main = 0
-        self._heading = 0
-        self._row = 0
+
+class _Frame:
+    """An element that is being walked through: its children to come, and how it is left."""
+
+    __slots__ = ("children", "ends", "place")
+
+    def __init__(self, element: Element, place: Place, ends: int) -> None:
+        self.children = iter(element.children)
+        self.place = place
+        self.ends = ends
+
+
+class _Walker:
+    """The state of a walk; ``run`` fills the findings."""
+
+    def __init__(self, found: Findings, mixed: set[Node], hidden: frozenset[Node]) -> None:
+        self._found = found
+        self._mixed = mixed
+        self._blocks = found.blocks
+        self._hidden = hidden
+        self._stack: list[_Frame] = []
         self._rows = 0
-        self._pre = 0
-        self._depth = 0  # of open elements that are in _STARTS; the others do not matter
-        self._skip = 0  # open elements from the one on whose text is not text
-        self._skipped = _NOTHING  # what they are
-        self._skipped_from = 0  # how many parts stood before them
-        self._json_chars = 0
-        self._restore: list[tuple[int, int, int, int]] = []  # depth, zone, main, row to go back to
         self._parts: list[str] = []  # texts since the last block ended
-        self.characters = self._parts.append  # type: ignore[method-assign,assignment]  # no call of ours a text
+        self._elements = 0
+        self._next_look = bounds.CLOCK_EVERY
+        self._deadline = time.monotonic() + bounds.SECONDS
         self._link_chars = 0
         self._anchor: RawLink | None = None
         self._anchor_start = 0  # how many parts of the block stood before it
-        self._restore_depth = 0  # depth of the last of them
-        self._elements = 0
-        self._countdown = bounds.CLOCK_EVERY
-        self._deadline = time.monotonic() + bounds.SECONDS
 
-    # Events. These two run for every tag of every page: hence the few calls and the plain tests.
+    def run(self, root: Element) -> None:
+        stack = self._stack
+        stack.append(_Frame(root, Place(), _BLOCK))
+        while stack and self._in_bounds():
+            frame = stack[-1]
+            if self._walk_through(frame):
+                stack.pop()
+                self._leave(frame)
+        self._found.truncated = bool(stack)
+        self._end_anchor()
+        self._end_block(stack[-1].place if stack else Place())
 
-    def start_element(self, tag: str, attrs: Attributes) -> None:
-        if self._skip:
-            self._skip += 1
-            return
-        start = _STARTS.get(tag)
-        if start is not None:
-            self._depth += 1
-            start(self, tag, attrs)
-        elif attrs and (len(attrs) > 1 or attrs[0][0] != "class"):
-            self._skip_hidden(attrs)
-        self._countdown -= 1
-        if not self._countdown:
-            self._check()
+    def _in_bounds(self) -> bool:
+        """Looked at each time an element is entered or left, and every so often within one."""
+        if self._elements < self._next_look:
+            return True
+        self._next_look = self._elements + bounds.CLOCK_EVERY
+        return self._elements <= bounds.ELEMENTS and time.monotonic() <= self._deadline
 
-    def end_element(self, tag: str) -> None:
-        if self._skip:
-            self._skip -= 1
-            if not self._skip:
-                self._end_skipped()
-                if tag in _ENDS:
-                    self._depth -= 1
-            return
-        if tag not in _ENDS:
-            return
-        end = _ENDS[tag]
-        if end is not None:
-            end(self)
-        if self._depth == self._restore_depth:
-            self._leave()
-        self._depth -= 1
+    def _walk_through(self, frame: _Frame) -> bool:
+        """Take the children of an element until one must be walked through itself; whether that was all."""
+        place = frame.place
+        parts = self._parts
+        look = self._next_look
+        for node in frame.children:
+            kind = type(node)
+            if kind is Text:
+                text = node.data  # type: ignore[attr-defined]
+                if parts or place.code or not text.isspace():
+                    parts.append(text)
+            elif kind is Element:
+                self._elements += 1
+                tag = node.tag  # type: ignore[attr-defined]
+                if tag in tags.BLOCKS:
+                    if parts:
+                        self._end_block(place)
+                    entered = self._take_block(node, tag, place)  # type: ignore[arg-type]
+                else:
+                    entered = self._take_inline(node, tag, place)  # type: ignore[arg-type]
+                if entered or self._elements >= look:
+                    return False
+        return True
 
-    def finish(self) -> None:
-        """Take in what is still open when the page ends or a bound was reached."""
-        if self._skip:
-            self._end_skipped()
-        self.end_anchor()
-        self.end_block()
+    def _leave(self, frame: _Frame) -> None:
+        if frame.ends == _BLOCK:
+            self._end_block(frame.place)
+        elif frame.ends == _ANCHOR:
+            self._end_anchor()
 
-    # What the tags do
+    # Elements: each answers whether it must be walked through
 
-    def on_block(self, tag: str, attrs: Attributes) -> None:
-        self.end_block()
-        if attrs:
-            self._hide(attrs)
+    def _take_block(self, element: Element, tag: str, place: Place) -> bool:
+        if self._hidden and element in self._hidden and tag != "body":
+            place = place.moved(zone=zones.HIDDEN)  # many pages hide their body until a script shows it
+        elif tag in tags.CONTAINERS:
+            place = self._container(element, tag, place)
+        elif tag not in tags.PLAIN_BLOCKS:
+            place = self._place_by_tag(tag, place)
+        if element in self._mixed:
+            self._stack.append(_Frame(element, place, _BLOCK))
+            return True
+        text = element.text
+        if text:
+            self._parts.append(text)
+            if self._anchor is None:
+                self._take_links(element, place)
+            self._end_block(place)
+        return False
 
-    def on_body(self, tag: str, attrs: Attributes) -> None:
-        """Many pages hide their body until a script shows it, so its own attributes do not count."""
+    def _take_inline(self, element: Element, tag: str, place: Place) -> bool:
+        if tag in tags.PARTING:
+            self._take_parting(element, tag, place)
+            return False
+        if self._hidden and element in self._hidden:
+            self._found.hidden_chars += len(element.text.strip())
+            return False
+        if element in self._mixed:
+            ends = _ANCHOR if tag == "a" and self._begin_anchor(element, place) else _INLINE
+            self._stack.append(_Frame(element, place, ends))
+            return True
+        self._parts.append(element.text)
+        if tag == "a":
+            self._take_link(element, place)
+        elif self._anchor is None:
+            self._take_links(element, place)
+        return False
 
-    def on_container(self, tag: str, attrs: Attributes) -> None:
-        self.end_block()
-        zone = zones.TAGS.get(tag, zones.CONTENT)
-        if tag == "header" and not self._main:
-            zone = zones.ASIDE
-        if attrs:
-            zone = self._zone_by_attributes(tag, attrs, zone)
-        if zone:
-            self._enter(zone)
-
-    def on_main(self, tag: str, attrs: Attributes) -> None:
-        self.end_block()
-        self._enter_main(tag)
-        self._hide(attrs)
-
-    def on_skipped(self, tag: str, attrs: Attributes) -> None:
-        if self._parts:
+    def _take_parting(self, element: Element, tag: str, place: Place) -> None:
+        if tag == "br":
+            self._parts.append("\n" if place.code else " ")
+        elif tag in tags.FRAMES:
+            self._take_frame(element, place)
+        elif self._parts:
             self._parts.append(" ")
-        self._start_skipping(_TITLE if tag == "title" and not self.title else _NOTHING)
 
-    def on_script(self, tag: str, attrs: Attributes) -> None:
-        self.scripts += 1
-        named = dict(attrs[:_ATTRIBUTES])
-        source = named.get("src")
-        if source:
-            self.script_sources.append(source)
-        is_data = (named.get("type") or "").strip().lower() == "application/ld+json"
-        self._start_skipping(_JSON_LD if is_data else _NOTHING)
-
-    def on_anchor(self, tag: str, attrs: Attributes) -> None:
-        named = dict(attrs[:_ATTRIBUTES])
-        self.end_anchor()
-        href = named.get("href")
-        if href is None:
+    def _take_frame(self, element: Element, place: Place) -> None:
+        """A frame or an area of an image map: a link without text of its own."""
+        if len(self._found.links) >= _LINKS:
             return
-        if "style" in named or "hidden" in named:
-            self._hide(attrs)
-        link = RawLink(href, named.get("rel") or "", named.get("title") or "", len(self.blocks), self._zone)
-        self._anchor = link
-        self._anchor_start = len(self._parts)
-        if len(self.links) < 4 * bounds.LINKS:
-            self.links.append(link)
+        href = element.attr("src") or element.attr("href") or ""
+        link = RawLink(href, None, None, "", len(self._blocks), place.zone)
+        link.alt = clean(element.attr("alt") or element.attr("title") or "")
+        self._found.links.append(link)
 
-    def end_anchor(self) -> None:
+    # Places
+
+    def _place_by_tag(self, tag: str, place: Place) -> Place:
+        if tag == "tr":
+            self._rows += 1
+            return place.moved(row=self._rows)
+        if tag in tags.HEADINGS:
+            return place.moved(heading=tags.HEADINGS[tag])
+        if tag in tags.CODE:
+            return place.moved(code=True)
+        return _in_main(place, tag)
+
+    def _container(self, element: Element, tag: str, place: Place) -> Place:
+        zone = zones.TAGS.get(tag, zones.CONTENT)
+        if tag == "header" and not place.main:
+            zone = zones.ASIDE
+        role = element.attr("role")
+        if role:
+            if role in zones.MAIN_ROLES:
+                return _in_main(place, role)
+            zone = zones.ROLES.get(role, zone)
+        zone = zone or _hinted_zone(element, tag)
+        current = place.zone
+        if zone and (current == zones.CONTENT or (current in zones.HINTED and zone not in zones.HINTED)):
+            return place.moved(zone=zone)  # a firm zone wins over a hinted one, else the outer zone stays
+        return place
+
+    # Links
+
+    def _take_links(self, element: Element, place: Place) -> None:
+        """The links of an element that is plain: its text is the last part already."""
+        for anchor in element.select("a[href]"):
+            self._take_link(anchor, place)
+
+    def _take_link(self, anchor: Element, place: Place) -> None:
+        """A plain link, whose text stands in the last part."""
+        text = anchor.text
+        if len(text) <= _SIGN_CHARS and text.strip() in _SELF_LINK_SIGNS:
+            self._parts[-1] = _without_sign(self._parts[-1], text)
+        elif self._new_link(anchor, place, text) is not None:
+            self._link_chars += len(text)
+
+    def _new_link(self, anchor: Element, place: Place, text: str = "") -> RawLink | None:
+        attribute = anchor.attr
+        href = attribute("href")
+        if href is None or len(self._found.links) >= _LINKS:
+            return None
+        link = RawLink(href, attribute("rel"), attribute("title"), text, len(self._blocks), place.zone)
+        self._found.links.append(link)
+        if not text or text.isspace():
+            image = anchor.select_one("img[alt]")
+            link.alt = clean(image.attr("alt") or "")[: bounds.ALT_CHARS] if image is not None else ""
+        return link
+
+    def _begin_anchor(self, anchor: Element, place: Place) -> bool:
+        self._anchor = self._new_link(anchor, place)
+        self._anchor_start = len(self._parts)
+        return self._anchor is not None
+
+    def _end_anchor(self) -> None:
         """Close the anchor; the signs that link a heading to itself are no text."""
         link = self._anchor
         if link is None:
@@ -176,155 +260,30 @@ class Walk(SaxHandler):
         self._anchor = None
         self._link_chars += len(text)
         link.text += text
-        if len(link.text) < 3 and link.text.strip() in _SELF_LINK_SIGNS:
+        if len(link.text) <= _SIGN_CHARS and link.text.strip() in _SELF_LINK_SIGNS:
             del self._parts[self._anchor_start :]
-
-    def on_heading(self, tag: str, attrs: Attributes) -> None:
-        self.end_block()
-        self._heading = int(tag[1])
-        self._hide(attrs)
-
-    def end_heading(self) -> None:
-        self.end_block()
-        self._heading = 0
-
-    def on_break(self, tag: str, attrs: Attributes) -> None:
-        self._parts.append("\n" if self._pre else " ")
-
-    def on_image(self, tag: str, attrs: Attributes) -> None:
-        named = dict(attrs[:_ATTRIBUTES])
-        alt = clean(named.get("alt") or "")[: bounds.ALT_CHARS]
-        if not alt:
-            return
-        if self._anchor is not None and not self._anchor.alt:
-            self._anchor.alt = alt
-        source = named.get("src") or named.get("data-src") or ""
-        if source and len(self.images) < bounds.IMAGES:
-            self.images.append((source, alt))
-
-    def on_meta(self, tag: str, attrs: Attributes) -> None:
-        if len(self.metas) < bounds.METADATA:
-            self.metas.append(_named(attrs))
-
-    def on_link_tag(self, tag: str, attrs: Attributes) -> None:
-        if len(self.link_tags) < bounds.METADATA:
-            self.link_tags.append(_named(attrs))
-
-    def on_base(self, tag: str, attrs: Attributes) -> None:
-        self.base = self.base or _named(attrs).get("href", "")
-
-    def on_html(self, tag: str, attrs: Attributes) -> None:
-        named = _named(attrs)
-        self.language = named.get("lang") or named.get("xml:lang") or ""
-
-    def on_time(self, tag: str, attrs: Attributes) -> None:
-        if len(self.times) < bounds.TIMES:
-            self.times.append({**_named(attrs), "in_main": "1" if self._main else ""})
-
-    def on_frame(self, tag: str, attrs: Attributes) -> None:
-        """A frame or an area of an image map: a link without text of its own."""
-        named = _named(attrs)
-        link = RawLink(named.get("src") or named.get("href", ""), "", "", len(self.blocks), self._zone)
-        link.alt = clean(named.get("alt") or named.get("title") or "")
-        if len(self.links) < 4 * bounds.LINKS:
-            self.links.append(link)
-
-    def on_row(self, tag: str, attrs: Attributes) -> None:
-        self.end_block()
-        self._rows += 1
-        self._remember()
-        self._row = self._rows
-
-    def on_pre(self, tag: str, attrs: Attributes) -> None:
-        self.end_block()
-        self._pre += 1
-        self._hide(attrs)
-
-    def end_pre(self) -> None:
-        self.end_block()
-        self._pre = max(0, self._pre - 1)
-
-    # Zones
-
-    def _zone_by_attributes(self, tag: str, attrs: Attributes, zone: int) -> int:
-        names = ""
-        for name, value in attrs[:_ATTRIBUTES]:
-            if name == "class" or (name == "id" and _is_name(tag, value)):
-                names = f"{names} {value}" if names else value or ""
-            elif name == "role" and value:
-                if value in zones.MAIN_ROLES:
-                    self._enter_main(value)
-                    return zones.CONTENT
-                zone = zones.ROLES.get(value, zone)
-            elif _is_hiding(name, value):
-                return zones.HIDDEN
-        if zone or not names or tag == "li":
-            return zone
-        return zones.hinted(names[: zones.NAME_CHARS])
-
-    def _hide(self, attrs: Attributes) -> None:
-        for name, value in attrs:
-            if _is_hiding(name, value):
-                self.end_block()
-                self._enter(zones.HIDDEN)
-                return
-
-    def _skip_hidden(self, attrs: Attributes) -> None:
-        """Leave out an inline element that is hidden."""
-        for name, value in attrs:
-            if _is_hiding(name, value):
-                self._start_skipping(_HIDDEN)
-                return
-
-    def _enter(self, zone: int) -> None:
-        """Enter a zone: hidden wins over all, a firm zone over a hinted one, else the outer zone stays."""
-        self._remember()
-        current = self._zone
-        if zone == zones.HIDDEN or current == zones.CONTENT or (current in zones.HINTED and zone not in zones.HINTED):
-            self._zone = zone
-
-    def _enter_main(self, name: str) -> None:
-        self._remember()
-        self._main = 2 if name == "main" else max(self._main, 1)
-
-    def _remember(self) -> None:
-        self._restore.append((self._depth, self._zone, self._main, self._row))
-        self._restore_depth = self._depth
-
-    def _leave(self) -> None:
-        """Go back to where the walk was before the element that ends here; it may have entered two things at once."""
-        self.end_block()
-        restore = self._restore
-        while restore and restore[-1][0] == self._restore_depth:
-            _, self._zone, self._main, self._row = restore.pop()
-        self._restore_depth = restore[-1][0] if restore else 0
 
     # Text
 
-    def end_block(self) -> None:
+    def _end_block(self, place: Place) -> None:
         """Make a block of the text since the last one."""
         parts = self._parts
         if not parts:
             return
-        if len(parts) == 1:
-            joined = parts[0]
-            if joined.isspace():
-                parts.clear()
-                self._anchor_start = 0
-                return
-        else:
-            joined = "".join(parts)
+        joined = parts[0] if len(parts) == 1 else "".join(parts)
         if self._anchor is not None:
             self._split_anchor(self._anchor)
         parts.clear()
+        if joined.isspace():
+            return
         link_chars, self._link_chars = self._link_chars, 0
-        text = clean_lines(joined) if self._pre else clean(joined)
+        text = clean_lines(joined) if place.code else clean(joined)
         if not text:
             return
-        if self._zone == zones.HIDDEN:
-            self.hidden_chars += len(text)
+        if place.zone == zones.HIDDEN:
+            self._found.hidden_chars += len(text)
             return
-        self.blocks.append(Block(text, self._zone, min(link_chars, len(text)), self._main, self._heading, self._row))
+        self._blocks.append(Block(text, link_chars, place))
 
     def _split_anchor(self, link: RawLink) -> None:
         """A block ends inside a link: the link takes its text of this block along."""
@@ -333,94 +292,33 @@ class Walk(SaxHandler):
         link.text = f"{link.text}{text} "
         self._anchor_start = 0
 
-    def _start_skipping(self, what: int) -> None:
-        self._skip = 1
-        self._skipped = what
-        self._skipped_from = len(self._parts)
 
-    def _end_skipped(self) -> None:
-        """Take the texts of the skipped element out of the block, and to where they belong."""
-        text = "".join(self._parts[self._skipped_from :]) if self._skipped else ""
-        del self._parts[self._skipped_from :]
-        if self._skipped == _TITLE:
-            self.title = clean(text)
-        elif self._skipped == _HIDDEN:
-            self.hidden_chars += len(text.strip())
-        elif self._skipped == _JSON_LD and self._json_chars + len(text) <= bounds.JSON_CHARS:
-            self._json_chars += len(text)
-            self.json_ld.append(text)
-
-    def _check(self) -> None:
-        self._countdown = bounds.CLOCK_EVERY
-        self._elements += bounds.CLOCK_EVERY
-        if self._elements > bounds.ELEMENTS or time.monotonic() > self._deadline:
-            raise Overrun
+def _without_sign(text: str, sign: str) -> str:
+    """A heading's text without the sign that links it to itself, which mostly stands at its end."""
+    before, _, after = text.rpartition(sign)
+    return before + after
 
 
-def _named(attrs: Attributes) -> dict[str, str]:
-    return {name: value or "" for name, value in attrs[:_ATTRIBUTES]}
+def _in_main(place: Place, name: str) -> Place:
+    return place.moved(main=2 if name == "main" else max(place.main, 1))
 
 
-def _is_name(tag: str, value: str | None) -> bool:
+def _hinted_zone(element: Element, tag: str) -> int:
+    names = element.attr("class") or ""
+    identifier = element.attr("id")
+    if identifier and _is_name(tag, identifier):
+        names = f"{names} {identifier}" if names else identifier
+    return zones.hinted(names[: zones.NAME_CHARS]) if names else zones.CONTENT
+
+
+def _is_name(tag: str, identifier: str) -> bool:
     """Whether an id names a part of the layout; those of sections and long ones repeat the words of a heading."""
-    return tag != "section" and value is not None and value.count("-") + value.count("_") < 2
+    return tag != "section" and identifier.count("-") + identifier.count("_") < 2
 
 
-def _is_hiding(name: str, value: str | None) -> bool:
-    if name == "style":
-        return value is not None and zones.hides(value[: zones.NAME_CHARS])
-    return name == "hidden" and value != "until-found"
-
-
-_BLOCKS: Final = (
-    "p blockquote figcaption caption address dt dd summary legend center hr optgroup option tbody thead tfoot fieldset"
-    " details td th"
-)
-_CONTAINERS: Final = (
-    "div section ul ol dl li table form header footer nav aside menu dialog noscript button select datalist label"
-    " figure"
-)
-_SKIPPED: Final = "style template svg math iframe object audio video canvas textarea title"
-_HEADINGS: Final = "h1 h2 h3 h4 h5 h6"
-
-_STARTS: Final[dict[str, Callable[[Walk, str, Attributes], None]]] = {
-    **dict.fromkeys(_BLOCKS.split(), Walk.on_block),
-    **dict.fromkeys(_CONTAINERS.split(), Walk.on_container),
-    **dict.fromkeys(_SKIPPED.split(), Walk.on_skipped),
-    **dict.fromkeys(_HEADINGS.split(), Walk.on_heading),
-    "main": Walk.on_main,
-    "article": Walk.on_main,
-    "body": Walk.on_body,
-    "script": Walk.on_script,
-    "a": Walk.on_anchor,
-    "br": Walk.on_break,
-    "img": Walk.on_image,
-    "meta": Walk.on_meta,
-    "link": Walk.on_link_tag,
-    "base": Walk.on_base,
-    "html": Walk.on_html,
-    "time": Walk.on_time,
-    "frame": Walk.on_frame,
-    "area": Walk.on_frame,
-    "tr": Walk.on_row,
-    "pre": Walk.on_pre,
-}
-# What the end of a tag does; None for nothing.
-_ENDS: Final[dict[str, Callable[[Walk], None] | None]] = {
-    **dict.fromkeys(_STARTS),
-    **dict.fromkeys([*_BLOCKS.split(), *_CONTAINERS.split(), "main", "article", "body", "tr"], Walk.end_block),
-    **dict.fromkeys(_HEADINGS.split(), Walk.end_heading),
-    "pre": Walk.end_pre,
-    "a": Walk.end_anchor,
-}
-
-
-def walk(markup: str) -> Walk:
-    """Walk over ``markup``; a bound that is reached ends the walk early and marks it truncated."""
-    found = Walk()
-    try:
-        sax_parse(markup, found)
-    except Overrun:
-        found.truncated = True
-    found.finish()
-    return found
+def _hides(element: Element) -> bool:
+    style = element.attr("style")
+    if style and zones.hides(style[: zones.NAME_CHARS]):
+        return True
+    hidden = element.attr("hidden")
+    return hidden is not None and hidden != "until-found"

@@ -1,0 +1,100 @@
+"""What stands in a page for machines: its meta, link and time tags, scripts, JSON-LD and the texts of its images."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from periplus.documents import bounds
+from periplus.documents.html import tags
+from periplus.documents.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from turbohtml import Document, Element
+
+    from periplus.documents.html.pieces import Findings
+
+_MAIN: Final = "main,article,[role=main],[role=article]"
+_FOREIGN: Final = "svg,math"
+_ATTRIBUTES: Final = 64  # attributes of one tag that are looked at
+_READ: Final = frozenset({"canonical", "icon", "alternate", "amphtml", "search", "license", "author"})
+
+
+def gather(document: Document, found: Findings) -> None:
+    """Fill ``found`` with all but texts and links."""
+    root = document.root
+    if root is not None:
+        found.language = root.attr("lang") or root.attr("xml:lang") or ""
+    for element in document.select(tags.GATHERED):
+        _TAKERS[element.tag](element, found)
+
+
+def named(element: Element) -> dict[str, str]:
+    """The attributes of an element, the first ones where there are very many."""
+    attributes = element.attrs
+    if len(attributes) <= _ATTRIBUTES:
+        return {name: _text(value) for name, value in attributes.items()}
+    kept = list(attributes)[:_ATTRIBUTES]
+    return {name: _text(attributes[name]) for name in kept}
+
+
+def _text(value: str | list[str] | None) -> str:
+    return value if isinstance(value, str) else " ".join(value or ())
+
+
+def _take_title(element: Element, found: Findings) -> None:
+    if not found.title and element.closest(_FOREIGN) is None:
+        found.title = clean(element.text)
+
+
+def _take_meta(element: Element, found: Findings) -> None:
+    if len(found.metas) < bounds.METADATA:
+        found.metas.append(named(element))
+
+
+def _take_link(element: Element, found: Findings) -> None:
+    relations = element.attr("rel")
+    if relations and len(found.link_tags) < bounds.METADATA and not _READ.isdisjoint(relations.lower().split()):
+        found.link_tags.append(named(element))
+
+
+def _take_base(element: Element, found: Findings) -> None:
+    found.base = found.base or element.attr("href") or ""
+
+
+def _take_script(element: Element, found: Findings) -> None:
+    found.scripts += 1
+    source = element.attr("src")
+    if source:
+        found.script_sources.append(source[: bounds.ADDRESS_CHARS])
+    elif (element.attr("type") or "").strip().lower() == "application/ld+json":
+        text = element.text
+        if sum(map(len, found.json_ld)) + len(text) <= bounds.JSON_CHARS:
+            found.json_ld.append(text)
+
+
+def _take_time(element: Element, found: Findings) -> None:
+    if len(found.times) < bounds.TIMES:
+        found.times.append({**named(element), "in_main": "1" if element.closest(_MAIN) is not None else ""})
+
+
+def _take_image(element: Element, found: Findings) -> None:
+    alt = element.attr("alt")
+    if not alt or len(found.images) >= bounds.IMAGES:
+        return
+    source = element.attr("src") or element.attr("data-src") or ""
+    alt = clean(alt)[: bounds.ALT_CHARS]
+    if source and alt:
+        found.images.append((source, alt))
+
+
+_TAKERS: Final[dict[str, Callable[[Element, Findings], None]]] = {
+    "title": _take_title,
+    "meta": _take_meta,
+    "link": _take_link,
+    "base": _take_base,
+    "script": _take_script,
+    "time": _take_time,
+    "img": _take_image,
+}
