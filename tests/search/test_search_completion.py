@@ -50,10 +50,10 @@ def test_from_titles_headings_and_sites(engine):
 
 def test_fast_on_many_entries():
     many = Completion({f"w{i % 977} entry {i}": (f"w{i % 977} entry {i}", float(i % 31)) for i in range(50_000)})
-    started = time.perf_counter()
+    started = time.process_time()
     for text in ("w", "w1", "w12 e", "entry 4"):
         assert len(many.complete(text, 8)) == 8
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 @given(st.text(max_size=60))

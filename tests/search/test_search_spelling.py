@@ -98,8 +98,8 @@ def test_others_misspellings_with_the_words_of_real_documents(shared_data):
     dictionary = Dictionary(list(frequencies.items()))
     pairs = [(right.lower(), wrong.lower()) for right, wrong in misspellings(shared_data)]
     fair = [(right, wrong) for right, wrong in pairs if right in frequencies and wrong not in frequencies]
-    started = time.perf_counter()
+    started = time.process_time()
     first = [wrong for right, wrong in fair if (near := dictionary.near(wrong)) and near[0].word == right]
     assert len(fair) > 400
     assert len(first) / len(fair) >= 0.75
-    assert (time.perf_counter() - started) / len(fair) < 0.05
+    assert (time.process_time() - started) / len(fair) < 0.05
