@@ -101,9 +101,11 @@ def _outside(grouped: dict[str, list[Run]]) -> str:
 
 def _two(grouped: dict[str, list[Run]]) -> str:
     """Two workers against one."""
-    if "periplus-2" not in grouped:
+    if "periplus-2" not in grouped or "periplus" not in grouped:
         return ""
     pairs = list(zip(grouped["periplus"], grouped["periplus-2"], strict=True))
+    if max(two.processes for _, two in pairs) < 2:
+        return "Two workers: only one process was seen, so there is nothing to compare."
     cpu = [two.milliseconds / one.milliseconds for one, two in pairs]
     wall = [(one.wall / one.pages) / (two.wall / two.pages) for one, two in pairs]
     return (

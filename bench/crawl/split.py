@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from bench.crawl.web import LocalWeb
 
 RATE = 200  # samples a second
+WAITING = re.compile(
+    r"^(_worker \(.*concurrent/futures/thread|wait \(.*threading|select \(.*selectors)"
+)  # idle, not work
 
 # The first rule that knows a frame, from the innermost frame outwards, names the step.
 RULES = tuple(
@@ -73,6 +76,8 @@ def shares(stacks: str) -> tuple[dict[str, float], list[tuple[str, float]]]:
     for line in stacks.splitlines():
         stack, _, count = line.rpartition(" ")
         frames = stack.split(";")
+        if WAITING.match(frames[-1]):
+            continue
         by_step[_step(frames)] += int(count)
         by_function[_short(frames[-1])] += int(count)
     total = by_step.total() or 1

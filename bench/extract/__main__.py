@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from bench.extract import inspecting, report
-from bench.extract.contenders import CONTENDERS, TIMED
+from bench.extract.contenders import CONTENDERS, TIMED, UNTIMED
 from bench.extract.labels import HALVES, Label, Reference, load, reference
 from bench.extract.pages import Missing, fetch
 from bench.extract.scoring import Result, mean_score, score, times
@@ -90,6 +90,7 @@ def bench(options: argparse.Namespace, labels: list[Label]) -> int:
     contenders = {name: make() for name, make in CONTENDERS.items()}
     results = score(pages, contenders)
     timed = contenders | {name: make() for name, make in TIMED.items()}
+    del timed[UNTIMED]
     seconds = times(pages, timed, options.rounds) if options.rounds else {}
     halves = {half: [one for one in results if one.page.label.half == half] for half in HALVES}
     if table := halves["table"]:

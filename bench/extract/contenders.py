@@ -88,4 +88,5 @@ CONTENDERS: dict[str, Callable[[], Contender]] = {
 TIMED = {
     "periplus, reader alone": periplus_reader
 }  # gives the text of another contender: of interest for its time only
+UNTIMED = "all text"  # is made with the label
 OURS = "periplus"

@@ -29,22 +29,24 @@ def size_table(size: str, found: dict[str, Any]) -> str:
         "",
         f"The long run's own error is at most {found['reference'].get('bound', float('nan')):.0e}.",
         "",
-        "| contender | rank, s | rank, CPU s | times ours | error | setting | build, s | build and rank, s | peak, MB |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| contender | rank, s | CPU s | times ours | by CPU | error | setting | build, s | both, s | peak, MB |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    ours = found["contenders"].get("periplus", {}).get("tried", [{"wall": float("nan")}])[-1]["wall"]
+    unknown = [{"wall": float("nan"), "cpu": float("nan")}]
+    ours = found["contenders"].get("periplus", {}).get("tried", unknown)[-1]
     rows += [contender_row(name, answer, ours) for name, answer in found["contenders"].items()]
     return "\n".join(rows)
 
 
-def contender_row(name: str, answer: dict[str, Any], ours: float) -> str:
+def contender_row(name: str, answer: dict[str, Any], ours: dict[str, float]) -> str:
     if "failed" in answer:
-        return f"| {name} | failed: {answer['failed']} |" + " |" * 7
+        return f"| {name} | failed: {answer['failed']} |" + " |" * 8
     last, build = answer["tried"][-1], answer["build"]["wall"]
     note = CONTENDERS[name].note if name in CONTENDERS else ""
     return (
-        f"| {name} ({note}) | {last['wall']:.2f} | {last['cpu']:.2f} | {last['wall'] / ours:.1f} | {last['error']:.0e} "
-        f"| {last['setting']:.0e} | {build:.1f} | {build + last['wall']:.1f} | {answer['peak_mb']:.0f} |"
+        f"| {name} ({note}) | {last['wall']:.2f} | {last['cpu']:.2f} | {last['wall'] / ours['wall']:.1f} "
+        f"| {last['cpu'] / ours['cpu']:.1f} | {last['error']:.0e} | {last['setting']:.0e} "
+        f"| {build:.1f} | {build + last['wall']:.1f} | {answer['peak_mb']:.0f} |"
     )
 
 

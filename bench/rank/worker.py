@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from bench.rank.contenders import CONTENDERS, CORES
 from bench.rank.graphs import Edges
 
@@ -38,7 +36,9 @@ class Timed:
 
 
 def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """The most resident memory of this program; getrusage would count what the parent had before."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def best_of(call: Callable[[], Any]) -> Timed:
@@ -63,8 +63,6 @@ def measure(contender: Contender, folder: Path, target: float, settings: list[fl
     before = peak_mb()
     built = Timed(lambda: contender.build(edges))
     contender.rank(built.value, 0.5)  # load and compile what is needed, once
-    if contender.own_reference:
-        reference = contender.rank(built.value, contender.own_reference)
     tried = []
     for setting in settings or contender.settings:
         run = best_of(lambda setting=setting: contender.rank(built.value, setting))
