@@ -248,3 +248,21 @@ def test_names_of_columns(store):
         assert languages == [snapshot.stored(number).language for number in numbers.tolist()]
         assert snapshot.site_names() == ["example.org"]
         assert snapshot.type_names() == ["text/html"]
+
+
+def test_an_update_that_fails_is_as_if_it_had_never_been(tmp_path):
+    store = IndexStore(tmp_path / "index", memory=20_000)
+    store.update([(1, [make_document(1, "tide")])])
+
+    def broken():
+        for number in range(30):
+            yield make_document(number, "port")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        store.update([(2, broken())])
+    assert found(store, "port") == set()
+    assert found(store, "tide") == {make_document(1).url}
+    store.update([(2, [make_document(number, "chart") for number in range(30)])])
+    assert len(found(store, "chart")) == 30
+    assert found(store, "tide", "port") == set()

@@ -38,6 +38,8 @@ TERMS_KEPT = 100_000  # looked-up terms, by segment
 ORDERS = ("score", "date")
 COMPLETIONS_LOOKED_AT = 64
 LOCAL = (1 << NUMBER_BITS) - 1
+COLUMN_TYPES = {"published": np.float64, "fetched": np.float64, "prior": np.float64}  # all others are whole numbers
+LENGTH_COLUMNS = {"words": "body", "title_length": "title"}
 
 
 class TopHits(Struct, frozen=True):
@@ -256,12 +258,11 @@ class Snapshot:
         """A property of many documents: key, page_key, host, site, language, type (numbers of names), published,
         fetched, words, title_length, max_frequency or prior."""
         numbers = np.asarray(numbers, np.int64)
-        parts = [self._whole_column(view, name) for view in self._views] or [np.empty(0, np.int64)]
-        result = np.zeros(len(numbers), parts[0].dtype)
         ordinals, local = numbers >> NUMBER_BITS, numbers & LOCAL
-        for view, part in zip(self._views, parts, strict=False):
+        result: NDArray[Any] = np.zeros(len(numbers), COLUMN_TYPES.get(name, np.int64))
+        for view in self._views:
             rows = ordinals == view.ordinal
-            result[rows] = part[local[rows]]
+            result[rows] = self._cells(view, name, local[rows])
         return result
 
     def host_names(self) -> list[str]:
@@ -276,21 +277,18 @@ class Snapshot:
     def type_names(self) -> list[str]:
         return self._names["type"]
 
-    def _whole_column(self, view: SegmentView, name: str) -> NDArray[Any]:
+    def _cells(self, view: SegmentView, name: str, local: NDArray[np.int64]) -> Any:
         columns = view.segment.columns
         if name in NAMED:
-            numbers: NDArray[np.int64] = self._translations[name][view.ordinal][columns.array(name)]
-            return numbers
+            return self._translations[name][view.ordinal][columns.array(name)[local]]
         if name in ("key", "page_key", "published", "fetched"):
-            return columns.array(name)
+            return columns.array(name)[local]
         if name == "prior":
-            return view.prior / LARGEST_PRIOR if len(view.prior) else np.zeros(view.segment.documents)
-        whole = {"words": "body", "title_length": "title"}
-        if name in whole:
-            lengths: NDArray[np.int64] = columns.lengths[:, FIELDS.index(whole[name])].astype(np.int64)
-            return lengths
+            return view.prior[local] / LARGEST_PRIOR if len(view.prior) else 0.0
+        if name in LENGTH_COLUMNS:
+            return columns.lengths[local, FIELDS.index(LENGTH_COLUMNS[name])]
         if name == "max_frequency":
-            return columns.array("largest").astype(np.int64)
+            return columns.array("largest")[local]
         raise NotFound(f"no column {name!r} in the index")
 
     @cached_property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
 from periplus.errors import NotFound
 from periplus.index.files import storage_errors
@@ -36,7 +35,7 @@ class IndexStore:
     def __init__(self, folder: Path, *, memory: int = DEFAULT_MEMORY) -> None:
         self._generations = Generations(folder)
         self._memory = memory
-        self._segments: WeakValueDictionary[str, Segment] = WeakValueDictionary()
+        self._segments: dict[str, Segment] = {}
         self._opening = threading.Lock()
 
     def manifest(self) -> Manifest | None:
@@ -73,8 +72,7 @@ class IndexStore:
         keys; ``progress`` is told how many rows were taken.
         """
         with storage_errors("the index"), self._generations.writing():
-            old = self._swept()
-            session = WritingSession(self._generations, old, anchors=anchors, prior=prior, memory=self._memory)
+            session = self._session(anchors=anchors, prior=prior)
             return self._run(session, batches, progress, publish_early=True)
 
     def rebuild(
@@ -87,30 +85,32 @@ class IndexStore:
     ) -> Manifest:
         """The same from nothing, in a new norm epoch; the old generation serves until the new one is whole."""
         with storage_errors("the index"), self._generations.writing():
-            old = self._swept()
-            session = WritingSession(
-                self._generations, old, anchors=anchors, prior=prior, memory=self._memory, fresh=True
-            )
+            session = self._session(anchors=anchors, prior=prior, fresh=True)
             return self._run(session, batches, progress, publish_early=False)
 
     def refresh_prior(self, prior: PriorSource | None) -> Manifest:
         """A new generation with new priors and the same segments."""
         with storage_errors("the index"), self._generations.writing():
-            session = WritingSession(self._generations, self._swept())
+            session = self._session()
             session.set_prior(prior)
             return session.publish()
 
     def remove(self, keys: Iterable[int]) -> Manifest:
         """A new generation without the documents of these address keys."""
         with storage_errors("the index"), self._generations.writing():
-            session = WritingSession(self._generations, self._swept())
+            session = self._session()
             session.delete(keys)
             return session.publish()
 
-    def _swept(self) -> Manifest:
-        """The published generation, after removing what a crashed writer may have left."""
+    def _session(
+        self, *, anchors: AnchorSource | None = None, prior: PriorSource | None = None, fresh: bool = False
+    ) -> WritingSession:
+        """A session from the published generation on, after removing what a crashed writer may have left."""
         self._generations.sweep()
-        return self.manifest() or Manifest()
+        old = self.manifest() or Manifest()
+        return WritingSession(
+            self._generations, old, self._segment, anchors=anchors, prior=prior, memory=self._memory, fresh=fresh
+        )
 
     def _run(
         self,
@@ -141,6 +141,7 @@ class IndexStore:
 
     def _snapshot(self, hold: Hold) -> Snapshot:
         manifest = hold.manifest
+        self._forget_all_but({entry.name for entry in manifest.segments})
         views = [self._view(entry, place, manifest) for place, entry in enumerate(manifest.segments)]
         return Snapshot(manifest, views, hold)
 
@@ -152,9 +153,14 @@ class IndexStore:
         return SegmentView(segment, ordinal, manifest.epoch, live, prior)
 
     def _segment(self, name: str) -> Segment:
-        """A segment is mapped and checked once, however many snapshots share it."""
+        """A segment is mapped and checked once, however many snapshots and writers share it."""
         with self._opening:
             segment = self._segments.get(name)
             if segment is None:
                 segment = self._segments[name] = Segment(self._generations.segments / name)
             return segment
+
+    def _forget_all_but(self, names: set[str]) -> None:
+        """Let go of segments of older generations; snapshots that still use them keep them."""
+        with self._opening:
+            self._segments = {name: segment for name, segment in self._segments.items() if name in names}

@@ -6,6 +6,7 @@ swaps the manifest; what a crash leaves behind is swept by the next writer.
 
 from __future__ import annotations
 
+import secrets
 import time
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ from periplus.index.merging import Source, merge, merges_due
 from periplus.index.norms import Epoch
 from periplus.index.overlays import quantized_prior, read_live, read_prior, write_live, write_prior
 from periplus.index.query import FIELDS
-from periplus.index.segment import Segment
 from periplus.index.stored import place_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.index.generations import Generations
+    from periplus.index.segment import Segment
     from periplus.records import Anchor, Document
 
     AnchorSource = Callable[[int], Sequence[Anchor]]
@@ -77,6 +78,7 @@ class WritingSession:
         self,
         generations: Generations,
         old: Manifest,
+        open_segment: Callable[[str], Segment],
         *,
         anchors: AnchorSource | None = None,
         prior: PriorSource | None = None,
@@ -85,12 +87,12 @@ class WritingSession:
     ) -> None:
         self._generations = generations
         self._old = old
+        self._open_segment = open_segment
         self._anchors = anchors
         self._prior = prior
         self._memory = memory
         self._builder = SegmentBuilder()
         self._touched: set[int] = set()  # keys of documents in the builder, or refused since the last flush
-        self._written = 0
         self._epoch = Epoch(number=old.epoch.number, documents=0) if fresh else old.epoch
         self._parts = [] if fresh else [self._opened(entry) for entry in old.segments]
         self.last_batch = 0 if fresh else old.last_batch
@@ -124,7 +126,7 @@ class WritingSession:
             self._renew_epoch()
             folder = self._new_folder()
             self._builder.write(folder, self._epoch)
-            self._parts.append(Part(Segment(folder)))
+            self._parts.append(Part(self._open_segment(folder.name)))
         self._builder = SegmentBuilder()
         self._touched = set()
 
@@ -160,7 +162,7 @@ class WritingSession:
     # Opening and writing
 
     def _opened(self, entry: SegmentEntry) -> Part:
-        part = Part(Segment(self._generations.segments / entry.name), entry)
+        part = Part(self._open_segment(entry.name), entry)
         if entry.live_file:
             part.alive = read_live(self._generations.overlays / entry.live_file, part.segment).alive
         if entry.prior_file:
@@ -168,8 +170,8 @@ class WritingSession:
         return part
 
     def _new_folder(self) -> Path:
-        self._written += 1
-        return self._generations.segments / f"{self._old.generation + 1:08d}-{self._written:03d}"
+        """A name that no other segment has had, so that an open segment is never mistaken for another."""
+        return self._generations.segments / f"{self._old.generation + 1:08d}-{secrets.token_hex(4)}"
 
     def _written_entry(self, part: Part, generation: int) -> SegmentEntry:
         """The part as it stands in the manifest; overlays that changed are written."""
@@ -219,7 +221,7 @@ class WritingSession:
     def _merge(self, parts: list[Part]) -> None:
         folder = self._new_folder()
         order = merge(folder, [Source(part.segment, part.alive) for part in parts], self._epoch)
-        merged = Part(Segment(folder))
+        merged = Part(self._open_segment(folder.name))
         if self._prior is None and any(part.prior is not None for part in parts):
             merged.prior = _joined_prior(parts, order)
             merged.is_prior_new = True
