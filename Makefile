@@ -20,6 +20,7 @@ lint: environment  ## style, types and the order of the rooms
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+	$(PYTHON) scripts/licences.py
 
 format: environment  ## let ruff write the layout
 	$(VENV)/bin/ruff check --fix .

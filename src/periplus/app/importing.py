@@ -1,4 +1,4 @@
-"""Import of what others made: WARC and ARC files, ``.jsonl``, folders of HTML files.
+"""Import of what others made: WARC files, ``.jsonl``, folders of HTML files.
 
 Everything becomes rows of the document log, as if it had been crawled; the index then takes it in like any batch. A
 damaged record ends its file with an error that names it; what came before is kept.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BATCH = 1_000
 HTML_SUFFIXES = {".html", ".htm", ".xhtml"}
-ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
+ARCHIVE_SUFFIXES = (".warc", ".warc.gz")
 JSONL_SUFFIXES = (".jsonl", ".jsonl.gz")
 
 
