@@ -3,7 +3,8 @@
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
-PYTEST_FLAGS ?=
+# Two cores, one file of tests on one of them.
+PYTEST_FLAGS ?= -n 2 --dist loadfile
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
