@@ -70,17 +70,23 @@ def _discovered(known: _Known, url: str) -> StepRecord:
 
 
 def _scope(known: _Known, url: str, settings: Settings) -> StepRecord:
+    """What the crawl decided holds, whatever settings we are opened with; unknown addresses are judged by these."""
     row = known.row
-    reason = Scope(settings.crawl, known.seeds, known.removed).refusal(url, row.depth if row else 0)
-    if not reason and row is not None and row.state == REFUSED and row.reason not in _REQUESTED:
-        reason = row.reason
-    if not reason and row is None:
-        parts = urlsplit(url)
-        reason = shape_refusal(parts.path, parts.query, time.gmtime().tm_year)
+    if row is None:
+        reason = _judged_now(known, url, settings)
+    elif known.removed & {url, addresses.host(url)}:
+        reason = "removed"
+    else:
+        reason = row.reason if row.state == REFUSED and row.reason not in _REQUESTED else ""
     if reason:
         return _refusal("scope", reason)
-    depth = f"{row.depth} links from a seed" if row else ""
-    return StepRecord("scope", "ok", detail=depth)
+    return StepRecord("scope", "ok", detail=f"{row.depth} links from a seed" if row else "")
+
+
+def _judged_now(known: _Known, url: str, settings: Settings) -> str:
+    reason = Scope(settings.crawl, known.seeds, known.removed).refusal(url)
+    parts = urlsplit(url)
+    return reason or shape_refusal(parts.path, parts.query, time.gmtime().tm_year)
 
 
 def _robots(known: _Known, url: str, settings: Settings) -> StepRecord:

@@ -31,6 +31,7 @@ READABLE = frozenset({200, 203, 206})
 MISSING = frozenset({404, 410})
 WARM_PAGE = b"<!doctype html><title>Warm</title><p>A first page, so that the next one need not wait for it."
 DROPPING = frozenset({"robots-disallowed", "removed", "banned-host"})
+POINTING = frozenset({"canonical-elsewhere", "redirected"})  # refusals that name another address
 _KEPT_PREFIXES = ("text/", "application/xhtml", "application/xml", "application/pdf", "application/x-pdf",
                   "application/rss", "application/atom", "application/rdf", "application/json", "application/epub",
                   "application/vnd.openxmlformats-officedocument.wordprocessingml", "application/msword",
@@ -144,7 +145,7 @@ class Interpreter:
             new.state, new.reason, new.next_at = FAILED, reason, at + schedule.FAILED_AGAIN
             return _dropping(new, row, reason)
         new.state, new.reason, new.next_at = REFUSED, "redirected", at + schedule.REFUSED_AGAIN
-        visited = _dropping(new, row, "redirected")
+        visited = _pointing(new, row)
         if row.depth == 0 and addresses.site(target) == addresses.site(row.url):
             self._links.scope = self._links.scope.with_seed(target)
             visited.seed = target
@@ -200,7 +201,7 @@ class Interpreter:
         if row.kind == FEED:
             return  # a feed is read for its links only
         row.refusal, row.fingerprint, row.pending = document.refusal, document.fingerprint, 1
-        row.detail = document.canonical if document.refusal == "canonical-elsewhere" else ""
+        row.detail = document.canonical if document.refusal in POINTING else ""
         self._traps.learn(row.url, document.fingerprint)
         visited.document = document
 
@@ -255,8 +256,11 @@ class Interpreter:
 
 
 def refusal_document(row: UrlRow, refusal: str) -> Document:
-    """A row of the log of batches that takes an address out of the index."""
-    return Document(url=row.url, key=row.key, fetched=row.tried_at, status=row.status, refusal=refusal)
+    """A row of the log of batches that takes an address out of the index; one that redirects says where to."""
+    canonical = row.detail if refusal == "redirected" else ""
+    return Document(
+        url=row.url, key=row.key, fetched=row.tried_at, status=row.status, refusal=refusal, canonical=canonical
+    )
 
 
 def _dropping(new: UrlRow, old: UrlRow, refusal: str) -> Visited:
@@ -265,6 +269,16 @@ def _dropping(new: UrlRow, old: UrlRow, refusal: str) -> Visited:
     if old.fetched_at and old.kind == PAGE and old.refusal != refusal:
         new.refusal, new.pending, new.body_hash = refusal, 1, 0
         visited.document = refusal_document(new, refusal)
+    return visited
+
+
+def _pointing(new: UrlRow, old: UrlRow) -> Visited:
+    """An address that redirects is worth a word even when we never had it: links to it count for its target."""
+    visited = Visited(new, old.state)
+    said = old.refusal == "redirected" and old.detail == new.detail and old.batch and not old.pending
+    if old.kind == PAGE and not said:
+        new.refusal, new.pending, new.body_hash = "redirected", 1, 0
+        visited.document = refusal_document(new, "redirected")
     return visited
 
 

@@ -54,14 +54,19 @@ class LinkFilter:
         self.refused = 0
 
     def of_document(self, document: Document, source: UrlRow) -> list[Found]:
-        """What a page leads to: its followed links, its canonical address, its other languages, its feeds."""
+        """What a page leads to: its followed links, its canonical address, its other languages, its feeds.
+
+        The canonical address is the page itself under its right name, so it is as near to the seeds, and nofollow
+        does not concern it.
+        """
         urls = {link.url: PAGE for link in document.links if link.followed}
         if not document.nofollow:
             urls.update(dict.fromkeys(document.hreflang.values(), PAGE))
-            if document.canonical:
-                urls[document.canonical] = PAGE
             urls.update(dict.fromkeys(document.feeds, FEED))
-        return [found for url, kind in urls.items() if (found := self.of_link(url, source, kind)) is not None]
+        urls.pop(document.canonical, None)
+        itself = self.found(document.canonical, depth=source.depth, parent=source.key) if document.canonical else None
+        listed = [found for url, kind in urls.items() if (found := self.of_link(url, source, kind)) is not None]
+        return [itself, *listed] if itself is not None else listed
 
     def of_link(self, url: str, source: UrlRow, kind: int = PAGE) -> Found | None:
         return self.found(url, kind=kind, depth=source.depth + (kind == PAGE), parent=source.key)

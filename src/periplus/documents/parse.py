@@ -51,6 +51,7 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
     directives = reading.robots | robots.from_headers(page.headers, page.fetched)
     nofollow = "nofollow" in directives
     canonical = _trusted_canonical(page, reading)
+    refusal = _refusal(page, reading, directives, canonical)
     modified = reading.dates.modified or plausible(_header(page, "last-modified"), page.fetched)
     declared = reading.declared_language or _header(page, "content-language").split(",")[0].strip().lower()[:20]
     language = detect(reading.text or reading.title or reading.boilerplate, declared[:2])
@@ -61,7 +62,7 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
         fetched=page.fetched,
         status=page.status,
         content_type=kind,
-        refusal=_refusal(page, reading, directives, canonical),
+        refusal=refusal,
         title=shorten(_title(page, reading), bounds.TITLE_CHARS),
         headings=tuple(reading.headings),
         text=reading.text,
@@ -71,7 +72,7 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
         declared_language=declared,
         charset=reading.charset,
         charset_sure=reading.charset_sure,
-        canonical=canonical,
+        canonical=reading.redirect if refusal == "redirected" else canonical,
         published=reading.dates.published,
         modified=modified,
         date_source=reading.dates.source or ("header" if modified else ""),
