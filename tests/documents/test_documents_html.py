@@ -358,3 +358,31 @@ def test_prose_and_stuffing_differ_in_their_signals():
 def test_trackers_and_scripts_are_counted():
     found = document("<script src='https://www.googletagmanager.com/gtm.js'></script><script>1</script><p>x")
     assert (found.signals["scripts"], found.signals["trackers"]) == (2.0, 1.0)
+
+
+CONTENTS = (
+    "<ul>" + "".join(f"<li><a href=/{number}>Part {number} of the book</a></li>" for number in range(6)) + "</ul>"
+)
+
+
+def main_text(body):
+    return parse(Page("https://example.org/", f"<h1>Ports</h1>{body}".encode(), "text/html")).text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ("<div class=toc>", "</div>", False),
+        ("<div class=chapter><div class=toc>", "</div></div>", True),
+        ("<section><div class=sidebar>", "</div></section>", True),
+        ("<div class=docnav>", "</div>", False),
+        ("<div class=chapter><div class=docnav>", "</div></div>", False),
+        ("<div>", "</div>", False),
+        ("<div class=section>", "</div>", True),
+        ("<main>", "</main>", True),
+    ],
+)
+def test_lists_of_links_are_text_where_the_text_itself_holds_them(before, after, kept):
+    prose = f"<p>{'Ships wait outside until the tide covers the bar. ' * 20}</p>"
+    inner = before.replace("<main>", f"<main>{prose}")
+    assert ("Part 3 of the book" in main_text(f"{prose}{inner}{CONTENTS}{after}{prose}")) == kept

@@ -3,7 +3,8 @@
 1. Firm zones (nav, footer, aside, controls) are boilerplate; hinted zones too, at first.
 2. Where the page marks a main part (``main``, ``article``, their roles) that holds enough of the text, what lies
    outside is boilerplate.
-3. A run of short blocks that are mostly links (a list of links) is boilerplate, unless the page is little else.
+3. Where there is no such part, a run of short blocks that are mostly links (a list of links) is boilerplate, unless it
+   stands in a chapter or section, or the page is little else.
 4. When hints left too little, hinted blocks that are not link lists come back: a page's odd class names must not
    empty it.
 """
@@ -31,9 +32,10 @@ def choose(blocks: list[Block]) -> list[bool]:
     chosen = [block.zone == zones.CONTENT for block in blocks]
     if _size(blocks, chosen) < _TOO_LITTLE * sum(block.size for block in blocks):
         chosen = [kept or _may_return(block) for block, kept in zip(blocks, chosen, strict=True)]
-    chosen = _narrowed_to_main(blocks, chosen)
-    _drop_link_lists(blocks, chosen)
-    return chosen
+    inside = _narrowed_to_main(blocks, chosen)
+    if inside is chosen:
+        _drop_link_lists(blocks, inside)
+    return inside
 
 
 def _size(blocks: list[Block], chosen: list[bool]) -> int:
@@ -58,7 +60,7 @@ def _narrowed_to_main(blocks: list[Block], chosen: list[bool]) -> list[bool]:
 def _drop_link_lists(blocks: list[Block], chosen: list[bool]) -> None:
     """Runs of two and more short linked blocks, or a lone one at either end, where enough else remains."""
     numbers = [number for number, kept in enumerate(chosen) if kept]
-    linked = [number for number in numbers if _is_linked(blocks[number])]
+    linked = [number for number in numbers if _is_linked(blocks[number]) and not blocks[number].in_text]
     if not linked:
         return
     dropped = [number for number in linked if _in_run(number, chosen, blocks, (numbers[0], numbers[-1]))]

@@ -11,14 +11,24 @@ from msgspec import Struct, field
 class Place:
     """Where in the page a text stands; shared by all texts of one part, and never changed."""
 
-    __slots__ = ("code", "heading", "main", "row", "zone")
+    __slots__ = ("code", "heading", "in_text", "main", "row", "zone")
 
-    def __init__(self, zone: int = 0, main: int = 0, heading: int = 0, row: int = 0, *, code: bool = False) -> None:
+    def __init__(
+        self,
+        zone: int = 0,
+        main: int = 0,
+        heading: int = 0,
+        row: int = 0,
+        *,
+        code: bool = False,
+        in_text: bool = False,
+    ) -> None:
         self.zone = zone
         self.main = main  # 2 inside ``main``, 1 inside an article
         self.heading = heading  # the level, where it stands in a heading
         self.row = row  # number of the table row; 0 outside tables
         self.code = code  # spacing matters
+        self.in_text = in_text  # a chapter or section is around it
 
     def moved(
         self,
@@ -28,6 +38,7 @@ class Place:
         row: int | None = None,
         *,
         code: bool = False,
+        in_text: bool = False,
     ) -> Place:
         """A place that differs in what is given."""
         return Place(
@@ -36,13 +47,14 @@ class Place:
             self.heading if heading is None else heading,
             self.row if row is None else row,
             code=code or self.code,
+            in_text=in_text or self.in_text,
         )
 
 
 class Block:
     """The text between two block-level tags."""
 
-    __slots__ = ("heading", "in_main", "link_chars", "row", "size", "text", "zone")
+    __slots__ = ("heading", "in_main", "in_text", "link_chars", "row", "size", "text", "zone")
 
     def __init__(self, text: str, link_chars: int, place: Place) -> None:
         self.text = text
@@ -52,6 +64,7 @@ class Block:
         self.in_main = place.main
         self.heading = place.heading
         self.row = place.row
+        self.in_text = place.in_text
 
 
 class RawLink:

@@ -213,10 +213,14 @@ class _Walker:
             if role in zones.MAIN_ROLES:
                 return _in_main(place, role)
             zone = zones.ROLES.get(role, zone)
-        zone = zone or _hinted_zone(element, tag)
+        names = "" if zone else _names(element, tag)
+        if names:
+            zone = zones.hinted(names, in_text=place.in_text)
         current = place.zone
         if zone and (current == zones.CONTENT or (current in zones.HINTED and zone not in zones.HINTED)):
             return place.moved(zone=zone)  # a firm zone wins over a hinted one, else the outer zone stays
+        if not place.in_text and (tag == "section" or (names and zones.opens_text(names))):
+            return place.moved(in_text=True)
         return place
 
     # Links
@@ -303,12 +307,13 @@ def _in_main(place: Place, name: str) -> Place:
     return place.moved(main=2 if name == "main" else max(place.main, 1))
 
 
-def _hinted_zone(element: Element, tag: str) -> int:
+def _names(element: Element, tag: str) -> str:
+    """The words by which an element names its part of the page."""
     names = element.attr("class") or ""
     identifier = element.attr("id")
     if identifier and _is_name(tag, identifier):
         names = f"{names} {identifier}" if names else identifier
-    return zones.hinted(names[: zones.NAME_CHARS]) if names else zones.CONTENT
+    return names[: zones.NAME_CHARS]
 
 
 def _is_name(tag: str, identifier: str) -> bool:

@@ -57,9 +57,13 @@ def _words(text: str) -> frozenset[str]:
 
 
 _NAVIGATION_WORDS: Final = _words(
-    "nav navbar navigation menu menubar breadcrumb breadcrumbs sidebar sidenav pagination pager paginator toc topbar"
-    " skiplink skip sitemap tabs related prev next prevnext headerlink navheader navfooter"
+    "nav navbar navigation menubar breadcrumb breadcrumbs sidenav pagination pager paginator topbar skiplink skip"
+    " sitemap tabs related prev next prevnext headerlink navheader navfooter"
 )
+_NAVIGATION_ENDS: Final = ("nav", "menu")  # of words such as "docnav" and "mainmenu"
+# Navigation too, but not inside a chapter or section: there a side bar or a table of contents belongs to the text.
+_SOFT_WORDS: Final = _words("sidebar toc menu")
+_TEXT_WORDS: Final = _words("chapter section article entry post story appendix preface refentry")
 _FOOTER_WORDS: Final = _words("footer foot colophon copyright legal imprint footnav")
 _ASIDE_WORDS: Final = _words(
     "cookie cookies consent gdpr banner newsletter subscribe subscription signup share sharing social promo promotion"
@@ -74,19 +78,27 @@ _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 @lru_cache(maxsize=8192)
-def hinted(names: str) -> int:
-    """The zone that class names and an id hint at."""
+def hinted(names: str, *, in_text: bool = False) -> int:
+    """The zone that class names and an id hint at; ``in_text`` says that a part of the text is around it."""
     for name in names.split():
         words = {word.lower() for word in _WORD.findall(name)}
         if words & _CONTENT_WORDS:
             continue
-        if words & _NAVIGATION_WORDS:
+        if words & _NAVIGATION_WORDS or (not in_text and words & _SOFT_WORDS):
+            return HINTED_NAVIGATION
+        if any(word.endswith(_NAVIGATION_ENDS) for word in words - _SOFT_WORDS):
             return HINTED_NAVIGATION
         if words & _FOOTER_WORDS:
             return HINTED_FOOTER
         if words & _ASIDE_WORDS:
             return HINTED_ASIDE
     return CONTENT
+
+
+@lru_cache(maxsize=8192)
+def opens_text(names: str) -> bool:
+    """Whether class names say that the element is a part of the text, such as a chapter."""
+    return any(word.lower() in _TEXT_WORDS for word in _WORD.findall(names))
 
 
 @lru_cache(maxsize=4096)
