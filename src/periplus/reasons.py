@@ -43,6 +43,7 @@ _ALL = (
     Reason("connection-refused", "the server refused the connection", retry=True),
     Reason("connection-lost", "the connection broke before the response was whole", retry=True),
     Reason("tls-failure", "the certificate or the TLS handshake failed", retry=True),
+    Reason("proxy-failure", "the proxy could not be reached or refused the request", "check --proxy", retry=True),
     Reason("timeout", "the server took longer than the limit", retry=True),
     Reason("too-slow", "the body arrived slower than the least rate", retry=True),
     Reason("bad-response", "the response broke the HTTP protocol", retry=True),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 FILE_NAME = "periplus.toml"
+SECRETS = frozenset({"crawl.headers", "crawl.proxy", "storage.database"})  # their values are never shown
 ENVIRONMENT_PREFIX = "PERIPLUS_"
 
 
@@ -60,6 +61,15 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
     host_queue: Annotated[int, Meta(ge=1, description="addresses waiting for one host, at most")] = 100_000
     retries: Annotated[int, Meta(ge=0, description="further tries after a passing failure")] = 3
     recrawl_after: Annotated[float, Meta(ge=600, description="seconds to the second visit of a page")] = 86_400.0
+    headers: Annotated[tuple[str, ...], Meta(description="HOST=Name: value, sent to that host only; kept secret")] = ()
+    auth: Annotated[tuple[str, ...], Meta(description="HOST=user:password-file, HTTP Basic login at that host")] = ()
+    proxy: Annotated[str, Meta(description="HTTP proxy for all hosts but those of resolve: http://proxy:3128")] = ""
+    max_bandwidth: Annotated[int, Meta(ge=0, description="bytes a second of all bodies together; 0 is no cap")] = 0
+    hours: Annotated[str, Meta(description="local hours in which to crawl, such as 22-06; empty is always")] = ""
+    tls: Annotated[
+        Literal["verify", "note"],
+        Meta(description="a certificate that fails: refuse the page, or note it in the journal and go on"),
+    ] = "verify"
     commit_pages: Annotated[int, Meta(ge=1, le=500, description="pages in one group commit, at most")] = 200
     commit_seconds: Annotated[float, Meta(gt=0, le=2, description="seconds between group commits, at most")] = 1.0
 
@@ -215,7 +225,8 @@ def _converted(key: str, value: Any, origin: str) -> Any:
     try:
         return msgspec.convert(value, _types()[key], strict=not isinstance(value, str))
     except msgspec.ValidationError as error:
-        raise SettingError(f"{key} = {value!r} (from {origin}): {error}") from error
+        shown = "…" if key in SECRETS else repr(value)
+        raise SettingError(f"{key} = {shown} (from {origin}): {error}") from error
 
 
 def _nearest(wrong: str, known: list[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from periplus.cli.options import byte_size
 from periplus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def crawl_options(**flags: Any) -> dict[str, Any]:
-    """Only what was given; ``--lang en,de`` becomes a list."""
+    """Only what was given; ``--lang en,de`` becomes a list, ``--max-bandwidth 2MB`` a number."""
     languages = flags.pop("lang", None)
+    flags["headers"] = flags.pop("header", None)
+    flags["max_bandwidth"] = byte_size(flags.pop("max_bandwidth", None))
     if languages:
         flags["languages"] = [part.strip() for part in languages.split(",") if part.strip()]
     return {name: value for name, value in flags.items() if value not in (None, [])}
@@ -41,7 +44,15 @@ def read_seeds(file: Path) -> list[str]:
 def limits(settings: CrawlSettings) -> str:
     """The limits in force, as one line."""
     pages = f"{settings.max_pages:,} pages" if settings.max_pages else "no page limit"
-    return (
-        f"scope {settings.scope}, {pages}, depth {settings.max_depth}, "
-        f"delay {settings.delay:g} s or what robots.txt asks"
+    more = [
+        f"at most {settings.max_bandwidth:,} bytes/s" if settings.max_bandwidth else "",
+        f"only at {settings.hours} o'clock" if settings.hours else "",
+        "through a proxy" if settings.proxy else "",
+    ]
+    return ", ".join(
+        [
+            f"scope {settings.scope}, {pages}, depth {settings.max_depth}",
+            f"delay {settings.delay:g} s or what robots.txt asks",
+            *filter(None, more),
+        ]
     )

@@ -24,6 +24,14 @@ Workers = Annotated[int | None, typer.Option(help="worker processes; 0 is one a 
 Languages = Annotated[str | None, typer.Option("--lang", help="keep only these languages: en,de")]
 Resolve = Annotated[list[str] | None, typer.Option(help="HOST=IP[:PORT] instead of DNS; *.test for many; repeatable")]
 AllowPrivate = Annotated[bool | None, typer.Option("--allow-private", help="fetch from private addresses too")]
+Header = Annotated[
+    list[str] | None, typer.Option("--header", help="HOST='Name: value', sent to that host only; repeatable")
+]
+Auth = Annotated[list[str] | None, typer.Option(help="HOST=user:password-file, HTTP Basic login; repeatable")]
+Proxy = Annotated[str | None, typer.Option(help="HTTP proxy for all hosts but those of --resolve: http://proxy:3128")]
+MaxBandwidth = Annotated[str | None, typer.Option(help="bytes a second, all pages together, like 2MB")]
+Hours = Annotated[str | None, typer.Option(help="crawl only in these local hours, like 22-06")]
+Tls = Annotated[str | None, typer.Option(help="certificates that fail: verify refuses them, note goes on")]
 Seeds = Annotated[Path | None, typer.Option("--seeds", help="file of addresses, one a line")]
 
 DEFAULT_FOLDER = "collection"

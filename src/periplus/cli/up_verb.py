@@ -30,6 +30,12 @@ def up(
     lang: opt.Languages = None,
     resolve: opt.Resolve = None,
     allow_private: opt.AllowPrivate = None,
+    header: opt.Header = None,
+    auth: opt.Auth = None,
+    proxy: opt.Proxy = None,
+    max_bandwidth: opt.MaxBandwidth = None,
+    hours: opt.Hours = None,
+    tls: opt.Tls = None,
     host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
     port: Annotated[int | None, typer.Option(help="port to listen on; 0 takes a free one")] = None,
 ) -> None:
@@ -41,6 +47,7 @@ def up(
     chosen = crawl_options(
         max_pages=max_pages, max_depth=max_depth, scope=scope, include=include, exclude=exclude, delay=delay,
         concurrency=concurrency, workers=workers, lang=lang, resolve=resolve, allow_private=allow_private,
+        header=header, auth=auth, proxy=proxy, max_bandwidth=max_bandwidth, hours=hours, tls=tls,
     )  # fmt: skip
     flags = {f"crawl.{name}": value for name, value in chosen.items()}
     flags |= {"serve.host": host, "serve.port": port}

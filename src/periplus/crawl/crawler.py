@@ -21,6 +21,7 @@ from periplus.crawl.interpretation import Interpreter
 from periplus.crawl.journal import keep_token
 from periplus.crawl.ledger import Ledger
 from periplus.crawl.links import LinkFilter
+from periplus.crawl.pacing import Hours
 from periplus.crawl.recovery import Recovery
 from periplus.crawl.requests import Requester
 from periplus.crawl.robots_visit import RobotsVisit
@@ -125,6 +126,8 @@ class _Session:
         self._next = {"command": 0.0, "progress": 0.0, "figures": 0.0}
         self._seen_command = ""
         self._ordered_to_stop = False
+        self._ordered_to_pause = False
+        self._hours = Hours.parse(settings.crawl.hours)
 
     def prepare(self, seeds: list[str], *, recrawl: bool) -> None:
         """Recover, then put the seeds into the frontier."""
@@ -195,6 +198,7 @@ class _Session:
         """Called by the engine at every turn; does little most of the time."""
         now = time.monotonic()
         self._obey(self._crawler.take_command())
+        self._engine.paused = self._ordered_to_pause or not self._hours.is_open(time.time())
         if self._deadline and now >= self._deadline:
             self._engine.stopping = True
         if now >= self._next["command"]:
@@ -216,7 +220,7 @@ class _Session:
         if command == "stop":
             self._engine.stopping = self._ordered_to_stop = True
         elif command in ("pause", "resume"):
-            self._engine.paused = command == "pause"
+            self._ordered_to_pause = command == "pause"
 
     def _state(self) -> str:
         if self._engine.stopping:

@@ -2,6 +2,8 @@
 
 Every request ends in a ``Fetched``: an exchange with the payload as it was sent, or a reason code. Bounds: time for
 the connection and for the whole, bytes on the wire (the rest is cut and marked), bytes unpacked, least rate of a body.
+There is no HEAD before a GET: the type is looked at when the headers are in, and an unwanted body is never taken.
+Headers and logins of own sites go out to their hosts only and are left out of the exchange.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import asyncio
 import socket
 import ssl
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -18,6 +20,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from yarl import URL
 
+from periplus import addresses
+from periplus.crawl.access import HostHeaders, proxy_address
+from periplus.crawl.pacing import Bandwidth
 from periplus.crawl.resolver import Mapping, PrivateAddress, Resolver, Route
 from periplus.crawl.unpack import ACCEPTED, unpack
 from periplus.errors import FetchError
@@ -33,6 +38,7 @@ SLOW_AFTER = 10.0  # seconds before the least rate counts
 LEAST_RATE = 100.0  # bytes a second
 STALL_SECONDS = 1.0  # after so long without a byte, the connection is looked at
 HEAD_LIMIT = 32_768  # bytes of a header line
+UNVERIFIED_KEPT = 10_000  # hosts whose certificate failed, with ``tls = "note"``
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/pdf;q=0.8,text/plain;q=0.8,*/*;q=0.5"
 
 
@@ -51,27 +57,50 @@ class Fetched(Struct, frozen=True):
     reason: str = ""
     detail: str = ""
     ip: str = ""
+    note: str = ""  # what the journal should say of it
 
     @property
     def status(self) -> int:
         return self.exchange.status if self.exchange else 0
 
 
-class Fetcher:
-    """Holds the connections of one worker; ``async with`` it."""
+class _Ask(NamedTuple):
+    """One request to be sent."""
 
-    def __init__(self, settings: Settings, resolver: Resolver | None = None, tls: ssl.SSLContext | None = None) -> None:
+    url: str
+    headers: dict[str, str]
+    limit: int
+    wanted: Callable[[str], bool] | None
+    started: float
+    proxy: URL | None
+
+
+class Fetcher:
+    """Holds the connections of one worker; ``async with`` it. Workers share the cap on bandwidth in equal parts."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        resolver: Resolver | None = None,
+        tls: ssl.SSLContext | None = None,
+        *,
+        workers: int = 1,
+    ) -> None:
         crawl = settings.crawl
         self._settings = crawl
         self._agent = user_agent(settings)
         self._languages = ",".join(crawl.languages)
         self.resolver = resolver or Resolver(Mapping(crawl.resolve), allow_private=crawl.allow_private)
         self._tls = tls
+        self._access = HostHeaders(crawl)
+        self._proxy = proxy_address(crawl.proxy)
+        self._bandwidth = Bandwidth(crawl.max_bandwidth / max(1, workers))
+        self._unverified: dict[str, str] = {}  # host to what is wrong with its certificate
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Fetcher:
         connector = aiohttp.TCPConnector(
-            resolver=_Pinned(self.resolver),
+            resolver=_Pinned(self.resolver, self._proxy),
             use_dns_cache=False,
             limit=0,  # the worker counts its requests itself
             ssl=self._tls or True,
@@ -97,7 +126,11 @@ class Fetcher:
     async def route(self, url: str) -> Route:
         """Where the host of a canonical address is reached; raises ``FetchError``."""
         parts = URL(url, encoded=True)
-        return await self.resolver.route(parts.raw_host or "", parts.port or 80)
+        name = parts.raw_host or ""
+        if self._proxy is None or self.resolver.mapping.find(name) is not None:
+            return await self.resolver.route(name, parts.port or 80)
+        self.resolver.guard_name(name)  # the proxy resolves names, and must guard its network itself
+        return await self.resolver.trusted_route(self._proxy.raw_host or "", self._proxy.port or 80)
 
     async def fetch(
         self,
@@ -110,11 +143,12 @@ class Fetcher:
     ) -> Fetched:
         """Ask once; never raises for the web's faults. ``wanted`` sees the Content-Type before the body is taken."""
         started, clock = time.time(), time.perf_counter()
-        headers = self._headers(etag, last_modified)
+        headers = self._headers(etag, last_modified) | self._access.of(addresses.host(url))
+        ask = _Ask(url, headers, limit or self._settings.max_body, wanted, started, self._proxy_for(url))
         try:
             route = await self.route(url)  # refuses what must not be visited, also literal addresses
-            async with asyncio.timeout(self._settings.timeout):
-                exchange = await self._exchange(url, headers, limit or self._settings.max_body, wanted, started)
+            async with asyncio.timeout(self._settings.timeout) as deadline:
+                exchange, note = await self._answered(ask, deadline)
         except FetchError as error:
             return Fetched(url, started, time.perf_counter() - clock, None, error.reason, error.detail)
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError, EOFError) as error:
@@ -123,8 +157,12 @@ class Fetcher:
                 self.resolver.failed(URL(url, encoded=True).raw_host or "")
             return Fetched(url, started, time.perf_counter() - clock, None, reason, _detail(error))
         elapsed = time.perf_counter() - clock
-        whole = replace(exchange, elapsed=elapsed, ip=exchange.ip or route.ip)
-        return Fetched(url, started, elapsed, whole, ip=whole.ip)
+        ip = exchange.ip or route.ip
+        whole = replace(exchange, elapsed=elapsed, ip="" if ask.proxy else ip)
+        return Fetched(url, started, elapsed, whole, ip=ip, note=note)
+
+    def _proxy_for(self, url: str) -> URL | None:
+        return None if self.resolver.mapping.find(URL(url, encoded=True).raw_host or "") else self._proxy
 
     def _headers(self, etag: str, last_modified: str) -> dict[str, str]:
         headers = {"User-Agent": self._agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPTED}
@@ -136,30 +174,48 @@ class Fetcher:
             headers["If-Modified-Since"] = last_modified
         return headers
 
-    async def _exchange(
-        self,
-        url: str,
-        headers: dict[str, str],
-        limit: int,
-        wanted: Callable[[str], bool] | None,
-        started: float,
-    ) -> Exchange:
+    async def _answered(self, ask: _Ask, deadline: asyncio.Timeout) -> tuple[Exchange, str]:
+        """The answer, and a note when the host's certificate failed and the settings say to go on all the same."""
+        host = addresses.host(ask.url)
+        if host not in self._unverified:
+            try:
+                return await self._exchange(ask, deadline, verify=True), ""
+            except (aiohttp.ClientSSLError, ssl.SSLError) as error:
+                if self._settings.tls != "note":
+                    raise
+                if len(self._unverified) >= UNVERIFIED_KEPT:
+                    self._unverified.clear()
+                self._unverified[host] = _detail(error)
+        exchange = await self._exchange(ask, deadline, verify=False)
+        return exchange, f"certificate not verified: {self._unverified.get(host, '')}"
+
+    async def _exchange(self, ask: _Ask, deadline: asyncio.Timeout, *, verify: bool) -> Exchange:
         assert self._session is not None, "the fetcher is not open"
-        request = self._session.get(URL(url, encoded=True), headers=headers, allow_redirects=False)
+        request = self._session.get(
+            URL(ask.url, encoded=True),
+            headers=ask.headers,
+            allow_redirects=False,
+            proxy=ask.proxy,
+            ssl=verify and (self._tls or True),
+        )
         async with request as response:
             ip = self._peer(response)
             taken = _raw_headers(response)
-            if wanted is not None and response.status == 200 and not wanted(response.headers.get("Content-Type", "")):
+            if ask.proxy is not None and response.status == 407:
+                raise FetchError("proxy-failure", "the proxy asks for a login (HTTP 407)")
+            kind = response.headers.get("Content-Type", "")
+            if ask.wanted is not None and response.status == 200 and not ask.wanted(kind):
                 response.close()  # the rest is not read, so the connection cannot be used again
                 payload, truncated = b"", "length"
             else:
-                payload, truncated = await _read(response, limit)
+                payload, truncated = await _read(response, ask.limit, self._bandwidth, deadline)
         encoding = response.headers.get("Content-Encoding", "")
         body = unpack(payload, encoding, self._settings.max_unpacked, cut=bool(truncated)) if encoding else payload
-        sent = tuple((str(name), str(value)) for name, value in response.request_info.headers.items())
+        sent = self._access.archived((str(name), str(value)) for name, value in response.request_info.headers.items())
         return Exchange(
-            url, "GET", sent, response.status, response.reason or "", taken, payload, body, ip, started, 0.0, truncated
-        )
+            ask.url, "GET", sent, response.status, response.reason or "", taken, payload, body, ip, ask.started, 0.0,
+            truncated,
+        )  # fmt: skip
 
     def _peer(self, response: aiohttp.ClientResponse) -> str:
         """The address we are really connected to, checked; empty when the connection is done with already."""
@@ -182,13 +238,16 @@ class Fetcher:
 class _Pinned(AbstractResolver):
     """Gives aiohttp the route that our resolver chose."""
 
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Resolver, proxy: URL | None) -> None:
         self._resolver = resolver
+        self._proxy = (proxy.raw_host, proxy.port) if proxy is not None else None
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        route = await self._resolver.route(host, port)
+        is_proxy = (host, port) == self._proxy
+        find = self._resolver.trusted_route if is_proxy else self._resolver.route
+        route = await find(host, port)
         kind = socket.AF_INET6 if ":" in route.ip else socket.AF_INET
         flags = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
         return [ResolveResult(hostname=host, host=route.ip, port=route.port, family=kind, proto=0, flags=flags)]
@@ -197,10 +256,13 @@ class _Pinned(AbstractResolver):
         pass
 
 
-async def _read(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, str]:
-    """The payload as sent, cut at ``limit``; and how it was cut."""
+async def _read(
+    response: aiohttp.ClientResponse, limit: int, bandwidth: Bandwidth, deadline: asyncio.Timeout
+) -> tuple[bytes, str]:
+    """The payload as sent, cut at ``limit``, and how it was cut; waiting for our own cap is not the host's fault."""
     chunks: list[bytes] = []
     size = 0
+    waited = 0.0
     clock = time.perf_counter()
     while chunk := await _next_chunk(response):
         chunks.append(chunk)
@@ -208,7 +270,11 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, st
         if size > limit:
             response.close()
             return b"".join(chunks)[:limit], "length"
-        spent = time.perf_counter() - clock
+        if pause := bandwidth.claim(len(chunk)):
+            waited += pause
+            deadline.reschedule((deadline.when() or 0.0) + pause)
+            await asyncio.sleep(pause)
+        spent = time.perf_counter() - clock - waited
         if spent > SLOW_AFTER and size < spent * LEAST_RATE:
             raise FetchError("too-slow", f"{size} bytes in {spent:.0f} s")
     return b"".join(chunks), ""
@@ -231,6 +297,7 @@ def _raw_headers(response: aiohttp.ClientResponse) -> Headers:
 
 
 _BY_TYPE: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
+    ((aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError), "proxy-failure"),
     ((aiohttp.ConnectionTimeoutError, aiohttp.SocketTimeoutError, TimeoutError), "timeout"),
     ((aiohttp.ClientConnectorDNSError, socket.gaierror), "dns-failure"),
     ((aiohttp.ClientSSLError, ssl.SSLError, ssl.CertificateError), "tls-failure"),

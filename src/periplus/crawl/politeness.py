@@ -24,7 +24,16 @@ RETRY_AFTER_CAP = 86_400.0
 
 BUSY_STATUSES = frozenset({429, 503})
 HOST_FAILURES = frozenset(
-    {"dns-failure", "connection-refused", "connection-lost", "tls-failure", "timeout", "too-slow", "asked-to-wait"}
+    {
+        "dns-failure",
+        "connection-refused",
+        "connection-lost",
+        "tls-failure",
+        "timeout",
+        "too-slow",
+        "asked-to-wait",
+        "proxy-failure",
+    }
 )
 
 

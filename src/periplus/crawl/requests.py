@@ -38,11 +38,13 @@ class Answer(NamedTuple):
 class Requester:
     """Sends requests for a worker; the caller holds the host (``busy``) and has waited for ``ready_at``."""
 
-    def __init__(self, settings: CrawlSettings, fetcher: Fetcher, ledger: Ledger) -> None:
+    def __init__(
+        self, settings: CrawlSettings, fetcher: Fetcher, ledger: Ledger, slots: AddressSlots | None = None
+    ) -> None:
         self._settings = settings
         self._fetcher = fetcher
         self._ledger = ledger
-        self._slots = AddressSlots(settings.ip_delay)
+        self._slots = slots or AddressSlots(settings.ip_delay)
 
     async def send(
         self,
@@ -113,6 +115,7 @@ class Requester:
         host.ready_at, host.failures = wait.not_before, wait.failures
         host.reason = outcome if wait.failures else ""
         self._ledger.host(host, requests=int(route is not None), urgent=wait.not_before - ended > URGENT_WAIT)
+        self._ledger.counters.answered(fetched.status)
         self._ledger.counters.bytes += len(fetched.exchange.payload) if fetched.exchange else 0
 
     def _journal_row(
@@ -124,7 +127,7 @@ class Requester:
             ip=route.ip,
             exempt=int(route.exempt),
             url=fetched.url,
-            rule=rule,
+            rule=f"{rule}; {fetched.note}" if fetched.note else rule,
             gap=round(fetched.started - host.last_end, 6) if host.last_end else -1.0,
             delay=host.delay,
             ip_delay=self._slots.gap,

@@ -120,6 +120,21 @@ class Resolver:
         self.allow_private = allow_private
         self._lookup = lookup or Dns().lookup
         self._known: OrderedDict[str, tuple[float, list[str]]] = OrderedDict()
+        self._trusted: set[tuple[str, int]] = set()
+
+    async def trusted_route(self, name: str, port: int) -> Route:
+        """Where something is reached that the operator named, such as a proxy: not guarded, at that port only."""
+        mapped = self.mapping.find(name)
+        ip = mapped[0] if mapped else _literal(name) or (await self._addresses(name))[0]
+        place = (ip, (mapped[1] if mapped else 0) or port)
+        self._trusted.add(place)
+        return Route(*place, exempt=True)
+
+    def guard_name(self, name: str) -> None:
+        """What can be said of a host without resolving it: literal addresses and this machine's own names."""
+        ip = "127.0.0.1" if name == "localhost" or name.endswith(".localhost") else _literal(name)
+        if ip and not self.allow_private and is_private(ip):
+            raise FetchError("private-address", f"{name} is {ip}")
 
     async def route(self, name: str, port: int) -> Route:
         """Where ``name`` (without port, IPv6 in brackets) is reached; guarded."""
@@ -134,7 +149,9 @@ class Resolver:
 
     def forbids(self, ip: str, port: int) -> bool:
         """The last check, when a socket is about to be made and when it is connected."""
-        return not self.allow_private and not self.mapping.is_target(ip, port) and is_private(ip)
+        if self.allow_private or self.mapping.is_target(ip, port) or (ip, port) in self._trusted:
+            return False
+        return is_private(ip)
 
     def failed(self, name: str) -> None:
         """The first address did not answer: try the next one next time."""

@@ -1,0 +1,59 @@
+"""How fast and when a crawl may run at all: a cap on bandwidth, and hours of the day."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import NamedTuple
+
+from periplus.errors import SettingError
+
+BURST_SECONDS = 0.25  # of the cap may arrive at once
+DAY = 24 * 60
+_HOURS = re.compile(r"(\d{1,2})(?::(\d\d))?-(\d{1,2})(?::(\d\d))?")
+
+
+class Bandwidth:
+    """A cap on bytes a second over all bodies of one worker; 0 is none."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._busy_until = 0.0
+
+    def claim(self, size: int) -> float:
+        """Seconds to wait, now that ``size`` bytes have arrived, to stay under the cap."""
+        if not self._rate:
+            return 0.0
+        now = time.monotonic()
+        self._busy_until = max(now, self._busy_until) + size / self._rate
+        return max(0.0, self._busy_until - now - BURST_SECONDS)
+
+
+class Hours(NamedTuple):
+    """Minutes of the local day from ``start`` up to ``end``; past midnight when the end comes first."""
+
+    start: int = 0
+    end: int = DAY
+
+    @classmethod
+    def parse(cls, text: str) -> Hours:
+        """``22-06``, ``22:30-6:15``; nothing is the whole day."""
+        if not text.strip():
+            return cls()
+        match = _HOURS.fullmatch(text.replace(" ", ""))
+        start, end = (_minutes(match[1], match[2]), _minutes(match[3], match[4])) if match else (-1, -1)
+        if start < 0 or end < 0 or start == end:
+            raise SettingError(f"crawl.hours = {text!r}: write the local hours like 22-06 or 22:30-06:15")
+        return cls(start, end)
+
+    def is_open(self, now: float) -> bool:
+        local = time.localtime(now)
+        minute = local.tm_hour * 60 + local.tm_min
+        if self.start < self.end:
+            return self.start <= minute < self.end
+        return minute >= self.start or minute < self.end
+
+
+def _minutes(hour: str, minute: str | None) -> int:
+    total = int(hour) * 60 + int(minute or 0)
+    return total if total <= DAY and int(minute or 0) < 60 else -1
