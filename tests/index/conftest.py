@@ -1,12 +1,9 @@
-"""A small world of documents whose words collide often, so that every path of the engine is met."""
+"""Settings of property tests over whole indexes, and an empty store."""
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from periplus import addresses
 from periplus.index import IndexStore
-from periplus.records import Document, Heading
 
 settings.register_profile(
     "index",
@@ -16,40 +13,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("index")
-
-
-def make_document(number, text="", **more):
-    url = more.pop("url", f"https://{'abc'[number % 3]}.example.org/{number:05d}")
-    return Document(url, addresses.key(url), more.pop("fetched", 1000.0 + number), text=text, **more)
-
-
-def make_prior(document):
-    """A value from 0 to 1 that is the same in every test: the address's own hash."""
-    return (addresses.page_key(document.url) & 0xFF) / 255
-
-
-def prior_of_keys(pages, hosts):
-    assert len(pages) == len(hosts)
-    return (pages & 0xFF) / 255
-
-
-def random_document(random, number, words):
-    """Zipf-like words in several fields."""
-
-    def some(count):
-        places = np.minimum(random.zipf(1.3, count) - 1, len(words) - 1)
-        return " ".join(words[place] for place in places)
-
-    return make_document(
-        number,
-        some(int(random.integers(1, 60))),
-        title=some(int(random.integers(0, 5))),
-        headings=tuple(Heading(2, some(2)) for _ in range(int(random.integers(0, 3)))),
-        boilerplate=some(int(random.integers(0, 4))),
-        language=("en", "de", "")[int(random.integers(0, 3))],
-        content_type=("text/html", "application/pdf")[int(random.integers(0, 2))],
-        published=float(random.integers(0, 2)) * float(random.integers(1, 5000)),
-    )
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from index_world import make_document, prior_of_keys
 
-from conftest import make_document, prior_of_keys
 from periplus.errors import Corrupt, Incompatible, NotFound, Truncated
 from periplus.index import Group, IndexQuery, IndexStore, TermForm, files
 from periplus.index.manifest import read_manifest
@@ -156,7 +156,7 @@ WRITER = """
 import sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from conftest import make_document
+from index_world import make_document
 from periplus.index import IndexStore
 store = IndexStore(Path(sys.argv[1]))
 store.open().close()

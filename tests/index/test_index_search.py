@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from index_world import make_document, make_prior, prior_of_keys, random_document
 from oracle import Oracle
 
-from conftest import make_document, make_prior, prior_of_keys, random_document
 from periplus.index import FIELDS, Filters, Group, IndexQuery, IndexStore, TermForm, analyze
 from periplus.records import Anchor, Heading
 

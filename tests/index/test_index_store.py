@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from index_world import make_document, make_prior, prior_of_keys, random_document
 from oracle import Oracle
 
-from conftest import make_document, make_prior, prior_of_keys, random_document
 from periplus.errors import DatabaseBusy, NotFound, NotReady, UsageError
 from periplus.index import FIELDS, Group, IndexQuery, IndexStore, TermForm
 from periplus.index.generations import Generations
@@ -143,6 +143,9 @@ def test_what_is_stored_comes_back(store):
         assert stored.id == f"{document.key & (2**64 - 1):016x}"
         other = snapshot.stored(snapshot.find(imported.key))
         assert (other.id, other.host, other.site) == ("doc-8", "", "")
+        numbers = snapshot.numbers()
+        assert snapshot.ids(numbers) == [snapshot.stored(number).id for number in numbers.tolist()]
+        assert snapshot.ids(numbers[:0]) == []
         with pytest.raises(NotFound):
             snapshot.stored(99)
         with pytest.raises(NotFound):
@@ -162,6 +165,7 @@ def test_many_small_updates_equal_one_large(store, tmp_path):
     with store.open() as many, whole.open() as one:
         assert len(many.manifest.segments) < 10
         assert many.live == one.live == 120
+        assert many.ids(many.numbers()) == [many.stored(number).id for number in many.numbers().tolist()]
         oracle = Oracle(documents, many.manifest.epoch, None, {row.key: make_prior(row) for row in documents})
         for term in ("w0", "w3", "w40"):
             assert many.frequency(term) == one.frequency(term) == oracle.frequency(term)

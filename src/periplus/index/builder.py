@@ -80,6 +80,7 @@ class SegmentBuilder:
                 document.published,
                 document.fetched,
                 place.order,
+                document.id,
                 lengths,
                 starts,
             )

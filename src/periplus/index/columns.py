@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from periplus.errors import Corrupt
 from periplus.index.query import FIELDS
+from periplus.index.stored import hexadecimal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 NAMED = ("host", "site", "language", "type")
 PLAIN = {"key": "<i8", "page_key": "<i8", "published": "<f8", "fetched": "<f8", "largest": "<u4"}
+TEXTUAL = ("order", "id")
 FIELD_COUNT = len(FIELDS)
 
 
@@ -39,6 +41,7 @@ class ColumnRow(Struct):
     published: float
     fetched: float
     order: str
+    id: str  # of an import; empty for pages of the web
     lengths: tuple[int, ...]  # tokens by field
     starts: tuple[int, ...]  # first position of each field, and the end
 
@@ -46,10 +49,12 @@ class ColumnRow(Struct):
 class ColumnTable:
     """Columns in memory, ready to be written or joined with others."""
 
-    def __init__(self, arrays: dict[str, NDArray[Any]], names: dict[str, list[str]], order: list[bytes]) -> None:
+    def __init__(
+        self, arrays: dict[str, NDArray[Any]], names: dict[str, list[str]], texts: dict[str, list[bytes]]
+    ) -> None:
         self.arrays = arrays
         self.names = names
-        self.order = order
+        self.texts = texts
 
     @classmethod
     def of(cls, rows: Sequence[ColumnRow], largest: NDArray[np.uint32]) -> ColumnTable:
@@ -67,7 +72,7 @@ class ColumnTable:
             arrays[name] = np.array([numbers[value] for value in values], np.uint32)
         arrays["lengths"] = np.array([row.lengths for row in rows], np.uint32).reshape(-1)
         arrays["starts"] = np.array([row.starts for row in rows], np.uint32).reshape(-1)
-        return cls(arrays, names, [row.order.encode() for row in rows])
+        return cls(arrays, names, {name: [getattr(row, name).encode() for row in rows] for name in TEXTUAL})
 
     def write(self, file: ArrayFileWriter) -> None:
         for name, kind in PLAIN.items():
@@ -75,8 +80,9 @@ class ColumnTable:
         for name in (*NAMED, "lengths", "starts"):
             file.add(name, self.arrays[name], "<u4")
         file.add("key_order", np.argsort(self.arrays["key"], kind="stable"), "<u4")
-        file.add("order", np.frombuffer(b"".join(self.order), np.uint8), "u1")
-        file.add("order_end", np.cumsum([len(order) for order in self.order]), "<i8")
+        for name in TEXTUAL:
+            file.add(name, np.frombuffer(b"".join(self.texts[name]), np.uint8), "u1")
+            file.add(f"{name}_end", np.cumsum([len(text) for text in self.texts[name]]), "<i8")
         file.add("names", np.frombuffer(msgspec.json.encode(self.names), np.uint8), "u1")
 
 
@@ -88,8 +94,7 @@ class Columns:
         self.starts: NDArray[np.uint32] = file.array("starts")
         self.lengths: NDArray[np.uint32] = file.array("lengths").reshape(-1, FIELD_COUNT)
         self._key_order = file.array("key_order")
-        self._order_end = file.array("order_end")
-        if any(len(file.array(name)) != documents for name in (*PLAIN, *NAMED, "key_order", "order_end")):
+        if any(len(file.array(name)) != documents for name in (*PLAIN, *NAMED, "key_order", "order_end", "id_end")):
             raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index")
         if len(self.lengths) != documents or len(self.starts) != documents * (FIELD_COUNT + 1):
             raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index")
@@ -105,7 +110,14 @@ class Columns:
         places = np.minimum(np.searchsorted(self._sorted_keys, keys), len(self._sorted_keys) - 1)
         return np.where(self._sorted_keys[places] == keys, self._key_order[places].astype(np.int64), -1)
 
-    def orders(self) -> list[bytes]:
-        """The sort keys of all documents."""
-        data, ends = self._file.array("order").tobytes(), [0, *self._order_end.tolist()]
+    def all_texts(self, name: str) -> list[bytes]:
+        """A textual column (the sort keys of addresses, or ids) of all documents."""
+        data, ends = self._file.array(name).tobytes(), [0, *self._file.array(f"{name}_end").tolist()]
         return [data[begin:end] for begin, end in pairwise(ends)]
+
+    def ids(self, numbers: NDArray[np.int64]) -> list[str]:
+        """The ids of some documents: that of an import, else the key in hexadecimal."""
+        data, ends = self._file.array("id"), self._file.array("id_end")
+        begins = np.where(numbers > 0, ends[numbers - 1], 0)
+        rows = zip(begins.tolist(), ends[numbers].tolist(), self.key[numbers].tolist(), strict=True)
+        return [data[begin:end].tobytes().decode() or hexadecimal(key) for begin, end, key in rows]

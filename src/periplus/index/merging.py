@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.index.builder import bounded_runs
-from periplus.index.columns import NAMED, PLAIN, ColumnTable
+from periplus.index.columns import NAMED, PLAIN, TEXTUAL, ColumnTable
 from periplus.index.norms import field_factors
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
@@ -86,7 +86,7 @@ def _merged_order(sources: Sequence[Source]) -> NDArray[np.int64]:
     """Rows (source, number) of the live documents, in the order of their addresses, then keys."""
     rows: list[tuple[bytes, int, int, int]] = []
     for place, source in enumerate(sources):
-        orders, keys = source.segment.columns.orders(), source.segment.columns.key
+        orders, keys = source.segment.columns.all_texts("order"), source.segment.columns.key
         rows += [(orders[number], int(keys[number]), place, number) for number in np.flatnonzero(source.alive).tolist()]
     rows.sort()
     return np.array([(place, number) for _, _, place, number in rows], np.int64).reshape(-1, 2)
@@ -105,8 +105,12 @@ def _merged_columns(sources: Sequence[Source], order: NDArray[np.int64]) -> Colu
     names: dict[str, list[str]] = {}
     for name in NAMED:
         arrays[name], names[name] = _merged_names(sources, name, rows)
-    orders = [entry for source in sources for entry in source.segment.columns.orders()]
-    return ColumnTable(arrays, names, [orders[row] for row in rows.tolist()])
+    return ColumnTable(arrays, names, {name: _merged_texts(sources, name, rows) for name in TEXTUAL})
+
+
+def _merged_texts(sources: Sequence[Source], name: str, rows: NDArray[np.int64]) -> list[bytes]:
+    every = [text for source in sources for text in source.segment.columns.all_texts(name)]
+    return [every[row] for row in rows.tolist()]
 
 
 def _merged_names(

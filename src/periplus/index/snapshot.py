@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from periplus.errors import NotFound, UsageError
 from periplus.index.analysis import STEM_MARK
 from periplus.index.columns import NAMED
+from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
 from periplus.index.plan import OPTIONAL, make_plan
 from periplus.index.postings import BEST_RANKS
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from periplus.index.generations import Hold
     from periplus.index.manifest import Manifest
+    from periplus.index.occurrences import Occurrences
     from periplus.index.plan import Plan
     from periplus.index.query import IndexQuery
     from periplus.index.stored import StoredDocument
@@ -208,6 +210,14 @@ class Snapshot:
         view, local = self._located(number)
         return view.segment.texts.document(local)
 
+    def ids(self, numbers: NDArray[np.int64]) -> list[str]:
+        """The ids of many documents, without reading their texts."""
+        found: dict[int, str] = {}
+        for view in self._views:
+            here = numbers[numbers >> NUMBER_BITS == view.ordinal]
+            found.update(zip(here.tolist(), view.segment.columns.ids(here & LOCAL), strict=True))
+        return [found[number] for number in numbers.tolist()]
+
     def lengths(self, number: int) -> NDArray[np.int64]:
         """Words by field."""
         view, local = self._located(number)
@@ -251,6 +261,38 @@ class Snapshot:
         begin, end = int(segment.columns.starts[row]), int(segment.columns.starts[row + 1])
         places = found[:count]
         return places[(places >= begin) & (places < end)] - begin
+
+    def occurrences(
+        self,
+        numbers: NDArray[np.int64],
+        terms: Sequence[str],
+        labels: Sequence[int],
+        fields: Sequence[str],
+        most: int,
+    ) -> Occurrences:
+        """How often each term occurs in each of many documents, and where those with a label (≥ 0) stand.
+
+        Places are kept of ``fields`` only, and at most ``most`` of one term in one field.
+        """
+        ordinals, local = numbers >> NUMBER_BITS, numbers & LOCAL
+        kept = [FIELDS.index(field) for field in fields]
+        named = np.asarray(labels, np.int64)
+        parts = []
+        for view in self._views:
+            rows = np.flatnonzero(ordinals == view.ordinal)
+            if len(rows) or len(self._views) == 1:
+                known = np.array([self._number_in(view, term) for term in terms], np.int64)
+                parts.append((rows, in_segment(view.segment, local[rows], known, named, kept, most)))
+        return joined(parts, len(numbers), len(terms))
+
+    def lengths_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Words by field, a row a document."""
+        ordinals, local = numbers >> NUMBER_BITS, numbers & LOCAL
+        result = np.zeros((len(numbers), len(FIELDS)), np.int64)
+        for view in self._views:
+            rows = ordinals == view.ordinal
+            result[rows] = view.segment.columns.lengths[local[rows]]
+        return result
 
     # Columns
 

@@ -50,4 +50,8 @@ def place_of(document: Document) -> Place:
 
 def identifier(document: Document) -> str:
     """The id it was imported under, else its key in hexadecimal."""
-    return document.id or f"{document.key & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+    return document.id or hexadecimal(document.key)
+
+
+def hexadecimal(key: int) -> str:
+    return f"{key & 0xFFFF_FFFF_FFFF_FFFF:016x}"

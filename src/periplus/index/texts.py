@@ -70,7 +70,10 @@ class Texts:
     def packed(self, number: int) -> bytes:
         """The document as it was packed; ``Corrupt`` when its block is damaged."""
         block = int(np.searchsorted(self._block_first, number, "right")) - 1
-        return self._block(block)[number - int(self._block_first[block])]
+        place = number - int(self._block_first[block])
+        raw = self._raw(block)
+        count, begin, end = *struct.unpack_from("<I", raw), *struct.unpack_from("<2I", raw, 4 * (place + 1))
+        return raw[4 * (count + 2) + begin : 4 * (count + 2) + end]
 
     def document(self, number: int) -> StoredDocument:
         return unpack(self.packed(number))
@@ -80,15 +83,18 @@ class Texts:
         return (packed for block in range(len(self._block_first) - 1) for packed in self._block(block))
 
     def _block(self, block: int) -> list[bytes]:
-        data = self._blocks[self._block_start[block] : self._block_start[block + 1]].tobytes()
-        try:
-            raw = _decompressor().decompress(data, max_output_size=MAX_BLOCK_BYTES)
-        except zstandard.ZstdError as error:
-            raise Corrupt(f"{self._path}: a block of stored text is damaged; rebuild the index") from error
+        raw = self._raw(block)
         (count,) = struct.unpack_from("<I", raw)
         ends = struct.unpack_from(f"<{count + 1}I", raw, 4)
         base = 4 * (count + 2)
         return [raw[base + begin : base + end] for begin, end in pairwise(ends)]
+
+    def _raw(self, block: int) -> bytes:
+        data = self._blocks[self._block_start[block] : self._block_start[block + 1]].tobytes()
+        try:
+            return _decompressor().decompress(data, max_output_size=MAX_BLOCK_BYTES)
+        except zstandard.ZstdError as error:
+            raise Corrupt(f"{self._path}: a block of stored text is damaged; rebuild the index") from error
 
 
 def pack(document: StoredDocument) -> bytes:

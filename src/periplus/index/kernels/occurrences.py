@@ -1,0 +1,104 @@
+"""Where the words of a query stand in many documents at once: the whole evidence of a re-ranking in one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.access import FIELD_COUNT, find_posting, read_varint, seek_positions
+from periplus.index.kernels.compiler import kernel
+from periplus.index.kernels.types import (
+    I64,
+    M_I64,
+    M_U32,
+    POSITIONS,
+    POSTINGS,
+    R_I64,
+    R_U32,
+    signature,
+)
+
+LABEL_BITS = 16
+
+
+@kernel(
+    signature(I64, *POSTINGS, *POSITIONS, R_U32, R_I64, R_I64, R_I64, I64, M_I64, M_U32, M_I64, M_I64, M_U32, M_U32)
+)
+def occurrences(
+    start: Any,
+    slot: Any,
+    place: Any,
+    impact: Any,
+    rare_window: Any,
+    window_start: Any,
+    window_max: Any,
+    windows: Any,
+    position_start: Any,
+    skip_start: Any,
+    skip: Any,
+    data: Any,
+    starts: Any,
+    documents: Any,
+    terms: Any,  # -1 where the segment has no such term
+    labels: Any,  # of each term; -1: only counted
+    most: Any,  # places kept of one term in one field
+    fields: Any,  # 1 for each field whose places are kept
+    counts: Any,  # documents x terms x fields
+    ends: Any,  # documents x fields: where the places of that field end in the two arrays below
+    scratch: Any,
+    positions: Any,  # in words from the start of the field, ascending
+    found: Any,  # the label of each
+) -> Any:
+    """Counts by field and places by field, with the labels of the terms that stand there; how many places there are.
+
+    Terms of one label at one position are one. When ``scratch`` or ``positions`` is too short, the result is
+    the negative of a length that suffices.
+    """
+    total: Any = 0
+    for row in range(len(documents)):
+        document = documents[row]
+        base = document * (FIELD_COUNT + 1)
+        size: Any = 0
+        for term in range(len(terms)):
+            if terms[term] < 0:
+                continue
+            posting = find_posting(start, slot, place, rare_window, window_start, windows, terms[term], document)
+            if posting < 0:
+                continue
+            at, end = seek_positions(start, position_start, skip_start, skip, data, terms[term], posting)
+            table = (row * len(terms) + term) * FIELD_COUNT
+            field = 0
+            position = np.int64(0)
+            while at < end:
+                step, at = read_varint(data, at)
+                position += step
+                while field < FIELD_COUNT - 1 and position >= starts[base + field + 1]:
+                    field += 1
+                counts[table + field] += 1
+                if labels[term] >= 0 and fields[field] and counts[table + field] <= most:
+                    if size >= len(scratch):
+                        return -(2 * len(scratch) + 1)
+                    scratch[size] = (position << LABEL_BITS) | labels[term]
+                    size += 1
+        if total + size > len(positions):
+            return -(2 * (total + size) + 1)
+        scratch[:size].sort()
+        field = 0
+        last = np.int64(-1)
+        for i in range(size):
+            value = scratch[i]
+            if value == last:
+                continue
+            last = value
+            position = value >> LABEL_BITS
+            while field < FIELD_COUNT - 1 and position >= starts[base + field + 1]:
+                ends[row * FIELD_COUNT + field] = total
+                field += 1
+            positions[total] = position - starts[base + field]
+            found[total] = value & ((1 << LABEL_BITS) - 1)
+            total += 1
+        while field < FIELD_COUNT:
+            ends[row * FIELD_COUNT + field] = total
+            field += 1
+    return total
