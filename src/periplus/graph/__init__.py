@@ -3,7 +3,9 @@
 from periplus.graph.anchors import AnchorTable, anchors
 from periplus.graph.csr import Csr, from_edges
 from periplus.graph.edge_list import EdgeList, read_edges
+from periplus.graph.hosts import HostSigns
 from periplus.graph.link_graph import LinkGraph
+from periplus.graph.measures import HostNote, Measures
 from periplus.graph.pagerank import Convergence, PageRank, pagerank
 from periplus.graph.ranks import RankMeta, RankStore, RankTable, TopRank
 from periplus.graph.refresh import refresh_ranks
@@ -13,7 +15,10 @@ __all__ = [
     "Convergence",
     "Csr",
     "EdgeList",
+    "HostNote",
+    "HostSigns",
     "LinkGraph",
+    "Measures",
     "PageRank",
     "RankMeta",
     "RankStore",

@@ -18,15 +18,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from periplus import addresses
-from periplus.graph.links import link_rows, newest_pages, texts
+from periplus.graph.hosts import voices_of
+from periplus.graph.links import counted_links, look_up, newest_pages
+from periplus.graph.runs import Runs, texts
 from periplus.records import Anchor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from periplus.graph.links import Batches, LinkRows, Pages
+    from periplus.graph.links import Pages
+    from periplus.graph.runs import Batches, Run
 
     Integers = NDArray[np.int64]
 
@@ -66,12 +70,16 @@ class AnchorTable(NamedTuple):
         return Anchor(self.text[start:stop].tobytes().decode("utf-8", "replace"), int(self.sites[number]))
 
 
-def anchors(batches: Batches, pages: Pages | None = None) -> AnchorTable:
+def anchors(batches: Batches, pages: Pages | None = None, runs: Runs | None = None) -> AnchorTable:
     """The anchor phrases of every page that was read."""
-    pages = pages or newest_pages(batches)
+    runs = runs or Runs(batches)
+    pages = pages or newest_pages(runs)
     uses = _Uses(pages)
-    for rows in link_rows(batches, pages, ("text", "title", "place")):
-        uses.add(rows)
+    for number, run in runs:
+        wanted, targets = uses.wanted(number, run)
+        if wanted.any():
+            table = batches.links(number, ("text", "title", "place")).filter(wanted)
+            uses.add(run, wanted, targets, table)
     return _table(uses)
 
 
@@ -93,45 +101,45 @@ def _flat(keys: Integers, counts: Integers, sites: Integers, encoded: list[bytes
 
 
 class _Uses:
-    """Who calls which page how: numbers for targets, phrases and sites, and rows of those numbers."""
+    """Who calls which page how: numbers for phrases and sites, and rows of those numbers."""
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
-        self._sites: dict[str, int] = {}
+        self._sites = voices_of(map(addresses.site, pages.host_table.names))
         self._phrases: dict[str, int] = {}
         self.spellings: list[str] = []
         self._uses: list[NDArray[np.void]] = []
 
-    def add(self, rows: LinkRows) -> None:
-        """Takes the links of one batch."""
-        target = np.array([self._target(url) for url in rows.targets.distinct], np.int64)[rows.targets.places]
-        source_site = self._site_numbers(rows.sources.distinct)[rows.sources.places]
-        target_site = self._site_numbers(rows.targets.distinct)[rows.targets.places]
-        phrase = self._phrase_numbers(rows)
-        margin = np.array([place != "content" for place in rows.table.column("place").to_pylist()], np.bool_)
+    def wanted(self, number: int, run: Run) -> tuple[NDArray[np.bool_], Integers]:
+        """Which links of a run count and lead to a page that was read, and the keys of those pages."""
+        counted = counted_links(run, self._pages.counted[number], followed=True)
+        if not len(self._pages.keys) or not len(run.pages):
+            return np.zeros(len(counted), np.bool_), np.empty(0, np.int64)
+        keys, _ = self._pages.aliases.resolve(run.pages, run.page_hosts.astype(np.int64))
+        _, read = look_up(self._pages.keys, keys)
+        wanted = counted & read[run.link_targets]
+        return wanted, keys[run.link_targets[wanted]]
+
+    def add(self, run: Run, wanted: NDArray[np.bool_], targets: Integers, table: pa.Table) -> None:
+        """Takes the wanted links of one run with their texts."""
+        sites = self._sites[self._pages.host_table.of(run)[run.page_hosts]]
+        source_site = sites[run.doc_pages[run.link_rows[wanted]]]
+        target_site = sites[run.link_targets[wanted]]
+        phrase = self._phrase_numbers(table)
+        margin = np.array([place != "content" for place in table.column("place").to_pylist()], np.bool_)
         weight = np.where(source_site == target_site, _OWN_SITE, _OTHER_SITE) - _MARGIN * margin
-        used = (target != 0) & (phrase >= 0) & (weight > 0) & rows.followed
+        used = (phrase >= 0) & (weight > 0)
         uses = np.empty(int(used.sum()), _USE)
-        for name, column in (("target", target), ("phrase", phrase), ("site", source_site), ("weight", weight)):
+        for name, column in (("target", targets), ("phrase", phrase), ("site", source_site), ("weight", weight)):
             uses[name] = column[used]
         self._uses.append(uses)
 
     def all(self) -> NDArray[np.void]:
         return np.concatenate([np.empty(0, _USE), *self._uses])
 
-    def _target(self, url: str) -> int:
-        """The page key that a link leads to; 0 for a page that was not read."""
-        key = addresses.page_key(url)
-        if key in self._pages.aliases:
-            key = addresses.page_key(self._pages.aliases[key])
-        return key if key in self._pages.urls else 0
-
-    def _site_numbers(self, urls: list[str]) -> Integers:
-        return np.array([self._sites.setdefault(addresses.site(url), len(self._sites)) for url in urls], np.int64)
-
-    def _phrase_numbers(self, rows: LinkRows) -> Integers:
+    def _phrase_numbers(self, table: pa.Table) -> Integers:
         """Numbers of the phrases; -1 where there is none. The title stands in for a link without text."""
-        shown, titles = texts(rows.table.column("text")), texts(rows.table.column("title"))
+        shown, titles = texts(table.column("text")), texts(table.column("title"))
         by_text = np.array([self._phrase(text) for text in shown.distinct], np.int64)[shown.places]
         by_title = np.array([self._phrase(text) for text in titles.distinct], np.int64)[titles.places]
         empty = np.array([not text.strip() for text in shown.distinct], np.bool_)[shown.places]

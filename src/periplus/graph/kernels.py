@@ -82,7 +82,7 @@ def sweep(
     start: int,
     stop: int,
 ) -> None:
-    """Replaces the ranks of the vertices from ``start`` to ``stop`` by what their equations give, one after the other."""
+    """Replaces the ranks from ``start`` to ``stop`` by what their equations give, one after the other."""
     difference = 0.0
     followed = 0.0
     personal = len(teleport) > 1

@@ -4,16 +4,18 @@ A vertex is a page with http and https folded; canonical duplicates and redirect
 links to another once, however many links it has. A site that links to one page from many of its own has less than
 proportionally more to say:
 
-    weight of one of k links from a site to a page = (1 + ln k) / k
-    share of the rank that follows it              = weight / links of the linking page
-    weight of host -> host over k linking pages    =  1 + ln k
+    weight of one of k links from a voice to a page = (1 + ln k) / k
+    share of the rank that follows it               = weight * (1 - spam of the host) / links of the linking page
+    weight of host -> host over k linking pages     =  1 + ln k, treated in the same way
 
-What the weights take away is spread over all pages (``Csr.leak``). It must not be parted among the other links of a
-page, or a thousand pages that link to nothing but one target would lose nothing by it. Who speaks with one voice is the
-registered site, or what the caller knows better, such as the IP address of a host.
+where the spam score (``hosts.judge``) is taken off links to other hosts only. What the weights take away is spread over
+all pages (``Csr.leak``). It must not be parted among the other links of a page, or a thousand pages that link only to
+one target would lose nothing by it. A voice is a registered site, or the IP address of a host where it is known; hosts
+nobody vouches for are one voice all together.
 
 Links between the pages of one host count in the page graph and not in the host graph; links of a page to itself in
-neither. Memory: some 200 bytes a vertex while building, 8 bytes a link, and 24 bytes a link for the finished graph.
+neither. Memory: some 40 bytes a document and 30 a page, 12 a link for the finished graph, and while building the links
+of one run and ``sorting.BUDGET``; what is more waits on disk.
 """
 
 from __future__ import annotations
@@ -24,16 +26,23 @@ import numpy as np
 
 from periplus import addresses
 from periplus.graph import csr
-from periplus.graph.links import link_rows, newest_pages
+from periplus.graph.hosts import HostSigns, judge, voices_of
+from periplus.graph.links import counted_links, newest_pages
+from periplus.graph.runs import Runs
+from periplus.graph.sorting import PairSorter
+from periplus.graph.vertices import find_vertices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from periplus.graph.csr import Csr
-    from periplus.graph.links import Batches, Pages, Texts
+    from periplus.graph.links import Pages
+    from periplus.graph.runs import Batches, Run
+    from periplus.graph.vertices import Vertices
 
+    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     Pairs = NDArray[np.uint64]
 
@@ -48,10 +57,12 @@ class LinkGraph(NamedTuple):
     page_keys: Integers  # sorted
     page_hosts: Integers  # vertex of the host graph
     pages: Csr
+    page_sites: Integers  # distinct sites that link to each page, its own not counted
     host_keys: Integers
     host_names: Sequence[str]
     hosts: Csr
-    urls: dict[int, str]  # of the pages that were read, by page key
+    signs: HostSigns  # of the hosts
+    newest: Pages
     last_batch: int
 
     @classmethod
@@ -62,117 +73,128 @@ class LinkGraph(NamedTuple):
         nofollow: Nofollow = "exclude",
         uncrawled: bool = True,
         voice: Callable[[str], str] = addresses.site,
-        pages: Pages | None = None,
+        ips: Mapping[str, str] | None = None,
+        trusted: Collection[str] = (),
+        runs: Runs | None = None,
     ) -> LinkGraph:
         """The graph of the newest version of every page.
 
-        ``uncrawled`` keeps targets that were never read; hosts of the same ``voice`` count as one site.
+        ``uncrawled`` keeps targets that were never read. Hosts of the same ``voice`` count as one site, and so do hosts
+        of the same address in ``ips``. ``trusted`` hosts are where trust starts from.
         """
-        pages = pages or newest_pages(batches)
-        vertices = _Vertices(pages)
-        pairs = []
-        for rows in link_rows(batches, pages):
-            wanted = rows.followed if nofollow == "exclude" else slice(None)
-            sources, targets = vertices.of(rows.sources)[wanted], vertices.of(rows.targets)[wanted]
-            other = sources != targets
-            pairs.append(csr.distinct(csr.pair(sources[other], targets[other])))
-        edges = np.concatenate([np.empty(0, np.uint64), *pairs])
-        return _graph(vertices, edges, pages, voice, uncrawled=uncrawled)
+        runs = runs or Runs(batches)
+        pages = newest_pages(runs)
+        followed = nofollow == "exclude"
+        vertices = find_vertices(runs, pages, followed=followed, uncrawled=uncrawled)
+        sorter, between = PairSorter(len(vertices.keys)), HostLinks()
+        for number, run in runs:
+            edges = _edges(run, pages, vertices, counted_links(run, pages.counted[number], followed=followed))
+            sorter.add(edges)
+            between.add(edges, vertices.hosts)
+        sites = voices_of(map(voice, vertices.host_names))
+        voices = voices_of((ips or {}).get(name) or voice(name) for name in vertices.host_names)
+        known = [number for number, name in enumerate(vertices.host_names) if name in trusted] if trusted else None
+        host_edges, counts = between.all()
+        signs = judge(host_edges, voices, None if known is None else np.array(known, np.int64))
+        voices = np.where(signs.unvouched, -1, voices) + 1
+        page_graph, page_sites = _page_graph(sorter, vertices.hosts, voices, sites, signs.spam)
+        return cls(
+            vertices.keys,
+            vertices.hosts,
+            page_graph,
+            page_sites,
+            vertices.host_keys,
+            vertices.host_names,
+            _host_graph(host_edges, counts, voices, signs.spam),
+            signs,
+            pages,
+            pages.last_batch,
+        )
 
 
-class _Vertices:
-    """Numbers of pages as they are met, and the host of each."""
-
-    def __init__(self, pages: Pages) -> None:
-        self._numbers: dict[int, int] = {}
-        self._aliases = pages.aliases
-        self.hosts: dict[str, int] = {}
-        self.host_of: list[int] = []
-        for url in pages.urls.values():
-            self.number(url)
-        self.crawled = len(self.host_of)
-
-    def number(self, url: str) -> int:
-        key = addresses.page_key(url)
-        if key in self._aliases:
-            url = self._aliases[key]
-            key = addresses.page_key(url)
-        found = self._numbers.setdefault(key, len(self.host_of))
-        if found == len(self.host_of):
-            self.host_of.append(self.hosts.setdefault(addresses.host(url), len(self.hosts)))
-        return found
-
-    def of(self, texts: Texts) -> Integers:
-        return np.array([self.number(url) for url in texts.distinct], np.int64)[texts.places]
-
-    def keys(self) -> Integers:
-        return np.fromiter(self._numbers, np.int64, len(self._numbers))
+def _edges(run: Run, pages: Pages, vertices: Vertices, counted: NDArray[np.bool_]) -> Pairs:
+    """The links of a run as pairs of vertices, without those from a page to itself."""
+    numbers = vertices.numbers(run, pages)
+    sources = numbers[run.doc_pages[run.link_rows[counted]]]
+    targets = numbers[run.link_targets[counted]]
+    kept = (sources != targets) & (sources >= 0) & (targets >= 0)
+    return csr.distinct(csr.pair(sources[kept], targets[kept]))
 
 
-def _graph(
-    vertices: _Vertices, edges: Pairs, pages: Pages, voice: Callable[[str], str], *, uncrawled: bool
-) -> LinkGraph:
-    sources, targets = (edges & _LOW).astype(np.int64), (edges >> np.uint64(32)).astype(np.int64)
-    keys = vertices.keys()
-    used = np.zeros(len(keys), np.bool_)
-    used[: vertices.crawled] = True
-    if uncrawled:
-        used[sources] = used[targets] = True
-    known = used[sources] & used[targets]
-    numbers = _numbers_by_key(keys, used)
-    edges = csr.distinct(csr.pair(numbers[sources[known]], numbers[targets[known]]))
-    order = np.flatnonzero(used)[np.argsort(keys[used])]
-    met, page_hosts = np.unique(np.array(vertices.host_of, np.int64)[order], return_inverse=True)
-    names = list(vertices.hosts)
-    host_names = [names[number] for number in met]
-    return LinkGraph(
-        keys[order],
-        page_hosts,
-        _page_graph(edges, _numbered(map(voice, host_names))[page_hosts]),
-        np.array([addresses.host_key(name) for name in host_names], np.int64),
-        host_names,
-        _host_graph(edges, page_hosts, len(host_names)),
-        pages.urls,
-        pages.last_batch,
-    )
+class HostLinks:
+    """Links between hosts, with the number of pages that have one."""
+
+    def __init__(self) -> None:
+        self._pairs = np.empty(0, np.uint64)
+        self._counts = np.empty(0, np.int64)
+
+    def add(self, edges: Pairs, page_hosts: Integers) -> None:
+        sources, target_hosts = edges & _LOW, page_hosts[(edges >> np.uint64(32)).astype(np.int64)]
+        linking = csr.distinct(csr.pair(sources, target_hosts))
+        from_host = page_hosts[(linking & _LOW).astype(np.int64)]
+        to_host = (linking >> np.uint64(32)).astype(np.int64)
+        other = from_host != to_host
+        pairs, counts = np.unique(csr.pair(from_host[other], to_host[other]), return_counts=True)
+        self._pairs, places = np.unique(np.concatenate((self._pairs, pairs)), return_inverse=True)
+        self._counts = np.bincount(places, np.concatenate((self._counts, counts)), len(self._pairs)).astype(np.int64)
+
+    def all(self) -> tuple[Pairs, Integers]:
+        return self._pairs, self._counts
 
 
-def _numbers_by_key(keys: Integers, used: NDArray[np.bool_]) -> Integers:
-    """From the number in order of meeting to the number in order of keys."""
-    numbers = np.zeros(len(keys), np.int64)
-    places = np.flatnonzero(used)
-    numbers[places[np.argsort(keys[places])]] = np.arange(len(places))
-    return numbers
-
-
-def _page_graph(edges: Pairs, page_voices: Integers) -> Csr:
+def _page_graph(
+    sorter: PairSorter, page_hosts: Integers, voices: Integers, sites: Integers, spam: Floats
+) -> tuple[Csr, Integers]:
     """The more links one voice has for one page, the less each of them weighs."""
-    vertices, sources = len(page_voices), (edges & _LOW).astype(np.int64)
-    counts = _counts(csr.pair(page_voices[sources], edges >> np.uint64(32)))
-    weights = (1.0 + np.log(counts)) / counts
-    links = np.bincount(sources, minlength=vertices)
-    leak = 1.0 - np.bincount(sources, weights, minlength=vertices) / np.maximum(links, 1)
+    parts, weights = [np.empty(0, np.uint64)], [np.empty(0)]
+    linking_sites = np.zeros(len(page_hosts), np.int64)
+    for edges in sorter.sorted():
+        sources, targets = (edges & _LOW).astype(np.int64), (edges >> np.uint64(32)).astype(np.int64)
+        hosts, own = page_hosts[sources], page_hosts[targets]
+        factor = np.where(hosts == own, 1.0, 1.0 - spam[hosts])
+        parts.append(edges)
+        weights.append(diminished(csr.pair(voices[hosts], targets)) * factor)
+        other = sites[hosts] != sites[own]
+        said = csr.distinct(csr.pair(sites[hosts[other]], targets[other]))
+        linking_sites += np.bincount((said >> np.uint64(32)).astype(np.int64), minlength=len(page_hosts))
+    return _weighted(np.concatenate(parts), len(page_hosts), np.concatenate(weights), None), linking_sites
+
+
+def _host_graph(edges: Pairs, counts: Integers, voices: Integers, spam: Floats) -> Csr:
+    sources, targets = (edges & _LOW).astype(np.int64), edges >> np.uint64(32)
+    plain = 1.0 + np.log(counts)
+    weights = plain * diminished(csr.pair(voices[sources], targets)) * (1.0 - spam[sources])
+    return _weighted(edges, len(voices), weights, plain)
+
+
+def _weighted(edges: Pairs, vertices: int, weights: Floats, plain: Floats | None) -> Csr:
+    """The graph in which what the weights lack of the ``plain`` ones (1 when None) follows no link."""
+    sources = (edges & _LOW).astype(np.int64)
+    whole = np.bincount(sources, plain, minlength=vertices)
+    left = np.bincount(sources, weights, minlength=vertices)
+    leak = 1.0 - np.divide(left, whole, out=np.ones(vertices), where=whole > 0)
     return csr.from_pairs(edges, vertices, weights, np.clip(leak, 0.0, 1.0))
 
 
-def _numbered(names: Iterable[str]) -> Integers:
-    numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
-
-
-def _host_graph(edges: Pairs, page_hosts: Integers, hosts: int) -> Csr:
-    sources, target_hosts = edges & _LOW, page_hosts[(edges >> np.uint64(32)).astype(np.int64)]
-    linking = csr.distinct(csr.pair(sources, target_hosts))
-    from_host = page_hosts[(linking & _LOW).astype(np.int64)]
-    to_host = (linking >> np.uint64(32)).astype(np.int64)
-    other = from_host != to_host
-    found = csr.pair(from_host[other], to_host[other])
-    return csr.from_edges(from_host[other], to_host[other], hosts, 1.0 + np.log(_counts(found)))
-
-
-def _counts(pairs: Pairs) -> Integers:
-    """For each pair, how often it occurs."""
+def diminished(pairs: Pairs) -> Floats:
+    """(1 + ln k) / k for each of k equal pairs."""
     if not len(pairs):
-        return np.empty(0, np.int64)
+        return np.empty(0)
     _, places, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-    return np.asarray(counts[places], np.int64)
+    return np.asarray(((1.0 + np.log(counts)) / counts)[places], np.float64)
+
+
+def top_names(graph: LinkGraph, vertices: Iterable[int], batches: Batches) -> list[str]:
+    """Addresses of pages; empty for those that were never read."""
+    from periplus.graph.links import look_up
+
+    wanted = list(vertices)
+    names = [""] * len(wanted)
+    if not len(graph.newest.keys):
+        return names
+    places, read = look_up(graph.newest.keys, graph.page_keys[wanted])
+    for number in np.unique(graph.newest.batches[places[read]]).tolist():
+        urls = batches.document_table(number, ("url",)).column("url")
+        for slot in np.flatnonzero(read & (graph.newest.batches[places] == number)).tolist():
+            names[slot] = urls[int(graph.newest.rows[places[slot]])].as_py()
+    return names

@@ -1,143 +1,163 @@
-"""The links that count: of every page its newest version.
+"""The links that count: of every page its newest version, and of pages that stand for one another the last.
 
-The log of batches is walked twice: first over the states of documents, to know which row of which batch is the newest
-of its address, then over the links of those rows. Texts are looked at once per distinct text of a batch. Memory holds
-the addresses of all documents and the links of one batch.
+Which rows count is known after a walk over the documents of all runs. Memory holds some 40 bytes a document; links are
+looked at one run at a time.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from periplus import addresses
+from periplus.graph.runs import ADDRESS, LINKS, READ
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable
 
-    import pyarrow as pa
     from numpy.typing import NDArray
+
+    from periplus.graph.runs import Run
 
     Booleans = NDArray[np.bool_]
     Integers = NDArray[np.int64]
 
 FOLLOWED_ALIASES = 8  # hops from a page to the address that stands for it
 
-# A page with one of these states hands its rank on to the address it names.
-_ALIASES = ("canonical-elsewhere", "redirected")
-# A page with one of these has nothing to link with any more, whatever its row holds.
-_WITHOUT_LINKS = frozenset({"gone", "removed", "redirected"})
+
+class HostTable:
+    """Numbers of hosts over all runs."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, int] = {}
+        self.names: list[str] = []
+
+    def of(self, run: Run) -> Integers:
+        """For each host of a run its number here."""
+        found = np.empty(len(run.host_keys), np.int64)
+        for place, (key, name) in enumerate(zip(run.host_keys.tolist(), run.names(), strict=True)):
+            found[place] = self._numbers.setdefault(key, len(self.names))
+            if found[place] == len(self.names):
+                self.names.append(name)
+        return found
+
+    def keys(self) -> Integers:
+        return np.fromiter(self._numbers, np.int64, len(self._numbers))
 
 
-class Batches(Protocol):
-    """What is asked of ``documents.BatchLog``."""
+class Aliases(NamedTuple):
+    """Pages that count as another one."""
 
-    def numbers(self, after: int = 0) -> list[int]: ...
+    keys: Integers  # sorted
+    ends: Integers
+    hosts: Integers  # of the ends
 
-    def document_table(self, number: int, columns: Sequence[str] | None = None) -> pa.Table: ...
-
-    def links(self, number: int, columns: Sequence[str] | None = None) -> pa.Table: ...
+    def resolve(self, keys: Integers, hosts: Integers) -> tuple[Integers, Integers]:
+        """Pages and their hosts, with aliases replaced."""
+        if not len(self.keys):
+            return keys, hosts
+        places, found = look_up(self.keys, keys)
+        return np.where(found, self.ends[places], keys), np.where(found, self.hosts[places], hosts)
 
 
 class Pages(NamedTuple):
     """The newest version of every address in the log."""
 
-    urls: dict[int, str]  # of pages that were read, by page key
+    keys: Integers  # sorted page keys of what was read
+    hosts: Integers
+    batches: Integers  # where each was read last
+    rows: Integers
     counted: dict[int, Booleans]  # by batch: rows whose links count
-    aliases: dict[int, str]  # page key to the address that stands for it
+    aliases: Aliases
+    host_table: HostTable
     last_batch: int
 
 
-class Texts(NamedTuple):
-    """A column by its distinct texts: row ``r`` has ``distinct[places[r]]``."""
+class _Documents(NamedTuple):
+    """Documents of all batches."""
 
-    distinct: list[str]
-    places: Integers
+    keys: Integers
+    pages: Integers
+    hosts: Integers
+    states: NDArray[np.uint8]
+    named: Integers  # page key that an alias names
+    named_hosts: Integers  # -1 where it names none
+    batches: Integers
+    rows: Integers
 
-
-class LinkRows(NamedTuple):
-    """Links of one batch that count."""
-
-    sources: Texts
-    targets: Texts
-    followed: Booleans  # neither nofollow nor ugc nor sponsored
-    table: pa.Table
-
-
-class _State(NamedTuple):
-    url: str
-    refusal: str
-    canonical: str
-    batch: int
-    row: int
+    def at(self, wanted: Integers | Booleans) -> _Documents:
+        columns: list[Any] = [column[wanted] for column in self]
+        return _Documents(*columns)
 
 
-def newest_pages(batches: Batches) -> Pages:
+def newest_pages(runs: Iterable[tuple[int, Run]]) -> Pages:
     """Which rows count, and which pages stand for others."""
-    newest: dict[int, _State] = {}
-    counted: dict[int, Booleans] = {}
-    for number in batches.numbers():
-        table = batches.document_table(number, ("key", "url", "refusal", "canonical"))
-        counted[number] = np.zeros(table.num_rows, np.bool_)
-        columns = [table.column(name).to_pylist() for name in ("key", "url", "refusal", "canonical")]
-        for row, (key, url, refusal, canonical) in enumerate(zip(*columns, strict=True)):
-            if "://" in url:  # imported documents may have no address, and then no place in the graph
-                newest[key] = _State(url, refusal, canonical, number, row)
-    for state in newest.values():
-        counted[state.batch][state.row] = state.refusal not in _WITHOUT_LINKS
-    return Pages(_read_pages(newest), counted, _aliases(newest), max(counted, default=0))
-
-
-def link_rows(batches: Batches, pages: Pages, columns: Sequence[str] = ()) -> Iterator[LinkRows]:
-    """The links of the newest versions, batch by batch; further ``columns`` are in ``table``."""
-    wanted = ("source", "target", "rel", "row", *columns)
-    for number, counted in pages.counted.items():
-        table = batches.links(number, wanted)
-        table = table.filter(counted[table.column("row").to_numpy()])
-        if table.num_rows:
-            yield LinkRows(texts(table.column("source")), texts(table.column("target")), _followed(table), table)
-
-
-def texts(column: pa.ChunkedArray) -> Texts:
-    encoded = column.combine_chunks().dictionary_encode()
-    return Texts(encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64))
-
-
-def _followed(table: pa.Table) -> Booleans:
-    import pyarrow.compute as pc
-
-    lengths = pc.fill_null(pc.list_value_length(table.column("rel")), 0).to_numpy()
-    return np.asarray(lengths == 0, np.bool_)
-
-
-def _read_pages(newest: dict[int, _State]) -> dict[int, str]:
-    """Pages that have or had content of their own; those that must not be found link all the same."""
-    return {
-        addresses.page_key(state.url): state.url
-        for state in newest.values()
-        if not state.refusal or state.refusal in ("noindex", "duplicate", "wrong-language")
-    }
-
-
-def _aliases(newest: dict[int, _State]) -> dict[int, str]:
-    """From each page that names another one to the last of the chain; a chain that turns in a circle is left alone."""
-    named = (
-        (state.url, addresses.try_canonical(state.canonical)) for state in newest.values() if _names_another(state)
+    hosts = HostTable()
+    parts, sizes = [_documents(0, None, hosts)], {}
+    for number, run in runs:
+        parts.append(_documents(number, run, hosts))
+        sizes[number] = len(run.doc_keys)
+    everything = _Documents(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    everything = everything.at((everything.states & ADDRESS) > 0)
+    newest = everything.at(_last_of_each(everything.keys))
+    read = newest.at((newest.states & READ) > 0)
+    read = read.at(_last_of_each(read.pages))
+    counted = {number: np.zeros(size, np.bool_) for number, size in sizes.items()}
+    linking = newest.at((newest.states & LINKS) > 0)
+    for number, mask in counted.items():
+        mask[linking.rows[linking.batches == number]] = True
+    return Pages(
+        read.pages, read.hosts, read.batches, read.rows, counted, _aliases(newest), hosts, max(counted, default=0)
     )
-    direct = {addresses.page_key(url): canonical for url, canonical in named if canonical}
-    found = {key: _end_of_chain(url, direct) for key, url in direct.items()}
-    return {key: end for key, end in found.items() if end and addresses.page_key(end) != key}
 
 
-def _names_another(state: _State) -> bool:
-    return state.refusal in _ALIASES and bool(state.canonical)
+def counted_links(run: Run, counted: Booleans, *, followed: bool) -> Booleans:
+    """Which links of a run count."""
+    mask = counted[run.link_rows]
+    return mask & run.link_followed if followed else mask
 
 
-def _end_of_chain(url: str, direct: dict[int, str]) -> str:
-    for _ in range(FOLLOWED_ALIASES):
-        following = direct.get(addresses.page_key(url))
-        if following is None:
-            return url
-        url = following
-    return ""
+def look_up(known: Integers, keys: Integers) -> tuple[Integers, Booleans]:
+    """Places of keys in ``known``, which is sorted and not empty, and which of them are there."""
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return places, known[places] == keys
+
+
+def _documents(number: int, run: Run | None, table: HostTable) -> _Documents:
+    if run is None:
+        none = np.empty(0, np.int64)
+        return _Documents(none, none, none, np.empty(0, np.uint8), none, none, none, none)
+    hosts = table.of(run)[run.page_hosts]
+    named = run.doc_named.astype(np.int64) - 1
+    rows = np.arange(len(run.doc_keys), dtype=np.int64)
+    return _Documents(
+        run.doc_keys,
+        run.pages[run.doc_pages],
+        hosts[run.doc_pages],
+        run.doc_states,
+        run.pages[named] if len(run.pages) else named,
+        np.where(named >= 0, hosts[named], -1) if len(hosts) else named,
+        np.full(len(rows), number),
+        rows,
+    )
+
+
+def _last_of_each(keys: Integers) -> Integers:
+    """Places of the last occurrence of every key, in the order of keys."""
+    _, places = np.unique(keys[::-1], return_index=True)
+    return len(keys) - 1 - places
+
+
+def _aliases(newest: _Documents) -> Aliases:
+    """From each page that names another one to the last of the chain; a chain that turns in a circle is left alone."""
+    naming = newest.at((newest.named_hosts >= 0) & (newest.named != newest.pages))
+    naming = naming.at(_last_of_each(naming.pages))
+    keys, ends, hosts = naming.pages, naming.named, naming.named_hosts
+    if not len(keys):
+        return Aliases(keys, ends, hosts)
+    direct = Aliases(keys, ends, hosts)
+    for _ in range(FOLLOWED_ALIASES - 1):
+        ends, hosts = direct.resolve(ends, hosts)
+    _, unfinished = look_up(keys, ends)
+    kept = ~unfinished
+    return Aliases(keys[kept], ends[kept], hosts[kept])

@@ -18,6 +18,7 @@ from xxhash import xxh3_64_hexdigest
 from periplus.errors import Corrupt, Incompatible, NotFound, UsageError
 from periplus.graph import prior as formula
 from periplus.graph.anchors import AnchorTable, table_of
+from periplus.graph.measures import Measures
 from periplus.graph.pagerank import Convergence
 from periplus.storage import LocalFiles
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from periplus.graph.measures import HostNote
 
     Keys = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -73,12 +76,14 @@ class RankTable:
         host_keys: Keys,
         host_ranks: Floats,
         anchors: AnchorTable,
+        measures: Measures | None = None,
     ) -> None:
         self.meta = meta
         self.page_keys = page_keys
         self.page_ranks = page_ranks
         self.host_keys = host_keys
         self.host_ranks = host_ranks
+        self.measures = measures  # in the order of the keys; None for ranks of an earlier version
         self.anchors = anchors  # called with a page key, gives its anchor phrases
         self._least_page = float(page_ranks.min()) if len(page_ranks) else 0.0
         self._least_host = float(host_ranks.min()) if len(host_ranks) else 0.0
@@ -117,6 +122,21 @@ class RankTable:
     def host_rank(self, key: int) -> float | None:
         return float(self.host(np.array([key], np.int64))[0]) or None
 
+    def host_note(self, key: int) -> HostNote | None:
+        """What is known of a host besides its rank; None for an unknown one, or ranks of an earlier version."""
+        if self.measures is None or not len(self.host_keys):
+            return None
+        place = int(np.searchsorted(self.host_keys, key))
+        if place == len(self.host_keys) or self.host_keys[place] != key:
+            return None
+        return self.measures.note(place)
+
+    def page_sites(self, key: int) -> int:
+        """How many sites besides its own link to a page, as far as it is known."""
+        if self.measures is None:
+            return 0
+        return int(_looked_up(self.page_keys, self.measures.page_sites, np.array([key], np.int64))[0])
+
     def prior(self, page_keys: Keys, host_keys: Keys) -> Floats:
         """From 0 to 1, see ``graph.prior``; takes the keys of the pages and of the hosts they are on."""
         return formula.prior(self.page(page_keys), self._least_page, self.host(host_keys), self._least_host)
@@ -127,6 +147,10 @@ class RankStore:
 
     def __init__(self, folder: Path | str) -> None:
         self._files = LocalFiles(folder)
+
+    @property
+    def files(self) -> LocalFiles:
+        return self._files
 
     def publish(
         self,
@@ -143,13 +167,18 @@ class RankStore:
         top_pages: tuple[TopRank, ...] = (),
         top_hosts: tuple[TopRank, ...] = (),
         anchors: AnchorTable | None = None,
+        measures: Measures | None = None,
     ) -> RankTable:
         """Writes a generation, then points to it; older ones are swept."""
         generation = self._next_generation()
         ranks = (*_sorted(page_keys, page_ranks), *_sorted(host_keys, host_ranks))
-        columns: list[Any] = [*ranks, *(anchors or table_of({}))]
+        columns: dict[str, Any] = dict(
+            zip((*_ARRAYS, *_ANCHOR_ARRAYS), (*ranks, *(anchors or table_of({}))), strict=True)
+        )
+        if measures is not None:
+            columns |= measures.sorted(page_keys, host_keys)._asdict()
         digests = {}
-        for name, column in zip((*_ARRAYS, *_ANCHOR_ARRAYS), columns, strict=True):
+        for name, column in columns.items():
             data = _npy(column)
             self._files.write(f"{generation}/{name}.npy", data)
             digests[name] = xxh3_64_hexdigest(data)
@@ -221,7 +250,16 @@ class RankStore:
         if [len(column) for column in columns] != [meta.pages, meta.pages, meta.hosts, meta.hosts]:
             raise Corrupt(f"generation {generation} of the ranks has arrays of wrong length; run periplus rank again")
         pages, page_ranks, hosts, host_ranks = columns
-        return RankTable(meta, pages, page_ranks, hosts, host_ranks, anchors)
+        return RankTable(meta, pages, page_ranks, hosts, host_ranks, anchors, self._measures(meta))
+
+    def _measures(self, meta: RankMeta) -> Measures | None:
+        """The other measures; generations of earlier versions have none."""
+        if not set(Measures._fields) <= set(meta.digests):
+            return None
+        try:
+            return Measures(*(self._column(meta.generation, name) for name in Measures._fields))
+        except (ValueError, OSError) as error:
+            raise Corrupt(f"generation {meta.generation} of the ranks is not whole; run periplus rank again") from error
 
     def _column(self, generation: int, name: str) -> Any:
         return np.load(self._files.path(f"{generation}/{name}.npy"), mmap_mode="r", allow_pickle=False)
@@ -236,7 +274,7 @@ class RankStore:
                     folder.rmdir()
 
 
-def _looked_up(known: Keys, ranks: Floats, keys: Keys) -> Floats:
+def _looked_up(known: Keys, ranks: Any, keys: Keys) -> Floats:
     if not len(known):
         return np.zeros(len(keys))
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)

@@ -6,20 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from periplus.errors import Corrupt, Incompatible
 from periplus.graph.anchors import anchors
-from periplus.graph.link_graph import LinkGraph
-from periplus.graph.links import newest_pages
+from periplus.graph.link_graph import LinkGraph, top_names
+from periplus.graph.measures import measures_of
 from periplus.graph.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE, pagerank
 from periplus.graph.ranks import TOP_KEPT, TopRank
+from periplus.graph.runs import Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Mapping
 
     from numpy.typing import NDArray
 
     from periplus.graph.link_graph import Nofollow
-    from periplus.graph.links import Batches
     from periplus.graph.ranks import RankStore, RankTable
+    from periplus.graph.runs import Batches
 
     Keys = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -33,12 +35,18 @@ def refresh_ranks(
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
     nofollow: Nofollow = "exclude",
+    ips: Mapping[str, str] | None = None,
+    trusted: Collection[str] = (),
     progress: Callable[[int, float], None] | None = None,
 ) -> RankTable:
-    """Computes and publishes the ranks of everything in the log; starts from the ranks published before."""
-    newest = newest_pages(batches)
-    graph = LinkGraph.build(batches, nofollow=nofollow, pages=newest)
-    old = store.current()
+    """Computes and publishes the ranks of everything in the log; starts from the ranks published before.
+
+    ``ips`` are the addresses of hosts as far as they are known (``host_addresses``): hosts of one address count as one
+    voice. ``trusted`` names the hosts that trust starts from; without, the core of the graph is found (``hosts``).
+    """
+    runs = Runs(batches, store.files)
+    graph = LinkGraph.build(batches, nofollow=nofollow, ips=ips, trusted=trusted, runs=runs)
+    old = _before(store)
     pages = pagerank(
         graph.pages,
         damping=damping,
@@ -64,10 +72,19 @@ def refresh_ranks(
         host_links=graph.hosts.edges,
         page_history=pages.history,
         host_history=hosts.history,
-        top_pages=_top_pages(graph, pages.ranks),
-        top_hosts=_top(list(graph.host_names), hosts.ranks),
-        anchors=anchors(batches, newest),
+        top_pages=_top_pages(graph, pages.ranks, batches),
+        top_hosts=_top_hosts(graph, hosts.ranks),
+        anchors=anchors(batches, graph.newest, runs),
+        measures=measures_of(graph),
     )
+
+
+def _before(store: RankStore) -> RankTable | None:
+    """The ranks of the last time; damaged ones only cost some iterations."""
+    try:
+        return store.current()
+    except (Corrupt, Incompatible):
+        return None
 
 
 def warm_start(old: Floats) -> Floats | None:
@@ -78,14 +95,18 @@ def warm_start(old: Floats) -> Floats | None:
     return np.where(known, old, old[known].mean())
 
 
-def _top_pages(graph: LinkGraph, ranks: Floats) -> tuple[TopRank, ...]:
+def _top_pages(graph: LinkGraph, ranks: Floats, batches: Batches) -> tuple[TopRank, ...]:
     """The best pages whose address is known because they were read."""
-    names = [graph.urls.get(key, "") for key in graph.page_keys.tolist()]
-    return tuple(entry for entry in _top(names, ranks) if entry.name)
+    read = np.flatnonzero(np.isin(graph.page_keys, graph.newest.keys, assume_unique=True))
+    best = _best(read, ranks)
+    names = top_names(graph, best, batches)
+    return tuple(TopRank(name, float(ranks[place])) for name, place in zip(names, best, strict=True))
 
 
-def _top(names: list[str], ranks: Floats) -> tuple[TopRank, ...]:
-    named = np.array([bool(name) for name in names], np.bool_)
-    places = np.flatnonzero(named)
-    best = places[np.lexsort((places, -ranks[places]))][:TOP_KEPT]
-    return tuple(TopRank(names[place], float(ranks[place])) for place in best)
+def _top_hosts(graph: LinkGraph, ranks: Floats) -> tuple[TopRank, ...]:
+    best = _best(np.arange(len(ranks)), ranks)
+    return tuple(TopRank(graph.host_names[place], float(ranks[place])) for place in best)
+
+
+def _best(places: Keys, ranks: Floats) -> list[int]:
+    return [int(place) for place in places[np.lexsort((places, -ranks[places]))][:TOP_KEPT]]
