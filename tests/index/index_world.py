@@ -1,9 +1,17 @@
 """A small world of documents whose words collide often, so that every path of the engine is met."""
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, settings
 
 from periplus import addresses
 from periplus.records import Document, Heading
+
+PROPERTY = settings(
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),  # shrinking whole indexes takes minutes and helps little
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 
 
 def make_document(number, text="", **more):

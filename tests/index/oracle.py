@@ -42,8 +42,7 @@ class Oracle:
         return max(1, min(255, int(255 * weight / (epoch.k1 + weight) + 0.5))) if weight else 0
 
     def impacts(self, postings, only):
-        found = {key: self.impact(key, fields, only) for key, fields in postings.items()}
-        return {key: impact for key, impact in found.items() if impact}
+        return {key: value for key, fields in postings.items() if (value := self.impact(key, fields, only))}
 
     def phrase(self, terms):
         found = defaultdict(dict)
@@ -70,13 +69,11 @@ class Oracle:
             weight = fixed(group.weight * idf(count, len(set().union(*rows))))
             return [(weight, row) for row in rows]
         strong = max((self.frequency(f.term) for f in group.forms if f.share >= STRONG_SHARE), default=0)
-        return [
-            (
-                fixed(group.weight * form.share * idf(count, max(strong, self.frequency(form.term)))),
-                self.impacts(self.postings.get(form.term, {}), group.field),
-            )
-            for form in group.forms
-        ]
+        rows = []
+        for form in group.forms:
+            weight = group.weight * form.share * idf(count, max(strong, self.frequency(form.term)))
+            rows.append((fixed(weight), self.impacts(self.postings.get(form.term, {}), group.field)))
+        return rows
 
     def values(self, group):
         """{key: points} of a group: its best form counts."""
@@ -88,14 +85,14 @@ class Oracle:
 
     def admitted(self, filters, document):
         host, date = addresses.host(document.url), document.published or document.fetched
-        on_site = any(host == site or host.endswith("." + site) for site in filters.sites)
-        return (
-            (not filters.sites or on_site)
-            and (not filters.languages or document.language in filters.languages)
-            and (not filters.types or document.content_type in filters.types)
-            and (not filters.before or date < filters.before)
-            and (not filters.after or date >= filters.after)
-        )
+        checks = [
+            not filters.sites or any(host == site or host.endswith("." + site) for site in filters.sites),
+            not filters.languages or document.language in filters.languages,
+            not filters.types or document.content_type in filters.types,
+            not filters.before or date < filters.before,
+            not filters.after or date >= filters.after,
+        ]
+        return all(checks)
 
     def search(self, query, prior_weight=1.0):
         """{key: score} of all matching documents."""

@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from index_world import PROPERTY
 
 from periplus.index.analysis import (
     MAX_TERM_BYTES,
@@ -127,6 +128,7 @@ interesting = st.text(
 )
 
 
+@PROPERTY
 @given(interesting, st.sampled_from(["en", "de", "", "ja"]))
 def test_tokens_lie_in_order_within_the_text(text, language):
     tokens = analyze(text, language)
@@ -141,11 +143,13 @@ def test_tokens_lie_in_order_within_the_text(text, language):
     assert all(first.start < second.start or first.end <= second.end for first, second in itertools.pairwise(tokens))
 
 
+@PROPERTY
 @given(interesting, st.sampled_from(["en", "fr"]))
 def test_the_builder_sees_the_same_words(text, language):
     assert [forms_of_key(key, language) for key in word_keys(text)] == [t.forms for t in analyze(text, language)]
 
 
+@PROPERTY
 @given(interesting)
 def test_spelling_in_other_normal_forms_finds_the_same(text):
     composed = unicodedata.normalize("NFC", text)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from index_world import make_document, make_prior, prior_of_keys, random_document
+from index_world import PROPERTY, make_document, make_prior, prior_of_keys, random_document
 from oracle import Oracle
 
 from periplus.index import FIELDS, Filters, Group, IndexQuery, IndexStore, TermForm, analyze
@@ -111,7 +111,7 @@ def assert_same(snapshot, oracle, query, k, prior_weight=1.0):
         assert hits.total.value <= len(expected)
 
 
-@settings(max_examples=20)
+@settings(PROPERTY, max_examples=20)
 @given(
     st.lists(documents(), min_size=1, max_size=4),
     st.sets(st.integers(0, 12), max_size=4),
