@@ -12,10 +12,16 @@ from msgspec import structs
 
 from periplus.errors import UsageError
 from periplus.index.query import FIELDS
-from periplus.ranking import PROFILES, Evidence, FormEvidence, check, ours, profile, references
+from periplus.ranking import PROFILES, Evidence, FormEvidence, Places, check, ours, profile, references
 from periplus.ranking.evidence import ADDRESS, ANCHORS, BODY, HEADINGS, TITLE
 
 N = 1000
+SEEN = {
+    TITLE: (((0, 0),), (), ()),
+    HEADINGS: ((), (), ()),
+    BODY: (((11, 0), (12, 1), (47, 0)), ((97, 0), (99, 0)), ()),
+    ADDRESS: (((0, 0), (9, 1)), (), ()),
+}
 
 
 def evidence(**changes) -> Evidence:
@@ -42,12 +48,7 @@ def evidence(**changes) -> Evidence:
         "host_words": np.full(3, 8.0),
         "age": np.array([0.0, 30.0, 300.0]),
         "language": np.array([1.0, 0.5, 0.0]),
-        "sightings": {
-            TITLE: (((0, 0),), (), ()),
-            HEADINGS: ((), (), ()),
-            BODY: (((11, 0), (12, 1), (47, 0)), ((97, 0), (99, 0)), ()),
-            ADDRESS: (((0, 0), (9, 1)), (), ()),
-        },
+        "places": Places.of(SEEN, 3),
     }
     return Evidence(**(known | changes))
 
@@ -135,10 +136,10 @@ def test_cosine_bonus_by_hand():
 
 def test_cosine_bonus_rewards_a_title_that_holds_the_query():
     source = evidence()
-    seen = dict(source.sightings) | {TITLE: (((0, 0), (1, 1)), (), ())}
+    seen = Places.of(SEEN | {TITLE: (((0, 0), (1, 1)), (), ())}, 3)
     parts = {
         part.name: part.value
-        for part in references.cosine_bonus(structs.replace(source, sightings=seen)).score.explain(0).parts
+        for part in references.cosine_bonus(structs.replace(source, places=seen)).score.explain(0).parts
     }
     assert parts["query in title"] == pytest.approx(0.2)
     assert parts["subsequence"] == pytest.approx(0.3)
@@ -230,7 +231,7 @@ def test_no_candidates_and_no_words(name):
         host_words=np.zeros(0),
         age=np.zeros(0),
         language=np.zeros(0),
-        sightings={},
+        places=Places.none(0),
     )
     assert PROFILES[name].rank(empty).score.values.shape == (0,)
 

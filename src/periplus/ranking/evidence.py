@@ -14,14 +14,12 @@ import numpy as np
 from msgspec import Struct
 
 from periplus.index.query import FIELDS, STRONG_SHARE
+from periplus.ranking.places import Places, Sightings
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 TITLE, HEADINGS, BODY = (FIELDS.index(name) for name in ("title", "headings", "body"))
 ANCHORS, ADDRESS = (FIELDS.index(name) for name in ("anchors", "address"))
-
-# Where the words of the query stand in one field of one document: (position, word of the query), by position.
-Sightings = tuple[tuple[int, int], ...]
 
 
 class FormEvidence(Struct, frozen=True):
@@ -47,7 +45,7 @@ class Evidence(Struct, frozen=True):
     host_words: FloatArray  # D: how many words of the address field belong to the host name
     age: FloatArray  # D: days since published, else fetched
     language: FloatArray  # D: 1 when in the query's language, 0 when not, 0.5 when unknown
-    sightings: dict[int, tuple[Sightings, ...]]  # field -> one entry a candidate; only the fields a profile needs
+    places: Places  # where the words stand; only in the fields that a profile needs
     wants_fresh: bool = False
     navigational: FloatArray = np.zeros(0)  # D: 1 for the page or site that the query names by its address
 
@@ -81,4 +79,4 @@ class Evidence(Struct, frozen=True):
         return result
 
     def seen(self, field: int) -> tuple[Sightings, ...]:
-        return self.sightings.get(field) or ((),) * self.count
+        return self.places.seen(field)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from periplus.ranking.evidence import Sightings
+    from periplus.ranking.places import Sightings
 
 FAR = 1 << 30
 NEAR_WINDOW = 16  # words; pairs further apart than this do not count as near
+SWAPPED = 0.7  # what a pair in the wrong order counts
 
 
 def longest_run(sightings: Sightings, words: int) -> int:
@@ -65,7 +66,7 @@ def nearness(sightings: Sightings, weights: Sequence[float]) -> float:
     """How near the query's neighbouring words stand to each other, 0 (apart) to 1 (side by side, in order).
 
     For each pair of neighbours in the query, the smallest distance d in the field gives 1/d when in order and
-    0.7/d when not, nothing beyond ``NEAR_WINDOW``; pairs are weighted by the product of the words' weights.
+    ``SWAPPED``/d when not, nothing beyond ``NEAR_WINDOW``; pairs are weighted by the product of the words' weights.
     """
     pairs = [weights[i] * weights[i + 1] for i in range(len(weights) - 1)]
     whole = sum(pairs)
@@ -77,7 +78,7 @@ def nearness(sightings: Sightings, weights: Sequence[float]) -> float:
         if word > 0:
             _improve(best, word - 1, position - last[word - 1], 1.0)
         if word < len(pairs):
-            _improve(best, word, position - last[word + 1], 0.7)
+            _improve(best, word, position - last[word + 1], SWAPPED)
         last[word] = position
     return sum(value * pair for value, pair in zip(best, pairs, strict=True)) / whole
 

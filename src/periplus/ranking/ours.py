@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from periplus.index.query import FIELDS
 from periplus.ranking import features, formulas
-from periplus.ranking.evidence import ADDRESS, ANCHORS, BODY, HEADINGS, TITLE
+from periplus.ranking.evidence import ANCHORS, TITLE
 from periplus.ranking.parts import Part, Values, constant, leaf, product, total
 from periplus.ranking.references import Ranked
 
@@ -151,29 +151,21 @@ def _measure(evidence: Evidence, idf: Values) -> dict[str, Values]:
 
 
 def _places(evidence: Evidence, idf: Values) -> dict[str, Values]:
-    words = len(evidence.words)
-    weights_of_words = [float(value) for value in idf]
-    rows = [_place_row(evidence, index, words, weights_of_words) for index in range(evidence.count)]
-    columns = np.array(rows, dtype=np.float64).reshape(evidence.count, len(_PLACE_NAMES))
-    return {name: columns[:, i] for i, name in enumerate(_PLACE_NAMES)}
+    from periplus.ranking.kernels import COLUMNS, places
 
-
-_PLACE_NAMES = ("nearness", "phrase", "heading_phrase", "title_phrase", "title_exact", "title_early", "host", "path")
-
-
-def _place_row(evidence: Evidence, index: int, words: int, idf: list[float]) -> tuple[float, ...]:
-    title, body = evidence.seen(TITLE)[index], evidence.seen(BODY)[index]
-    headings, address = evidence.seen(HEADINGS)[index], evidence.seen(ADDRESS)[index]
-    border = evidence.host_words[index]
-    in_title = len({position for position, _ in title})
-    several = words > 1
-    return (
-        features.nearness(body, idf),
-        features.phrase_share(body, words) if several else 0.0,
-        features.phrase_share(headings, words),
-        features.common_subsequence(title, words),
-        (in_title / max(float(evidence.lengths[index, TITLE]), 1.0, in_title)) ** 2,
-        1.0 / (1.0 + features.first_position(title)),
-        len({word for position, word in address if position < border}) / max(words, 1),
-        len({word for position, word in address if position >= border}) / max(words, 1),
-    )
+    table = np.zeros(evidence.count * len(COLUMNS))
+    if len(evidence.words) and evidence.count:
+        where = evidence.places
+        places(
+            where.ends.reshape(-1),
+            where.positions,
+            where.words,
+            np.ascontiguousarray(idf),
+            np.ascontiguousarray(evidence.lengths[:, TITLE]),
+            evidence.host_words,
+            features.NEAR_WINDOW,
+            features.SWAPPED,
+            table,
+        )
+    columns = table.reshape(evidence.count, len(COLUMNS))
+    return {name: columns[:, i] for i, name in enumerate(COLUMNS)}

@@ -19,7 +19,8 @@ from periplus.ranking.parts import Part, Values, constant, leaf, product, total
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from periplus.ranking.evidence import Evidence, Sightings
+    from periplus.ranking.evidence import Evidence
+    from periplus.ranking.places import Sightings
 
 # GRS2
 GRS2_HIT_WEIGHT = 0.5

@@ -89,17 +89,18 @@ class Engine:
                     self._answers.put(key, answer)
         return structs.replace(answer, took_ms=round((time.perf_counter() - started) * 1000, 3))
 
-    def ranking(self, query: str, k: int = 1_000, profile: str = "") -> list[tuple[str, float]]:
-        """Ids and scores of the best ``k``, without host diversity, correction or snippets: for evaluation."""
+    def ranking(self, query: str, k: int = 1_000, profile: str = "", *, plain: bool = True) -> list[tuple[str, float]]:
+        """Ids and scores of the best ``k``, without host diversity, correction or snippets: for evaluation.
+
+        Judged queries are prose: unless ``plain`` is false, their quotes, brackets and signs are not operators.
+        """
         checked = requests.check(SearchRequest(query, profile=profile), self._settings)
         with self._generations.use() as generation:
-            understood = understand(generation, query)
+            understood = understand(generation, query, plain=plain)
             task = _task(generation, understood, checked, 0, float("inf"))
             listing = run(generation, task, k)
-            return [
-                (generation.snapshot.stored(number).id, score)
-                for number, score in zip(listing.numbers[:k].tolist(), listing.scores[:k].tolist(), strict=True)
-            ]
+            ids = generation.snapshot.ids(listing.numbers[:k])
+            return list(zip(ids, listing.scores[:k].tolist(), strict=True))
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         """Completions of what was typed so far, best first."""
@@ -236,7 +237,7 @@ class _Search:
 
     def _degraded(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
         notes = [*listing.degraded, *self.generation.snapshot.degraded, *self.notes]
-        if understood.reading.cut:
+        if understood.reading.cut or understood.plan.cut:
             notes.append("query-cut")
         if understood.plan.link and not self.generation.in_links.known:
             notes.append("links")

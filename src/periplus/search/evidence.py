@@ -1,7 +1,7 @@
 """Gathering what a profile wants to know of the candidates, within a time budget.
 
-The only place that reads the index a document at a time. When the deadline passes, the candidates seen so far are
-what gets re-ranked; the rest keep the order of the first pass.
+Candidates are read in chunks, each by one kernel. When the deadline passes, the candidates seen so far are what gets
+re-ranked; the rest keep the order of the first pass.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from periplus.index.fields import PIECE_GAP
 from periplus.index.query import FIELDS, STRONG_SHARE, TermForm
-from periplus.ranking import Evidence, FormEvidence
+from periplus.ranking import Evidence, FormEvidence, Places
 from periplus.ranking.evidence import ADDRESS
 from periplus.search.columns import dates
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from periplus.index.snapshot import Snapshot
-    from periplus.ranking import Profile, Sightings
+    from periplus.index.occurrences import Occurrences
+    from periplus.ranking import Profile
     from periplus.search.columns import Numbers
     from periplus.search.plan import QueryWord
     from periplus.search.ranks import Ranks
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 MAX_FORMS = 24  # of one word; prefixes have many
 MAX_SIGHTINGS = 200  # of one word in one field
 DAY = 86_400.0
-CHUNK = 16  # candidates between two looks at the clock
+CHUNK = 256  # candidates between two looks at the clock
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -45,10 +46,16 @@ class Terms:
         self.terms = list(dict.fromkeys(form.term for forms in self.forms for form in forms))
         self.place = {term: i for i, term in enumerate(self.terms)}
         self.frequencies = {term: snapshot.frequency(term) for term in self.terms}
+        strong = {form.term: word for word, forms in reversed(list(enumerate(self.forms))) for form in _strong(forms)}
+        self.labels = [strong.get(term, -1) for term in self.terms]  # the word that a strong form stands for
 
     def document_frequency(self, word: int) -> int:
         """Of the most frequent strong form."""
         return max((self.frequencies[form.term] for form in self.forms[word] if form.share >= STRONG_SHARE), default=0)
+
+
+def _strong(forms: Sequence[TermForm]) -> list[TermForm]:
+    return [form for form in forms if form.share >= STRONG_SHARE]
 
 
 def _forms(snapshot: Snapshot, word: QueryWord) -> tuple[TermForm, ...]:
@@ -72,8 +79,9 @@ def gather(
 ) -> Evidence:
     """Evidence on the first of ``numbers``: on all of them unless the deadline passes."""
     terms = Terms(snapshot, words)
-    frequencies, lengths, largest = _frequencies(snapshot, terms, numbers, profile, deadline)
+    frequencies, places = _occurrences(snapshot, terms, numbers, profile, deadline)
     done = numbers[: len(frequencies)]
+    lengths = snapshot.lengths_of(done).astype(np.float64)
     moments = dates(snapshot, done)
     return Evidence(
         words=tuple(word.text for word in terms.words),
@@ -82,7 +90,7 @@ def gather(
         documents=max(snapshot.live, 1),
         lengths=lengths,
         average_lengths=np.asarray(snapshot.average_lengths, dtype=np.float64),
-        max_frequencies=largest,
+        max_frequencies=_largest(snapshot, done, profile),
         prior=np.asarray(snapshot.column("prior", done), dtype=np.float64),
         page_rank=ranks.pages(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
         host_rank=ranks.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
@@ -90,31 +98,42 @@ def gather(
         host_words=np.full(len(done), float(PIECE_GAP)),
         age=(time.time() - moments) / DAY,
         language=_language_match(snapshot, done, language),
-        sightings={field: _sightings(snapshot, terms, frequencies, done, field) for field in profile.fields},
+        places=places,
         wants_fresh=wants_fresh,
         navigational=np.array([float(int(number) in named) for number in done], dtype=np.float64),
     )
 
 
-def _frequencies(
+def _occurrences(
     snapshot: Snapshot, terms: Terms, numbers: Numbers, profile: Profile, deadline: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """D x T x F frequencies, D x F lengths, D largest frequencies, of as many candidates as there is time for."""
-    tables: list[Any] = []
-    lengths: list[Any] = []
-    largest: list[float] = []
-    for place, number in enumerate(numbers.tolist()):
-        if place % CHUNK == 0 and place and time.perf_counter() > deadline:
+) -> tuple[FloatArray, Places]:
+    """D x T x F frequencies, and the places of the words, of as many candidates as there is time for."""
+    fields = [FIELDS[field] for field in profile.fields]
+    labels = terms.labels if fields else [-1] * len(terms.terms)
+    parts: list[Occurrences] = []
+    for first in range(0, max(len(numbers), 1), CHUNK):
+        if first and time.perf_counter() > deadline:
             break
-        tables.append(snapshot.frequencies(number, terms.terms))
-        lengths.append(snapshot.lengths(number))
-        largest.append(float(snapshot.max_frequency(number)) if profile.reads_largest else 1.0)
-    count = len(tables)
-    return (
-        np.array(tables, dtype=np.float64).reshape(count, len(terms.terms), len(FIELDS)),
-        np.array(lengths, dtype=np.float64).reshape(count, len(FIELDS)),
-        np.array(largest, dtype=np.float64),
+        chunk = numbers[first : first + CHUNK]
+        parts.append(snapshot.occurrences(chunk, terms.terms, labels, fields, MAX_SIGHTINGS))
+    return np.concatenate([part.counts for part in parts]).astype(np.float64), _joined(parts)
+
+
+def _joined(parts: Sequence[Occurrences]) -> Places:
+    if len(parts) == 1:
+        return Places(parts[0].ends, parts[0].positions, parts[0].labels)
+    before = np.cumsum([0, *(len(part.positions) for part in parts)])
+    return Places(
+        np.concatenate([part.ends + shift for part, shift in zip(parts, before.tolist(), strict=False)]),
+        np.concatenate([part.positions for part in parts]),
+        np.concatenate([part.labels for part in parts]),
     )
+
+
+def _largest(snapshot: Snapshot, numbers: Numbers, profile: Profile) -> FloatArray:
+    if not profile.reads_largest:
+        return np.ones(len(numbers))
+    return np.asarray(snapshot.column("max_frequency", numbers), dtype=np.float64)
 
 
 def _form_evidence(terms: Terms, frequencies: FloatArray) -> tuple[FormEvidence, ...]:
@@ -133,22 +152,6 @@ def _one_form(terms: Terms, frequencies: FloatArray, place: int) -> FormEvidence
             shares[word], known[word] = form.share, terms.frequencies[form.term]
             table[:, word, :] = frequencies[:, terms.place[form.term], :]
     return FormEvidence(shares, known, table)
-
-
-def _sightings(
-    snapshot: Snapshot, terms: Terms, frequencies: FloatArray, numbers: Numbers, field: int
-) -> tuple[Sightings, ...]:
-    """Where each word stands: by its most frequent strong form, which stands wherever the others do."""
-    found: list[list[tuple[int, int]]] = [[] for _ in range(len(numbers))]
-    listed = numbers.tolist()
-    for word, forms in enumerate(terms.forms):
-        places = [terms.place[form.term] for form in forms if form.share >= STRONG_SHARE]
-        counts = frequencies[:, places, field]
-        widest = counts.argmax(axis=1).tolist() if places else []
-        for row in np.flatnonzero(counts.any(axis=1)).tolist():
-            positions = snapshot.positions(listed[row], terms.terms[places[widest[row]]], FIELDS[field])
-            found[row] += [(position, word) for position in positions[:MAX_SIGHTINGS].tolist()]
-    return tuple(tuple(sorted(pairs)) for pairs in found)
 
 
 def _language_match(snapshot: Snapshot, numbers: Numbers, language: str) -> FloatArray:

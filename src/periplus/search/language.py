@@ -35,8 +35,8 @@ from periplus.search.text import clean
 if TYPE_CHECKING:
     from periplus.search.syntax import Node
 
-MAX_CHARACTERS = 2_000
-MAX_WORDS = 32
+MAX_CHARACTERS = 4_000
+MAX_WORDS = 400
 MAX_DEPTH = 10
 LEAST_PREFIX = 2
 
@@ -52,6 +52,14 @@ def read(text: str) -> Reading:
     reader = _Reader(_without_loose_quotes(whole[:MAX_CHARACTERS]))
     nodes = reader.sequence(depth=0)
     return Reading(nodes, reader.cut or len(whole) > MAX_CHARACTERS)
+
+
+def prose(text: str) -> Reading:
+    """``text`` as words and nothing else: topics of judged sets are sentences, and their signs are no operators."""
+    whole = clean(text)
+    found = whole[:MAX_CHARACTERS].split()
+    words = tuple(Word(word) for word in found[:MAX_WORDS])
+    return Reading(words, len(found) > MAX_WORDS or len(whole) > MAX_CHARACTERS)
 
 
 def _closing(text: str, at: int) -> int:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_CHOICES = 16  # clauses of the normal form; a query that needs more is read as one choice of all its words
 COMPOUND_WEIGHT = 0.5  # of the phrase that the parts of foo::bar make, beside the parts themselves
 MAX_COMPOUND = 8  # terms
+MAX_SCORING = 64  # words that score; of a longer query the most telling ones
 FOREIGN_SHARE = 0.4  # at most, of a stem in another than the first language: a chance hit rather than the same word
 
 
@@ -44,6 +45,7 @@ class Plan(Struct, frozen=True):
     excluded: Filters = Filters()  # columns that results must not have: -site:, -lang:, -filetype:
     link: str = ""  # pages that link to this address
     ignored: tuple[str, ...] = ()  # stop words left out
+    cut: bool = False  # words beyond ``MAX_SCORING`` were left out
 
     @property
     def empty(self) -> bool:
@@ -61,9 +63,49 @@ class Plan(Struct, frozen=True):
 Clause = tuple[Group, ...]
 
 
-def plan(reading: Reading, languages: tuple[str, ...] = ("",), frequent: Callable[[str], bool] | None = None) -> Plan:
-    """How to ask the index for ``reading``: ``languages`` give the stems, ``frequent`` says which stop words may go."""
-    return _Planner(languages, frequent or (lambda _: True)).plan(reading)
+def plan(
+    reading: Reading,
+    languages: tuple[str, ...] = ("",),
+    frequent: Callable[[str], bool] | None = None,
+    telling: Callable[[QueryWord], float] | None = None,
+) -> Plan:
+    """How to ask the index for ``reading``.
+
+    ``languages`` give the stems, ``frequent`` says which stop words may go, ``telling`` which words of a very long
+    query are worth most.
+    """
+    made = _Planner(languages, frequent or (lambda _: True)).plan(reading)
+    return _bounded(made, telling or (lambda word: word.weight))
+
+
+def _bounded(made: Plan, telling: Callable[[QueryWord], float]) -> Plan:
+    """The plan with at most ``MAX_SCORING`` groups of each kind; of optional words the most telling ones stay."""
+    query = made.query
+    sizes = (len(query.should), len(query.must), len(query.must_not), sum(map(len, query.any_of)), len(made.words))
+    if max(sizes) <= MAX_SCORING:
+        return made
+    best = set(sorted(made.words, key=lambda word: -telling(word))[:MAX_SCORING])
+    words = tuple(word for word in made.words if word in best)
+    forms = {word.forms for word in words}
+    kept = [group for group in query.should if group.forms in forms or group.prefix]
+    shorter = structs.replace(
+        query,
+        should=tuple(kept[:MAX_SCORING]),
+        must=query.must[:MAX_SCORING],
+        must_not=query.must_not[:MAX_SCORING],
+        any_of=_first_choices(query.any_of),
+    )
+    return structs.replace(made, query=shorter, words=words, cut=True)
+
+
+def _first_choices(choices: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    kept: list[Clause] = []
+    room = MAX_SCORING
+    for choice in choices:
+        if room > 0:
+            kept.append(choice[:room])
+            room -= len(choice)
+    return tuple(kept)
 
 
 class _Planner:

@@ -10,17 +10,19 @@ from msgspec import Struct, structs
 
 from periplus import addresses
 from periplus.index.analysis import analyze
-from periplus.search.language import read
+from periplus.ranking import formulas
+from periplus.search.language import prose, read
 from periplus.search.plan import Plan, plan
 from periplus.search.requests import combined
 from periplus.search.syntax import Reading, Word
-from periplus.search.vocabulary import asks_for_new, guessed_language
+from periplus.search.vocabulary import asks_for_new, guessed_language, is_stop_word
 
 if TYPE_CHECKING:
     from periplus.index.query import Filters
     from periplus.search.generations import Generation
+    from periplus.search.plan import QueryWord
 
-STOP_SHARE = 0.1  # of the documents: a stop word rarer than this means something here
+STOP_SHARE = 0.1  # of the documents: a stop word of another language that is rarer than this means something here
 MAX_NAMED = 8
 _ADDRESS_LIKE = re.compile(r"(?:https?://)?[^\s/]+\.[^\s/]{2,}(?:/\S*)?$", re.IGNORECASE)
 
@@ -39,13 +41,23 @@ class Understood(Struct, frozen=True):
         return str(self.reading)
 
 
-def understand(generation: Generation, text: str, language: str = "", filters: Filters | None = None) -> Understood:
-    """How ``text`` is read in this generation, with the filters of the request added to its own."""
-    reading = read(text)
+def understand(
+    generation: Generation, text: str, language: str = "", filters: Filters | None = None, *, plain: bool = False
+) -> Understood:
+    """How ``text`` is read in this generation, with the filters of the request added to its own.
+
+    ``plain`` text has no operators: every word of it is a word.
+    """
+    reading = prose(text) if plain else read(text)
     typed = _typed_words(reading)
     guessed = language or guessed_language(typed)
     languages = (guessed,) if guessed else generation.languages or ("",)
-    made = plan(reading, languages, lambda word: _is_frequent(generation, word))
+    made = plan(
+        reading,
+        languages,
+        lambda word: is_stop_word(word, languages[0] or "-") or _is_frequent(generation, word),
+        lambda word: _telling(generation, word),
+    )
     both = combined(made.query.filters, filters) if filters is not None else made.query.filters
     if both is not None:
         made = structs.replace(made, query=structs.replace(made.query, filters=both))
@@ -64,6 +76,13 @@ def understand(generation: Generation, text: str, language: str = "", filters: F
 def _typed_words(reading: Reading) -> list[str]:
     texts = [node.text for node in reading.nodes if isinstance(node, Word)]
     return [token.text for text in texts for token in analyze(text)]
+
+
+def _telling(generation: Generation, word: QueryWord) -> float:
+    """How much a word says about what is wanted."""
+    snapshot = generation.snapshot
+    known = max((snapshot.frequency(form.term) for form in word.forms), default=0)
+    return word.weight * float(formulas.bm25_idf(max(snapshot.live, 1), known)) if known else 0.0
 
 
 def _is_frequent(generation: Generation, word: str) -> bool:

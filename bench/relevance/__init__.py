@@ -1,0 +1,1 @@
+"""How good the orderings are: every profile on every judged set, and the learning of our weights."""
