@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from periplus import addresses
+from periplus.graph import csr
 from periplus.graph.hosts import voices_of
 from periplus.graph.links import counted_links, look_up, newest_pages
 from periplus.graph.runs import Runs, texts
@@ -36,13 +37,16 @@ if TYPE_CHECKING:
 
 MAX_PHRASES = 32  # of one page
 MAX_LENGTH = 120  # characters of a phrase
+REMEMBERED = 500_000  # texts that are not looked at twice
 
-_OTHER_SITE, _OWN_SITE = 1.0, 0.5
-_MARGIN = 0.5  # what a navigation bar or footer takes off
+_MOST = 2  # halves of a use in another site's text; its own site and a margin each take one off
+_LOW = np.uint64(2**32 - 1)
 _EDGES = " \t\n\"'.,:;!?()[]{}<>«»»›‹→←↑…–—-|·•*"
 
 
-_USE = np.dtype([("target", np.int64), ("phrase", np.int32), ("site", np.int32), ("weight", np.float32)])
+# A use is two numbers that sort by page, phrase and site, the weightiest first; pages by their place among those read.
+_USE = np.dtype([("what", np.uint64), ("who", np.uint64)])
+_THIRTY_TWO = np.uint64(32)
 
 
 class AnchorTable(NamedTuple):
@@ -107,18 +111,19 @@ class _Uses:
         self._pages = pages
         self._sites = voices_of(map(addresses.site, pages.host_table.names))
         self._phrases: dict[str, int] = {}
+        self._by_text: dict[str, int] = {}
         self.spellings: list[str] = []
         self._uses: list[NDArray[np.void]] = []
 
     def wanted(self, number: int, run: Run) -> tuple[NDArray[np.bool_], Integers]:
-        """Which links of a run count and lead to a page that was read, and the keys of those pages."""
+        """Which links of a run count and lead to a page that was read, and the places of those pages."""
         counted = counted_links(run, self._pages.counted[number], followed=True)
         if not len(self._pages.keys) or not len(run.pages):
             return np.zeros(len(counted), np.bool_), np.empty(0, np.int64)
         keys, _ = self._pages.aliases.resolve(run.pages, run.page_hosts.astype(np.int64))
-        _, read = look_up(self._pages.keys, keys)
+        places, read = look_up(self._pages.keys, keys)
         wanted = counted & read[run.link_targets]
-        return wanted, keys[run.link_targets[wanted]]
+        return wanted, places[run.link_targets[wanted]]
 
     def add(self, run: Run, wanted: NDArray[np.bool_], targets: Integers, table: pa.Table) -> None:
         """Takes the wanted links of one run with their texts."""
@@ -127,15 +132,18 @@ class _Uses:
         target_site = sites[run.link_targets[wanted]]
         phrase = self._phrase_numbers(table)
         margin = np.array([place != "content" for place in table.column("place").to_pylist()], np.bool_)
-        weight = np.where(source_site == target_site, _OWN_SITE, _OTHER_SITE) - _MARGIN * margin
-        used = (phrase >= 0) & (weight > 0)
+        halves = 1 + (source_site != target_site) - margin
+        used = (phrase >= 0) & (halves > 0)
         uses = np.empty(int(used.sum()), _USE)
-        for name, column in (("target", targets), ("phrase", phrase), ("site", source_site), ("weight", weight)):
-            uses[name] = column[used]
-        self._uses.append(uses)
+        uses["what"] = csr.pair(phrase[used], targets[used])
+        uses["who"] = csr.pair(_MOST - halves[used], source_site[used])
+        self._uses.append(_distinct_uses(uses))
 
     def all(self) -> NDArray[np.void]:
-        return np.concatenate([np.empty(0, _USE), *self._uses])
+        return _distinct_uses(np.concatenate([np.empty(0, _USE), *self._uses]))
+
+    def keys(self, places: Integers) -> Integers:
+        return self._pages.keys[places]
 
     def _phrase_numbers(self, table: pa.Table) -> Integers:
         """Numbers of the phrases; -1 where there is none. The title stands in for a link without text."""
@@ -146,12 +154,18 @@ class _Uses:
         return np.where(empty, by_title, by_text)
 
     def _phrase(self, text: str) -> int:
+        """The number of a phrase; texts seen before are looked up as they are."""
+        known = self._by_text.get(text)
+        if known is not None:
+            return known
         phrase = clean_phrase(text)
-        if not phrase:
-            return -1
-        number = self._phrases.setdefault(phrase.casefold(), len(self.spellings))
-        if number == len(self.spellings):
-            self.spellings.append(phrase)
+        number = -1
+        if phrase:
+            number = self._phrases.setdefault(phrase.casefold(), len(self.spellings))
+            if number == len(self.spellings):
+                self.spellings.append(phrase)
+        if len(self._by_text) < REMEMBERED:
+            self._by_text[text] = number
         return number
 
 
@@ -164,19 +178,25 @@ def clean_phrase(text: str) -> str:
     return phrase
 
 
+def _distinct_uses(uses: NDArray[np.void]) -> NDArray[np.void]:
+    """Of the uses of a phrase for a page by one site, the weightiest."""
+    ordered = uses[np.lexsort((uses["who"], uses["what"]))]
+    return ordered[_changes(ordered["what"], ordered["who"] >> _THIRTY_TWO)]
+
+
 def _table(uses: _Uses) -> AnchorTable:
     rows = uses.all()
-    rows = rows[np.lexsort((-rows["weight"], rows["site"], rows["phrase"], rows["target"]))]
-    rows = rows[_changes(rows["target"], rows["phrase"], rows["site"])]  # of the uses by one site, the weightiest
-    starts = np.flatnonzero(_changes(rows["target"], rows["phrase"]))
-    score = np.add.reduceat(rows["weight"], starts) if len(starts) else rows["weight"]
-    target, phrase = rows["target"][starts], rows["phrase"][starts]
+    starts = np.flatnonzero(_changes(rows["what"]))
+    halves = _MOST - (rows["who"] & _LOW).astype(np.int64)
+    score = np.add.reduceat(halves, starts) / 2 if len(starts) else halves
+    target = (rows["what"][starts] >> _THIRTY_TWO).astype(np.int64)
+    phrase = (rows["what"][starts] & _LOW).astype(np.int64)
     best = np.lexsort((phrase, -score, target))
     best = best[_place_in_group(target[best]) < MAX_PHRASES]
     sites = np.maximum(1, (score[best] + 0.5).astype(np.int64))
-    keys, counts = np.unique(target[best], return_counts=True)
+    places, counts = np.unique(target[best], return_counts=True)
     encoded = [text.encode("utf-8", "replace") for text in uses.spellings]
-    return _flat(keys, counts, sites, [encoded[number] for number in phrase[best].tolist()])
+    return _flat(uses.keys(places), counts, sites, [encoded[number] for number in phrase[best].tolist()])
 
 
 def _place_in_group(ordered: Integers) -> Integers:
@@ -186,7 +206,7 @@ def _place_in_group(ordered: Integers) -> Integers:
     return np.arange(len(ordered)) - np.repeat(starts, lengths)
 
 
-def _changes(*columns: Integers) -> NDArray[np.bool_]:
+def _changes(*columns: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Where a row differs from the one before it in any column."""
     new = np.ones(len(columns[0]), np.bool_)
     if len(new):

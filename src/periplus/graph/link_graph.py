@@ -122,11 +122,12 @@ def _edges(run: Run, pages: Pages, vertices: Vertices, counted: NDArray[np.bool_
 
 
 class HostLinks:
-    """Links between hosts, with the number of pages that have one."""
+    """Links between hosts, with the number of pages that have one; what was added is merged whenever it doubled."""
 
     def __init__(self) -> None:
-        self._pairs = np.empty(0, np.uint64)
-        self._counts = np.empty(0, np.int64)
+        self._pairs = [np.empty(0, np.uint64)]
+        self._counts = [np.empty(0, np.int64)]
+        self._waiting = 0
 
     def add(self, edges: Pairs, page_hosts: Integers) -> None:
         sources, target_hosts = edges & _LOW, page_hosts[(edges >> np.uint64(32)).astype(np.int64)]
@@ -135,11 +136,16 @@ class HostLinks:
         to_host = (linking >> np.uint64(32)).astype(np.int64)
         other = from_host != to_host
         pairs, counts = np.unique(csr.pair(from_host[other], to_host[other]), return_counts=True)
-        self._pairs, places = np.unique(np.concatenate((self._pairs, pairs)), return_inverse=True)
-        self._counts = np.bincount(places, np.concatenate((self._counts, counts)), len(self._pairs)).astype(np.int64)
+        self._pairs.append(pairs)
+        self._counts.append(counts)
+        self._waiting += len(pairs)
+        if self._waiting > 1_000_000 + len(self._pairs[0]):
+            merged, sums = self.all()
+            self._pairs, self._counts, self._waiting = [merged], [sums], 0
 
     def all(self) -> tuple[Pairs, Integers]:
-        return self._pairs, self._counts
+        pairs, places = np.unique(np.concatenate(self._pairs), return_inverse=True)
+        return pairs, np.bincount(places, np.concatenate(self._counts), len(pairs)).astype(np.int64)
 
 
 def _page_graph(

@@ -34,12 +34,13 @@ class HostTable:
 
     def of(self, run: Run) -> Integers:
         """For each host of a run its number here."""
-        found = np.empty(len(run.host_keys), np.int64)
-        for place, (key, name) in enumerate(zip(run.host_keys.tolist(), run.names(), strict=True)):
-            found[place] = self._numbers.setdefault(key, len(self.names))
-            if found[place] == len(self.names):
-                self.names.append(name)
-        return found
+        keys = run.host_keys.tolist()
+        numbers = self._numbers
+        if any(key not in numbers for key in keys):
+            for key, name in zip(keys, run.names(), strict=True):
+                if numbers.setdefault(key, len(self.names)) == len(self.names):
+                    self.names.append(name)
+        return np.array([numbers[key] for key in keys], np.int64)
 
     def keys(self) -> Integers:
         return np.fromiter(self._numbers, np.int64, len(self._numbers))
