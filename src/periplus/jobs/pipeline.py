@@ -51,7 +51,7 @@ class Pipeline:
         self._folder = folder
         self._settings = settings
         self._log = BatchLog(LocalFiles(folder), database)
-        self._store = IndexStore(folder / "index")
+        self._store = IndexStore(folder / "index", memory=settings.index.memory)
         self._ranks = RankStore(folder / "ranks")
 
     def due(self) -> Due:
@@ -70,7 +70,7 @@ class Pipeline:
             after = 0 if rebuild or manifest is None else manifest.last_batch
             return build(
                 self._batches(after),
-                anchors=table.anchors if table else None,
+                anchors=table.anchors.__call__ if table else None,
                 prior=table.prior if table else None,
                 progress=progress,
             )

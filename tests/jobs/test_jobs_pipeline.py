@@ -1,0 +1,129 @@
+"""The pipeline: what is due, and that both steps are functions of the batches."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from periplus import addresses
+from periplus.app import Collection
+from periplus.documents import BatchLog
+from periplus.errors import StorageBusy
+from periplus.records import Document, Link
+from periplus.storage import folder_lock
+
+
+def page(name: str, text: str, links: tuple[str, ...] = (), refusal: str = "") -> Document:
+    url = f"http://{name}/"
+    return Document(
+        url=url,
+        key=addresses.key(url),
+        fetched=1.0,
+        title=name,
+        text=text,
+        language="en",
+        refusal=refusal,
+        links=tuple(Link(f"http://{target}/", f"the famous {target.split('.')[0]}") for target in links),
+    )
+
+
+@pytest.fixture
+def collection(tmp_path):
+    with Collection(tmp_path / "c").create() as collection:
+        yield collection
+
+
+def append(collection: Collection, *documents: Document) -> None:
+    BatchLog(collection.files, collection.database).append(documents)
+
+
+def test_nothing_is_due_in_an_empty_collection(collection):
+    due = collection.pipeline.due()
+
+    assert due.batches == 0
+    assert not due.ranks
+
+
+def test_new_batches_are_due_until_they_are_taken_in(collection):
+    append(collection, page("a.test", "harbour", ("b.test",)), page("b.test", "lighthouse"))
+    assert collection.pipeline.due().batches == 1
+    assert collection.pipeline.due().ranks
+
+    collection.rank()
+    manifest = collection.index()
+
+    due = collection.pipeline.due()
+    assert (due.batches, due.ranks) == (0, False)
+    assert manifest.documents == 2
+
+
+def test_indexing_twice_is_indexing_once(collection):
+    append(collection, page("a.test", "harbour"))
+
+    first = collection.index()
+    second = collection.index()
+
+    assert first.generation == second.generation
+
+
+def test_a_later_batch_replaces_and_takes_away(collection):
+    append(collection, page("a.test", "harbour"), page("b.test", "harbour"))
+    collection.index()
+    append(collection, page("a.test", "anchorage"), page("b.test", "", refusal="gone"))
+    collection.index()
+
+    assert [hit.url for hit in collection.search("harbour")] == []
+    assert [hit.url for hit in collection.search("anchorage")] == ["http://a.test/"]
+
+
+def test_a_rebuild_gives_the_same_answers(collection):
+    append(collection, page("a.test", "harbour master"), page("b.test", "harbour"))
+    append(collection, page("b.test", "harbour lights at night"))
+    collection.rank()
+    collection.index()
+    before = [(hit.url, hit.score) for hit in collection.search("harbour lights")]
+
+    collection.index(rebuild=True)
+
+    assert [(hit.url, hit.score) for hit in collection.search("harbour lights")] == before
+
+
+def test_ranks_reach_a_published_index_without_indexing_again(collection):
+    linked = [page(f"s{number}.test", "harbour", ("b.test",)) for number in range(9)]
+    append(collection, page("a.test", "harbour"), page("b.test", "harbour"), *linked)
+    before = collection.index()
+    collection.rank()
+
+    manifest = collection.pipeline.index()
+
+    assert [segment.name for segment in manifest.segments] == [segment.name for segment in before.segments]
+    assert next(iter(collection.search("harbour"))).url == "http://b.test/"
+
+
+def test_anchor_text_makes_a_page_findable(collection):
+    append(collection, page("a.test", "harbour", ("b.test",)), page("b.test", "nothing to see"))
+    collection.rank()
+    collection.index()
+
+    assert "http://b.test/" in [hit.url for hit in collection.search("famous")]
+
+
+def test_a_second_builder_is_told_to_wait(collection):
+    append(collection, page("a.test", "harbour"))
+
+    with folder_lock(collection.folder / "building.lock", "testing"), pytest.raises(StorageBusy, match="indexing"):
+        collection.index()
+
+
+def test_the_lock_dies_with_its_holder(collection):
+    append(collection, page("a.test", "harbour"))
+    script = (
+        "import os, pathlib, sys\n"
+        "from periplus.storage import folder_lock\n"
+        "with folder_lock(pathlib.Path(sys.argv[1]), 'dying'): os._exit(9)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(collection.folder / "building.lock")], check=False)
+
+    assert collection.index().documents == 1
