@@ -1,8 +1,9 @@
 """The archive: every exchange as WARC 1.1, one gzip member a record; read by place, iterated, repaired."""
 
+from periplus.archive.blanking import blank, places_of
 from periplus.archive.encoding import unpack
 from periplus.archive.reader import iterate, read
 from periplus.archive.repair import Repair, repair
 from periplus.archive.writer import ArchiveWriter, Revisit
 
-__all__ = ["ArchiveWriter", "Repair", "Revisit", "iterate", "read", "repair", "unpack"]
+__all__ = ["ArchiveWriter", "Repair", "Revisit", "blank", "iterate", "places_of", "read", "repair", "unpack"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from periplus.archive import encoding, http, member, record
+from periplus.archive.blanking import is_blank
 from periplus.archive.writer import ELAPSED, IDENTICAL
 from periplus.errors import Corrupt, NotFound, PeriplusError, StorageError, Truncated
 from periplus.records import ArchiveLocation, Exchange
@@ -115,6 +116,8 @@ def _at(path: Path, location: ArchiveLocation) -> tuple[Record, Record | None]:
         if location.offset >= path.stat().st_size:
             raise Truncated(f"{path} ends before {location.offset}, where a record should be")
         placed = next(_located(path, file, location.offset), None)
+        if placed is not None and is_blank(placed.record):
+            raise NotFound(f"{path} at {location.offset}: this record was taken down")
         if placed is None or placed.record.type not in _RESPONSES:
             raise Corrupt(f"{path} at {location.offset}: no response record there")
         if location.length and placed.length != location.length:

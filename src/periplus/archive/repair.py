@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from periplus.archive import member
+from periplus.archive import blanking, member
 from periplus.archive.writer import SUFFIX, marker_of, sync_folder
 from periplus.errors import Corrupt, OverBudget, StorageError
 
@@ -37,6 +37,7 @@ def repair(folder: Path | str) -> list[Repair]:
     folder = Path(folder)
     if not folder.is_dir():
         return []
+    blanking.finish(folder)  # before anything is judged: a record half overwritten would look like a torn tail
     found = [_repaired(path) for path in sorted(folder.glob(f"*{SUFFIX}"))]
     if any(found):
         sync_folder(folder)

@@ -1,70 +1,253 @@
-"""Takedown: what must go, and must stay out for good."""
+"""Takedown: what must go from everywhere, and must stay out for good.
+
+``remove`` writes the target down first; from then on nothing new of it can appear, whoever is crawling at the time:
+a group commit turns pages that were under way into refusals (``hold_back``), and a batch that was written meanwhile is
+looked at again (``recall``). Then the rows of the address table, the records of the archive (overwritten in place) and
+the rows of earlier batches (replaced) lose what they hold, and a refusal in a new batch takes it out of the index.
+``sweep`` does again what a crash left undone; every crawl begins and ends with it.
+"""
 
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from periplus import addresses
+from periplus import addresses, archive
 from periplus.crawl.interpretation import refusal_document
-from periplus.crawl.rows import NEVER, REFUSED, URL_COLUMNS, UrlRow
-from periplus.errors import UsageError
-from periplus.records import ArchiveLocation
+from periplus.crawl.rows import FETCHED, NEVER, REFUSED, URL_COLUMNS, UrlRow, Visited
+from periplus.errors import StorageBusy, UsageError
+from periplus.records import ArchiveLocation, Document
+from periplus.storage import LocalFiles, folder_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
     from periplus.documents import BatchLog
-    from periplus.storage import Database
+    from periplus.storage import Database, Transaction
 
 REASON = "removed"
 CHUNK = 1_000
+IN_LIST = 400
+LOCK, LOCK_SECONDS, LOCK_PAUSE = "takedown.lock", 60.0, 0.05
+ARCHIVE = "archive"
+_UNFINISHED = "takedown.unfinished "  # in meta, followed by the target
+
+_URLS = f"SELECT {', '.join(URL_COLUMNS)} FROM urls"  # noqa: S608
+_REFUSE = (
+    "UPDATE urls SET state = ?, reason = ?, refusal = ?, next_at = ?, pending = ?, tried_at = ?, body_hash = 0,"
+    " fingerprint = 0, etag = '', last_modified = '', detail = '', chain = '', same_as = 0 WHERE key = ?"
+)
+_RECOUNT = (
+    "UPDATE hosts SET queued = (SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND u.state = 0),"
+    " pages = (SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND u.state = 1 AND u.kind = 0) WHERE key = ?"
+)
+
+
+_FORGET_PLACE = (
+    "UPDATE urls SET file = '', place = 0, length = 0 WHERE state = ? AND reason = ? AND file = ? AND place = ?"
+)
 
 
 class Removal(Struct, frozen=True):
-    """What a takedown took: the addresses that were known, and where their records stand in the archive."""
+    """What a takedown took: the addresses that were known, and how much the archive and the batches held of them."""
 
     target: str
     is_host: bool
     addresses: tuple[str, ...]
-    archived: tuple[ArchiveLocation, ...]
+    archived: tuple[ArchiveLocation, ...] = ()  # records that were overwritten, or that the address table names
+    documents: int = 0  # rows of batches that were emptied
 
 
-def remove(database: Database, url_or_host: str, log: BatchLog | None = None) -> Removal:
-    """Refuse an address, or a host with all its addresses, from now on.
+def remove(database: Database, url_or_host: str, log: BatchLog | None = None, folder: Path | None = None) -> Removal:
+    """Refuse an address, or a host with all its addresses, from now on, and take out what there is of it.
 
-    The refusals reach the index with the next batch: at once when ``log`` is given, else when a crawl starts.
+    With ``log`` the batches lose it and the refusals are written at once, else when a crawl starts; with ``folder``
+    (of the collection) the archive loses it.
     """
     target, is_host = _target(url_or_host)
     now = time.time()
-    where, value = ("host = ?", addresses.host_key(target)) if is_host else ("key = ?", addresses.key(target))
-    sql = f"SELECT {', '.join(URL_COLUMNS)} FROM urls WHERE {where} AND reason <> '{REASON}'"  # noqa: S608
     with database.write() as tx:
         tx.insert_new("removed", ("target", "at"), [(target, now)], "target")
-        rows = [UrlRow(*row) for row in tx.rows(sql, (value,))]
-        tx.executemany(
-            "UPDATE urls SET state = ?, reason = ?, refusal = ?, next_at = ?, pending = ?, body_hash = 0, tried_at = ?"
-            " WHERE key = ?",
-            [(REFUSED, REASON, REASON, NEVER, int(bool(row.fetched_at)), now, row.key) for row in rows],
-        )
-        tx.execute(
-            "UPDATE hosts SET queued = (SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND u.state = 0),"
-            " pages = (SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND u.state = 1 AND u.kind = 0)"
-            " WHERE key = ?",
-            (addresses.host_key(target if is_host else addresses.host(target)),),
-        )
-    _write_refusals(database, rows, now, log)
-    return Removal(
-        target,
-        is_host,
-        tuple(row.url for row in rows),
-        tuple(location for row in rows if (location := row.location) is not None),
+        if log is not None or folder is not None:
+            tx.insert_new("meta", ("key", "value"), [(_UNFINISHED + target, "1")], "key")
+        rows = _refuse(tx, target, is_host, now)
+    if log is not None:
+        _write_refusals(database, rows, now, log)
+    removal = _purge(database, target, log, folder)
+    return replace(
+        removal,
+        addresses=tuple(row.url for row in rows),
+        archived=removal.archived or tuple(place for row in rows if (place := row.location) is not None),
     )
 
 
 def removed_targets(database: Database) -> frozenset[str]:
     with database.read() as tx:
         return frozenset(str(target) for (target,) in tx.rows("SELECT target FROM removed"))
+
+
+def sweep(database: Database, folder: Path) -> None:
+    """Finish what was begun, and take out what slipped in while it was taken down; cheap when there is nothing."""
+    with database.read() as tx:
+        keys = tx.rows("SELECT key FROM meta WHERE key LIKE ?", (_UNFINISHED + "%",))
+    if not keys:
+        return
+    from periplus.documents import BatchLog
+
+    log = BatchLog(LocalFiles(folder), database)
+    for (key,) in keys:
+        remove(database, str(key).removeprefix(_UNFINISHED), log, folder)
+
+
+# Against what is under way
+
+
+def hold_back(tx: Transaction, visited: Sequence[Visited]) -> None:
+    """Turn visits of what was taken down meanwhile into refusals; part of the transaction that would store them."""
+    if not visited or tx.value("SELECT 1 FROM removed LIMIT 1") is None:
+        return
+    named = _named(tx, [item.row.url for item in visited])
+    again: set[str] = set()
+    for item in visited:
+        targets = named & {item.row.url, addresses.host(item.row.url)}
+        if targets:
+            again |= targets if item.row.reason != REASON else set()  # a response came, so the archive has it
+            _refuse_visit(item)
+    tx.insert_new("meta", ("key", "value"), [(_UNFINISHED + target, "1") for target in again], "key")
+
+
+def recall(database: Database, folder: Path, log: BatchLog, number: int, documents: Sequence[Document]) -> None:
+    """Empty the rows of a batch just written whose addresses were taken down before it was.
+
+    A takedown that comes after the batch sees it; one that came before is seen here: none is missed.
+    """
+    with database.read() as tx:
+        if tx.value("SELECT 1 FROM removed LIMIT 1") is None:
+            return
+        named = _named(tx, [document.url for document in documents])
+    if named:
+        with _alone(folder):
+            _empty_rows(log, number, _matcher(named))
+
+
+def _refuse_visit(item: Visited) -> None:
+    row = item.row
+    had = bool(row.fetched_at) or item.document is not None
+    row.state, row.reason, row.refusal, row.detail, row.next_at = REFUSED, REASON, REASON, "", NEVER
+    row.etag = row.last_modified = ""
+    row.body_hash = row.fingerprint = row.same_as = 0
+    row.pending = int(had)
+    item.was = REFUSED  # the takedown has counted it already
+    item.document = refusal_document(row, REASON) if had else None
+    item.found, item.fresh_body, item.seed = [], False, ""
+
+
+def _named(tx: Transaction, urls: Sequence[str]) -> set[str]:
+    """Which of these addresses and their hosts are on the list."""
+    asked = list(dict.fromkeys([*urls, *map(addresses.host, filter(None, urls))]))
+    found: set[str] = set()
+    for start in range(0, len(asked), IN_LIST):
+        part = asked[start : start + IN_LIST]
+        sql = f"SELECT target FROM removed WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
+        found.update(str(target) for (target,) in tx.rows(sql, part))
+    return found
+
+
+# Taking out
+
+
+def _refuse(tx: Transaction, target: str, is_host: bool, now: float) -> list[UrlRow]:
+    """Refuse all known addresses of the target; the rows as they were."""
+    where, value = ("host = ?", addresses.host_key(target)) if is_host else ("key = ?", addresses.key(target))
+    rows = [UrlRow(*row) for row in tx.rows(f"{_URLS} WHERE {where} AND (reason <> ? OR pending = 1)", (value, REASON))]
+    tx.executemany(_REFUSE, [(REFUSED, REASON, REASON, NEVER, int(_had(row)), now, row.key) for row in rows])
+    tx.execute(_RECOUNT, (addresses.host_key(target if is_host else addresses.host(target)),))
+    return rows
+
+
+def _had(row: UrlRow) -> bool:
+    """Does the log of batches hold a word about it?"""
+    return bool(row.fetched_at or row.batch or row.pending)
+
+
+def _purge(database: Database, target: str, log: BatchLog | None, folder: Path | None) -> Removal:
+    is_host = "://" not in target
+    if folder is None and log is None:
+        return Removal(target, is_host, ())
+    wanted = _matcher({target})
+    emptied, places = 0, []
+    with _alone(folder):
+        if log is not None:
+            emptied = sum(_empty_rows(log, number, wanted) for number in log.numbers())
+        if folder is not None:
+            places = archive.places_of(folder / ARCHIVE, wanted)
+            archive.blank(folder / ARCHIVE, places)
+    with database.write() as tx:
+        tx.executemany(_FORGET_PLACE, [(REFUSED, REASON, place.file, place.offset) for place in places])
+        tx.execute("DELETE FROM meta WHERE key = ?", (_UNFINISHED + target,))
+    return Removal(target, is_host, (), tuple(places), emptied)
+
+
+@contextmanager
+def _alone(folder: Path | None) -> Iterator[None]:
+    """One takedown at a time rewrites files; others wait for it."""
+    with ExitStack() as held:
+        limit = time.monotonic() + LOCK_SECONDS
+        while folder is not None:
+            try:
+                held.enter_context(folder_lock(folder / LOCK, "taking down pages"))
+                break
+            except StorageBusy:
+                if time.monotonic() > limit:
+                    raise
+            time.sleep(LOCK_PAUSE)
+        yield
+
+
+def _matcher(targets: Iterable[str]) -> Callable[[str], bool]:
+    """Is an address, however it is spelt, one of the targets or on one of their hosts?"""
+    listed = frozenset(targets)
+
+    def matches(text: str) -> bool:
+        if text in listed:
+            return True
+        url = addresses.try_canonical(text)
+        return url is not None and (url in listed or addresses.host(url) in listed)
+
+    return matches
+
+
+def _empty_rows(log: BatchLog, number: int, wanted: Callable[[str], bool]) -> int:
+    """Replace the rows of a batch that still hold something; how many did."""
+    rows = {row for row, url in enumerate(log.addresses(number)) if url and wanted(url)}
+    if not rows:
+        return 0
+    documents = dict(enumerate(log.documents(number)))
+    full = {row: _emptied(documents[row]) for row in rows if documents[row] != _emptied(documents[row])}
+    if full:
+        log.replace(number, full)
+    return len(full)
+
+
+def _emptied(document: Document) -> Document:
+    return Document(document.url, document.key, document.fetched, refusal=REASON, id=document.id)
+
+
+def _write_refusals(database: Database, rows: list[UrlRow], now: float, log: BatchLog) -> None:
+    had = [replace(row, tried_at=now, status=row.status if row.state == FETCHED else 0) for row in rows if _had(row)]
+    for start in range(0, len(had), CHUNK):
+        part = had[start : start + CHUNK]
+        number = log.append([refusal_document(row, REASON) for row in part])
+        with database.write() as tx:
+            tx.executemany(
+                "UPDATE urls SET pending = 0, batch = ? WHERE key = ? AND tried_at = ?",
+                [(number, row.key, now) for row in part],
+            )
 
 
 def _target(text: str) -> tuple[str, bool]:
@@ -75,19 +258,3 @@ def _target(text: str) -> tuple[str, bool]:
     if url is None or url.count("/") != 3:
         raise UsageError(f"{text!r} is neither an address nor a host; write https://example.org/page or example.org")
     return addresses.host(url), True
-
-
-def _write_refusals(database: Database, rows: list[UrlRow], now: float, log: BatchLog | None) -> None:
-    had = [row for row in rows if row.fetched_at]
-    if log is None:
-        return
-    for start in range(0, len(had), CHUNK):
-        part = had[start : start + CHUNK]
-        for row in part:
-            row.tried_at = now
-        number = log.append([refusal_document(row, REASON) for row in part])
-        with database.write() as tx:
-            tx.executemany(
-                "UPDATE urls SET pending = 0, batch = ? WHERE key = ? AND tried_at = ?",
-                [(number, row.key, now) for row in part],
-            )

@@ -5,7 +5,8 @@ Invariants:
 - A batch is visible only when its row in ``batches`` is committed, and then both of its files are whole on disk.
 - Numbers are given in the order of commits, so a reader that asks for what came after the last one it saw misses none.
 - A crash leaves at most temporary files, or files under the next number, which the next append overwrites.
-- Files never change once visible. A later batch wins over an earlier one, a later row over an earlier row.
+- Files never change once visible, but for takedowns, which replace rows in place (``replace``).
+- A later batch wins over an earlier one, a later row over an earlier row.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from periplus.documents import schema
@@ -24,7 +26,7 @@ from periplus.errors import Corrupt, NotFound
 from periplus.storage.files import TEMPORARY_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from periplus.records import Document
     from periplus.storage import Database, LocalFiles
@@ -79,6 +81,26 @@ class BatchLog:
         """The links of a batch: source_key, source, target, text, title, rel, place and the document's row."""
         return self._read(links_name(number), columns)
 
+    def addresses(self, number: int) -> list[str]:
+        """The addresses of a batch, in the order of its rows."""
+        return [str(url) for url in self.document_table(number, ("url",)).column("url").to_pylist()]
+
+    def replace(self, number: int, rows: Mapping[int, Document]) -> None:
+        """Put other documents in the place of these rows, and empty their links; for takedowns.
+
+        Each file is replaced as a whole. Numbers of rows and of links stay, as others keep them beside the batch:
+        an emptied link leads from its page to itself.
+        """
+        texts = self.document_table(number)
+        order = list(range(texts.num_rows))
+        for place, row in enumerate(rows):
+            order[row] = texts.num_rows + place
+        joined = pa.concat_tables([texts, schema.documents_table(list(rows.values()))], promote_options="default")
+        with self._staged("documents", joined.select(texts.column_names).take(order)) as staged:
+            self._move(staged, documents_name(number))
+        with self._staged("links", _emptied(self.links(number), rows)) as staged:
+            self._move(staged, links_name(number))
+
     # Files
 
     @contextmanager
@@ -103,6 +125,15 @@ class BatchLog:
             # One thread: Arrow's pool can abort an interpreter that exits soon after, and batches are small.
             file = pq.ParquetFile(pa.BufferReader(data))
             return file.read(columns=list(columns) if columns is not None else None, use_threads=False)
+
+
+def _emptied(links: pa.Table, rows: Mapping[int, Document]) -> pa.Table:
+    gone = pc.is_in(links.column("row"), pa.array(list(rows), pa.int32()))
+    emptied = {"target": links.column("source"), "text": pa.scalar(""), "title": pa.scalar("")}
+    for name, value in emptied.items():
+        place = links.schema.get_field_index(name)
+        links = links.set_column(place, links.schema.field(name), pc.if_else(gone, value, links.column(name)))
+    return links
 
 
 def documents_name(number: int) -> str:
