@@ -3,6 +3,7 @@
 from periplus.graph.anchors import AnchorTable, anchors
 from periplus.graph.csr import Csr, from_edges
 from periplus.graph.edge_list import EdgeList, read_edges
+from periplus.graph.host_addresses import host_addresses
 from periplus.graph.hosts import HostSigns
 from periplus.graph.link_graph import LinkGraph
 from periplus.graph.measures import HostNote, Measures
@@ -26,6 +27,7 @@ __all__ = [
     "TopRank",
     "anchors",
     "from_edges",
+    "host_addresses",
     "pagerank",
     "read_edges",
     "refresh_ranks",

@@ -12,7 +12,7 @@ Besides, hosts with a trust below 0.05 are one voice all together, so a thousand
 
 Trust is PageRank on hosts that starts from the core only, and is 1 for the median host of the core. A host with one
 link from a core host that links to seven has about 0.12. The core is what the caller trusts, or else what is left when
-hosts are struck off, again and again, that have fewer than three unreturned links from sites that are still in. A ring
+hosts are struck off, again and again, that have fewer than two unreturned links from sites that are still in. A ring
 of hosts has one link in each, an exchange has only returned ones: neither is in the core, nor is what they point at.
 A collection with a small core (``LEAST_CORE``) says too little, and then nobody is unvouched. What this does not see: a
 farm of many hosts, on many addresses, whose links one to another are dense and unreturned. Name trusted hosts then.
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Pairs = NDArray[np.uint64]
 
-CORE_LINKS: Final = 3  # unreturned links from sites of the core that make a host one of it
+CORE_LINKS: Final = 2  # unreturned links from sites of the core that make a host one of it
 LEAST_CORE: Final = 10  # hosts
 TRUST_RAMP: Final = (0.05, 0.5)  # from not vouched for at all to fully
 EVIDENCE: Final = 10.0  # linking sites at which a sign weighs half

@@ -8,14 +8,15 @@ proportionally more to say:
     share of the rank that follows it               = weight * (1 - spam of the host) / links of the linking page
     weight of host -> host over k linking pages     =  1 + ln k, treated in the same way
 
-where the spam score (``hosts.judge``) is taken off links to other hosts only. What the weights take away is spread over
-all pages (``Csr.leak``). It must not be parted among the other links of a page, or a thousand pages that link only to
-one target would lose nothing by it. A voice is a registered site, or the IP address of a host where it is known; hosts
-nobody vouches for are one voice all together.
+where the logarithm between hosts knows no k above 20 (a voice is worth four links at most), and the spam score
+(``hosts.judge``) is taken off links to other hosts only. What the weights take away is spread over all pages
+(``Csr.leak``). It must not be parted among the other links of a page, or a thousand pages that link only to one target
+would lose nothing by it. A voice is a registered site, or the IP address of a host where it is known; hosts nobody
+vouches for are one voice all together.
 
 Links between the pages of one host count in the page graph and not in the host graph; links of a page to itself in
-neither. Memory: some 40 bytes a document and 30 a page, 12 a link for the finished graph, and while building the links
-of one run and ``sorting.BUDGET``; what is more waits on disk.
+neither. Memory: some 40 bytes a document and 30 a page, 12 a link for the finished graph and 28 while it is made of
+sorted links; of unsorted ones at most ``sorting.BUDGET``, and what is more waits on disk.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     Pairs = NDArray[np.uint64]
 
 Nofollow = Literal["exclude", "keep"]
+
+ENOUGH = 20  # links of one voice to one page; more say nothing new
 
 _LOW = np.uint64(2**32 - 1)
 
@@ -159,7 +162,7 @@ def _page_graph(
         hosts, own = page_hosts[sources], page_hosts[targets]
         factor = np.where(hosts == own, 1.0, 1.0 - spam[hosts])
         parts.append(edges)
-        weights.append(diminished(csr.pair(voices[hosts], targets)) * factor)
+        weights.append(diminished(csr.pair(voices[hosts], targets), hosts == own) * factor)
         other = sites[hosts] != sites[own]
         said = csr.distinct(csr.pair(sites[hosts[other]], targets[other]))
         linking_sites += np.bincount((said >> np.uint64(32)).astype(np.int64), minlength=len(page_hosts))
@@ -168,8 +171,9 @@ def _page_graph(
 
 def _host_graph(edges: Pairs, counts: Integers, voices: Integers, spam: Floats) -> Csr:
     sources, targets = (edges & _LOW).astype(np.int64), edges >> np.uint64(32)
-    plain = 1.0 + np.log(counts)
-    weights = plain * diminished(csr.pair(voices[sources], targets)) * (1.0 - spam[sources])
+    plain = 1.0 + np.log(np.minimum(counts, ENOUGH))
+    alone = np.zeros(len(edges), np.bool_)
+    weights = plain * diminished(csr.pair(voices[sources], targets), alone) * (1.0 - spam[sources])
     return _weighted(edges, len(voices), weights, plain)
 
 
@@ -182,12 +186,13 @@ def _weighted(edges: Pairs, vertices: int, weights: Floats, plain: Floats | None
     return csr.from_pairs(edges, vertices, weights, np.clip(leak, 0.0, 1.0))
 
 
-def diminished(pairs: Pairs) -> Floats:
-    """(1 + ln k) / k for each of k equal pairs."""
+def diminished(pairs: Pairs, own: NDArray[np.bool_]) -> Floats:
+    """(1 + ln k) / k for each of k equal pairs; between hosts the sum of them grows no more from ``ENOUGH`` links on."""
     if not len(pairs):
         return np.empty(0)
     _, places, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-    return np.asarray(((1.0 + np.log(counts)) / counts)[places], np.float64)
+    within, between = 1.0 + np.log(counts), 1.0 + np.log(np.minimum(counts, ENOUGH))
+    return np.where(own, (within / counts)[places], (between / counts)[places])
 
 
 def top_names(graph: LinkGraph, vertices: Iterable[int], batches: Batches) -> list[str]:
