@@ -21,7 +21,8 @@ JITTER = 0.01
 
 
 def settings_for(resolve: tuple[str, ...], **options: Any) -> Settings:
-    crawl = {"delay": DELAY, "scope": "any", "resolve": resolve, "commit_seconds": 0.2, "timeout": 5.0} | options
+    crawl = {"delay": DELAY, "scope": "any", "resolve": resolve, "commit_seconds": 0.2, "timeout": 5.0, "workers": 1}
+    crawl |= options
     return Settings(bot=BotSettings(contact="https://bot.test/"), crawl=CrawlSettings(**crawl))
 
 

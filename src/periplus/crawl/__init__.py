@@ -8,6 +8,7 @@ from periplus.crawl.host_report import HostReport, host_report
 from periplus.crawl.inspection import inspect
 from periplus.crawl.journal import AuditReport, JournalEntry, Violation, audit, journal
 from periplus.crawl.robots import RobotsFile, Verdict
+from periplus.crawl.roster import SlotStatus, WorkerStatus, slots, workers
 from periplus.crawl.scope import canonical_seeds
 from periplus.crawl.status import status, stored_pages
 from periplus.crawl.takedown import Removal, remove
@@ -25,8 +26,10 @@ __all__ = [
     "JournalEntry",
     "Removal",
     "RobotsFile",
+    "SlotStatus",
     "Verdict",
     "Violation",
+    "WorkerStatus",
     "audit",
     "canonical_seeds",
     "host_report",
@@ -34,9 +37,11 @@ __all__ = [
     "journal",
     "remove",
     "send_command",
+    "slots",
     "status",
     "stored_pages",
     "user_agent",
+    "workers",
 ]
 
 # These load the HTTP client and Arrow, most of a second; whoever only asks about a crawl goes without.

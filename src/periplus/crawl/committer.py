@@ -11,52 +11,74 @@ import errno
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
+from periplus.crawl import takedown
+from periplus.crawl.places import Grant
 from periplus.crawl.rows import ActiveRow, Batched, Bundle, Committed
 from periplus.documents import BatchLog
 from periplus.errors import StorageError, StorageFull
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from periplus.crawl.frontier import Frontier
+    from periplus.crawl.member import Member
+    from periplus.crawl.roster import SlotStatus, WorkerStatus
     from periplus.records import Document
-    from periplus.storage import Database, Transaction
+    from periplus.storage import Database
 
 BATCH_DOCUMENTS = 500
 BATCH_SECONDS = 5.0
 ARCHIVE = "archive"
 
 
+class Order(NamedTuple):
+    """What the engine asks of a round, besides its bundle."""
+
+    hosts: int  # new ones wanted, at most
+    revisits_only: bool
+    idle: bool  # nothing is under way, and nothing will be before this round is done
+    used: frozenset[int]  # partitions of the hosts in memory
+    status: WorkerStatus
+    slots: list[SlotStatus]
+    last: bool = False
+
+
 class Round(Struct):
     """What one round of the committer brought back."""
 
     committed: Committed
+    grant: Grant = Grant()
+    parts: tuple[int, ...] = ()
+    shared: bool = False  # there are other workers
+    news: bool = False  # hosts may be due that were not before
+    wanted: list[int] = field(default_factory=list)  # hosts that they need
     activated: list[ActiveRow] = field(default_factory=list)
     asked: int = 0
     next_due: float = 0.0
 
 
 class Committer:
-    """Writes bundles one after another. Only ``run`` and ``store_documents`` do; both in the same thread."""
+    """Writes bundles one after another. Only ``run`` does, in a thread of its own."""
 
     def __init__(
         self,
         folder: Path,
         database: Database,
         frontier: Frontier,
-        check: Callable[[Transaction], None],
+        member: Member,
         delay: float,
     ) -> None:
+        self._folder = folder
+        self._database = database
         self._archive = folder / ARCHIVE
         self._log = BatchLog(LocalFiles(folder), database)
         self._frontier = frontier
-        self._check = check
+        self._member = member
         self._delay = delay
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="periplus-commit")
         self._waiting: list[tuple[Document, float]] = []
@@ -64,26 +86,42 @@ class Committer:
         self._last_batch = time.monotonic()
         self.documents = 0  # stored in this run
 
-    async def run(self, bundle: Bundle, hosts: int, *, revisits_only: bool, last: bool = False) -> Round:
-        """Commit ``bundle``, store documents that are due, and take up to ``hosts`` new hosts."""
+    async def run(self, bundle: Bundle, order: Order) -> Round:
+        """Commit ``bundle``, store documents that are due, show life, and take new hosts."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, self.round, bundle, hosts, revisits_only, last)
+        return await loop.run_in_executor(self._executor, self.round, bundle, order)
 
-    def round(self, bundle: Bundle, hosts: int, revisits_only: bool, last: bool = False) -> Round:
+    def round(self, bundle: Bundle, order: Order) -> Round:
+        member, frontier = self._member, self._frontier
         bundle.batched, self._batched = self._batched, []
         self._sync(bundle)
-        result = Round(self._frontier.commit(bundle, time.time(), self._check), asked=hosts)
+        member.order = order
+        result = Round(frontier.commit(bundle, time.time(), member.check, member.settle), asked=order.hosts)
+        result.grant = member.grant
         self._waiting += result.committed.documents
-        if last or self._is_batch_due():
+        if order.last or self._is_batch_due():
             self._store()
-        if last and self._batched:
-            self._frontier.commit(Bundle(batched=self._batched), time.time(), self._check)
-            self._batched = []
-        if hosts:
-            now = time.time()
-            result.activated = self._frontier.activate(now, hosts, self._delay, revisits_only=revisits_only)
-            result.next_due = self._frontier.next_due()
+        if order.last:
+            self._finish()
+            return result
+        before = frontier.parts
+        result.shared = member.beat(order.used) > 1
+        result.parts = frontier.parts
+        result.news = result.shared or result.parts != before
+        result.wanted = frontier.wanted() if result.shared else []
+        if order.hosts:
+            result.activated = frontier.activate(
+                time.time(), order.hosts, self._delay, revisits_only=order.revisits_only, spare=result.wanted
+            )
+        if order.hosts or result.news:
+            result.next_due = frontier.next_due()
         return result
+
+    def _finish(self) -> None:
+        if self._batched:
+            self._frontier.commit(Bundle(batched=self._batched), time.time(), self._member.check)
+            self._batched = []
+        self._member.leave(self.documents)
 
     def close(self) -> None:
         self._executor.shutdown(wait=True)
@@ -99,6 +137,7 @@ class Committer:
             return
         waiting, self._waiting = self._waiting, []
         number = self._log.append([document for document, _ in waiting])
+        takedown.recall(self._database, self._folder, self._log, number, [document for document, _ in waiting])
         self._batched += [Batched(number, document.key, tried_at) for document, tried_at in waiting]
         self.documents += len(waiting)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,13 @@ if TYPE_CHECKING:
     from periplus.storage import Database
 
 NAME = "crawl"
-COMMANDS = ("pause", "resume", "stop")
+COMMANDS = ("pause", "resume", "stop", "workers N", "restart N")
+_COMMAND = re.compile(r"pause|resume|stop|workers [1-9]\d{0,3}|restart \d{1,18}")
 
 
 def send_command(database: Database, command: str) -> None:
-    """Ask the running crawl to pause, resume or stop; it obeys within a second."""
-    if command not in COMMANDS:
+    """Ask the running crawl to pause, resume or stop, to use N workers, or to restart worker number N."""
+    if not _COMMAND.fullmatch(command):
         raise UsageError(f"unknown command {command!r}; known are {', '.join(COMMANDS)}")
     with database.write() as tx:
         tx.execute(

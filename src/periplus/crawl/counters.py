@@ -6,10 +6,13 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+from periplus.crawl.roster import WorkerStatus
 from periplus.crawl.rows import FAILED, FETCHED, PAGE, REFUSED
 from periplus.records import CrawlStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from periplus.crawl.rows import Visited
 
 RATE_WINDOW = 10.0  # seconds over which the rate is taken
@@ -32,6 +35,9 @@ class Counters:
         self.hosts = 0
         self.active = 0
         self.current = ""
+        self.answers = [0, 0, 0, 0]  # 2xx, 3xx, 404, others and none
+        self._max_rate = 0.0
+        self._before = before
         self._seconds_before = before.seconds
         self._documents_before = before.documents
         self._began = time.monotonic()
@@ -63,14 +69,45 @@ class Counters:
         self.links += len(visited.document.links)
         self._recent.append(time.monotonic())
 
-    def status(self, state: str) -> CrawlStatus:
+    def answered(self, status: int) -> None:
+        """Count a response by its status, 0 when there was none."""
+        place = 2 if status == 404 else {2: 0, 3: 1}.get(status // 100, 3)
+        self.answers[place] += 1
+
+    def status(self, state: str, others: Iterable[WorkerStatus] = ()) -> CrawlStatus:
+        """The figures of the crawl: ours and those of other workers."""
         now = time.monotonic()
+        listed = list(others)
+
+        def total(name: str) -> int:
+            return int(getattr(self, name)) + sum(int(getattr(other, name)) for other in listed)
+
+        current = self.current or next((other.current for other in listed if other.current), "")
+        return CrawlStatus(
+            state=state, pages=total("pages"), unchanged=total("unchanged"), failed=total("failed"),
+            refused=total("refused"), queued=self.queued, hosts=self.hosts, active=total("active"),
+            bytes=total("bytes"), documents=total("documents"), links=total("links"), limit=self.limit,
+            rate=round(self._rate(now) + sum(other.rate for other in listed), 2),
+            seconds=round(self._seconds_before + now - self._began, 3), current=current,
+        )  # fmt: skip
+
+    def worker(self, number: int, state: str, *, hosts: int, partitions: int) -> WorkerStatus:
+        """Our own row of the roster: what this process did."""
+        now = time.monotonic()
+        before = self._before
+        pages = self.pages - before.pages
+        rate = self._rate(now)
+        self._max_rate = max(self._max_rate, rate)
+        return WorkerStatus(
+            number=number, state=state, partitions=partitions, pages=pages, unchanged=self.unchanged - before.unchanged,
+            failed=self.failed - before.failed, refused=self.refused - before.refused, bytes=self.bytes - before.bytes,
+            documents=self.documents - before.documents, links=self.links - before.links, rate=round(rate, 2),
+            max_rate=round(self._max_rate, 2), average_rate=round(pages / max(now - self._began, 0.1), 2),
+            answers_2xx=self.answers[0], answers_3xx=self.answers[1], answers_404=self.answers[2],
+            answers_other=self.answers[3], active=self.active, hosts=hosts, current=self.current,
+        )  # fmt: skip
+
+    def _rate(self, now: float) -> float:
         while self._recent and self._recent[0] < now - RATE_WINDOW:
             self._recent.popleft()
-        window = min(RATE_WINDOW, max(now - self._began, 0.1))
-        return CrawlStatus(
-            state=state, pages=self.pages, unchanged=self.unchanged, failed=self.failed, refused=self.refused,
-            queued=self.queued, hosts=self.hosts, active=self.active, bytes=self.bytes, documents=self.documents,
-            links=self.links, limit=self.limit, rate=round(len(self._recent) / window, 2),
-            seconds=round(self._seconds_before + now - self._began, 3), current=self.current,
-        )  # fmt: skip
+        return len(self._recent) / min(RATE_WINDOW, max(now - self._began, 1.0))

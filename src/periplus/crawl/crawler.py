@@ -1,54 +1,50 @@
-"""``Crawler``: wires one worker from settings, recovers, runs it, and obeys commands from anywhere."""
+"""``Crawler``: one crawl of a collection. Recovers, leads the workers, and obeys commands from anywhere.
+
+The first worker runs in the process of the caller, further ones in processes of their own (``Team``). The caller's
+also owns what concerns all: the start, the figures of the whole crawl, pause and stop, and when it is over.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import threading
 import time
 from typing import TYPE_CHECKING
 
 from periplus import addresses
-from periplus.archive import ArchiveWriter
-from periplus.crawl import control
-from periplus.crawl.committer import ARCHIVE, Committer
-from periplus.crawl.counters import Counters
-from periplus.crawl.engine import Engine
-from periplus.crawl.fetcher import VERSION, Fetcher
-from periplus.crawl.frontier import Frontier
-from periplus.crawl.interpretation import Interpreter
+from periplus.crawl import control, partitions, roster
+from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.journal import keep_token
-from periplus.crawl.ledger import Ledger
-from periplus.crawl.links import LinkFilter
 from periplus.crawl.pacing import Hours
+from periplus.crawl.places import fill_pool
 from periplus.crawl.recovery import Recovery
-from periplus.crawl.requests import Requester
-from periplus.crawl.robots_visit import RobotsVisit
 from periplus.crawl.rows import Bundle, Found
-from periplus.crawl.scope import Scope, canonical_seeds
-from periplus.crawl.status import begin, forget, save, stored_pages
-from periplus.crawl.takedown import removed_targets
-from periplus.crawl.traps import TrapRules
-from periplus.crawl.visitor import Visitor
+from periplus.crawl.scope import canonical_seeds
+from periplus.crawl.status import begin, forget, save
+from periplus.crawl.takedown import sweep
+from periplus.crawl.team import Team, wait_for_old_workers
+from periplus.crawl.worker import Worker, known_seeds, loop_factory
 from periplus.errors import UsageError
-from periplus.storage import Leases, folder_lock
+from periplus.storage import folder_lock
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from periplus.crawl.engine import Engine
+    from periplus.crawl.roster import WorkerStatus
     from periplus.records import CrawlStatus
     from periplus.settings import Settings
     from periplus.storage import Database, Transaction
 
 LOCK = "crawl.lock"
-LEASE = "crawl"
-LEASE_SECONDS = 365 * 86_400.0  # held as long as the folder's lock, which ends with the process
 COMMAND_SECONDS = 0.5
 PROGRESS_SECONDS = 0.25
 FIGURES_SECONDS = 1.0
+QUEUE_A_WORKER = 500  # when the number of workers is ours to choose, a further one pays from so many addresses on …
+HOSTS_A_WORKER = 2  # … at so many hosts
 
 
 class Crawler:
@@ -75,9 +71,10 @@ class Crawler:
         """Crawl from ``seeds`` and everything known before, until nothing is due, or for so many seconds."""
         listed = canonical_seeds(seeds)
         with folder_lock(self._folder / LOCK, "crawling"):
+            wait_for_old_workers(self._folder)
             session = _Session(self, self._folder, self._database, self._settings, self._tls)
             session.prepare(listed, recrawl=recrawl)
-            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            with asyncio.Runner(loop_factory=loop_factory()) as runner:
                 return runner.run(session.crawl(seconds))
 
     def stop(self) -> None:
@@ -125,82 +122,63 @@ class _Session:
         self._deadline = 0.0
         self._next = {"command": 0.0, "progress": 0.0, "figures": 0.0}
         self._seen_command = ""
-        self._ordered_to_stop = False
+        self._stopping = self._ordered_to_stop = False
         self._ordered_to_pause = False
         self._hours = Hours.parse(settings.crawl.hours)
+        self._others: list[WorkerStatus] = []
+        self._state = "running"
+        self._watch: asyncio.Task[None] | None = None
 
     def prepare(self, seeds: list[str], *, recrawl: bool) -> None:
         """Recover, then put the seeds into the frontier."""
         crawl = self._settings.crawl
-        known = self._all_seeds(seeds)
-        self._traps = TrapRules()
-        self._load_traps()
-        self._removed = removed_targets(self._database)
-        self._links = LinkFilter(Scope(crawl, known, self._removed), self._traps)
-        self._frontier = Frontier(
-            self._database, _levels(known), host_queue=crawl.host_queue, host_budget=crawl.host_budget
-        )
-        self._interpreter = Interpreter(crawl, self._links, self._traps)
+        if not (seeds or known_seeds(self._database)):
+            raise UsageError("nothing to crawl yet; name at least one address, such as https://example.org/")
+        with self._database.write() as tx:  # we hold the folder's lock: whoever had leases is dead
+            partitions.free_all(tx)
+            roster.forget_all(tx)
+        self._worker = worker = Worker(self._folder, self._database, self._settings, seeds=seeds, tls=self._tls)
         control.clear_commands(self._database)
         keep_token(self._database, self._settings.bot.name)
-        Recovery(self._folder, self._database, crawl, self._frontier, self._interpreter).run(recrawl=recrawl)
-        self._frontier.commit(Bundle(found=[_seed(url) for url in seeds], seeds=seeds), time.time())
+        Recovery(self._folder, self._database, crawl, worker.frontier, worker.interpreter).run(recrawl=recrawl)
+        worker.frontier.commit(Bundle(found=[_seed(url) for url in seeds], seeds=seeds), time.time())
         self._number, earlier = begin(self._database)
-        self._counters = Counters(crawl.max_pages, earlier)
+        with self._database.write() as tx:
+            fill_pool(tx, self._number, crawl.max_pages)
+        worker.enroll(self._number, roster.register(self._database), leads=True, earlier=earlier, also=self._save)
+        self._counters = worker.counters
+        self._team = Team(self._folder, self._database, self._settings, self._number)
         self._refresh_figures()
 
     async def crawl(self, seconds: float) -> CrawlStatus:
         self._deadline = time.monotonic() + seconds if seconds else 0.0
-        crawl = self._settings.crawl
-        leases = Leases(self._database)
-        with self._database.write() as tx:  # we hold the folder's lock: whoever had the lease is dead
-            tx.execute("UPDATE leases SET expires = 0 WHERE name = ?", (LEASE,))
-        lease = leases.acquire(LEASE, f"{socket.gethostname()}:{os.getpid()}", LEASE_SECONDS)
-        if lease is None:
-            raise UsageError(f"another crawl of {self._database.name} is running; stop it first")
-
-        def check(tx: Transaction) -> None:
-            leases.check(tx, lease)
-            save(tx, self._number, self._counters.status(self._state()))
-
-        writer = ArchiveWriter(self._folder / ARCHIVE, self._settings.archive.rotate_bytes, f"Periplus/{VERSION}")
-        ledger = Ledger(writer, self._counters)
-        committer = Committer(self._folder, self._database, self._frontier, check, crawl.delay)
-        token = self._settings.bot.name
-        self._engine = engine = Engine(
-            crawl, token, self._frontier, committer, ledger, self._links,
-            stored_pages=stored_pages(self._database), poll=self._poll,
-        )  # fmt: skip
+        self._choose_workers()
+        self._team.look()
         try:
-            async with Fetcher(self._settings, tls=self._tls) as fetcher:
-                requester = Requester(crawl, fetcher, ledger)
-                robots = RobotsVisit(requester, engine.borrow)
-                engine.visitor = Visitor(crawl, token, requester, robots, self._interpreter, self._links, ledger)
-                await engine.run()
+            await self._worker.run(self._poll)
         finally:
-            committer.close()
-            writer.close()
-        self._counters.stored(committer.documents)
+            if self._watch is not None:
+                await asyncio.wait([self._watch])
+            await asyncio.to_thread(self._team.close)
         self._close_marks()
+        sweep(self._database, self._folder)
         self._refresh_figures()
-        status = self._counters.status("stopped" if self._ordered_to_stop else "done")
+        status = self._counters.status("stopped" if self._ordered_to_stop else "done", self._others)
         with self._database.write() as tx:
             save(tx, self._number, status, ended=time.time())
-            if not self._counters.did_anything:
+            if not any((status.pages, status.unchanged, status.failed, status.refused, status.bytes)):
                 forget(tx, self._number)
-        leases.release(lease)
         self._crawler.report(status)
         return status
 
     # Watching
 
-    def _poll(self) -> None:
+    def _poll(self, engine: Engine) -> None:
         """Called by the engine at every turn; does little most of the time."""
         now = time.monotonic()
         self._obey(self._crawler.take_command())
-        self._engine.paused = self._ordered_to_pause or not self._hours.is_open(time.time())
         if self._deadline and now >= self._deadline:
-            self._engine.stopping = True
+            self._stopping = True
         if now >= self._next["command"]:
             self._next["command"] = now + COMMAND_SECONDS
             command = control.read_command(self._database)
@@ -210,50 +188,72 @@ class _Session:
         if now >= self._next["figures"]:
             self._next["figures"] = now + FIGURES_SECONDS
             self._refresh_figures()
-            self._refresh_removed()
+            self._choose_workers()
+        self._steer(engine)
+        self._watch_team(engine)
         if now >= self._next["progress"]:
             self._next["progress"] = now + PROGRESS_SECONDS
-            self._counters.active = self._engine.under_way
-            self._crawler.report(self._counters.status(self._state()))
+            self._counters.active = engine.under_way
+            self._crawler.report(self._counters.status(self._state, self._others))
 
     def _obey(self, command: str) -> None:
         if command == "stop":
-            self._engine.stopping = self._ordered_to_stop = True
+            self._stopping = self._ordered_to_stop = True
         elif command in ("pause", "resume"):
             self._ordered_to_pause = command == "pause"
+        elif command.startswith("restart "):
+            self._team.dismiss(int(command.removeprefix("restart ")))
+        elif command.startswith("workers "):
+            self._team.wanted = int(command.removeprefix("workers ")) - 1
+            self._chosen = True
 
-    def _state(self) -> str:
-        if self._engine.stopping:
-            return "stopping"
-        return "paused" if self._engine.paused else "running"
+    def _steer(self, engine: Engine) -> None:
+        """All workers do as the crawl as a whole."""
+        engine.stopping = engine.stopping or self._stopping
+        engine.paused = self._ordered_to_pause or not self._hours.is_open(time.time())
+        self._state = "stopping" if engine.stopping else "paused" if engine.paused else "running"
+        if engine.stopping or engine.paused or self._team.size:
+            self._team.order("stop" if engine.stopping else "pause" if engine.paused else "resume")
+
+    # Workers
+
+    _chosen = False  # by a command
+
+    def _choose_workers(self) -> None:
+        """As many as the settings say; left to us, one a core as soon as there is work for them."""
+        if self._tls is not None or self._chosen:  # a TLS context cannot be handed to another process
+            return
+        wanted = self._settings.crawl.workers
+        if not wanted:
+            cores = len(os.sched_getaffinity(0))
+            paying = min(self._counters.queued // QUEUE_A_WORKER, self._counters.hosts // HOSTS_A_WORKER)
+            wanted = max(1, min(cores, paying), self._team.wanted + 1)
+        self._team.wanted = wanted - 1
+
+    def _watch_team(self, engine: Engine) -> None:
+        """Look after the other workers, beside the event loop: making good for a dead one takes a while."""
+        if self._watch is not None:
+            if not self._watch.done():
+                return
+            error = self._watch.exception()
+            self._watch = None
+            if error is not None:
+                engine.fail(error)
+        if self._team.wanted or self._team.size:
+            self._watch = asyncio.create_task(asyncio.to_thread(self._team.look))
+
+    # The database
+
+    def _save(self, tx: Transaction) -> None:
+        save(tx, self._number, self._counters.status(self._state, self._others))
 
     def _refresh_figures(self) -> None:
         with self._database.read() as tx:
             row = tx.row("SELECT COALESCE(SUM(queued), 0), COUNT(*) FROM hosts") or (0, 0)
         self._counters.queued, self._counters.hosts = int(row[0]), int(row[1])
-
-    def _refresh_removed(self) -> None:
-        """A takedown holds at once, also for what is queued."""
-        removed = removed_targets(self._database)
-        if removed != self._removed:
-            self._removed = removed
-            self._links.scope = self._links.scope.with_removed(removed)
-
-    # The database
-
-    def _all_seeds(self, seeds: list[str]) -> list[str]:
-        """These and those of earlier runs."""
-        with self._database.read() as tx:
-            known = [str(url) for (url,) in tx.rows("SELECT url FROM seeds")]
-        if not (seeds or known):
-            raise UsageError("nothing to crawl yet; name at least one address, such as https://example.org/")
-        return list(dict.fromkeys([*known, *seeds]))
-
-    def _load_traps(self) -> None:
-        sql = "SELECT h.name, p.pattern, p.reason FROM closed_patterns p JOIN hosts h ON h.key = p.host"
-        with self._database.read() as tx:
-            for host, pattern, reason in tx.rows(sql):
-                self._traps.close(host, pattern, reason)
+        if self._team.wanted or self._others:
+            ours = self._worker.number
+            self._others = [other for other in roster.workers(self._database) if other.number != ours]
 
     def _close_marks(self) -> None:
         """All is committed: the next start need not look into these files."""
@@ -262,29 +262,8 @@ class _Session:
             marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
         changed = {name: size for name, size in sizes.items() if name in marks and marks[name] != size}
         if changed:
-            self._frontier.commit(Bundle(marks=changed), time.time())
-
-
-def _levels(seeds: list[str]) -> Callable[[str], int]:
-    """Seeds' hosts first, then the rest of their sites, then all others."""
-    hosts = {addresses.host(url) for url in seeds}
-    sites = {addresses.site(url) for url in seeds}
-
-    def level(name: str) -> int:
-        if name in hosts:
-            return 0
-        return 1 if addresses.site(name) in sites else 2
-
-    return level
+            self._worker.frontier.commit(Bundle(marks=changed), time.time())
 
 
 def _seed(url: str) -> Found:
     return Found(addresses.key(url), url, addresses.host(url))
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop
-    return uvloop.new_event_loop

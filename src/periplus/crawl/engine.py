@@ -13,8 +13,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from periplus import addresses
+from periplus.crawl.committer import Order
+from periplus.crawl.frontier import partition
 from periplus.crawl.hosts import ActiveHost, rules_of
+from periplus.crawl.roster import SlotStatus
 from periplus.crawl.rows import NEVER, PAGE, QUEUED, Rest
+from periplus.errors import FetchError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -23,7 +27,8 @@ if TYPE_CHECKING:
     from periplus.crawl.frontier import Frontier
     from periplus.crawl.ledger import Ledger
     from periplus.crawl.links import LinkFilter
-    from periplus.crawl.rows import ActiveRow, Bundle, UrlRow
+    from periplus.crawl.member import Member
+    from periplus.crawl.rows import ActiveRow, Bundle, HostRow, UrlRow
     from periplus.crawl.visitor import Visitor
     from periplus.settings import CrawlSettings
 
@@ -34,11 +39,17 @@ ACTIVATION_PAUSE = 0.25  # between two looks for hosts, while there is work
 TICK = 0.1  # the longest sleep: commands are looked at so often
 LONGEST_IDLE = 60.0  # a crawl with nothing to do before that time is over
 STOP_GRACE = 5.0  # requests under way may go on so long after an order to stop
+BEAT = 1.0  # seconds between two signs of life in the database
+ASKING_PAUSE = 0.2  # between two requests for places that other workers have
+BORROW_PAUSE = 0.1  # between two tries to get a host that another worker has
 REFUSALS_A_TURN = 200  # addresses that one turn of a host may settle without asking
 
 
 class Engine:
-    """Runs until there is nothing to do, ``stop`` is set, or the time is over."""
+    """Runs until there is nothing to do, ``stop`` is set, or the time is over.
+
+    One that does not end (``ends`` false) waits for ``stopping``: others may find work for it.
+    """
 
     def __init__(
         self,
@@ -48,9 +59,10 @@ class Engine:
         committer: Committer,
         ledger: Ledger,
         links: LinkFilter,
+        member: Member,
         *,
-        stored_pages: int,
         poll: Callable[[], None],
+        ends: bool = True,
     ) -> None:
         self._settings = settings
         self._token = token
@@ -58,8 +70,11 @@ class Engine:
         self._committer = committer
         self._ledger = ledger
         self._links = links
+        self._member = member
         self._poll = poll
-        self._pages = stored_pages
+        self._ends = ends
+        self._left = member.places.first  # places for new pages
+        self._full = False
         self._new_under_way = 0
         self._hosts: dict[int, ActiveHost] = {}
         self._heap: list[tuple[float, int]] = []
@@ -68,6 +83,12 @@ class Engine:
         self._commit: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         self._next_activation = 0.0
+        self._next_beat = 0.0
+        self._next_look = 0.0
+        self._parts: frozenset[int] = frozenset()
+        self._asked_back: set[int] = set()  # hosts that other workers need
+        self._hungry = False  # a page waits for a place
+        self._next_asking = 0.0
         self._crowded = False
         self._error: BaseException | None = None
         self.visitor: Visitor | None = None
@@ -91,12 +112,31 @@ class Engine:
         if self._error is not None:
             raise self._error
 
-    def wake(self) -> None:
+    def fail(self, error: BaseException) -> None:
+        """End with this error."""
+        self._error = self._error or error
         self._wake.set()
 
     @property
     def under_way(self) -> int:
         return len(self._tasks)
+
+    @property
+    def hosts(self) -> int:
+        return len(self._hosts)
+
+    @property
+    def state(self) -> str:
+        if self.stopping:
+            return "stopping"
+        if self.paused:
+            return "paused"
+        return "running" if self._hosts or self._tasks else "idle"
+
+    def slots(self) -> list[SlotStatus]:
+        """What the requests under way are doing."""
+        worker = self._frontier.worker
+        return [SlotStatus(worker, *host.doing) for host in self._hosts.values() if host.busy and host.doing]
 
     @asynccontextmanager
     async def borrow(self, name: str) -> AsyncIterator[ActiveHost]:
@@ -104,7 +144,7 @@ class Engine:
         key = addresses.host_key(name)
         host = self._hosts.get(key)
         if host is None:
-            row = await asyncio.to_thread(self._frontier.activate_one, name, time.time(), self._settings.delay)
+            row = await self._borrowed(name)
             host = self._hosts.setdefault(key, ActiveHost(row, [], self._settings.delay))
         while host.busy:  # noqa: ASYNC110 - rare: a robots.txt that redirects to a busy host
             await asyncio.sleep(TICK / 10)
@@ -117,9 +157,24 @@ class Engine:
             self._hosts[key] = host
             self._push(host)
 
+    async def _borrowed(self, name: str) -> HostRow:
+        """Wait for a host that is not ours, or not yet given back; whoever has it lets it go when asked."""
+        limit = time.monotonic() + 2 * self._settings.timeout
+        while True:
+            row = await asyncio.to_thread(self._frontier.activate_one, name, time.time(), self._settings.delay)
+            if row is not None:
+                return row
+            self._ledger.bundle.urgent = True  # it may be one that we are about to give back
+            if time.monotonic() > limit or self.stopping:
+                await asyncio.to_thread(self._frontier.give_up, name)
+                raise FetchError("robots-unreachable", f"{name} is busy; its robots.txt is asked for later")
+            await asyncio.sleep(BORROW_PAUSE)
+
     # Launching
 
     def _launch(self, now: float) -> None:
+        if not self._member.may_send():
+            return
         while self._heap and self._heap[0][0] <= now and len(self._tasks) < self._settings.concurrency:
             _, key = heapq.heappop(self._heap)
             host = self._hosts.get(key)
@@ -132,24 +187,30 @@ class Engine:
 
     def _turn(self, host: ActiveHost, now: float) -> None:
         """Give a host its next request, or give it back."""
-        if self._crowded and host.visits >= host.burst:
+        if self._is_foreign(host) or (self._crowded and host.visits >= host.burst):
             self._rest(host, Rest.MORE)
             return
         row = self._next_row(host, now)
         if row is None:
-            self._rest(host, Rest.REVISITS if self._is_full() else Rest.LATER)
+            self._rest(host, Rest.REVISITS if self._full else Rest.LATER)
             return
-        if _is_new_page(row) and not self._is_full() and self._places() <= 0:
+        if _is_new_page(row) and not self._full and self._left - self._new_under_way <= 0:
+            self._hungry = True
             host.queue.appendleft(row)  # the requests under way may fill the crawl's last places
             self._push(host, now + TICK / 4)
             return
         host.busy = True
         host.visits += 1
+        host.doing = (row.url, "waiting", now)
         host.taken.add(row.key)
         self._new_under_way += _is_new_page(row)
         task = asyncio.create_task(self._visit(host, row, now))
         self._tasks.add(task)
         task.add_done_callback(self._done)
+
+    def _is_foreign(self, host: ActiveHost) -> bool:
+        """Borrowed, wanted by another worker, or of a partition that we leave."""
+        return partition(host.key) not in self._parts or host.key in self._asked_back
 
     def _next_row(self, host: ActiveHost, now: float) -> UrlRow | None:
         for _ in range(REFUSALS_A_TURN):
@@ -178,7 +239,7 @@ class Engine:
         return True
 
     def _refill(self, host: ActiveHost, now: float) -> bool:
-        host.queue.extend(self._frontier.more(host.row, now, host.taken, revisits_only=self._is_full()))
+        host.queue.extend(self._frontier.more(host.row, now, host.taken, revisits_only=self._full))
         return bool(host.queue)
 
     async def _visit(self, host: ActiveHost, row: UrlRow, now: float) -> None:
@@ -191,7 +252,7 @@ class Engine:
         finally:
             self._new_under_way -= is_new
             host.busy = False
-        self._pages += gained
+        self._left -= gained
         self._after(host)
 
     def _after(self, host: ActiveHost) -> None:
@@ -219,15 +280,8 @@ class Engine:
 
     # The limit of pages
 
-    def _places(self) -> int:
-        limit = self._settings.max_pages
-        return limit - self._pages - self._new_under_way if limit else 1
-
     def _has_enough_of(self, host: ActiveHost) -> bool:
-        return self._is_full() or host.row.pages >= self._settings.host_budget
-
-    def _is_full(self) -> bool:
-        return bool(self._settings.max_pages) and self._pages >= self._settings.max_pages
+        return self._full or host.row.pages >= self._frontier.budget(host.row)
 
     # Committing
 
@@ -235,15 +289,19 @@ class Engine:
         if self._commit is not None:
             return
         wanted = self._hosts_wanted(now)
-        if not (wanted or self._is_commit_due(now)):
+        if not (wanted or now >= self._next_beat or self._is_commit_due(now)):
             return
+        self._next_beat = now + BEAT
+        order = self._order(wanted)
         bundle = self._ledger.swap()
         bundle.traps = self._links.take_traps()
-        self._commit = asyncio.create_task(self._commit_now(bundle, wanted))
+        self._commit = asyncio.create_task(self._commit_now(bundle, order))
         self._commit.add_done_callback(self._commit_done)
 
     def _is_commit_due(self, now: float) -> bool:
         bundle = self._ledger.bundle
+        if self._hungry and now >= self._next_asking:
+            return True
         if not bundle:
             return False
         late = self._ledger.age(now) >= self._settings.commit_seconds
@@ -256,9 +314,17 @@ class Engine:
         room = min(self._settings.concurrency * HOSTS_A_SLOT, MOST_HOSTS) - len(self._hosts)
         return max(0, min(room, 200))
 
-    async def _commit_now(self, bundle: Bundle, wanted: int) -> None:
+    def _order(self, hosts: int, *, last: bool = False) -> Order:
+        if self._hungry:
+            self._hungry = False
+            self._next_asking = time.time() + ASKING_PAUSE
+        used = frozenset(partition(key) for key in self._hosts)
+        idle = last or not (hosts or self._tasks or self._hosts or self._held)
+        return Order(hosts, self._full, idle, used, self._member.status(self), self.slots(), last)
+
+    async def _commit_now(self, bundle: Bundle, order: Order) -> None:
         held, self._held = self._held, []
-        done = await self._committer.run(bundle, wanted, revisits_only=self._is_full())
+        done = await self._committer.run(bundle, order)
         self._take_over(bundle, done)
         for host in held:
             self._push(host)
@@ -274,13 +340,25 @@ class Engine:
                 host.taken.discard(item.row.key)
         self._links.forget(done.committed.dropped)
         self._ledger.counters.stored(self._committer.documents)
+        self._left += done.grant.places
+        self._full = done.grant.full
+        self._parts = frozenset(done.parts)
+        self._let_go(done)
         if done.asked:
             self._crowded = len(done.activated) >= done.asked
             self._next_activation = 0.0 if self._crowded else done.next_due
+        elif done.news:
+            self._next_activation = min(self._next_activation, done.next_due)  # others may have found something for us
         if bundle.resting or not done.committed.hosts <= self._hosts.keys():
             self._activate_soon()
         for active in done.activated:
             self._install(active)
+
+    def _let_go(self, done: Round) -> None:
+        """Hosts that others need, or whose partition we leave, go back without waiting for their time."""
+        self._asked_back = set(done.wanted)
+        for host in [host for host in self._hosts.values() if not host.busy and self._is_foreign(host)]:
+            self._rest(host, Rest.MORE)
 
     def _install(self, active: ActiveRow) -> None:
         known = self._hosts.get(active.host.key)
@@ -300,15 +378,19 @@ class Engine:
         return not (self._tasks or self._hosts or self._held or self._commit or self._ledger.bundle)
 
     def _is_over(self, now: float) -> bool:
-        """Nothing is under way: is anything worth waiting for?"""
-        if now >= self._next_activation:
+        """Nothing is under way here: is anything left to do, for any worker, that is worth waiting for?"""
+        if not self._ends or now < self._next_look or now >= self._next_activation:
             return False
-        if self._is_full():
+        self._next_look = now + TICK / 4
+        outlook = self._frontier.outlook(self._settings.retries)
+        if outlook.busy or outlook.next_at <= now:
+            self._next_activation = min(self._next_activation, now + TICK)
+            return False
+        if self._full:
             return True
-        soonest = self._frontier.soonest(self._settings.retries)
-        if soonest >= NEVER or soonest - now > max(LONGEST_IDLE, self._settings.max_delay):
+        if outlook.soonest >= NEVER or outlook.soonest - now > max(LONGEST_IDLE, self._settings.max_delay):
             return True
-        self._next_activation = min(self._next_activation, max(soonest, now + TICK))
+        self._next_activation = min(self._next_activation, max(outlook.soonest, now + TICK))
         return False
 
     async def _sleep(self, now: float) -> None:
@@ -350,7 +432,8 @@ class Engine:
             return
         for host in list(self._hosts.values()):
             self._rest(host, Rest.MORE if host.queue else Rest.LATER)
-        await self._committer.run(self._ledger.swap(), 0, revisits_only=False, last=True)
+        order = self._order(0, last=True)
+        await self._committer.run(self._ledger.swap(), order)
 
 
 def _is_new_page(row: UrlRow) -> bool:

@@ -7,11 +7,14 @@ leaves the state as one of them left it.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from periplus import addresses
+from periplus.crawl import takedown
 from periplus.crawl.rows import (
     CHANGED_COLUMNS,
     FETCHED,
@@ -26,6 +29,7 @@ from periplus.crawl.rows import (
     Found,
     HostRow,
     JournalRow,
+    Outlook,
     Rest,
     RobotsRow,
     UrlRow,
@@ -40,13 +44,16 @@ if TYPE_CHECKING:
 LEVELS = 3
 TAKE = 32  # addresses of one host in memory
 IN_LIST = 500  # values of one IN (…)
+LEAST_OF_A_PART, MARGIN = 8, 4  # hosts looked at in a partition: so many times its share, and at least a few
+FAMOUS = 20  # a host of the last level gets its whole budget when so many sites, less one, link to it
 
 _URL_SELECT = f"SELECT {', '.join(URL_COLUMNS)} FROM urls"  # noqa: S608
 _URL_UPDATE = f"UPDATE urls SET {', '.join(f'{name} = ?' for name in CHANGED_COLUMNS)} WHERE key = ?"  # noqa: S608
 _ACTIVATE = (
-    "UPDATE hosts SET active = 1, activated_at = ?, delay = CASE WHEN delay < ? THEN ? ELSE delay END WHERE key = ?"
+    "UPDATE hosts SET active = ?, activated_at = ?, delay = CASE WHEN delay < ? THEN ? ELSE delay END"
+    " WHERE key = ? AND active = 0"
 )
-_HOST_COLUMNS = "key, name, level, ready_at, last_at, delay, failures, pages, queued, reason"
+_HOST_COLUMNS = "key, name, level, ready_at, last_at, delay, failures, pages, queued, reason, linked"
 _JOURNAL = ", ".join(JournalRow._fields)
 _JOURNAL_INSERT = f"INSERT INTO journal ({_JOURNAL}) VALUES ({', '.join('?' * len(JournalRow._fields))})"  # noqa: S608
 
@@ -56,23 +63,39 @@ def partition(host: int) -> int:
 
 
 class Frontier:
-    """The tables ``hosts`` and ``urls`` and what hangs on them. ``level_of`` places a new host by its name."""
+    """The tables ``hosts`` and ``urls`` and what hangs on them, as one worker sees them.
+
+    ``level_of`` places a new host by its name. Hosts are taken from ``parts`` only, and marked with ``worker``.
+    """
 
     def __init__(
-        self, database: Database, level_of: Callable[[str], int], *, host_queue: int, host_budget: int
+        self, database: Database, level_of: Callable[[str], int], *, host_queue: int, host_budget: int, worker: int = 1
     ) -> None:
         self._database = database
         self._level_of = level_of
         self._host_queue = host_queue
         self._host_budget = host_budget
+        self.worker = worker
+        self.parts: tuple[int, ...] = tuple(range(PARTITIONS))
+
+    def budget(self, host: HostRow) -> int:
+        """Pages that we want of a host: all that the settings allow of our seeds' sites, of others by their fame."""
+        if host.level < LEVELS - 1:
+            return self._host_budget
+        return max(1, self._host_budget * min(1 + host.linked, FAMOUS) // FAMOUS)
 
     # Taking
 
-    def activate(self, now: float, count: int, delay: float, *, revisits_only: bool = False) -> list[ActiveRow]:
+    def activate(
+        self, now: float, count: int, delay: float, *, revisits_only: bool = False, spare: Collection[int] = ()
+    ) -> list[ActiveRow]:
         """Hosts that are due, marked active before anyone may ask them; with their first addresses."""
         with self._database.write() as tx:
-            hosts = self._due(tx, now, count)
-            tx.executemany(_ACTIVATE, [(now, delay, delay, host.key) for host in hosts])
+            hosts = [host for host in self._due(tx, now, count) if host.key not in spare]
+            tx.executemany(_ACTIVATE, [(self.worker, now, delay, delay, host.key) for host in hosts])
+            if tx.row_lock:  # another worker may have borrowed one of them meanwhile
+                ours = {key for (key,) in tx.rows("SELECT key FROM hosts WHERE active = ?", (self.worker,))}
+                hosts = [host for host in hosts if host.key in ours]
             return [
                 ActiveRow(
                     host,
@@ -82,13 +105,32 @@ class Frontier:
                 for host in hosts
             ]
 
-    def activate_one(self, name: str, now: float, delay: float) -> HostRow:
-        """A certain host, made when missing: for a request that is not about an address of the queue."""
+    def activate_one(self, name: str, now: float, delay: float) -> HostRow | None:
+        """A certain host, made when missing: for a request that is not about an address of the queue.
+
+        None while another worker has it, who is asked to give it back.
+        """
         key = addresses.host_key(name)
+        wish = (key, self.worker)
         with self._database.write() as tx:
             self._ensure_hosts(tx, {key: name})
-            tx.execute(_ACTIVATE, (now, delay, delay, key))
+            if not tx.execute(_ACTIVATE, (self.worker, now, delay, delay, key)):
+                tx.execute("INSERT INTO wanted_hosts (host, worker) VALUES (?, ?) ON CONFLICT DO NOTHING", wish)
+                return None
+            tx.execute("DELETE FROM wanted_hosts WHERE host = ? AND worker = ?", wish)
             return HostRow(*tx.rows(f"SELECT {_HOST_COLUMNS} FROM hosts WHERE key = ?", (key,))[0])  # noqa: S608
+
+    def give_up(self, name: str) -> None:
+        """A host is no longer wanted."""
+        with self._database.write() as tx:
+            tx.execute(
+                "DELETE FROM wanted_hosts WHERE host = ? AND worker = ?", (addresses.host_key(name), self.worker)
+            )
+
+    def wanted(self) -> list[int]:
+        """Hosts that other workers ask for."""
+        with self._database.read() as tx:
+            return [key for (key,) in tx.rows("SELECT host FROM wanted_hosts WHERE worker <> ?", (self.worker,))]
 
     def more(
         self, host: HostRow, now: float, exclude: Collection[int], *, count: int = TAKE, revisits_only: bool = False
@@ -97,19 +139,25 @@ class Frontier:
         with self._database.read() as tx:
             return self._take(tx, host, now, exclude, count, revisits_only=revisits_only)
 
+    def outlook(self, failures: int) -> Outlook:
+        """What is left to do, for all workers together and in one snapshot."""
+        with self._database.read() as tx:
+            busy = tx.value("SELECT 1 FROM hosts WHERE active > 0 LIMIT 1") is not None
+            due = [tx.value(sql) for sql in _minima(tuple(range(PARTITIONS)))]
+            soonest = tx.value(
+                f"SELECT MIN(next_at) FROM hosts WHERE active = 0 AND queued > 0 AND failures <= ? AND {_IN_BUDGET}",  # noqa: S608
+                (failures, *_budget_arguments(self._host_budget)),
+            )
+        return Outlook(busy, _least(due), _least([soonest]))
+
     def soonest(self, failures: int) -> float:
         """When the next host with a queue is due that failed at most so often; ``NEVER`` when none is."""
-        sql = "SELECT MIN(next_at) FROM hosts WHERE active = 0 AND queued > 0 AND failures <= ? AND pages < ?"
-        with self._database.read() as tx:
-            found = tx.value(sql, (failures, self._host_budget))
-        return NEVER if found is None else float(found)
+        return self.outlook(failures).soonest
 
     def next_due(self) -> float:
-        """When the next host that waits is due for anything at all."""
-        sql = "SELECT MIN(next_at) FROM hosts WHERE active = 0 AND level = ?"
+        """When the next host of ours that waits is due for anything at all."""
         with self._database.read() as tx:
-            found = [tx.value(sql, (level,)) for level in range(LEVELS)]
-        return min((float(time) for time in found if time is not None), default=NEVER)
+            return _least([tx.value(sql) for sql in _minima(self.parts)])
 
     def known(self, keys: Sequence[int]) -> set[int]:
         """Which of these are in the table already."""
@@ -126,11 +174,10 @@ class Frontier:
 
     def _due(self, tx: Transaction, now: float, count: int) -> list[HostRow]:
         """The levels share the places: the first takes what it can, but leaves a part to each of the others."""
-        sql = (
-            f"SELECT {_HOST_COLUMNS} FROM hosts WHERE active = 0 AND level = ? AND next_at <= ?"  # noqa: S608
-            " ORDER BY next_at LIMIT ?"
-        )
-        found = [[HostRow(*row) for row in tx.rows(sql, (level, now, count))] for level in range(LEVELS)]
+        each = max(LEAST_OF_A_PART, MARGIN * count // max(1, len(self.parts)))
+        found = [
+            [HostRow(*row) for row in _due_of(tx, self.parts, level, now, each)[:count]] for level in range(LEVELS)
+        ]
         chosen: list[HostRow] = []
         for level, hosts in enumerate(found):
             left = count - len(chosen)
@@ -151,7 +198,7 @@ class Frontier:
     ) -> list[UrlRow]:
         wanted = count + len(exclude)
         rows: list[tuple[Any, ...]] = []
-        if not revisits_only and host.pages < self._host_budget:
+        if not revisits_only and host.pages < self.budget(host):
             sql = f"{_URL_SELECT} WHERE host = ? AND state = 0 AND next_at <= ? ORDER BY priority LIMIT ?"
             rows = tx.rows(sql, (host.key, now, wanted))
         if len(rows) < wanted:
@@ -161,20 +208,44 @@ class Frontier:
 
     # Writing
 
-    def commit(self, bundle: Bundle, now: float, check: Callable[[Transaction], None] | None = None) -> Committed:
-        """Write a bundle in one transaction; ``check`` raises when this worker may not write any more."""
+    def commit(
+        self,
+        bundle: Bundle,
+        now: float,
+        check: Callable[[Transaction], None] | None = None,
+        after: Callable[[Transaction, Committed], None] | None = None,
+    ) -> Committed:
+        """Write a bundle in one transaction; ``check`` raises when this worker may not write any more.
+
+        ``after`` joins the transaction at its end.
+        """
         result = Committed()
         with self._database.write() as tx:
             if check is not None:
                 check(tx)
+            self._lock_hosts(tx, bundle)
+            takedown.hold_back(tx, bundle.visited)
             self._mark_same(tx, bundle.visited, result)
-            self._write_visited(tx, bundle.visited)
+            self._write_visited(tx, bundle.visited, result)
             self._write_found(tx, bundle, now, result)
             self._write_seeds(tx, [*bundle.seeds, *(item.seed for item in bundle.visited if item.seed)], now)
             self._write_hosts(tx, bundle)
             self._write_rest(tx, bundle, now)
             self._let_go(tx, bundle.resting)
+            if after is not None:
+                after(tx, result)
         return result
+
+    def _lock_hosts(self, tx: Transaction, bundle: Bundle) -> None:
+        """Where writers run side by side, all take the rows that they share in one order, so that none deadlocks."""
+        if not tx.row_lock:
+            return
+        found = [*bundle.found, *(one for item in bundle.visited for one in item.found)]
+        names = {addresses.host_key(one.host): one.host for one in found}
+        self._ensure_hosts(tx, names)
+        keys = sorted({*names, *bundle.hosts, *bundle.resting, *(item.row.host for item in bundle.visited)})
+        for part in _parts(keys):
+            tx.rows(f"SELECT key FROM hosts WHERE key IN ({_marks(part)}) ORDER BY key{tx.row_lock}", part)  # noqa: S608
 
     def _mark_same(self, tx: Transaction, visited: list[Visited], result: Committed) -> None:
         """The content-seen test: a body that another address gave before makes this one a duplicate."""
@@ -191,7 +262,7 @@ class Frontier:
             if document is not None:
                 result.documents.append((document, item.row.tried_at))
 
-    def _write_visited(self, tx: Transaction, visited: list[Visited]) -> None:
+    def _write_visited(self, tx: Transaction, visited: list[Visited], result: Committed) -> None:
         rows = [(*(getattr(item.row, name) for name in CHANGED_COLUMNS), item.row.key) for item in visited]
         tx.executemany(_URL_UPDATE, rows)
         counts: dict[int, list[int]] = {}
@@ -199,6 +270,7 @@ class Frontier:
             count = counts.setdefault(item.row.host, [0, 0])
             count[0] += (item.row.state == QUEUED) - (item.was == QUEUED)
             count[1] += (item.row.state == FETCHED and not item.row.kind) - (item.was == FETCHED and not item.row.kind)
+        result.gained = sum(pages for _, pages in counts.values())
         tx.executemany(
             "UPDATE hosts SET queued = queued + ?, pages = pages + ? WHERE key = ?",
             [(queued, pages, host) for host, (queued, pages) in counts.items() if queued or pages],
@@ -217,7 +289,7 @@ class Frontier:
         rows = [
             (one.key, one.url, hosts[one.key], one.kind, one.depth, one.priority, one.state, one.next_at, one.reason,
              one.detail, one.parent, one.hops, one.chain, now)
-            for one in kept
+            for one in sorted(kept, key=attrgetter("key"))
         ]  # fmt: skip
         fresh = set(tx.insert_new("urls", NEW_COLUMNS, rows, "key"))
         result.new = len(fresh)
@@ -254,7 +326,7 @@ class Frontier:
         columns = ("key", "name", "site", "part", "level", "next_at")
         rows = [
             (key, name, addresses.site(name), partition(key), self._level_of(name), NEVER)
-            for key, name in names.items()
+            for key, name in sorted(names.items())
         ]
         tx.insert_new("hosts", columns, rows, "key")
 
@@ -314,10 +386,45 @@ class Frontier:
     def _earliest(self, tx: Transaction, host: int, rest: Rest) -> float:
         """When the first address of a host is due."""
         times = [tx.value("SELECT MIN(next_at) FROM urls WHERE host = ? AND state > 0", (host,))]
-        pages = tx.value("SELECT pages FROM hosts WHERE key = ?", (host,)) or 0
-        if rest is Rest.LATER and pages < self._host_budget:
+        row = tx.rows(f"SELECT {_HOST_COLUMNS} FROM hosts WHERE key = ?", (host,))  # noqa: S608
+        if rest is Rest.LATER and row and (known := HostRow(*row[0])).pages < self.budget(known):
             times.append(tx.value("SELECT MIN(next_at) FROM urls WHERE host = ? AND state = 0", (host,)))
         return min((float(time) for time in times if time is not None), default=NEVER)
+
+
+_IN_BUDGET = "pages < (CASE WHEN level < ? THEN ? WHEN linked >= ? THEN ? ELSE ? * (1 + linked) / ? END)"
+
+
+def _budget_arguments(budget: int) -> tuple[int, ...]:
+    return (LEVELS - 1, budget, FAMOUS - 1, budget, budget, FAMOUS)
+
+
+@lru_cache(maxsize=64)
+def _due_sql(parts: tuple[int, ...], level: int) -> str:
+    """The first hosts of each partition, each by one short walk on the index, then in order."""
+    columns = f"SELECT {_HOST_COLUMNS}, next_at FROM hosts WHERE active = 0"  # noqa: S608
+    one = "SELECT * FROM ({} AND part = {} AND level = {} AND next_at <= ? ORDER BY next_at LIMIT ?) AS p{}"
+    walks = " UNION ALL ".join(one.format(columns, part, level, part) for part in parts)
+    return f"SELECT {_HOST_COLUMNS} FROM ({walks}) AS due ORDER BY next_at"  # noqa: S608
+
+
+def _due_of(tx: Transaction, parts: tuple[int, ...], level: int, now: float, each: int) -> list[tuple[Any, ...]]:
+    return tx.rows(_due_sql(parts, level), (now, each) * len(parts)) if parts else []
+
+
+@lru_cache(maxsize=64)
+def _minima(parts: tuple[int, ...]) -> tuple[str, ...]:
+    """For each level, the statement that tells when the first host of these partitions is due."""
+    one = "SELECT MIN(next_at) AS at FROM hosts WHERE active = 0 AND part = {} AND level = {}"
+    return tuple(
+        f"SELECT MIN(at) FROM ({' UNION ALL '.join(one.format(part, level) for part in parts)}) AS firsts"  # noqa: S608
+        for level in range(LEVELS)
+        if parts
+    )
+
+
+def _least(times: Iterable[float | None]) -> float:
+    return min((float(time) for time in times if time is not None), default=NEVER)
 
 
 def _owners(tx: Transaction, hashes: set[int]) -> dict[int, tuple[int, str]]:

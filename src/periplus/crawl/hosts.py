@@ -45,6 +45,7 @@ class ActiveHost:
         self.reason = row.reason
         self.ip = ""
         self.busy = False
+        self.doing: tuple[str, str, float] | None = None  # address, step, since when
         self.visits = 0
         self.taken: set[int] = set()  # addresses under way or not committed yet
 

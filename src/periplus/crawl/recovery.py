@@ -6,6 +6,7 @@ database are judged as if they came now, and every host that was active waits it
 
 from __future__ import annotations
 
+import fcntl
 import time
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from periplus import addresses, archive
+from periplus.crawl import partitions, roster, takedown
 from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.fetcher import Fetched
 from periplus.crawl.hosts import origin_of
@@ -59,11 +61,33 @@ class Recovery:
         """All of it; how many responses were replayed."""
         archive.repair(self._folder / ARCHIVE)
         replayed = self._replay()
+        takedown.sweep(self._database, self._folder)
         self._store_pending()
         self._wait_out_gaps()
         self._reopen()
         if recrawl:
             self._make_all_due()
+        return replayed
+
+    def heal(self, worker: int) -> int:
+        """The same for one worker that died while others go on; how many responses were replayed.
+
+        Its partitions are free afterwards. What a living process writes is left alone.
+        """
+        owner = roster.owner_name(worker)
+        with self._database.read() as tx:
+            names = [name for (name,) in tx.rows("SELECT name FROM leases WHERE owner = ?", (owner,))]
+        parts = [int(name.removeprefix(partitions.PREFIX)) for name in names if name.startswith(partitions.PREFIX)]
+        archive.repair(self._folder / ARCHIVE)
+        replayed = self._replay()
+        if parts:
+            marks = ", ".join(map(str, parts))
+            self._store_pending(f"AND host IN (SELECT key FROM hosts WHERE part IN ({marks}))")  # noqa: S608
+        self._wait_out_gaps(worker)
+        with self._database.write() as tx:
+            partitions.free_of(tx, owner)
+            roster.end(tx, worker)
+            tx.execute("DELETE FROM wanted_hosts WHERE worker = ?", (worker,))
         return replayed
 
     # The archive is ahead of the database
@@ -73,7 +97,7 @@ class Recovery:
             marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
         replayed = 0
         for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
-            if marks.get(path.name, 0) < path.stat().st_size:
+            if marks.get(path.name, 0) < path.stat().st_size and not _is_being_written(path):
                 replayed += self._replay_file(path, marks.get(path.name, 0))
         return replayed
 
@@ -123,9 +147,10 @@ class Recovery:
 
     # Documents that are in no batch
 
-    def _store_pending(self) -> None:
+    def _store_pending(self, which: str = "") -> None:
         log = BatchLog(LocalFiles(self._folder), self._database)
-        sql = f"SELECT {', '.join(URL_COLUMNS)} FROM urls WHERE pending = 1 ORDER BY key LIMIT {CHUNK}"  # noqa: S608
+        columns = ", ".join(URL_COLUMNS)
+        sql = f"SELECT {columns} FROM urls WHERE pending = 1 {which} ORDER BY key LIMIT {CHUNK}"  # noqa: S608
         while True:
             with self._database.read() as tx:
                 rows = [UrlRow(*row) for row in tx.rows(sql)]
@@ -162,17 +187,20 @@ class Recovery:
 
     # Hosts and settings
 
-    def _wait_out_gaps(self) -> None:
+    def _wait_out_gaps(self, worker: int = 0) -> None:
+        """Hosts that were active (with ``worker``, when named) rest for their full delay."""
         now = time.time()
         least = max(self._settings.delay, self._settings.ip_delay)
         with self._database.write() as tx:
-            active = tx.rows("SELECT key, ready_at, delay FROM hosts WHERE active = 1")
+            which = "active = ?" if worker else "active > ?"
+            active = tx.rows(f"SELECT key, ready_at, delay FROM hosts WHERE {which}", (worker,))  # noqa: S608
             rows = []
             for key, ready_at, delay in active:
                 ready = max(ready_at, now + max(delay, least))
                 rows.append((ready, ready, key))
             tx.executemany("UPDATE hosts SET active = 0, ready_at = ?, next_at = ? WHERE key = ?", rows)
-            tx.execute("UPDATE hosts SET next_at = ready_at WHERE active = 0 AND queued > 0 AND next_at > ready_at")
+            if not worker:
+                tx.execute("UPDATE hosts SET next_at = ready_at WHERE active = 0 AND queued > 0 AND next_at > ready_at")
 
     def _reopen(self) -> None:
         """When filters changed, what they refused is looked at again."""
@@ -194,3 +222,13 @@ class Recovery:
         with self._database.write() as tx:
             tx.execute("UPDATE urls SET next_at = 0, attempts = 0 WHERE state > 0 AND next_at < ?", (NEVER,))
             tx.execute("UPDATE hosts SET next_at = ready_at WHERE active = 0")
+
+
+def _is_being_written(path: Path) -> bool:
+    """Writers hold a lock on their file, which ends with their process."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

@@ -7,16 +7,17 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from periplus import addresses
+from periplus.crawl.fetcher import Fetched
 from periplus.crawl.hosts import rules_of
 from periplus.crawl.interpretation import REDIRECTS
 from periplus.crawl.robots import SIZE_LIMIT
 from periplus.crawl.rows import RobotsRow
+from periplus.errors import FetchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
-    from periplus.crawl.fetcher import Fetched
     from periplus.crawl.hosts import ActiveHost, Rules
     from periplus.crawl.requests import Requester
 
@@ -57,8 +58,11 @@ class RobotsVisit:
         if name == host.name:
             await asyncio.sleep(max(0.0, host.ready_at - time.time()))
             return await self._ask(host, url)
-        async with self._borrow(name) as other:
-            return await self._ask(other, url)
+        try:
+            async with self._borrow(name) as other:
+                return await self._ask(other, url)
+        except FetchError as error:
+            return Fetched(url, time.time(), 0.0, None, error.reason, error.detail)
 
     async def _ask(self, host: ActiveHost, url: str) -> Fetched:
         while True:

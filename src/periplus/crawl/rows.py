@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from periplus.records import ArchiveLocation, Document
 
 NEVER = 1e15  # a next visit that does not come
-PARTITIONS = 256
+PARTITIONS = 64
 
 QUEUED, FETCHED, FAILED, REFUSED = range(4)
 STATE_NAMES = ("queued", "fetched", "failed", "refused")
@@ -101,6 +101,7 @@ class HostRow(Struct):
     pages: int
     queued: int
     reason: str = ""
+    linked: int = 0  # other sites that link to it
 
 
 class HostChange(Struct):
@@ -206,9 +207,18 @@ class Committed(Struct):
     documents: list[tuple[Document, float]] = field(default_factory=list)  # with the time of their visit
     new: int = 0
     queued: int = 0
+    gained: int = 0  # pages that are stored now and were not before
     hosts: set[int] = field(default_factory=set)  # that have new addresses in their queue
     duplicates: int = 0
     dropped: list[int] = field(default_factory=list)  # keys that were not kept: a duplicate's links, a full queue
+
+
+class Outlook(NamedTuple):
+    """What the whole frontier has to offer, whoever may take it."""
+
+    busy: bool  # some worker has a host
+    next_at: float  # when the first host that waits is due for anything at all
+    soonest: float  # … for an address never fetched, at a host that has not failed too often
 
 
 class ActiveRow(Struct):

@@ -62,11 +62,13 @@ class Visitor:
         if verdict is None:
             await self._read_robots(host, row)
             return 0
+        host.doing = (row.url, "fetching", time.time())
         wanted = None if row.kind == SITEMAP else wanted_type
         answer = await self._requester.send(host, row.url, str(verdict), row=row, wanted=wanted)
         if answer.postponed:
             host.queue.appendleft(row)
             return 0
+        host.doing = (row.url, "reading", time.time())
         visited = await self._interpret(host, row, answer)
         self._ledger.visited(visited)
         self._ledger.settle(answer.location)
@@ -86,6 +88,7 @@ class Visitor:
     async def _read_robots(self, host: ActiveHost, row: UrlRow) -> None:
         """Read the rules and put the address back; without rules nothing may be asked."""
         origin = origin_of(row.url)
+        host.doing = (f"{origin}/robots.txt", "robots", time.time())
         self._begin_warming()
         answer = await self._robots.read(host, origin)
         if answer.row is not None:

@@ -1,0 +1,85 @@
+"""A worker as a member of a crawl: its leases, its places, its row of the roster, in every commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from periplus.crawl import roster
+from periplus.crawl.places import Grant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from periplus.crawl.committer import Order
+    from periplus.crawl.counters import Counters
+    from periplus.crawl.engine import Engine
+    from periplus.crawl.frontier import Frontier
+    from periplus.crawl.partitions import Partitions
+    from periplus.crawl.places import Places
+    from periplus.crawl.roster import WorkerStatus
+    from periplus.crawl.rows import Committed
+    from periplus.storage import Database, Transaction
+
+
+class Member:
+    """``check`` and ``settle`` run inside commits, ``beat`` after them, in the same thread."""
+
+    def __init__(
+        self,
+        database: Database,
+        frontier: Frontier,
+        partitions: Partitions,
+        places: Places,
+        counters: Counters,
+        also: Callable[[Transaction], None] | None = None,
+    ) -> None:
+        self._database = database
+        self._frontier = frontier
+        self._partitions = partitions
+        self._counters = counters
+        self._also = also
+        self.places = places
+        self.order: Order | None = None
+        self.grant = Grant()
+        frontier.parts = ()
+
+    def may_send(self) -> bool:
+        return self._partitions.may_send()
+
+    def status(self, engine: Engine) -> WorkerStatus:
+        self._counters.active = engine.under_way
+        return self._counters.worker(
+            self._frontier.worker, engine.state, hosts=engine.hosts, partitions=len(self._frontier.parts)
+        )
+
+    def check(self, tx: Transaction) -> None:
+        """Raise ``LeaseLost`` when this worker may not write any more."""
+        self._partitions.check(tx)
+
+    def settle(self, tx: Transaction, committed: Committed) -> None:
+        """What a commit says besides its bundle: places for pages, and that we are alive."""
+        order = self.order
+        assert order is not None
+        self.grant = self.places.settle(tx, committed.gained, roster.living(tx), idle=order.idle)
+        roster.write(tx, order.status, order.slots)
+        if self._also is not None:
+            self._also(tx)
+
+    def beat(self, used: frozenset[int]) -> int:
+        """Keep, take and leave partitions; how many workers there are."""
+        with self._database.read() as tx:
+            workers = roster.living(tx)
+        self._partitions.tick(workers, used)
+        self._frontier.parts = self._partitions.usable
+        return workers
+
+    def leave(self, documents: int) -> None:
+        """All hosts are given back: so are the partitions; the last figures stay."""
+        self._partitions.release()
+        self._frontier.parts = ()
+        self._counters.stored(documents)
+        self._counters.active = 0
+        number = self._frontier.worker
+        with self._database.write() as tx:
+            roster.write(tx, self._counters.worker(number, roster.ENDED, hosts=0, partitions=0), [])
+            roster.end(tx, number)

@@ -1,0 +1,258 @@
+"""One worker: its filters, its engine, its archive file. In the process of the crawl, or in one of its own.
+
+``python -m periplus.crawl.worker`` is started by ``Team``: the first line of its input says what to crawl, further
+lines are commands. When its input ends, so does it, at once: whoever started it is dead, and the next start replays
+its archive. A shared lock on ``WORKERS_LOCK`` tells that start when the last of them is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from periplus import addresses
+from periplus.archive import ArchiveWriter
+from periplus.crawl import roster
+from periplus.crawl.address_slots import SharedAddressSlots
+from periplus.crawl.committer import ARCHIVE, Committer
+from periplus.crawl.counters import Counters
+from periplus.crawl.engine import Engine
+from periplus.crawl.fetcher import VERSION, Fetcher
+from periplus.crawl.frontier import Frontier
+from periplus.crawl.interpretation import Interpreter
+from periplus.crawl.ledger import Ledger
+from periplus.crawl.links import LinkFilter
+from periplus.crawl.member import Member
+from periplus.crawl.partitions import Partitions
+from periplus.crawl.places import Places
+from periplus.crawl.requests import Requester
+from periplus.crawl.robots_visit import RobotsVisit
+from periplus.crawl.scope import Scope
+from periplus.crawl.takedown import removed_targets
+from periplus.crawl.traps import TrapRules
+from periplus.crawl.visitor import Visitor
+from periplus.errors import LeaseLost, PeriplusError
+from periplus.settings import Settings
+from periplus.storage import Database
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Iterator, Sequence
+
+    from periplus.records import CrawlStatus
+    from periplus.storage import Transaction
+
+WORKERS_LOCK = "crawl.workers.lock"
+SLOTS = "crawl.slots"
+REFRESH_SECONDS = 1.0
+LEFT_ALONE, LOST = 3, 4  # exit codes: nobody there to command us; another took our hosts over
+
+
+class Task(Struct):
+    """What a worker process is told first."""
+
+    folder: str
+    database: str
+    settings: Settings
+    crawl: int
+    number: int
+
+
+class Worker:
+    """One worker's parts; ``enroll`` makes it a member of a crawl, ``run`` lets it work."""
+
+    def __init__(
+        self,
+        folder: Path,
+        database: Database,
+        settings: Settings,
+        *,
+        seeds: Sequence[str] = (),
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._folder = folder
+        self._database = database
+        self._settings = settings
+        self._tls = tls
+        self._seeds = list(dict.fromkeys([*known_seeds(database), *seeds]))
+        self._removed = removed_targets(database)
+        self._next_refresh = 0.0
+        crawl = settings.crawl
+        traps = _closed_traps(database)
+        self.links = LinkFilter(Scope(crawl, self._seeds, self._removed), traps)
+        self.frontier = Frontier(
+            database, _levels(self._seeds), host_queue=crawl.host_queue, host_budget=crawl.host_budget
+        )
+        self.interpreter = Interpreter(crawl, self.links, traps)
+
+    def enroll(
+        self,
+        crawl: int,
+        number: int,
+        *,
+        leads: bool = False,
+        earlier: CrawlStatus | None = None,
+        also: Callable[[Transaction], None] | None = None,
+    ) -> None:
+        """Take part in a crawl; whoever ``leads`` decides when it ends, and keeps its leases for good."""
+        settings = self._settings.crawl
+        self.number = self.frontier.worker = number
+        self._leads = leads
+        self.counters = Counters(settings.max_pages, earlier)
+        owner = roster.owner_name(number)
+        partitions = Partitions(self._database, owner, timeout=settings.timeout, for_good=leads)
+        places = Places(settings.max_pages, crawl, number, settings.concurrency)
+        self._member = Member(self._database, self.frontier, partitions, places, self.counters, also)
+
+    async def run(self, poll: Callable[[Engine], None]) -> None:
+        """Work until there is nothing to do, or until ``poll`` stops the engine."""
+        settings, token = self._settings.crawl, self._settings.bot.name
+        writer = ArchiveWriter(self._folder / ARCHIVE, self._settings.archive.rotate_bytes, f"Periplus/{VERSION}")
+        ledger = Ledger(writer, self.counters)
+        committer = Committer(self._folder, self._database, self.frontier, self._member, settings.delay)
+        engine = Engine(
+            settings, token, self.frontier, committer, ledger, self.links, self._member,
+            poll=lambda: self._poll(engine, poll), ends=self._leads,
+        )  # fmt: skip
+        slots = SharedAddressSlots(self._folder / SLOTS, settings.ip_delay)
+        try:
+            async with Fetcher(self._settings, tls=self._tls) as fetcher:
+                requester = Requester(settings, fetcher, ledger, slots)
+                robots = RobotsVisit(requester, engine.borrow)
+                engine.visitor = Visitor(settings, token, requester, robots, self.interpreter, self.links, ledger)
+                await engine.run()
+        finally:
+            committer.close()
+            writer.close()
+            slots.close()
+        self.counters.stored(committer.documents)
+
+    def _poll(self, engine: Engine, poll: Callable[[Engine], None]) -> None:
+        now = time.monotonic()
+        if now >= self._next_refresh:
+            self._next_refresh = now + REFRESH_SECONDS
+            self._refresh()
+        poll(engine)
+
+    def _refresh(self) -> None:
+        """A takedown holds at once, also for what is queued; so does a seed that another worker saw moving."""
+        removed = removed_targets(self._database)
+        if removed != self._removed:
+            self._removed = removed
+            self.links.scope = self.links.scope.with_removed(removed)
+        for url in known_seeds(self._database, len(self._seeds)):
+            self._seeds.append(url)
+            self.links.scope = self.links.scope.with_seed(url)
+
+
+def known_seeds(database: Database, skip: int = 0) -> list[str]:
+    """Those of all runs, in the order in which they were added, without the first ``skip``."""
+    with database.read() as tx:
+        if skip and tx.value("SELECT COUNT(*) FROM seeds") == skip:
+            return []
+        rows = tx.rows("SELECT url FROM seeds ORDER BY added_at, key")
+    return [str(url) for (url,) in rows[skip:]]
+
+
+def _closed_traps(database: Database) -> TrapRules:
+    traps = TrapRules()
+    sql = "SELECT h.name, p.pattern, p.reason FROM closed_patterns p JOIN hosts h ON h.key = p.host"
+    with database.read() as tx:
+        for host, pattern, reason in tx.rows(sql):
+            traps.close(host, pattern, reason)
+    return traps
+
+
+def _levels(seeds: list[str]) -> Callable[[str], int]:
+    """Seeds' hosts first, then the rest of their sites, then all others."""
+    hosts = {addresses.host(url) for url in seeds}
+    sites = {addresses.site(url) for url in seeds}
+
+    def level(name: str) -> int:
+        if name in hosts:
+            return 0
+        return 1 if addresses.site(name) in sites else 2
+
+    return level
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop
+    return uvloop.new_event_loop
+
+
+# A process of its own
+
+
+class _Commands:
+    """What the starter says, heard in a thread."""
+
+    def __init__(self) -> None:
+        self._last = ""
+        threading.Thread(target=self._listen, name="periplus-commands", daemon=True).start()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the starter hears it too and tells us
+        signal.signal(signal.SIGTERM, lambda *_: self._take("stop"))
+
+    def _listen(self) -> None:
+        for line in sys.stdin:
+            self._take(line.strip())
+        os._exit(LEFT_ALONE)
+
+    def _take(self, command: str) -> None:
+        if self._last != "stop":
+            self._last = command
+
+    def obey(self, engine: Engine) -> None:
+        if self._last == "stop":
+            engine.stopping = True
+        elif self._last:
+            engine.paused = self._last == "pause"
+
+
+@contextmanager
+def _shared_lock(path: Path) -> Iterator[None]:
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        yield
+
+
+def _work(task: Task) -> None:
+    folder = Path(task.folder)
+    with _shared_lock(folder / WORKERS_LOCK), Database.open(task.database) as database:
+        worker = Worker(folder, database, task.settings)
+        worker.enroll(task.crawl, task.number)
+        with database.write() as tx:
+            tx.execute("UPDATE workers SET address = ? WHERE number = ?", (roster.own_address(), task.number))
+        commands = _Commands()
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
+            runner.run(worker.run(commands.obey))
+
+
+def main() -> int:
+    task = msgspec.json.decode(sys.stdin.readline(), type=Task)
+    try:
+        _work(task)
+    except LeaseLost:
+        return LOST
+    except PeriplusError as error:
+        sys.stdout.write(f"{type(error).__name__}: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,277 @@
+"""Several workers on one frontier: partitions, places, the roster, and workers that come, go and die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawl.voyages import settings_for
+from periplus import addresses, archive
+from periplus.crawl import Crawler, send_command, slots, status, workers
+from periplus.crawl.address_slots import SharedAddressSlots
+from periplus.crawl.frontier import Frontier, partition
+from periplus.crawl.partitions import MARGIN, Partitions, free_of
+from periplus.crawl.places import UNLIMITED, Places, fill_pool
+from periplus.crawl.roster import register
+from periplus.crawl.rows import PARTITIONS, Bundle, Found, Rest
+from periplus.crawl.status import begin
+from periplus.errors import LeaseLost, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawl.voyages import Voyage
+    from periplus.storage import Database
+    from web.mock_web import MockWeb
+
+TIMEOUT = 5.0
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def partitions_of(database: Database, owner: str, clock: Clock) -> Partitions:
+    return Partitions(database, owner, timeout=TIMEOUT, clock=clock)
+
+
+def test_workers_share_the_partitions_and_never_overlap(database: Database) -> None:
+    clock = Clock()
+    first, second, third = (partitions_of(database, name, clock) for name in "abc")
+    first.tick(1, ())
+    assert len(first.usable) == PARTITIONS
+    second.tick(2, ())
+    assert second.usable == ()  # all are taken
+    used = set(first.usable)
+    first.tick(2, used)  # half of them must be emptied first
+    assert len(first.usable) == PARTITIONS // 2
+    second.tick(2, ())
+    assert second.usable == ()
+    first.tick(2, set(first.usable))
+    second.tick(2, ())
+    assert set(first.usable) | set(second.usable) == set(range(PARTITIONS))
+    assert not set(first.usable) & set(second.usable)
+    for _ in range(2):
+        for one in (first, second, third):
+            one.tick(3, ())
+    assert sorted(map(len, (first.usable, second.usable, third.usable))) == [20, 22, 22]
+
+
+def test_a_lease_must_outlive_the_request(database: Database) -> None:
+    clock = Clock()
+    mine = partitions_of(database, "a", clock)
+    assert not mine.may_send()
+    mine.tick(1, ())
+    assert mine.may_send()
+    clock.now += MARGIN + 0.1
+    assert not mine.may_send()  # a request might end after the lease
+    mine.tick(1, ())  # nobody took it: renewed
+    assert mine.may_send()
+
+
+def test_who_slept_through_its_lease_can_neither_send_nor_write(database: Database) -> None:
+    clock = Clock()
+    sleeper, heir = partitions_of(database, "a", clock), partitions_of(database, "b", clock)
+    sleeper.tick(1, ())
+    clock.now += TIMEOUT + MARGIN + 1
+    heir.tick(1, ())
+    assert len(heir.usable) == PARTITIONS
+    assert not sleeper.may_send()
+    with pytest.raises(LeaseLost), database.write() as tx:
+        sleeper.check(tx)
+    with pytest.raises(LeaseLost):
+        sleeper.tick(1, ())
+    with database.write() as tx:
+        heir.check(tx)
+        free_of(tx, "b")
+    with pytest.raises(LeaseLost), database.write() as tx:
+        heir.check(tx)
+
+
+def test_hosts_are_taken_from_own_partitions_only(database: Database) -> None:
+    urls = [f"http://h{number}.test/" for number in range(200)]
+    frontiers = [Frontier(database, lambda _: 0, host_queue=10, host_budget=10, worker=n) for n in (1, 2)]
+    frontiers[0].commit(Bundle(found=[Found(addresses.key(u), u, addresses.host(u)) for u in urls]), 1.0)
+    for number, frontier in enumerate(frontiers):
+        frontier.parts = tuple(range(number, PARTITIONS, 2))
+    taken = [[active.host.key for active in frontier.activate(5.0, 200, 1.0)] for frontier in frontiers]
+    assert sorted(taken[0] + taken[1]) == sorted(addresses.host_key(addresses.host(url)) for url in urls)
+    assert {partition(key) % 2 for key in taken[0]} == {0}
+    assert [frontier.activate_one("h0.test", 6.0, 1.0) for frontier in frontiers] == [None, None]
+
+
+def test_a_host_is_lent_to_another_worker(database: Database) -> None:
+    owner, other = (Frontier(database, lambda _: 0, host_queue=10, host_budget=10, worker=n) for n in (1, 2))
+    owner.commit(Bundle(found=[Found(addresses.key("http://a.test/"), "http://a.test/", "a.test")]), 1.0)
+    (active,) = owner.activate(5.0, 9, 1.0)
+    assert other.activate_one("a.test", 6.0, 1.0) is None
+    assert owner.wanted() == [active.host.key]
+    assert other.wanted() == []
+    owner.commit(Bundle(resting={active.host.key: Rest.MORE}), 7.0)
+    assert owner.activate(8.0, 9, 1.0, spare=owner.wanted()) == []
+    borrowed = other.activate_one("a.test", 8.0, 1.0)
+    assert borrowed is not None
+    assert owner.wanted() == []
+
+
+def test_places_are_never_more_than_the_limit(database: Database) -> None:
+    crawl, _ = begin(database)
+    numbers = [register(database) for _ in range(3)]
+    with database.write() as tx:
+        fill_pool(tx, crawl, 10)
+    team = [Places(10, crawl, number, least=2) for number in numbers]
+    with database.write() as tx:
+        granted = [places.settle(tx, 0, 3, idle=False).places for places in team]
+        assert sum(granted) <= 10
+        assert min(granted) >= 1
+        spent = sum(granted)
+        for places, grant in zip(team, granted, strict=True):
+            assert not places.settle(tx, grant, 3, idle=True).full or spent == 10
+        last = team[0].settle(tx, 0, 1, idle=False)
+        assert last.places == 10 - spent
+        assert team[0].settle(tx, last.places, 1, idle=True).full
+    assert Places(0, crawl, 9, least=2).first == UNLIMITED
+
+
+def test_the_gap_of_an_ip_address_holds_between_workers(tmp_path: Path) -> None:
+    one, two = (SharedAddressSlots(tmp_path / "slots", 0.25) for _ in range(2))
+    assert one.ask("192.0.2.1", 1, 100.0) == 100.0
+    assert two.ask("192.0.2.1", 2, 100.1) == 100.25
+    assert one.ask("192.0.2.1", 3, 100.1) == 100.5  # behind the other's reservation
+    assert two.ask("192.0.2.9", 4, 100.1) == 100.1
+    assert two.ask("192.0.2.1", 2, 100.3) == 100.3
+    assert one.ask("192.0.2.1", 3, 100.5) == pytest.approx(100.55)  # the other came late
+    one.close()
+    two.close()
+
+
+def test_unknown_commands_are_refused(database: Database) -> None:
+    for command in ("fly", "workers", "workers many", "restart"):
+        with pytest.raises(UsageError):
+            send_command(database, command)
+    send_command(database, "workers 3")
+
+
+# Whole crawls
+
+
+def sites(web: MockWeb, hosts: int, pages: int) -> tuple[list[str], set[str]]:
+    """Sites that also link to each other, so that links cross partitions."""
+    urls = {url for number in range(hosts) for url in web.site(f"h{number}.test", pages)}
+    for number in range(hosts):
+        web.page(f"http://h{number}.test/2", links=[f"http://h{(number + 1) % hosts}.test/{n}" for n in range(pages)])
+    return [f"http://h{number}.test/" for number in range(hosts)], urls
+
+
+def test_two_workers_crawl_what_one_would(voyage_anywhere: Voyage, mock_web: MockWeb) -> None:
+    voyage = voyage_anywhere
+    seeds, pages = sites(mock_web, 12, 8)
+    mock_web.redirect("http://h3.test/robots.txt", "http://h4.test/rules", 301)
+    mock_web.text("http://h4.test/rules", "User-agent: *\nDisallow: /5")
+    result = voyage.run(mock_web, *seeds[:2], workers=2, seconds=60)
+    pages -= {"http://h3.test/5"}
+    assert voyage.fetched() == pages | {"http://h3.test/"}
+    assert result.pages == len(pages) == result.documents == status(voyage.database).pages
+    assert set(voyage.documents()) >= pages
+    asked = Counter(record.url for record in mock_web.requests())
+    assert {url for url, count in asked.items() if count > 1} == set()
+    team = workers(voyage.database)
+    assert [one.state for one in team] == ["ended", "ended"]
+    assert sum(one.pages for one in team) == len(pages)
+    assert min(one.pages for one in team) > 0
+    assert sum(one.answers_2xx for one in team) >= len(pages)
+    assert slots(voyage.database) == []
+    assert voyage.rows("SELECT COUNT(*) FROM hosts WHERE active > 0") == [(0,)]
+
+
+def test_the_page_limit_holds_over_all_workers(voyage: Voyage, mock_web: MockWeb) -> None:
+    seeds, _ = sites(mock_web, 16, 6)
+    assert voyage.run(mock_web, *seeds, workers=3, max_pages=23, seconds=60).pages == 23
+    assert len(voyage.fetched()) == 23
+    assert voyage.run(mock_web, workers=2, max_pages=30, seconds=60).pages == 7
+
+
+class Running:
+    """A crawl in a thread, watched through the database."""
+
+    def __init__(self, voyage: Voyage, web: MockWeb, seeds: list[str], **options: object) -> None:
+        voyage.web = web
+        self.voyage = voyage
+        self.crawler = Crawler(voyage.folder, voyage.database, settings_for(web.resolve, **options))
+        self.results: list[object] = []
+        self.thread = threading.Thread(target=lambda: self.results.append(self.crawler.run(seeds, seconds=90)))
+        self.thread.start()
+
+    def child(self, timeout: float = 60) -> int:
+        """The process of a worker that has fetched something and is not the first."""
+        limit = time.monotonic() + timeout
+        while time.monotonic() < limit:
+            for one in workers(self.voyage.database)[1:]:
+                if one.pages and one.state == "running":
+                    return int(one.address.rpartition(":")[2])
+            time.sleep(0.02)
+        raise AssertionError("no second worker came to life")
+
+    def join(self) -> None:
+        self.thread.join(90)
+        assert not self.thread.is_alive()
+        assert self.results
+
+
+def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(voyage: Voyage, mock_web: MockWeb) -> None:
+    seeds, pages = sites(mock_web, 10, 30)
+    mock_web.robots("h0.test", "User-agent: *\nCrawl-delay: 0.06")
+    crawl = Running(voyage, mock_web, seeds, workers=2)
+    os.kill(crawl.child(), signal.SIGKILL)
+    crawl.join()
+    assert voyage.fetched() == pages
+    assert set(voyage.documents()) == pages
+    assert len(workers(voyage.database)) == 3
+    asked = Counter(record.url for record in mock_web.requests() if not record.url.endswith("robots.txt"))
+    assert len([url for url, count in asked.items() if count > 1]) <= len(seeds)  # what was under way
+    archived = Counter(
+        exchange.url
+        for path in (voyage.folder / "archive").glob("*.warc.gz")
+        for _, exchange in archive.iterate(path)
+        if not exchange.url.endswith("robots.txt")
+    )
+    assert {url for url, count in archived.items() if count > 1} == set()
+    assert min(mock_web.gaps("h0.test")[1:]) >= 0.05
+
+
+def test_workers_come_and_go_on_command(voyage: Voyage, mock_web: MockWeb) -> None:
+    seeds, pages = sites(mock_web, 8, 40)
+    crawl = Running(voyage, mock_web, seeds, workers=1)
+    mock_web.log.wait_for(20, timeout=30)
+    send_command(voyage.database, "workers 2")
+    crawl.child()
+    send_command(voyage.database, "workers 1")
+    crawl.join()
+    assert voyage.fetched() == pages
+    first, second = workers(voyage.database)
+    assert first.pages + second.pages == len(pages)
+
+
+def test_stop_reaches_all_workers(voyage: Voyage, mock_web: MockWeb) -> None:
+    seeds, pages = sites(mock_web, 8, 60)
+    crawl = Running(voyage, mock_web, seeds, workers=2)
+    crawl.child()
+    crawl.crawler.stop()
+    crawl.join()
+    assert voyage.fetched() < pages
+    assert voyage.rows("SELECT COUNT(*) FROM hosts WHERE active > 0") == [(0,)]
+    assert set(voyage.documents()) == voyage.fetched()
+    voyage.run(mock_web, workers=1, seconds=60)
+    assert voyage.fetched() == pages
+    asked = Counter(record.url for record in mock_web.requests() if not record.url.endswith("robots.txt"))
+    assert max(asked.values()) == 1
