@@ -6,15 +6,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
 from periplus import settings as settings_module
-from periplus.errors import CollectionMissing, StorageError, UsageError
+from periplus.errors import CollectionMissing, StorageBusy, StorageError, UsageError
 from periplus.records import SearchAnswer, SearchRequest
 from periplus.storage import Database, LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from periplus.crawl import AuditReport
+    from periplus.crawl import AuditReport, Removal
     from periplus.index import Manifest
     from periplus.jobs import CollectionStatus, Pipeline, RankSummary
     from periplus.records import CrawlStatus, Document, Explanation, Inspection, Suggestion
@@ -153,6 +155,27 @@ class Collection:
         summary = self.pipeline.rank(progress=progress)
         self._reload()
         return summary
+
+    def remove(self, target: str, *, rebuild: bool = False) -> Removal:
+        """Take an address, or a host with all its pages, out of everything, and keep it out.
+
+        The index stops finding it at once; ``rebuild`` makes a new index, whose files hold nothing of it either.
+        While another process indexes, that process takes it out with its next step.
+        """
+        from periplus.crawl import remove
+        from periplus.documents import BatchLog
+        from periplus.index import IndexStore
+
+        self._require()
+        removal = remove(self.database, target, BatchLog(self.files, self.database), self.folder)
+        store = IndexStore(self.folder / "index")
+        with suppress(StorageBusy):
+            if store.manifest() is not None:
+                self.index(rebuild=rebuild)
+                if rebuild:
+                    store.remove(())  # a further step, which clears away the files of the old index
+                return msgspec.structs.replace(removal, indexed=True)
+        return removal
 
     # Asking
 

@@ -36,6 +36,7 @@ VERBS = (
     Verb("pause", WATCH),
     Verb("resume", WATCH),
     Verb("stop", WATCH),
+    Verb("remove", WATCH),
     Verb("analyze", TOOLS),
     Verb("fetch", TOOLS),
     Verb("parse", TOOLS),

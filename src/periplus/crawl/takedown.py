@@ -24,7 +24,7 @@ from periplus.records import ArchiveLocation, Document
 from periplus.storage import LocalFiles, folder_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from periplus.documents import BatchLog
@@ -61,6 +61,7 @@ class Removal(Struct, frozen=True):
     addresses: tuple[str, ...]
     archived: tuple[ArchiveLocation, ...] = ()  # records that were overwritten, or that the address table names
     documents: int = 0  # rows of batches that were emptied
+    indexed: bool = False  # the published index has followed
 
 
 def remove(database: Database, url_or_host: str, log: BatchLog | None = None, folder: Path | None = None) -> Removal:
@@ -78,7 +79,7 @@ def remove(database: Database, url_or_host: str, log: BatchLog | None = None, fo
         rows = _refuse(tx, target, is_host, now)
     if log is not None:
         _write_refusals(database, rows, now, log)
-    removal = _purge(database, target, log, folder)
+    removal = _purge(database, target, {row.key for row in rows if _had(row)}, log, folder)
     return replace(
         removal,
         addresses=tuple(row.url for row in rows),
@@ -132,7 +133,9 @@ def recall(database: Database, folder: Path, log: BatchLog, number: int, documen
         named = _named(tx, [document.url for document in documents])
     if named:
         with _alone(folder):
-            _empty_rows(log, number, _matcher(named))
+            rows = _full_rows(log, number, _matcher(named))
+            if rows:
+                log.replace(number, rows)
 
 
 def _refuse_visit(item: Visited) -> None:
@@ -175,7 +178,10 @@ def _had(row: UrlRow) -> bool:
     return bool(row.fetched_at or row.batch or row.pending)
 
 
-def _purge(database: Database, target: str, log: BatchLog | None, folder: Path | None) -> Removal:
+def _purge(
+    database: Database, target: str, written: Collection[int], log: BatchLog | None, folder: Path | None
+) -> Removal:
+    """Empty the files; ``written`` are the keys of addresses whose refusal is in the log already."""
     is_host = "://" not in target
     if folder is None and log is None:
         return Removal(target, is_host, ())
@@ -183,7 +189,7 @@ def _purge(database: Database, target: str, log: BatchLog | None, folder: Path |
     emptied, places = 0, []
     with _alone(folder):
         if log is not None:
-            emptied = sum(_empty_rows(log, number, wanted) for number in log.numbers())
+            emptied = _empty_batches(log, wanted, written)
         if folder is not None:
             places = archive.places_of(folder / ARCHIVE, wanted)
             archive.blank(folder / ARCHIVE, places)
@@ -222,16 +228,24 @@ def _matcher(targets: Iterable[str]) -> Callable[[str], bool]:
     return matches
 
 
-def _empty_rows(log: BatchLog, number: int, wanted: Callable[[str], bool]) -> int:
-    """Replace the rows of a batch that still hold something; how many did."""
-    rows = {row for row, url in enumerate(log.addresses(number)) if url and wanted(url)}
+def _empty_batches(log: BatchLog, wanted: Callable[[str], bool], written: Collection[int]) -> int:
+    """Replace what the batches hold, after a word to the index about documents that no crawl knows (imports)."""
+    found = {number: rows for number in log.numbers() if (rows := _full_rows(log, number, wanted))}
+    strangers = {doc.key: doc for rows in found.values() for doc in rows.values() if doc.key not in written}
+    if strangers:
+        log.append(list(strangers.values()))
+    for number, rows in found.items():
+        log.replace(number, rows)
+    return sum(map(len, found.values()))
+
+
+def _full_rows(log: BatchLog, number: int, wanted: Callable[[str], bool]) -> dict[int, Document]:
+    """What must stand in the rows of a batch that still hold something."""
+    rows = [row for row, url in enumerate(log.addresses(number)) if url and wanted(url)]
     if not rows:
-        return 0
-    documents = dict(enumerate(log.documents(number)))
-    full = {row: _emptied(documents[row]) for row in rows if documents[row] != _emptied(documents[row])}
-    if full:
-        log.replace(number, full)
-    return len(full)
+        return {}
+    documents = log.documents(number)
+    return {row: empty for row in rows if (empty := _emptied(documents[row])) != documents[row]}
 
 
 def _emptied(document: Document) -> Document:
