@@ -126,6 +126,7 @@ class Document(Struct, frozen=True):
     signals: dict[str, float] = field(default_factory=dict)
     archive: ArchiveLocation | None = None
     id: str = ""  # given by an import; pages of the web are known by their address
+    date_confidence: float = 0.0  # how far to believe the dates, 0..1
 
     @property
     def indexable(self) -> bool:

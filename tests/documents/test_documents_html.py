@@ -386,3 +386,37 @@ def test_lists_of_links_are_text_where_the_text_itself_holds_them(before, after,
     prose = f"<p>{'Ships wait outside until the tide covers the bar. ' * 20}</p>"
     inner = before.replace("<main>", f"<main>{prose}")
     assert ("Part 3 of the book" in main_text(f"{prose}{inner}{CONTENTS}{after}{prose}")) == kept
+
+
+JSON_DATE = '<script type="application/ld+json">{"@type": "Article", "datePublished": "2024-05-01"}</script>'
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "source", "confidence"),
+    [
+        ("https://e.example/x", JSON_DATE, "json-ld", 0.95),
+        ("https://e.example/x", "<meta property=article:published_time content=2024-05-01>", "meta", 0.85),
+        ("https://e.example/x", "<time datetime=2024-05-01 itemprop=datePublished>May</time>", "time", 0.8),
+        ("https://e.example/x", "<article><time datetime=2024-05-01>May</time></article>", "time", 0.5),
+        ("https://e.example/news/2024/05/01/x", "", "address", 0.6),
+        ("https://e.example/2024-5-1-x", "", "address", 0.6),
+    ],
+)  # fmt: skip
+def test_dates_say_where_they_come_from_and_how_sure_they_are(url, body, source, confidence):
+    found = parse(Page(url, f"{body}<p>words".encode(), "text/html", fetched=1.8e9))
+    assert (found.published, found.date_source, found.date_confidence) == (1714521600.0, source, confidence)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://e.example/12024/05/01", "https://e.example/2024/13/01", "https://e.example/2099/01/01"]
+)
+def test_numbers_in_an_address_that_are_no_day(url):
+    found = parse(Page(url, b"<p>words", "text/html", fetched=1.8e9))
+    assert (found.published, found.date_source, found.date_confidence) == (0.0, "", 0.0)
+
+
+def test_advertisements_and_trackers_are_counted():
+    body = """<script src="https://www.googletagmanager.com/gtag.js"></script><script>_paq.push(['x'])</script>
+    <script async src="//pagead2.googlesyndication.com/x.js"></script><script>var own = 1</script><p>words"""
+    found = parse(Page("https://e.example/", body.encode(), "text/html"))
+    assert (found.signals["scripts"], found.signals["trackers"], found.signals["ads"]) == (4.0, 2.0, 1.0)

@@ -9,7 +9,7 @@ import pytest
 from documents_files import pdf_with, zipped
 
 from periplus.documents import READERS, parse
-from periplus.documents.kinds import DOCX, EPUB, ODT, kind_of
+from periplus.documents.kinds import DOCX, EPUB, JSON_FEED, ODT, kind_of
 from periplus.errors import ParseError
 from periplus.records import Heading, Link, Page
 
@@ -302,3 +302,48 @@ def test_a_container_without_its_contents_is_unreadable(kind):
     with pytest.raises(ParseError) as caught:
         document(zipped({"mimetype": kind, "word/other": "x"}), kind)
     assert caught.value.reason == "unreadable"
+
+
+# JSON
+
+
+def test_json_feed():
+    found = document(
+        """{"version": "https://jsonfeed.org/version/1.1", "title": "Harbour", "home_page_url": "/",
+        "language": "en-GB", "authors": [{"name": "P. Chart"}], "favicon": "/f.png",
+        "items": [{"id": "1", "url": "/gull", "title": "Gull",
+        "content_html": "<p>Ships <b>wait</b></p>", "date_published": "2024-05-01T00:00:00Z"}, {"id": "2",
+        "content_text": "No title"}]}""",
+        "application/json",
+    )
+    assert found.content_type == JSON_FEED
+    assert (found.title, found.author, found.declared_language) == ("Harbour", "P. Chart", "en-gb")
+    assert found.text == "Harbour\nGull\nShips wait\nNo title"
+    assert found.links == (Link("https://example.org/", "Harbour"), Link("https://example.org/gull", "Gull"))
+    assert found.favicon == "https://example.org/f.png"
+    assert (found.modified, found.date_source, found.date_confidence) == (MAY, "feed", 0.8)
+
+
+def test_json_ld_file():
+    found = document(
+        """{"@context": "https://schema.org", "@type": "ItemList", "name": "Ports", "itemListElement": [
+        {"@type": "ListItem", "item": {"@type": "Place", "name": "Gull", "url": "/gull", "description": "Seven metres",
+        "geo": {"latitude": 1.5}}}]}""",
+        "application/ld+json",
+    )
+    assert found.text == "Ports\nGull\nSeven metres"
+    assert found.links == (Link("https://example.org/gull", "Gull"),)
+    assert found.structured[0]["itemListElement"][0]["item"]["geo"] == {"latitude": 1.5}
+
+
+@pytest.mark.parametrize("body", ["[" * 100_000, '{"items":' * 20_000, "{", '"text"', "[1, 2]"])
+def test_broken_or_empty_json_is_unreadable(body):
+    with pytest.raises(ParseError) as caught:
+        document(body, "application/feed+json")
+    assert caught.value.reason == "unreadable"
+
+
+def test_other_json_is_no_document():
+    with pytest.raises(ParseError) as caught:
+        document('{"a": 1}', "application/json")
+    assert caught.value.reason == "unsupported-type"

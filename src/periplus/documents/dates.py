@@ -15,6 +15,19 @@ _EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 _DAY: Final = 86_400.0
 _MONTH: Final = re.compile(r"^(\d{4})-(\d{2})$")
 _LONGEST: Final = 64
+_ADDRESS: Final = 500  # characters of an address that are looked at
+_IN_ADDRESS: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)([/-])([01]?\d)\2([0-3]?\d)(?!\d)")
+
+# How far a date is believed, by where it was found.
+CONFIDENCE: Final = {
+    "json-ld": 0.95,
+    "meta": 0.85,
+    "feed": 0.8,
+    "time": 0.7,
+    "address": 0.6,
+    "file": 0.6,
+    "header": 0.3,
+}
 
 
 def instant(text: str) -> float:
@@ -31,6 +44,12 @@ def instant(text: str) -> float:
         return moment.timestamp()
     except (OverflowError, ValueError):
         return 0.0
+
+
+def in_address(url: str, fetched: float) -> float:
+    """The day that an address names, as those of news and blogs do: ``/2024/05/01/`` or ``2024-05-01``."""
+    day = _IN_ADDRESS.search(url[:_ADDRESS])
+    return plausible(f"{day[1]}-{int(day[3]):02}-{int(day[4]):02}", fetched) if day else 0.0
 
 
 def plausible(text: str, fetched: float) -> float:

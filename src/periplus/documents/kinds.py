@@ -18,6 +18,8 @@ MARKDOWN: Final = "text/markdown"
 XML: Final = "application/xml"
 RSS: Final = "application/rss+xml"
 ATOM: Final = "application/atom+xml"
+JSON_FEED: Final = "application/feed+json"
+JSON_LD: Final = "application/ld+json"
 PDF: Final = "application/pdf"
 DOCX: Final = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ODT: Final = "application/vnd.oasis.opendocument.text"
@@ -53,9 +55,12 @@ _HTML_START: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _XML_START: Final = re.compile(rb"\s*(?:<\?xml|<!--|<rss\b|<feed\b|<rdf:RDF\b)", re.IGNORECASE)
+_JSON_FEED_START: Final = re.compile(rb"""\s*\{.{0,300}?"version"\s*:\s*"https:(?:\\?/){2}jsonfeed\.org""", re.DOTALL)
+_JSON_LD_START: Final = re.compile(rb"""\s*[\[{].{0,300}?"@(?:context|graph)"\s*:""", re.DOTALL)
 _ROOT: Final = re.compile(rb"<(?:[\w.-]+:)?(rss|feed|RDF|html)\b")
 _MARKDOWN_NAME: Final = (".md", ".markdown", ".mkd")
 _TEXTUAL: Final = ("text/",)
+_JSON: Final = frozenset({"application/json", "text/json", JSON_FEED, JSON_LD})
 
 
 def kind_of(page: Page) -> str:
@@ -70,6 +75,8 @@ def kind_of(page: Page) -> str:
         return _by_sight(start, declared, page.url)
     if declared in (XML, RSS, ATOM):
         return _xml_kind(start)
+    if declared in _JSON:
+        return _json_kind(start, declared)
     return PLAIN if declared.startswith(_TEXTUAL) and declared not in (HTML, MARKDOWN) else declared
 
 
@@ -99,6 +106,8 @@ def _by_sight(start: bytes, declared: str, url: str) -> str:
         return _xml_kind(start)
     if _is_binary(start):
         return UNKNOWN
+    if start.lstrip()[:1] in (b"{", b"[") and (kind := _json_kind(start, "")):
+        return kind
     return MARKDOWN if url.partition("?")[0].lower().endswith(_MARKDOWN_NAME) else PLAIN
 
 
@@ -107,6 +116,13 @@ def _xml_kind(start: bytes) -> str:
     if root is None:
         return XML
     return {b"rss": RSS, b"RDF": RSS, b"feed": ATOM, b"html": HTML}[root.group(1)]
+
+
+def _json_kind(start: bytes, declared: str) -> str:
+    """A feed or JSON-LD where the beginning says so; other JSON is no document."""
+    if _JSON_FEED_START.match(start):
+        return JSON_FEED
+    return JSON_LD if _JSON_LD_START.match(start) else declared
 
 
 def _is_binary(start: bytes) -> bool:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Final
 
 from periplus.addresses import key, site, try_canonical
 from periplus.documents import bounds, robots
-from periplus.documents.dates import plausible
+from periplus.documents.dates import CONFIDENCE, in_address, plausible
 from periplus.documents.fingerprint import content_hash, simhash
 from periplus.documents.kinds import kind_of
 from periplus.documents.language import detect
 from periplus.documents.readers import READERS
+from periplus.documents.reading import Dates, Reading
 from periplus.documents.signals import measure
 from periplus.documents.text import shorten
 from periplus.errors import ParseError
 from periplus.records import Document, Link
 
 if TYPE_CHECKING:
-    from periplus.documents.reading import Reading
     from periplus.records import Page
 
 _LINK_HEADER: Final = re.compile(r"<([^>]{1,2048})>\s*((?:;\s*[^,;]*)*)")
@@ -52,7 +52,7 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
     nofollow = "nofollow" in directives
     canonical = _trusted_canonical(page, reading)
     refusal = _refusal(page, reading, directives, canonical)
-    modified = reading.dates.modified or plausible(_header(page, "last-modified"), page.fetched)
+    dates = _dates(page, reading)
     declared = reading.declared_language or _header(page, "content-language").split(",")[0].strip().lower()[:20]
     language = detect(reading.text or reading.title or reading.boilerplate, declared[:2])
     words, signals = measure(page, reading, language)
@@ -73,9 +73,10 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
         charset=reading.charset,
         charset_sure=reading.charset_sure,
         canonical=reading.redirect if refusal == "redirected" else canonical,
-        published=reading.dates.published,
-        modified=modified,
-        date_source=reading.dates.source or ("header" if modified else ""),
+        published=dates.published,
+        modified=dates.modified,
+        date_source=dates.source,
+        date_confidence=dates.sure,
         author=reading.author,
         site_name=reading.site_name,
         favicon=reading.favicon,
@@ -92,6 +93,18 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
         word_count=words,
         signals=signals,
     )
+
+
+def _dates(page: Page, reading: Reading) -> Dates:
+    """The reader's dates; else the day in the address, and for the change alone the header."""
+    found = reading.dates
+    published, source = found.published, found.source
+    if not found.source:
+        published = in_address(page.url, page.fetched)
+        source = "address" if published else ""
+    modified = found.modified or plausible(_header(page, "last-modified"), page.fetched)
+    source = source or ("header" if modified else "")
+    return Dates(published, modified, source, found.sure or CONFIDENCE.get(source, 0.0))
 
 
 def _title(page: Page, reading: Reading) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from periplus.documents import epub, feed, html, kinds, markdown, office, pdf, plain
+from periplus.documents import epub, feed, html, json_feed, kinds, markdown, office, pdf, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,8 @@ READERS: Final[dict[str, Callable[[Page], Reading]]] = {
     kinds.XML: feed.read,
     kinds.RSS: feed.read,
     kinds.ATOM: feed.read,
+    kinds.JSON_FEED: json_feed.read,
+    kinds.JSON_LD: json_feed.read,
     kinds.PDF: pdf.read,
     kinds.DOCX: office.read_docx,
     kinds.ODT: office.read_odt,

@@ -12,7 +12,8 @@ from periplus.records import Heading, Link
 class Dates(Struct):
     published: float = 0.0
     modified: float = 0.0
-    source: str = ""  # json-ld, meta, time, feed, file or header
+    source: str = ""  # json-ld, meta, time, feed, file, address or header
+    sure: float = 0.0  # how far to believe it; 0.0 for what the source is worth as a rule
 
 
 class Reading(Struct):

@@ -26,6 +26,7 @@ _PLAIN_TYPES: Final = {
     "charset_sure": pa.bool_(),
     "published": pa.float64(),
     "modified": pa.float64(),
+    "date_confidence": pa.float64(),
     "noindex": pa.bool_(),
     "nofollow": pa.bool_(),
     "noarchive": pa.bool_(),

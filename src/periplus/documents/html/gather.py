@@ -68,10 +68,12 @@ def _take_script(element: Element, found: Findings) -> None:
     source = element.attr("src")
     if source:
         found.script_sources.append(source[: bounds.ADDRESS_CHARS])
-    elif (element.attr("type") or "").strip().lower() == "application/ld+json":
-        text = element.text
-        if sum(map(len, found.json_ld)) + len(text) <= bounds.JSON_CHARS:
-            found.json_ld.append(text)
+        return
+    text = element.text
+    if (element.attr("type") or "").strip().lower() != "application/ld+json":
+        found.script_sources.append(text[: bounds.ADDRESS_CHARS])
+    elif sum(map(len, found.json_ld)) + len(text) <= bounds.JSON_CHARS:
+        found.json_ld.append(text)
 
 
 def _take_time(element: Element, found: Findings) -> None:

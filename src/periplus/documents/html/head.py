@@ -173,7 +173,8 @@ def _time_dates(walk: Findings, fetched: float) -> Dates:
     inside = [time for time in times if time.get("in_main")]
     published = _first((time["datetime"] for time in marked or inside[:1]), fetched)
     modified = _first((time["datetime"] for time in changed), fetched)
-    return Dates(published, modified, "time") if published or modified else Dates()
+    sure = 0.8 if marked or changed else 0.5  # the first time of an article may be about anything
+    return Dates(published, modified, "time", sure) if published or modified else Dates()
 
 
 def _first(texts: Iterable[str | None], fetched: float) -> float:

@@ -96,6 +96,6 @@ class Findings(Struct):
     base: str = ""
     language: str = ""
     scripts: int = 0
-    script_sources: list[str] = field(default_factory=list)
+    script_sources: list[str] = field(default_factory=list)  # addresses, or the beginning of scripts in the page
     hidden_chars: int = 0
     truncated: bool = False

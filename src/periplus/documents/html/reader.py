@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 
 _SCRIPTED: Final = 3  # scripts from which an empty page is taken to be drawn by them
 _NOTICE: Final = 300  # characters of the notice that asks for JavaScript, at most
+# What scripts that watch readers, or show advertisements, have in their address or their code.
 _TRACKERS: Final = (
-    "google-analytics", "googletagmanager", "doubleclick", "googlesyndication", "facebook.net", "hotjar", "matomo",
-    "piwik", "adservice", "amazon-adsystem", "scorecardresearch", "quantserve", "taboola", "outbrain", "criteo",
+    "google-analytics", "googletagmanager", "facebook.net", "fbq(", "hotjar", "matomo", "piwik", "_paq", "mixpanel",
+    "segment.com", "scorecardresearch", "quantserve", "clarity.ms", "mc.yandex",
+)  # fmt: skip
+_ADS: Final = (
+    "doubleclick", "googlesyndication", "adsbygoogle", "googletag.", "adservice", "amazon-adsystem", "taboola",
+    "outbrain", "criteo", "adnxs", "pubmatic", "rubiconproject", "prebid", "popads",
 )  # fmt: skip
 
 
@@ -89,15 +94,19 @@ def _place(link: RawLink, chosen: list[bool]) -> str:
 def _measure(reading: Reading, found: Findings, markup_chars: int) -> None:
     visible = sum([block.size for block in found.blocks])
     linked = sum([block.link_chars for block in found.blocks])
-    trackers = sum(1 for source in found.script_sources if any(name in source for name in _TRACKERS))
     reading.signals.update(
         text_ratio=visible / max(1, markup_chars),
         link_density=linked / max(1, visible),
         hidden_text=found.hidden_chars / max(1, visible + found.hidden_chars),
         scripts=float(found.scripts),
-        trackers=float(trackers),
+        trackers=_count(found.script_sources, _TRACKERS),
+        ads=_count(found.script_sources, _ADS),
     )
     reading.needs_javascript = _needs_javascript(reading, found, visible)
+
+
+def _count(scripts: list[str], names: tuple[str, ...]) -> float:
+    return float(sum(any(name in script for name in names) for script in scripts))
 
 
 def _needs_javascript(reading: Reading, found: Findings, visible: int) -> bool:

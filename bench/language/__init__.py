@@ -1,0 +1,1 @@
+"""How often the language of a page is found. Run ``make bench-language``."""

@@ -1,0 +1,1 @@
+"""Fuzz targets for the readers of documents. Run ``make soak``."""

@@ -1,0 +1,59 @@
+"""``python -m fuzz NAME [libFuzzer options or files]``; without a name all targets in turn, each in its own process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import atheris
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build" / "soak"
+LONGEST = 16_384  # bytes of an input
+PATIENCE = 20  # seconds for one input
+MEMORY = 2048  # MiB
+
+
+def fuzz(name: str, options: list[str]) -> None:
+    with atheris.instrument_imports(include=["periplus.documents", "pypdf"]):
+        from fuzz import targets
+    place = BUILD / name
+    corpus = place / "corpus"
+    corpus.mkdir(parents=True, exist_ok=True)
+    (corpus / "seed").write_bytes(targets.seed(name))
+    if not any(Path(option).is_file() for option in options):
+        options = [*options, str(corpus)]
+    limits = [f"-max_len={LONGEST}", f"-timeout={PATIENCE}", f"-rss_limit_mb={MEMORY}", f"-artifact_prefix={place}/"]
+    atheris.Setup([sys.argv[0], *limits, *options], lambda data: targets.check(name, data))
+    atheris.Fuzz()
+
+
+def soak(names: list[str], seconds: int) -> int:
+    """Every target for so many seconds; how many found something."""
+    found = 0
+    for name in names:
+        done = subprocess.run(
+            [sys.executable, "-m", "fuzz", name, f"-max_total_time={seconds}", "-verbosity=0"],
+            cwd=ROOT, check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        print(f"{name}: {'nothing found' if not done.returncode else 'FINDING'}", flush=True)
+        if done.returncode:
+            found += 1
+            print((done.stdout + done.stderr)[-4000:], flush=True)
+    return found
+
+
+def main() -> int:
+    from fuzz.targets import NAMES
+
+    if len(sys.argv) > 1:
+        fuzz(sys.argv[1], sys.argv[2:])
+        return 0
+    wanted = os.environ.get("ONLY", "").split() or list(NAMES)
+    return 1 if soak(wanted, int(os.environ.get("SECONDS") or 60)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
