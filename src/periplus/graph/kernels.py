@@ -114,3 +114,44 @@ def sweep(
             share[vertex] = value * part
     sums[0] = difference
     sums[1] = followed
+
+
+_MEASURE = signature("void", *(R_F64, R_F64, R_F64, R_F64, M_F64, I64, I64))
+_COMBINE = signature("void", *(R_F64, R_F64, M_F64, M_F64, R_F64, F64, F64, I64, I64))
+
+
+@kernel(_MEASURE)
+def measure_steps(first: Any, second: Any, third: Any, fourth: Any, sums: Any, start: int, stop: int) -> None:
+    """Products of the last step and of how the steps differ, for the vectors after four sweeps."""
+    aa = 0.0
+    ab = 0.0
+    bb = 0.0
+    af = 0.0
+    bf = 0.0
+    for vertex in range(start, stop):
+        step = third[vertex] - second[vertex]
+        last = fourth[vertex] - third[vertex]
+        a = step - (second[vertex] - first[vertex])
+        b = last - step
+        aa += a * a
+        ab += a * b
+        bb += b * b
+        af += a * last
+        bf += b * last
+    sums[0] = aa
+    sums[1] = ab
+    sums[2] = bb
+    sums[3] = af
+    sums[4] = bf
+
+
+@kernel(_COMBINE)
+def combine_steps(
+    second: Any, third: Any, rank: Any, share: Any, inverse: Any, back: float, on: float, start: int, stop: int
+) -> None:
+    """Takes ``back`` times the step before the last and ``on`` times the last step off the ranks."""
+    for vertex in range(start, stop):
+        value = rank[vertex]
+        value -= back * (third[vertex] - second[vertex]) + on * (value - third[vertex])
+        rank[vertex] = value
+        share[vertex] = value * inverse[vertex]

@@ -187,7 +187,7 @@ def _weighted(edges: Pairs, vertices: int, weights: Floats, plain: Floats | None
 
 
 def diminished(pairs: Pairs, own: NDArray[np.bool_]) -> Floats:
-    """(1 + ln k) / k for each of k equal pairs; between hosts the sum of them grows no more from ``ENOUGH`` links on."""
+    """(1 + ln k) / k for each of k equal pairs; between hosts the sum grows no more from ``ENOUGH`` links on."""
     if not len(pairs):
         return np.empty(0)
     _, places, counts = np.unique(pairs, return_inverse=True, return_counts=True)

@@ -8,6 +8,11 @@ scaled to sum to 1 (Gleich, Zhukov and Berkhin, 2004); without scaling it is wha
 puts each new value where the next vertex reads it, and so needs about half the iterations that plain ones do. Nobody
 hears a sink, so sinks are left out until the end.
 
+After every third sweep the vector is extrapolated: of all combinations of the last three steps, take the one that would
+leave the least step (reduced rank extrapolation, Eddy 1979). It removes the few slow modes that the last digits wait
+for, and a sweep always follows it, so what is said of errors below still holds. Sweeps and extrapolation together
+need about a quarter of the plain iterations.
+
 Each thread has its own view of the vector: fresh in its own range of vertices, as after the last sweep in the others.
 So the result is a function of graph and number of threads, and does not depend on who is quicker.
 
@@ -23,6 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from numpy.typing import NDArray
@@ -32,6 +38,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Range = tuple[int, int]
 
+BEFORE_EXTRAPOLATING = 3  # sweeps, in which the fast modes vanish
+STEPS = 3  # sweeps from one extrapolation to the next
+LARGEST_FACTOR = 100.0  # steps that differ too little say nothing
 MAX_THREADS = 8  # each holds a view of 8 bytes a vertex, and more do not make memory faster
 
 
@@ -49,6 +58,9 @@ class Sweeps:
         self._views = [start * self._inverse]
         self._views += [self._views[0].copy() for _ in ranges[1:]]
         self._pool = ThreadPoolExecutor(len(ranges)) if len(ranges) > 1 else None
+        self._sweeps = 0
+        self._before: list[Floats] = []  # vectors before each of the last sweeps
+        self._spare: list[Floats] = []
 
     def __enter__(self) -> Sweeps:
         return self
@@ -61,21 +73,24 @@ class Sweeps:
 
     def advance(self) -> tuple[float, float]:
         """One sweep: how much it changed, and the sum of all ranks, sinks included."""
-        change, followed = self._run(sinks=False)
-        if self._pool is not None:
-            list(self._pool.map(self._exchange, range(len(self._ranges))))
-        return change, 1.0 - self._damping + self._damping * followed
+        if len(self._before) == STEPS:
+            self._extrapolate()
+        if self._sweeps >= BEFORE_EXTRAPOLATING:
+            self._remember()
+        change, followed = self._run(lambda number: self._sweep(number, sinks=False))
+        self._sweeps += 1
+        self._exchange()
+        return float(change), 1.0 - self._damping + self._damping * float(followed)
 
     def settle(self) -> Floats:
         """The ranks with those of the sinks."""
-        self._run(sinks=True)
+        self._run(lambda number: self._sweep(number, sinks=True))
         return self.rank
 
-    def _run(self, *, sinks: bool) -> tuple[float, float]:
+    def _run(self, work: Callable[[int], Floats]) -> Floats:
+        """The work of all threads, and the sum of what it gives."""
         run = map if self._pool is None else self._pool.map
-        sums = list(run(lambda number: self._sweep(number, sinks=sinks), range(len(self._ranges))))
-        change, followed = np.sum(sums, axis=0)
-        return float(change), float(followed)
+        return np.asarray(np.sum(list(run(work, range(len(self._ranges)))), axis=0), np.float64)
 
     def _sweep(self, number: int, *, sinks: bool) -> Floats:
         from periplus.graph.kernels import sweep
@@ -88,9 +103,49 @@ class Sweeps:
         )
         return sums
 
-    def _exchange(self, number: int) -> None:
-        """Takes over what the other threads found."""
+    def _remember(self) -> None:
+        self._before.append(self._spare.pop() if self._spare else np.empty_like(self.rank))
+        np.copyto(self._before[-1], self.rank)
+
+    def _extrapolate(self) -> None:
+        from periplus.graph.kernels import combine_steps, measure_steps
+
+        first, second, third = self._before
+
+        def measure(number: int) -> Floats:
+            sums = np.empty(5)
+            measure_steps(first, second, third, self.rank, sums, *self._ranges[number])
+            return sums
+
+        factors = _least(*self._run(measure).tolist())
+        if factors is not None:
+
+            def combine(number: int) -> Floats:
+                combine_steps(
+                    second, third, self.rank, self._views[number], self._inverse, *factors, *self._ranges[number]
+                )
+                return np.zeros(1)
+
+            self._run(combine)
+            self._exchange()
+        self._spare, self._before = self._before, []
+
+    def _exchange(self) -> None:
+        """Each thread takes over what the others found."""
+        if self._pool is not None:
+            list(self._pool.map(self._take_over, range(len(self._ranges))))
+
+    def _take_over(self, number: int) -> None:
         view = self._views[number]
         for other, (start, stop) in enumerate(self._ranges):
             if other != number:
                 view[start:stop] = self._views[other][start:stop]
+
+
+def _least(aa: float, ab: float, bb: float, af: float, bf: float) -> tuple[float, float] | None:
+    """Factors x, y for which the step less x a and y b is shortest; None where the equations say too little."""
+    determinant = aa * bb - ab * ab
+    if not determinant > 1e-12 * aa * bb:
+        return None
+    factors = (bb * af - ab * bf) / determinant, (aa * bf - ab * af) / determinant
+    return factors if max(map(abs, factors)) < LARGEST_FACTOR else None
