@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import struct
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -181,6 +182,16 @@ async def test_the_bandwidth_cap_holds_and_is_not_the_hosts_fault(mock_web: Mock
 def test_no_cap_never_waits() -> None:
     assert Bandwidth(0).claim(10**12) == 0.0
     assert Bandwidth(1000).claim(10_000) == pytest.approx(9.75)
+
+
+def test_workers_share_the_cap(tmp_path: Path) -> None:
+    first, second = (Bandwidth(1000, tmp_path / "shared") for _ in range(2))
+    assert first.claim(5_000) == pytest.approx(4.75, abs=0.1)
+    assert second.claim(5_000) == pytest.approx(9.75, abs=0.1)
+    (tmp_path / "shared").write_bytes(struct.pack("<d", time.monotonic() + 10_000))  # of an earlier start
+    assert first.claim(1_000) == pytest.approx(0.75, abs=0.1)
+    first.close()
+    second.close()
 
 
 @pytest.mark.parametrize(

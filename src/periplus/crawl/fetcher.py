@@ -30,6 +30,7 @@ from periplus.records import Exchange, Headers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from periplus.settings import Settings
 
@@ -76,7 +77,7 @@ class _Ask(NamedTuple):
 
 
 class Fetcher:
-    """Holds the connections of one worker; ``async with`` it. Workers share the cap on bandwidth in equal parts."""
+    """Holds the connections of one worker; ``async with`` it. Those with one ``shared`` file share the bandwidth."""
 
     def __init__(
         self,
@@ -84,7 +85,7 @@ class Fetcher:
         resolver: Resolver | None = None,
         tls: ssl.SSLContext | None = None,
         *,
-        workers: int = 1,
+        shared: Path | None = None,
     ) -> None:
         crawl = settings.crawl
         self._settings = crawl
@@ -94,7 +95,7 @@ class Fetcher:
         self._tls = tls
         self._access = HostHeaders(crawl)
         self._proxy = proxy_address(crawl.proxy)
-        self._bandwidth = Bandwidth(crawl.max_bandwidth / max(1, workers))
+        self._bandwidth = Bandwidth(crawl.max_bandwidth, shared)
         self._unverified: dict[str, str] = {}  # host to what is wrong with its certificate
         self._session: aiohttp.ClientSession | None = None
 
@@ -122,6 +123,7 @@ class Fetcher:
         if self._session is not None:
             await self._session.close()
             self._session = None
+        self._bandwidth.close()
 
     async def route(self, url: str) -> Route:
         """Where the host of a canonical address is reached; raises ``FetchError``."""

@@ -2,29 +2,58 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
+import struct
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from periplus.errors import SettingError
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 BURST_SECONDS = 0.25  # of the cap may arrive at once
+FARTHEST = 600.0
+_TIME = struct.Struct("<d")
 DAY = 24 * 60
 _HOURS = re.compile(r"(\d{1,2})(?::(\d\d))?-(\d{1,2})(?::(\d\d))?")
 
 
 class Bandwidth:
-    """A cap on bytes a second over all bodies of one worker; 0 is none."""
+    """A cap on bytes a second over all bodies; 0 is none. Workers that name the same file share it."""
 
-    def __init__(self, rate: float) -> None:
+    def __init__(self, rate: float, path: Path | None = None) -> None:
         self._rate = rate
         self._busy_until = 0.0
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644) if path and rate else -1
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
 
     def claim(self, size: int) -> float:
         """Seconds to wait, now that ``size`` bytes have arrived, to stay under the cap."""
         if not self._rate:
             return 0.0
+        if self._file < 0:
+            return self._claim(size)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            stored = os.pread(self._file, _TIME.size, 0)
+            self._busy_until = _TIME.unpack(stored)[0] if len(stored) == _TIME.size else 0.0
+            wait = self._claim(size)
+            os.pwrite(self._file, _TIME.pack(self._busy_until), 0)
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+        return wait
+
+    def _claim(self, size: int) -> float:
         now = time.monotonic()
+        if self._busy_until > now + FARTHEST:  # written before the machine was started anew
+            self._busy_until = now
         self._busy_until = max(now, self._busy_until) + size / self._rate
         return max(0.0, self._busy_until - now - BURST_SECONDS)
 

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 WORKERS_LOCK = "crawl.workers.lock"
 SLOTS = "crawl.slots"
+BANDWIDTH = "crawl.bandwidth"
 REFRESH_SECONDS = 1.0
 LEFT_ALONE, LOST = 3, 4  # exit codes: nobody there to command us; another took our hosts over
 
@@ -127,7 +128,7 @@ class Worker:
         )  # fmt: skip
         slots = SharedAddressSlots(self._folder / SLOTS, settings.ip_delay)
         try:
-            async with Fetcher(self._settings, tls=self._tls) as fetcher:
+            async with Fetcher(self._settings, tls=self._tls, shared=self._folder / BANDWIDTH) as fetcher:
                 requester = Requester(settings, fetcher, ledger, slots)
                 robots = RobotsVisit(requester, engine.borrow)
                 engine.visitor = Visitor(settings, token, requester, robots, self.interpreter, self.links, ledger)
