@@ -2,8 +2,8 @@
 
 The longest matching pattern wins, ``allow`` wins a tie; ``*`` stands for any text and ``$`` at the end for the end of
 the address. Both sides are compared in one spelling of percent-escapes. Groups that name our product token are
-merged; without one, those for ``*`` count. Matching takes time linear in the number of rules and the length of the
-address, whatever the pattern (no backtracking).
+merged; without one, those for ``*`` count. One rule is matched in time linear in the length of the address, whatever
+the pattern (no backtracking); ``robots_matcher`` keeps the number of rules that are tried small.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import re
 from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
+from periplus.crawl.robots_matcher import Matcher
+
 SIZE_LIMIT = 500 * 1024  # bytes that are read, RFC 9309 2.5
 
 _FIELD = re.compile(r"^\s*([A-Za-z][A-Za-z _-]*?)\s*:\s*(.*?)\s*$")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 _STARS = re.compile(r"\*+")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
-_PLAIN = re.compile(r"[A-Za-z0-9_.~/=*-]*\$?").fullmatch
+_PLAIN = re.compile(r"[A-Za-z0-9_.~/=?&+,;:@!'()-]*").fullmatch
+_PLAIN_RULE = re.compile(r"[A-Za-z0-9_.~/=?&+,;:@!'()*-]*").fullmatch
 _NAMES = {
     "user-agent": "agent",
     "useragent": "agent",
@@ -80,6 +83,7 @@ class RobotsFile:
 
     def __init__(self, rules: list[Rule], delay: float | None, sitemaps: tuple[str, ...], group: str) -> None:
         self._rules = sorted(rules, key=lambda rule: (-rule.length, not rule.allow))
+        self._matcher = Matcher(self._rules)
         self.delay = delay
         self.sitemaps = sitemaps
         self.group = group  # the token of the group in force: ours, "*", or "" when none applies
@@ -101,10 +105,10 @@ class RobotsFile:
         path = _path(url)
         if path == "/robots.txt":
             return Verdict(allowed=True, text="robots.txt itself")
-        for rule in self._rules:
-            if rule.matches(path):
-                return Verdict(rule.allow, rule.line, rule.text)
-        return Verdict(allowed=True, text="no rule matches")
+        rule = self._matcher.find(path)
+        if rule is None:
+            return Verdict(allowed=True, text="no rule matches")
+        return Verdict(rule.allow, rule.line, rule.text)
 
 
 ALLOW_ALL = RobotsFile([], None, (), "")
@@ -192,7 +196,7 @@ def _path(url: str) -> str:
 
 def _normal(path: str, keep: str = "") -> str:
     """One spelling of percent-escapes: only "/", "%" and wildcards stay escaped where they were, upper case."""
-    if _PLAIN(path) and "$" not in path:
+    if (_PLAIN_RULE if keep else _PLAIN)(path):
         return path
     pieces = []
     for piece in re.split(r"(%2[Ff]|%25|%2[Aa]|%24)", path):
