@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     # Imported on first use, so that `import periplus.addresses` does not load the whole engine.
     if name == "Collection":
-        from periplus.app import Collection  # noqa: PLC0415
+        from periplus.app import Collection
 
         return Collection
     raise AttributeError(f"module 'periplus' has no attribute {name!r}")
