@@ -246,12 +246,16 @@ class Interpreter:
         ]
 
     def _interval(self, new: UrlRow, old: UrlRow, at: float) -> float:
+        first, most = self._settings.recrawl_after, schedule.MOST
+        if new.kind == FEED:
+            first, most = min(first, schedule.FEED_FIRST), schedule.FEED_MOST
         return schedule.next_interval(
             visits=new.visits,
             changes=new.changes,
             span=at - (old.found_at or at),
             last=at - old.tried_at if old.tried_at else 0.0,
-            first=self._settings.recrawl_after,
+            first=first,
+            most=most,
         )
 
 
