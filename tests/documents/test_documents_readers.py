@@ -42,6 +42,7 @@ def document(body, content_type, url=URL):
         (b"<feed xmlns='http://www.w3.org/2005/Atom'>", "application/xml", "application/atom+xml"),
         (b"<?xml version='1.0'?><html xmlns='x'>", "application/xml", "text/html"),
         (b"<data/>", "application/xml", "application/xml"),
+        (b"<rss/>", "application/x-rss+xml", "application/rss+xml"),
         (b"\x89PNG\r\n", "text/html", "image/png"),
         (b"\x00\x01\x02", "", "application/octet-stream"),
         (b"PK\x03\x04...word/document.xml", "application/zip", DOCX),

@@ -35,6 +35,8 @@ _SAME: Final = {
     "application/x-pdf": PDF,
     "application/rdf+xml": RSS,
     "text/rss+xml": RSS,
+    "application/x-rss+xml": RSS,
+    "application/x-atom+xml": ATOM,
 }
 _MEANINGLESS: Final = frozenset(
     {"", UNKNOWN, "application/unknown", "unknown/unknown", "text", "application/x-unknown"}

@@ -1,0 +1,1 @@
+"""How fast pages become documents, and which HTML parser they are read with. Run ``make bench-documents``."""
