@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -17,11 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TextIO
 
+    from periplus.graph.pagerank import Dangling, Form
+
 
 def pagerank(
     edges: Annotated[Path, typer.Argument(help="file of `source target` lines; # comments and gzip allowed")],
     damping: Annotated[float, typer.Option(help="share of rank that follows links")] = 0.85,
     tolerance: Annotated[float, typer.Option(help="L1 difference at which iteration ends")] = 1e-10,
+    max_iterations: Annotated[int, typer.Option(help="iterations at most")] = 10_000,
+    dangling: Annotated[
+        str, typer.Option(help="mass of nodes without links: spread, normalise, back-edges or ignore")
+    ] = "spread",
+    self_links: Annotated[bool, typer.Option(help="keep links of a node to itself")] = True,
+    form: Annotated[str, typer.Option(help="probability (sum 1) or classic (mean 1)")] = "probability",
+    check_every: Annotated[int, typer.Option(help="look at the difference every so many iterations")] = 1,
+    table: Annotated[bool, typer.Option("--table", help="show the convergence table")] = False,
     nodes: Annotated[int, typer.Option(help="the nodes 0 to N-1 exist even without a link")] = 0,
     out: Annotated[Path | None, typer.Option(help="write there instead of to standard output")] = None,
 ) -> None:
@@ -35,6 +45,11 @@ def pagerank(
             listed.graph,
             damping=damping,
             tolerance=tolerance,
+            max_iterations=max_iterations,
+            dangling=cast("Dangling", dangling),
+            self_links=self_links,
+            form=cast("Form", form),
+            check_every=check_every,
             progress=lambda done, change: bar.at(done, note=f"change {change:.1e}"),
         )
     messages().print(
@@ -42,6 +57,13 @@ def pagerank(
         f"last change {result.difference:.1e}, {result.seconds:.2f} s",
         soft_wrap=True,
     )
+    if not result.converged:
+        messages().print(
+            f"not converged: the last change is above {tolerance:.0e}; allow more with --max-iterations", style="yellow"
+        )
+    if table:
+        for row in result.history:
+            messages().print(f"  {row.iteration:>5}  {row.difference:.2e}  {row.seconds:8.3f}")
     with _target(out) as file:
         _write(file, listed.names, result.ranks.tolist())
 

@@ -57,12 +57,12 @@ def show_answer(answer: SearchAnswer) -> None:
 
 def _show_result(console: Console, result: SearchResult) -> None:
     console.print(Text.assemble((f"{result.rank:>3}  ", "dim"), (result.title or result.url, "bold")))
-    console.print(Padding(Text(result.url, style="cyan", overflow="fold"), (0, 0, 0, 5)))
+    console.print(Padding(Text(result.url, style="cyan", overflow="fold"), (0, 0, 0, 5), expand=False))
     snippet = Text(result.snippet)
     for start, end in result.highlights:
         snippet.stylize("bold yellow", start, end)
     if result.snippet:
-        console.print(Padding(snippet, (0, 0, 0, 5)))
+        console.print(Padding(snippet, (0, 0, 0, 5), expand=False))
     if result.explain is not None:
         show_explanation(console, result.explain, 5)
     console.print()
@@ -71,6 +71,6 @@ def _show_result(console: Console, result: SearchResult) -> None:
 def show_explanation(console: Console, part: Explanation, indent: int = 0) -> None:
     """A tree of named parts, each with its formula in words."""
     line = Text.assemble((f"{part.value:10.4f}  ", "green"), part.name, (f"  {part.formula}", "dim"))
-    console.print(Padding(line, (0, 0, 0, indent)))
+    console.print(Padding(line, (0, 0, 0, indent), expand=False))
     for child in part.parts:
         show_explanation(console, child, indent + 2)

@@ -41,6 +41,7 @@ VERBS = (
     Verb("fetch", TOOLS),
     Verb("parse", TOOLS),
     Verb("pagerank", TOOLS),
+    Verb("export", TOOLS),
     Verb("evaluate", TOOLS),
     Verb("warm", TOOLS),
 )

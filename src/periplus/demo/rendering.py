@@ -48,6 +48,7 @@ def dress(site: SiteSource, page: PageSource, content: str, port: int) -> str:
         "dir": direction(page.lang),
         "title": escape(page.title),
         "site": escape(site.title),
+        "site_suffix": "" if page.title == site.title else f" – {escape(site.title)}",  # a front page says it once
         "tagline": escape(site.tagline),
         "footer": markup.inline(site.footer),
         "colour": site.colour,
