@@ -295,6 +295,7 @@ class Engine:
         order = self._order(wanted)
         bundle = self._ledger.swap()
         bundle.traps = self._links.take_traps()
+        bundle.linked = self._links.take_linked()
         self._commit = asyncio.create_task(self._commit_now(bundle, order))
         self._commit.add_done_callback(self._commit_done)
 

@@ -7,19 +7,19 @@ leaves the state as one of them left it.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from periplus import addresses
 from periplus.crawl import takedown
+from periplus.crawl.arrivals import Arrivals, marks, partition, parts_of
 from periplus.crawl.rows import (
     CHANGED_COLUMNS,
     FETCHED,
     NEVER,
-    NEW_COLUMNS,
     PARTITIONS,
     QUEUED,
     URL_COLUMNS,
@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 
     from periplus.storage import Database, Transaction
 
+__all__ = ["Frontier", "partition"]
+
 LEVELS = 3
 TAKE = 32  # addresses of one host in memory
-IN_LIST = 500  # values of one IN (…)
 LEAST_OF_A_PART, MARGIN = 8, 4  # hosts looked at in a partition: so many times its share, and at least a few
 FAMOUS = 20  # a host of the last level gets its whole budget when so many sites, less one, link to it
 
@@ -58,10 +59,6 @@ _JOURNAL = ", ".join(JournalRow._fields)
 _JOURNAL_INSERT = f"INSERT INTO journal ({_JOURNAL}) VALUES ({', '.join('?' * len(JournalRow._fields))})"  # noqa: S608
 
 
-def partition(host: int) -> int:
-    return host % PARTITIONS
-
-
 class Frontier:
     """The tables ``hosts`` and ``urls`` and what hangs on them, as one worker sees them.
 
@@ -72,8 +69,7 @@ class Frontier:
         self, database: Database, level_of: Callable[[str], int], *, host_queue: int, host_budget: int, worker: int = 1
     ) -> None:
         self._database = database
-        self._level_of = level_of
-        self._host_queue = host_queue
+        self._arrivals = Arrivals(level_of, host_queue)
         self._host_budget = host_budget
         self.worker = worker
         self.parts: tuple[int, ...] = tuple(range(PARTITIONS))
@@ -113,7 +109,7 @@ class Frontier:
         key = addresses.host_key(name)
         wish = (key, self.worker)
         with self._database.write() as tx:
-            self._ensure_hosts(tx, {key: name})
+            self._arrivals.ensure_hosts(tx, {key: name})
             if not tx.execute(_ACTIVATE, (self.worker, now, delay, delay, key)):
                 tx.execute("INSERT INTO wanted_hosts (host, worker) VALUES (?, ?) ON CONFLICT DO NOTHING", wish)
                 return None
@@ -163,8 +159,8 @@ class Frontier:
         """Which of these are in the table already."""
         found: set[int] = set()
         with self._database.read() as tx:
-            for part in _parts(keys):
-                found.update(key for (key,) in tx.rows(f"SELECT key FROM urls WHERE key IN ({_marks(part)})", part))  # noqa: S608
+            for part in parts_of(keys):
+                found.update(key for (key,) in tx.rows(f"SELECT key FROM urls WHERE key IN ({marks(part)})", part))  # noqa: S608
         return found
 
     def find(self, key: int) -> UrlRow | None:
@@ -227,7 +223,8 @@ class Frontier:
             takedown.hold_back(tx, bundle.visited)
             self._mark_same(tx, bundle.visited, result)
             self._write_visited(tx, bundle.visited, result)
-            self._write_found(tx, bundle, now, result)
+            self._arrivals.write(tx, _named(bundle), now, result)
+            self._write_linked(tx, bundle.linked)
             self._write_seeds(tx, [*bundle.seeds, *(item.seed for item in bundle.visited if item.seed)], now)
             self._write_hosts(tx, bundle)
             self._write_rest(tx, bundle, now)
@@ -240,12 +237,11 @@ class Frontier:
         """Where writers run side by side, all take the rows that they share in one order, so that none deadlocks."""
         if not tx.row_lock:
             return
-        found = [*bundle.found, *(one for item in bundle.visited for one in item.found)]
-        names = {addresses.host_key(one.host): one.host for one in found}
-        self._ensure_hosts(tx, names)
+        names = {addresses.host_key(one.host): one.host for one in _named(bundle)}
+        self._arrivals.ensure_hosts(tx, names)
         keys = sorted({*names, *bundle.hosts, *bundle.resting, *(item.row.host for item in bundle.visited)})
-        for part in _parts(keys):
-            tx.rows(f"SELECT key FROM hosts WHERE key IN ({_marks(part)}) ORDER BY key{tx.row_lock}", part)  # noqa: S608
+        for part in parts_of(keys):
+            tx.rows(f"SELECT key FROM hosts WHERE key IN ({marks(part)}) ORDER BY key{tx.row_lock}", part)  # noqa: S608
 
     def _mark_same(self, tx: Transaction, visited: list[Visited], result: Committed) -> None:
         """The content-seen test: a body that another address gave before makes this one a duplicate."""
@@ -276,59 +272,16 @@ class Frontier:
             [(queued, pages, host) for host, (queued, pages) in counts.items() if queued or pages],
         )
 
-    def _write_found(self, tx: Transaction, bundle: Bundle, now: float, result: Committed) -> None:
-        found: dict[int, Found] = {}
-        for one in (*bundle.found, *(one for item in bundle.visited for one in item.found)):
-            found.setdefault(one.key, one)
-        if not found:
-            return
-        hosts = {one.key: addresses.host_key(one.host) for one in found.values()}
-        names = {hosts[one.key]: one.host for one in found.values()}
-        self._ensure_hosts(tx, names)
-        kept = self._within_caps(tx, found, hosts, result)
-        rows = [
-            (one.key, one.url, hosts[one.key], one.kind, one.depth, one.priority, one.state, one.next_at, one.reason,
-             one.detail, one.parent, one.hops, one.chain, now)
-            for one in sorted(kept, key=attrgetter("key"))
-        ]  # fmt: skip
-        fresh = set(tx.insert_new("urls", NEW_COLUMNS, rows, "key"))
-        result.new = len(fresh)
-        added: dict[int, int] = {}
-        for one in kept:
-            if one.key in fresh and one.state == QUEUED:
-                added[hosts[one.key]] = added.get(hosts[one.key], 0) + 1
-        result.queued = sum(added.values())
-        result.hosts = set(added)
-        tx.executemany(
-            "UPDATE hosts SET queued = queued + ?,"
-            " next_at = CASE WHEN next_at > ready_at THEN ready_at ELSE next_at END WHERE key = ?",
-            [(count, host) for host, count in added.items()],
-        )
-
-    def _within_caps(
-        self, tx: Transaction, found: dict[int, Found], hosts: dict[int, int], result: Committed
-    ) -> list[Found]:
-        """Leave out what a full queue cannot take; it is found again on a later visit of the page that names it."""
-        room = dict.fromkeys(hosts.values(), self._host_queue)
-        for part in _parts(list(room)):
-            for key, queued in tx.rows(f"SELECT key, queued FROM hosts WHERE key IN ({_marks(part)})", part):  # noqa: S608
-                room[key] -= queued
-        kept = []
-        for one in found.values():
-            if one.state == QUEUED and room[hosts[one.key]] <= 0:
-                result.dropped.append(one.key)
-                continue
-            room[hosts[one.key]] -= one.state == QUEUED
-            kept.append(one)
-        return kept
-
-    def _ensure_hosts(self, tx: Transaction, names: dict[int, str]) -> None:
-        columns = ("key", "name", "site", "part", "level", "next_at")
-        rows = [
-            (key, name, addresses.site(name), partition(key), self._level_of(name), NEVER)
-            for key, name in sorted(names.items())
-        ]
-        tx.insert_new("hosts", columns, rows, "key")
+    def _write_linked(self, tx: Transaction, linked: dict[str, set[str]]) -> None:
+        """Remember which sites link to a host, until it is famous."""
+        keys = {addresses.host_key(name): sites for name, sites in linked.items()}
+        pairs: list[tuple[int, int]] = []
+        for part in parts_of(sorted(keys)):
+            sql = f"SELECT key FROM hosts WHERE key IN ({marks(part)}) AND linked < {FAMOUS}"  # noqa: S608
+            pairs += [(key, addresses.host_key(site)) for (key,) in tx.rows(sql, part) for site in sorted(keys[key])]
+        new = tx.insert_new("site_links", ("host", "site"), pairs, "host, site") if pairs else []
+        counts = Counter(host for host, _ in new)
+        tx.executemany("UPDATE hosts SET linked = linked + ? WHERE key = ?", [(n, key) for key, n in counts.items()])
 
     def _write_seeds(self, tx: Transaction, seeds: list[str], now: float) -> None:
         """Seeds and their hosts come first, however they were found before."""
@@ -427,12 +380,19 @@ def _least(times: Iterable[float | None]) -> float:
     return min((float(time) for time in times if time is not None), default=NEVER)
 
 
+def _named(bundle: Bundle) -> Iterator[Found]:
+    """All addresses that a bundle names."""
+    yield from bundle.found
+    for item in bundle.visited:
+        yield from item.found
+
+
 def _owners(tx: Transaction, hashes: set[int]) -> dict[int, tuple[int, str]]:
     """For each body, the address that gave it first and still does."""
     owners: dict[int, tuple[int, str]] = {}
-    for part in _parts(sorted(hashes - {0})):
+    for part in parts_of(sorted(hashes - {0})):
         sql = (
-            f"SELECT body_hash, key, url FROM urls WHERE body_hash IN ({_marks(part)}) AND body_hash <> 0"  # noqa: S608
+            f"SELECT body_hash, key, url FROM urls WHERE body_hash IN ({marks(part)}) AND body_hash <> 0"  # noqa: S608
             " AND state = 1 AND same_as = 0 ORDER BY found_at, key"
         )
         for body_hash, key, url in tx.rows(sql, part):
@@ -448,13 +408,3 @@ def _make_duplicate(item: Visited, owner: tuple[int, str]) -> None:
         item.row.refusal = "duplicate"
         item.row.detail = owner[1]
         item.document = replace(item.document, refusal="duplicate")
-
-
-def _marks(values: Sequence[Any]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def _parts(values: Iterable[int]) -> Iterator[list[int]]:
-    listed = list(values)
-    for start in range(0, len(listed), IN_LIST):
-        yield listed[start : start + IN_LIST]

@@ -51,6 +51,7 @@ class LinkFilter:
         self.scope = scope
         self._traps = traps
         self._recent = recent or RecentKeys()
+        self._linked: dict[str, set[str]] = {}
         self.refused = 0
 
     def of_document(self, document: Document, source: UrlRow) -> list[Found]:
@@ -63,6 +64,8 @@ class LinkFilter:
         if not document.nofollow:
             urls.update(dict.fromkeys(document.hreflang.values(), PAGE))
             urls.update(dict.fromkeys(document.feeds, FEED))
+        if self.scope.is_open:
+            self._note_foreign(urls, source.url)
         urls.pop(document.canonical, None)
         itself = self.found(document.canonical, depth=source.depth, parent=source.key) if document.canonical else None
         listed = [found for url, kind in urls.items() if (found := self.of_link(url, source, kind)) is not None]
@@ -112,6 +115,20 @@ class LinkFilter:
     def forget(self, keys: Iterable[int]) -> None:
         """What was dropped after all (a duplicate's links, a full queue) may be found again."""
         self._recent.forget(keys)
+
+    def _note_foreign(self, urls: Iterable[str], source: str) -> None:
+        """Which hosts of other sites a page links to: their budget grows with the sites that do."""
+        origin = source[: source.index("/", 8) + 1]
+        hosts = {addresses.host(url) for url in urls if not url.startswith(origin)}
+        site = addresses.site(source) if hosts else ""
+        for host in hosts:
+            if addresses.site(host) != site:
+                self._linked.setdefault(host, set()).add(site)
+
+    def take_linked(self) -> dict[str, set[str]]:
+        """Hosts that were linked to from other sites since the last call, and those sites."""
+        linked, self._linked = self._linked, {}
+        return linked
 
     def take_traps(self) -> list[Trap]:
         """Patterns that were closed since the last call."""

@@ -189,6 +189,7 @@ class Bundle(Struct):
     hosts: dict[int, HostChange] = field(default_factory=dict)
     resting: dict[int, Rest] = field(default_factory=dict)  # hosts that are given back
     traps: list[Trap] = field(default_factory=list)
+    linked: dict[str, set[str]] = field(default_factory=dict)  # hosts, and sites that link to them
     marks: dict[str, int] = field(default_factory=dict)
     batched: list[Batched] = field(default_factory=list)
     began: float = 0.0

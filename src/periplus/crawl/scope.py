@@ -67,6 +67,11 @@ class Scope:
             return "too-deep"
         return self._pattern_refusal(url)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether any host may be visited."""
+        return self._settings.scope == "any"
+
     def _within(self, host: str) -> bool:
         scope = self._settings.scope
         if scope == "any" or host in self._hosts:
