@@ -17,6 +17,13 @@ PAGES = {
     "cached": "/cached?url=http://tides.test/tables/&q=tide",
     "about-bot": "/about-bot?host=harbours.test",
     "console": "/console",
+    "hosts": "/console/hosts",
+    "errors": "/console/errors",
+    "queries": "/console/queries?text=tide&profile=periplus&beside=bm25",
+    "index": "/console/index",
+    "ranks": "/console/ranks",
+    "settings": "/console/settings",
+    "events": "/console/events",
 }
 
 # Contrast of every visible piece of text with the nearest opaque ground behind it, by the WCAG formula.

@@ -5,6 +5,7 @@ Deterministic and complete: every call of the protocol really answers from these
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -65,11 +66,140 @@ def notes() -> list[Note]:
     return [*listed, *odd]
 
 
+class FakePanels:
+    """Fulfils ``periplus.web.backend.Panels``: a crawl at work, with a few things going wrong."""
+
+    def __init__(self, backend: FakeBackend) -> None:
+        self.backend = backend
+        self.judged: dict[str, dict[str, int]] = {}
+        self.events_kept = [
+            {"at": 1_763_240_000.0, "room": "crawl", "level": "warning", "text": "the disk is nearly full"}
+        ]
+
+    def overview(self) -> dict[str, Any]:
+        history = [
+            {
+                "at": 1_763_240_000.0 + 10 * step,
+                "requests": 20 + 6 * math.sin(step / 4),
+                "bytes": 400_000 + 9_000 * step,
+                "errors": 1.0 if step % 17 == 0 else 0.0,
+                "milliseconds": 40 + step % 7,
+            }
+            for step in range(60)
+        ]
+        worker = {
+            "number": 1, "address": "quay:4242", "state": "running", "pages": 1_234, "rate": 3.2, "average_rate": 2.9,
+            "max_rate": 8.0, "bytes": 3_456_789, "answers_2xx": 1_200, "answers_3xx": 30, "answers_404": 3,
+            "answers_other": 1, "links": 40_000, "active": 4, "last_write": 1_763_240_600.0,
+        }  # fmt: skip
+        slots = [
+            {"worker": 1, "url": "http://harbours.test/ports/dunsey", "step": "fetching", "since": 1_763_240_599.0}
+        ]
+        return {"workers": [worker], "slots": slots, "history": history, "events": self.events_kept}
+
+    def hosts(self, order: str = "queue", text: str = "", limit: int = 100) -> dict[str, Any]:
+        names = sorted({note.host for note in self.backend.notes if note.host})
+        rows = [
+            {
+                "host": name, "queued": 10 * place, "pages": place, "budget": 10_000, "requests": place + 1,
+                "delay": 1.0 + place, "failures": place % 3, "reason": "timeout" if place % 3 else "",
+                "sentence": "the server took longer than the limit" if place % 3 else "", "ip": "192.0.2.1",
+                "last_visit": 1_763_240_000.0, "next_visit": 1_763_240_060.0, "due_in": 60.0, "active": place == 0,
+            }
+            for place, name in enumerate(names) if text in name
+        ]  # fmt: skip
+        return {"total": len(names), "order": order, "text": text, "hosts": rows[:limit]}
+
+    def errors(self) -> dict[str, Any]:
+        sample = {"url": "http://hostile.test/<script>", "status": 500, "at": 1_763_240_000.0}
+        error = {"reason": "http-5xx", "sentence": "the server failed", "advice": "", "count": 12, "hosts": 2}
+        return {
+            "requests": 20_000,
+            "errors": [{**error, "samples": [sample]}],
+            "hosts": [{"host": "hostile.test", "count": 12, "reasons": {"http-5xx": 12}}],
+            "refused": [
+                {
+                    "reason": "robots-disallowed",
+                    "sentence": "robots.txt forbids the address",
+                    "advice": "the site's owner decides",
+                    "count": 7,
+                    "sample": "http://harbours.test/private",
+                }
+            ],
+        }
+
+    def events(self, limit: int = 100) -> dict[str, Any]:
+        return {"events": self.events_kept[:limit]}
+
+    def queries(self, query: str, profiles: tuple[str, ...] = ("",)) -> dict[str, Any]:
+        chosen = [name or "periplus" for name in profiles]
+        known = {"profiles": ["periplus", "bm25"], "chosen": chosen, "query": query, "queries": len(self.judged)}
+        if not query:
+            return known
+        words = WORD.findall(query)
+        return {
+            **known,
+            "parsed": query,
+            "terms": [],
+            "plan": {"should": [{"forms": [{"term": word, "share": 1.0}]} for word in words], "must": []},
+            "ignored": [],
+            "words": [
+                {"word": word, "weight": 1.0, "forms": [{"term": word, "share": 1.0, "documents": 3}]} for word in words
+            ],
+            "timings": {"read": 0.1, "plan": 0.2},
+            "judged": self.judged.get(query, {}),
+            "runs": [
+                {
+                    "profile": name,
+                    "timings": {"search": 3.25, "again": 0.1},
+                    "answer": msgspec.to_builtins(self.backend.search(SearchRequest(query, profile=name))),
+                }
+                for name in chosen
+            ],
+        }
+
+    def index(self) -> dict[str, Any]:
+        return {
+            "generation": 7, "created": 1_763_240_000.0, "documents": 48_213, "last_batch": 12, "batches": 13,
+            "serving": 6, "statistics": {"average_body": 171.5, "bytes": 1_005_449.0},
+            "segments": [{"name": "00000001-a", "documents": 48_300, "live": 48_213, "bytes": 90_000_000}],
+        }  # fmt: skip
+
+    def ranks(self) -> dict[str, Any]:
+        steps = [{"iteration": n, "difference": 10.0**-n, "seconds": n / 1000} for n in range(1, 11)]
+        return {
+            "generation": 6, "created": 1_763_240_000.0, "last_batch": 12, "pages": 48_000, "hosts": 1_207,
+            "links": 400_000, "host_links": 9_000, "page_history": steps, "host_history": steps,
+            "top_pages": [{"name": "http://harbours.test/ports/dunsey", "rank": 0.01}],
+            "top_hosts": [{"name": "harbours.test", "rank": 0.2}, {"name": "tides.test", "rank": 0.1}],
+        }  # fmt: skip
+
+    def settings(self) -> dict[str, Any]:
+        row = {"section": "crawl", "help": "what it means", "variable": "PERIPLUS_CRAWL_DELAY"}
+        return {
+            "settings": [
+                {**row, "key": "crawl.delay", "value": 2.5, "origin": "flag"},
+                {**row, "key": "crawl.headers", "value": "(kept secret)", "origin": "periplus.toml"},
+                {**row, "key": "crawl.include", "value": [], "origin": "default"},
+            ]
+        }
+
+    def judge(self, query: str, document: str, grade: int | None) -> None:
+        grades = self.judged.setdefault(query, {})
+        grades.pop(document, None)
+        if grade is not None:
+            grades[document] = grade
+
+    def judgements(self) -> dict[str, dict[str, int]]:
+        return {query: dict(grades) for query, grades in self.judged.items() if grades}
+
+
 class FakeBackend:
     """Fulfils ``periplus.web.Backend``; set ``error`` to have every call raise it, ``is_ready`` to close the index."""
 
     def __init__(self) -> None:
         self.notes = notes()
+        self.panels = FakePanels(self)
         self.is_ready = True
         self.error: Exception | None = None
         self.requests: list[SearchRequest] = []

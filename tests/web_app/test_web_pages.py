@@ -22,6 +22,15 @@ PAGES = (
     "/about-bot?host=harbours.test",
     "/about-bot?host=unknown.test",
     "/console",
+    "/console/hosts",
+    "/console/errors",
+    "/console/inspect?url=http://tides.test/springs",
+    "/console/queries",
+    "/console/queries?text=tide&profile=periplus&beside=bm25",
+    "/console/index",
+    "/console/ranks",
+    "/console/settings",
+    "/console/events",
 )
 
 _VOID = {"meta", "link", "input", "img", "br", "hr"}
@@ -41,7 +50,7 @@ class Outline(HTMLParser):
         self.tags.append((tag, values))
         self.ids += [values["id"]] if "id" in values else []
         self.labels += [values["for"]] if tag == "label" else []
-        if tag == "input" and values.get("type") != "hidden":
+        if tag in ("input", "select") and values.get("type") != "hidden":
             self.fields.append(values["id"])
         if tag not in _VOID:
             self.open.append(tag)

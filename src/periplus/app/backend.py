@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from periplus import __version__, addresses
+from periplus.app.panels import CollectionPanels
 from periplus.crawl import host_report
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class CollectionBackend:
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
+        self.panels = CollectionPanels(collection)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         return self._collection.engine.search(request)

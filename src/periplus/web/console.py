@@ -1,36 +1,138 @@
 """The operator's console: what the collection is doing, and the buttons that change it.
 
-Every panel is also JSON: add ``.json`` to its path.
+Every panel is also JSON: add ``.json`` to its path. ``PANELS`` is the menu, in its order; a panel is read by a function
+of the backend and the checked parameters, and shown by the template of its name.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlencode
 
+from msgspec import Struct
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
+from starlette.responses import Response as Plain
 from starlette.routing import Route
 
+from periplus.errors import UsageError
 from periplus.web.access import COOKIE
 from periplus.web.api import json_response
 from periplus.web.backend import COMMANDS
+from periplus.web.parameters import Parameter, read_lenient
 from periplus.web.rendering import page
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from starlette.requests import Request
     from starlette.responses import Response
 
     from periplus.web.access import Gate
+    from periplus.web.backend import Backend
+
+    Endpoint = Callable[[Request], Awaitable[Response]]
 
 DAY = 86_400
+GRADES = {"": "no judgement", "0": "0 not relevant", "1": "1 a little", "2": "2 relevant", "3": "3 just right"}
+HOST_ORDERS = ("queue", "requests", "pages", "errors", "next", "name")
+
+
+# What each panel reads
+
+
+def read_overview(backend: Backend, _values: dict[str, Any]) -> Any:
+    return {**backend.status(), **backend.panels.overview()}
+
+
+def read_hosts(backend: Backend, values: dict[str, Any]) -> Any:
+    return backend.panels.hosts(values["order"], values["text"], values["limit"])
+
+
+def read_errors(backend: Backend, _values: dict[str, Any]) -> Any:
+    return backend.panels.errors()
+
+
+def read_inspection(backend: Backend, values: dict[str, Any]) -> Any:
+    return backend.inspect(values["url"]) if values["url"] else None
+
+
+def read_queries(backend: Backend, values: dict[str, Any]) -> Any:
+    profiles = (values["profile"], *([values["beside"]] if values["beside"] else []))
+    return backend.panels.queries(values["text"], profiles)
+
+
+def read_index(backend: Backend, _values: dict[str, Any]) -> Any:
+    return backend.panels.index()
+
+
+def read_ranks(backend: Backend, _values: dict[str, Any]) -> Any:
+    return backend.panels.ranks()
+
+
+def read_settings(backend: Backend, _values: dict[str, Any]) -> Any:
+    return backend.panels.settings()
+
+
+def read_events(backend: Backend, values: dict[str, Any]) -> Any:
+    return backend.panels.events(values["limit"])
+
+
+class Panel(Struct, frozen=True):
+    name: str
+    title: str
+    read: Any  # (backend, values) → what is shown
+    parameters: tuple[Parameter, ...] = ()
+    in_menu: bool = True
+
+    @property
+    def path(self) -> str:
+        return "/console" if self.name == "overview" else f"/console/{self.name}"
+
+
+_LIMIT = Parameter("limit", "integer", "rows, at most", 100, minimum=1, maximum=1_000)
+
+PANELS = (
+    Panel("overview", "Overview", read_overview),
+    Panel(
+        "hosts",
+        "Hosts",
+        read_hosts,
+        (
+            Parameter("order", "choice", "which come first", "queue", choices=HOST_ORDERS),
+            Parameter("text", help="part of a host's name", maximum=255),
+            _LIMIT,
+        ),
+    ),
+    Panel("errors", "Errors", read_errors),
+    Panel("inspect", "Inspect", read_inspection, (Parameter("url"),)),
+    Panel(
+        "queries",
+        "Queries",
+        read_queries,
+        (
+            Parameter("text", help="a query"),
+            Parameter("profile", help="ranking profile", maximum=60),
+            Parameter("beside", help="a second profile", maximum=60),
+        ),
+    ),
+    Panel("index", "Index", read_index),
+    Panel("ranks", "Ranks", read_ranks),
+    Panel("settings", "Settings", read_settings),
+    Panel("events", "Events", read_events, (_LIMIT,), in_menu=False),
+)
+MENU = tuple(panel for panel in PANELS if panel.in_menu)
 
 
 def routes() -> list[Route]:
     return [
-        Route("/console", overview, name="console"),
-        Route("/console.json", overview_json),
+        *(Route(panel.path, _shown(panel), name=f"console-{panel.name}") for panel in PANELS),
+        *(Route(f"{panel.path}.json", _as_json(panel)) for panel in PANELS),
         Route("/console/crawl/{name}", command, methods=["POST"]),
+        Route("/console/judge", judge, methods=["POST"]),
+        Route("/console/qrels.tsv", qrels),
+        Route("/console/queries.tsv", judged_queries),
     ]
 
 
@@ -39,17 +141,28 @@ def _gate(request: Request) -> Gate:
     return gate
 
 
-async def overview(request: Request) -> Response:
-    if "key" in request.query_params:
-        return _enter(request, request.query_params["key"])
-    _gate(request).check(request)
-    status = await run_in_threadpool(request.app.state.backend.status)
-    return page(request, "console.html", {"status": status, "commands": COMMANDS})
+def _shown(panel: Panel) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        if "key" in request.query_params:
+            return _enter(request, request.query_params["key"])
+        values, data = await _read(panel, request)
+        context = {"menu": MENU, "panel": panel, "values": values, "data": data, "commands": COMMANDS, "grades": GRADES}
+        return page(request, f"console-{panel.name}.html", context)
+
+    return endpoint
 
 
-async def overview_json(request: Request) -> Response:
+def _as_json(panel: Panel) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        return json_response((await _read(panel, request))[1])
+
+    return endpoint
+
+
+async def _read(panel: Panel, request: Request) -> tuple[dict[str, Any], Any]:
     _gate(request).check(request)
-    return json_response(await run_in_threadpool(request.app.state.backend.status))
+    values = read_lenient(panel.parameters, request.query_params.multi_items())
+    return values, await run_in_threadpool(panel.read, request.app.state.backend, values)
 
 
 def _enter(request: Request, key: str) -> Response:
@@ -57,7 +170,7 @@ def _enter(request: Request, key: str) -> Response:
     gate = _gate(request)
     if not gate.opens_with(key):
         raise HTTPException(401, "this is not the operator's key")
-    response = RedirectResponse("/console", 303)
+    response = RedirectResponse(request.url.path, 303)
     secure = request.url.scheme == "https"
     response.set_cookie(COOKIE, gate.token, max_age=30 * DAY, httponly=True, samesite="strict", secure=secure)
     return response
@@ -70,3 +183,60 @@ async def command(request: Request) -> Response:
         raise HTTPException(404, f"no command {name!r}")
     await run_in_threadpool(request.app.state.backend.command, name)
     return RedirectResponse("/console", 303)
+
+
+# Judgements
+
+
+async def judge(request: Request) -> Response:
+    """POST with ``text`` (the query), ``profile``, ``beside``, and a grade for each ``grade:ID`` of the form."""
+    _gate(request).check(request)
+    form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+    given = {name: values[-1] for name, values in form.items()}
+    query = given.get("text", "")
+    if not query:
+        raise UsageError("judgements need the query that they are for")
+    grades = {name.removeprefix("grade:"): _grade(text) for name, text in given.items() if name.startswith("grade:")}
+    await run_in_threadpool(_keep, request.app.state.backend, query, grades)
+    kept = {name: given[name] for name in ("text", "profile", "beside") if given.get(name)}
+    return RedirectResponse(f"/console/queries?{urlencode(kept)}", 303)
+
+
+def _grade(text: str) -> int | None:
+    if text not in GRADES:
+        raise UsageError(f"a grade is 0 to 3 or nothing, not {text!r}")
+    return int(text) if text else None
+
+
+def _keep(backend: Backend, query: str, grades: dict[str, int | None]) -> None:
+    before = backend.panels.judgements().get(query, {})
+    for document, grade in grades.items():
+        if before.get(document) != grade:
+            backend.panels.judge(query, document, grade)
+
+
+async def qrels(request: Request) -> Response:
+    """The judgements as ``evaluate --qrels`` reads them; queries are numbered as in ``queries.tsv``."""
+    judged = await _judged(request)
+    rows = (
+        f"{number}\t{document}\t{grade}"
+        for number, grades in enumerate(judged.values(), 1)
+        for document, grade in grades.items()
+    )
+    return _download("qrels.tsv", rows)
+
+
+async def judged_queries(request: Request) -> Response:
+    texts = enumerate(await _judged(request), 1)
+    return _download("queries.tsv", (f"{number}\t{' '.join(text.split())}" for number, text in texts))
+
+
+async def _judged(request: Request) -> dict[str, dict[str, int]]:
+    _gate(request).check(request)
+    judged: dict[str, dict[str, int]] = await run_in_threadpool(request.app.state.backend.panels.judgements)
+    return dict(sorted(judged.items()))
+
+
+def _download(name: str, rows: Any) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Plain("".join(f"{row}\n" for row in rows), headers=headers, media_type="text/tab-separated-values")

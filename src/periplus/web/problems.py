@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "application/problem+json"
 
 _STATUS = ((UsageError, 400), (NotFound, 404), (NotReady, 503), (OverBudget, 503))
-_PROGRAM_PATHS = ("/api/", "/alive", "/openapi.json", "/healthz", "/readyz", "/metrics")
+_PROGRAM_PATHS = ("/api/", "/alive", "/healthz", "/readyz", "/metrics")
 _SENTENCES = {
     401: "This page is for the operator.",
     403: "This page is for the operator.",
@@ -69,7 +69,7 @@ async def on_crash(request: Request, _error: Exception) -> Response:
 
 
 def answer(request: Request, what: Problem) -> Response:
-    if request.url.path.startswith(_PROGRAM_PATHS):
+    if request.url.path.startswith(_PROGRAM_PATHS) or request.url.path.endswith(".json"):
         return Response(msgspec.json.encode(what), what.status, media_type=MEDIA_TYPE)
     sentence = _SENTENCES.get(what.status, what.title)
     return page(request, "error.html", {"problem": what, "sentence": sentence}, status=what.status)

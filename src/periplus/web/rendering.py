@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 import jinja2
+import msgspec
 from starlette.responses import HTMLResponse
 
 from periplus.addresses import host, try_canonical
@@ -20,6 +21,7 @@ from periplus.reasons import sentence
 from periplus.web.bars import chart
 from periplus.web.highlights import mark_words, marked
 from periplus.web.languages import direction, language_name, language_of, translator
+from periplus.web.plots import curve
 from periplus.web.themes import THEMES, theme_of
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ def environment(assets: Assets, catalogues: Catalogues) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    env.globals.update(_=translator(catalogues), asset=assets.address, themes=THEMES, sentence=sentence)
+    env.globals.update(_=translator(catalogues), asset=assets.address, themes=THEMES, sentence=sentence, curve=curve)
     env.filters.update(
         marked=marked,
         mark_words=mark_words,
@@ -72,6 +74,10 @@ def environment(assets: Assets, catalogues: Catalogues) -> jinja2.Environment:
         chart=chart,
         host=host_of,
         xml=xml_text,
+        span=span,
+        rate=rate,
+        pretty=pretty,
+        without_scheme=without_scheme,
     )
     return env
 
@@ -158,6 +164,32 @@ def fact(context: jinja2.runtime.Context, thing: Any, name: str) -> str:
     return f"{thing:.4g} s" if is_number and name.endswith(_DURATIONS) else ""
 
 
+def span(seconds: float | None) -> str:
+    """A duration for people: ``12 s``, ``5 min``, ``3 h``, ``2 days``."""
+    if seconds is None:
+        return ""
+    for limit, unit, name in ((120, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h")):
+        if seconds < limit:
+            return f"{seconds / unit:.3g} {name}" if seconds / unit < 10 else f"{seconds / unit:.0f} {name}"
+    return f"{seconds / 86_400:.0f} days"
+
+
+def pretty(value: Any) -> str:
+    """A JSON value for people to read, without what is empty."""
+    return msgspec.json.format(msgspec.json.encode(_told(value)), indent=2).decode()
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _told(item) for name, item in value.items() if item not in ("", 0, None, [], {}, ())}
+    return [_told(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def rate(number: float) -> str:
+    """A rate with as many digits as tell something."""
+    return f"{number:.0f}" if number >= 100 or not number else f"{number:.3g}"
+
+
 def type_name(media_type: str) -> str:
     """The badge of a result; nothing for ordinary pages."""
     plain = media_type.split(";", maxsplit=1)[0].strip().lower()
@@ -185,6 +217,11 @@ def host_of(url: str) -> str:
     """The host of ``url`` as the crawler names it; empty when there is none."""
     known = try_canonical(url)
     return host(known) if known else ""
+
+
+def without_scheme(url: str) -> str:
+    """Addresses in lists all begin alike; what tells them apart comes after."""
+    return url.removeprefix("http://").removeprefix("https://")
 
 
 def xml_text(text: str) -> str:

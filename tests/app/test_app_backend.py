@@ -1,0 +1,139 @@
+"""The console's panels and the answers of the pages, read from a collection that was really crawled."""
+
+from __future__ import annotations
+
+import pytest
+
+from periplus import Collection
+from periplus.app.backend import CollectionBackend
+from periplus.app.panels import INTERVALS, LONGEST, curves
+from periplus.demo import DemoWeb
+from periplus.errors import Corrupt, UsageError
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory):
+    """The demo's web, crawled up to its robots files, errors and redirects."""
+    flags = {"crawl.delay": 0.0, "crawl.ip_delay": 0.0, "crawl.workers": 1, "crawl.scope": "any"}
+    with DemoWeb() as web:
+        flags |= {"crawl.allow_private": True, "crawl.resolve": [f"*.localhost=127.0.0.1:{web.port}"]}
+        folder = tmp_path_factory.mktemp("collection")
+        with Collection(folder / "c", flags={**flags, "crawl.headers": ["x.test=Authorization: hush"]}) as collection:
+            collection.crawl(web.seeds(), max_pages=120)
+            collection.index()
+            collection.rank()
+            yield CollectionBackend(collection)
+
+
+def test_hosts_with_their_queues_and_delays(backend):
+    listed = backend.panels.hosts("pages")
+
+    assert listed["total"] == len(listed["hosts"]) > 3
+    assert [row["pages"] for row in listed["hosts"]] == sorted((row["pages"] for row in listed["hosts"]), reverse=True)
+    some = listed["hosts"][0]["host"]
+    assert [row["host"] for row in backend.panels.hosts(text=some)["hosts"]] == [some]
+    assert backend.panels.hosts(text="%")["hosts"] == []
+    assert len(backend.panels.hosts(limit=2)["hosts"]) == 2
+
+
+def test_errors_come_with_sentences_and_samples(backend):
+    found = backend.panels.errors()
+
+    assert found["requests"] >= 120
+    for error in found["errors"]:
+        assert error["sentence"]
+        assert 1 <= len(error["samples"]) <= 3
+    assert sum(error["count"] for error in found["errors"]) == sum(row["count"] for row in found["hosts"])
+    assert {"robots-disallowed", "redirected"} & {row["reason"] for row in found["refused"]}
+
+
+def test_curves_add_up_to_what_was_requested(backend):
+    history = backend.panels.overview()["history"]
+    width = history[1]["at"] - history[0]["at"]
+
+    assert len(history) == INTERVALS
+    requests = backend.panels.errors()["requests"]
+    assert sum(sample["requests"] * width for sample in history) == pytest.approx(requests, rel=1e-3)
+
+
+def test_curves_reach_back_an_hour_at_most():
+    rows = [(float(second), 10, "", 5.0) for second in range(0, 10_000, 10)]
+    drawn = curves(rows)
+
+    assert curves([]) == []
+    assert drawn[-1]["at"] - drawn[0]["at"] < LONGEST
+    assert drawn[-2]["requests"] == pytest.approx(0.1, rel=0.2)
+    assert len(curves(rows[:1])) == INTERVALS
+
+
+def test_index_and_ranks(backend):
+    index, ranks = backend.panels.index(), backend.panels.ranks()
+
+    assert index["documents"] == sum(segment["live"] for segment in index["segments"])
+    assert index["last_batch"] == index["batches"]
+    assert index["serving"] == index["generation"]
+    assert all(segment["bytes"] for segment in index["segments"])
+    assert ranks["page_history"][-1]["difference"] < 1e-9
+    assert ranks["top_hosts"][0]["rank"] >= ranks["top_hosts"][-1]["rank"]
+
+
+def test_settings_tell_where_they_came_from_and_keep_secrets(backend):
+    rows = {row["key"]: row for row in backend.panels.settings()["settings"]}
+
+    assert rows["crawl.delay"]["origin"] == "flag"
+    assert rows["rank.damping"] | {"value": 0.85, "origin": "default"} == rows["rank.damping"]
+    assert rows["crawl.headers"]["value"] == "(kept secret)"
+    assert rows["storage.database"]["value"] == ""
+
+
+def test_events_newest_first(backend):
+    with backend._collection.database.write() as tx:
+        for number in range(3):
+            tx.execute(
+                "INSERT INTO events (at, room, level, text) VALUES (?, ?, ?, ?)",
+                (number, "crawl", "info", f"e{number}"),
+            )
+
+    assert [event["text"] for event in backend.panels.events(2)["events"]] == ["e2", "e1"]
+
+
+def test_a_query_taken_apart(backend):
+    taken = backend.panels.queries("the lighthouse", ("", "bm25"))
+
+    assert taken["chosen"] == ["periplus", "bm25"]
+    assert [word["word"] for word in taken["words"]] == ["lighthouse"]
+    assert taken["words"][0]["forms"][0]["documents"] > 0
+    assert [run["profile"] for run in taken["runs"]] == ["periplus", "bm25"]
+    assert taken["runs"][0]["answer"]["results"]
+    assert backend.panels.queries("")["query"] == ""
+    with pytest.raises(UsageError, match="unknown profile"):
+        backend.panels.queries("tide", ("nonsense",))
+
+
+def test_judgements_are_kept_in_the_collection(backend):
+    panels = backend.panels
+    panels.judge("tide", "a", 3)
+    panels.judge("tide", "b", 0)
+    panels.judge("tide", "b", None)
+
+    assert panels.judgements() == {"tide": {"a": 3}}
+    assert panels.queries("tide")["judged"] == {"a": 3}
+    assert CollectionBackend(backend._collection).panels.judgements() == {"tide": {"a": 3}}
+    with pytest.raises(UsageError, match="0 to 3"):
+        panels.judge("tide", "a", 4)
+    backend._collection.files.write("judgements.json", b"{")
+    with pytest.raises(Corrupt, match="damaged"):
+        panels.judgements()
+    backend._collection.files.remove("judgements.json")
+
+
+def test_status_and_site_are_plain(backend):
+    status = backend.status()
+    host = backend.panels.hosts("pages")["hosts"][0]["host"]
+    site = backend.site(host)
+
+    assert status["last_write"].endswith("Z")
+    assert site["host"] == host
+    assert site["best"]
+    assert backend.site("nowhere.test") is None
+    assert backend.bot_report("nowhere.test") is None

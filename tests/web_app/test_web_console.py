@@ -1,0 +1,140 @@
+"""The operator's console: its menu, its panels as pages and as JSON, judgements, and who may see it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from periplus.web.console import MENU, PANELS
+from periplus.web.plots import HEIGHT, WIDTH, curve
+
+PATHS = [panel.path for panel in PANELS]
+
+
+def test_the_menu_is_short_and_marks_where_one_is(client):
+    assert len(MENU) <= 8
+    text = client.get("/console/hosts").text
+    assert '<a href="/console/hosts" aria-current="page">Hosts</a>' in text
+    assert all(f'href="{panel.path}"' in text for panel in MENU)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_panel_is_also_json(client, path):
+    answer = client.get(f"{path}.json")
+
+    assert (answer.status, answer.media_type) == (200, "application/json")
+    assert f'href="{path}.json' in client.get(path).text
+
+
+@pytest.mark.parametrize("path", [*PATHS, *(f"{path}.json" for path in PATHS), "/console/qrels.tsv"])
+def test_only_the_operator_sees_it(guarded, path):
+    assert guarded.get(path).status == 401
+    assert guarded.get(path, authorization="Bearer s3same").status == 200
+
+
+def test_a_panel_as_json_tells_its_problems_as_json(guarded):
+    assert guarded.get("/console/hosts.json").media_type == "application/problem+json"
+
+
+def test_the_key_opens_the_panel_that_was_asked_for(guarded):
+    answer = guarded.get("/console/hosts?key=s3same")
+
+    assert (answer.status, answer.headers["location"]) == (303, "/console/hosts")
+
+
+def test_overview_shows_figures_curves_workers_and_events(client):
+    text = client.get("/console").text
+
+    assert text.count('class="plot-line"') == 4
+    assert "quay:4242" in text
+    assert "the disk is nearly full" in text
+    assert 'data-live="4"' in text
+
+
+def test_overview_of_a_new_collection(client, backend):
+    backend.panels.overview = dict
+    backend.status = lambda: {"collection": "new", "crawl": {}, "index": None, "ranks": None}
+
+    assert "No requests yet." in client.get("/console").text
+
+
+def test_hosts_can_be_ordered_and_filtered(client):
+    assert client.get("/console/hosts.json?text=tides&order=errors").json["order"] == "errors"
+    assert client.get("/console/hosts.json?order=;drop").json["order"] == "queue"
+    assert len(client.get("/console/hosts.json?text=tides").json["hosts"]) == 1
+
+
+def test_errors_name_the_reason_and_link_to_the_inspector(client):
+    text = client.get("/console/errors").text
+
+    assert "the server failed" in text
+    assert "/console/inspect?url=http%3A%2F%2Fhostile.test%2F%3Cscript%3E" in text
+    assert "robots.txt forbids the address" in text
+
+
+def test_two_profiles_stand_side_by_side(client):
+    text = client.get("/console/queries?text=tide&profile=periplus&beside=bm25").text
+
+    assert text.count('<ol class="judged">') == 2
+    assert "<h3>bm25</h3>" in text
+    assert "judged in the other list" in text
+
+
+def test_judgements_are_kept_and_come_out_as_files_for_evaluate(client, backend, tmp_path):
+    ids = [
+        result["id"] for result in client.get("/console/queries.json?text=tide").json["runs"][0]["answer"]["results"]
+    ]
+    body = f"text=tide&profile=bm25&grade:{ids[0]}=3&grade:{ids[1]}=0&grade:{ids[2]}="
+
+    answer = client.post("/console/judge", body.encode())
+    assert (answer.status, answer.headers["location"]) == (303, "/console/queries?text=tide&profile=bm25")
+    assert backend.panels.judged == {"tide": {ids[0]: 3, ids[1]: 0}}
+    assert '<option value="3" selected>' in client.get("/console/queries?text=tide").text
+
+    from periplus.evaluation import read_qrels, read_queries
+
+    for name in ("qrels.tsv", "queries.tsv"):
+        file = client.get(f"/console/{name}")
+        assert file.headers["content-disposition"] == f'attachment; filename="{name}"'
+        (tmp_path / name).write_bytes(file.body)
+    assert read_queries(tmp_path / "queries.tsv") == {"1": "tide"}
+    assert read_qrels(tmp_path / "qrels.tsv") == {"1": {ids[0]: 3, ids[1]: 0}}
+
+
+@pytest.mark.parametrize("body", [b"", b"text=", b"text=tide&grade:x=9", b"text=tide&grade:x=banana"])
+def test_wrong_judgements_are_refused(client, body):
+    assert client.post("/console/judge", body).status == 400
+
+
+def test_judgements_come_only_from_our_own_pages(client):
+    assert client.post("/console/judge", b"text=tide", sec_fetch_site="cross-site").status == 403
+
+
+def test_settings_that_differ_are_marked_and_secrets_stay_secret(client):
+    text = client.get("/console/settings").text
+
+    assert text.count('class="changed"') == 2
+    assert "(kept secret)" in text
+
+
+def test_ranks_and_index_before_there_are_any(client, backend):
+    backend.panels.ranks = backend.panels.index = dict
+
+    assert "No ranks are published yet" in client.get("/console/ranks").text
+    assert "No generation is published yet" in client.get("/console/index").text
+
+
+@given(st.lists(st.floats(0, 1e12), min_size=2, max_size=80), st.booleans())
+def test_curves_stay_in_their_box(values, log):
+    drawn = curve(values, log=log)
+
+    points = [tuple(map(float, point.split())) for point in drawn.line[1:].split("L")]
+    assert len(points) == len(values)
+    assert all(0 <= x <= WIDTH + 1 and 0 <= y <= HEIGHT for x, y in points)
+    assert drawn.highest == max(values)
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0, float("nan")], [1.0, float("inf")]])
+def test_no_curve_where_there_is_none(values):
+    assert curve(values) is None
