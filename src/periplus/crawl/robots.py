@@ -100,6 +100,11 @@ class RobotsFile:
     def __len__(self) -> int:
         return len(self._rules)
 
+    def lines(self, most: int) -> tuple[str, ...]:
+        """The rules in the order of the file, with the numbers of their lines; the first ``most``."""
+        listed = sorted(self._rules, key=lambda rule: rule.line)[:most]
+        return tuple(f"line {rule.line}: {rule.text}" for rule in listed)
+
     def verdict(self, url: str) -> Verdict:
         """May this canonical address be fetched?"""
         path = _path(url)
