@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format bench bench-crawl bench-rank bench-extract docs lock soak clean
+.PHONY: help test lint format bench bench-crawl bench-rank bench-extract bench-index docs lock soak clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -50,8 +50,22 @@ bench-crawl: bench-environment  ## pages a CPU-second, Periplus against Scrapy o
 bench-extract: bench-environment  ## main text of pages labelled by hand, against trafilatura, resiliparse and jusText
 	.venv-bench/bin/python -m bench.extract $(ARGS)
 
+bench-index: bench-environment  ## building and asking the index, against PISA, tantivy and bm25s; ARGS="--web FOLDER"
+	.venv-bench/bin/python -m bench.index $(ARGS)
+
+soak-frontier: environment  ## ten million addresses in the frontier: speed and memory; ARGS="--urls 1000000"
+	$(PYTHON) -m bench.frontier $(ARGS)
+
 bench-rank: bench-environment  ## PageRank against scipy, igraph, scikit-network, networkx, NetworKit; ARGS="--all"
 	.venv-bench/bin/python -m bench.rank $(ARGS)
 
+bench-language: bench-environment  ## the language found for translated manuals, and for short texts
+	.venv-bench/bin/python -m bench.language $(ARGS)
+
+soak:  ## fuzz every reader of documents, SECONDS=60 each; ONLY="html pdf"
+	@PERIPLUS_VENV=$(abspath .venv-soak) scripts/environment base
+	@.venv-soak/bin/python -m pip install -q --disable-pip-version-check atheris==3.0.0
+	SECONDS=$(SECONDS) ONLY="$(ONLY)" .venv-soak/bin/python -m fuzz
+
 clean:  ## remove what make and the tests wrote
-	rm -rf .venv .venv.lock .venv-bench .venv-bench.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist
+	rm -rf .venv .venv.lock .venv-bench .venv-bench.lock .venv-soak .venv-soak.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist

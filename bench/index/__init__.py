@@ -1,0 +1,1 @@
+"""The index beside tantivy, bm25s and PISA."""
