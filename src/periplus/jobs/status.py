@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from periplus import crawl
+from periplus.crawl import SlotStatus, WorkerStatus
 from periplus.graph import RankStore
 from periplus.index import IndexStore
 from periplus.records import CrawlStatus
@@ -44,6 +45,8 @@ class CollectionStatus(Struct, frozen=True):
     pages: int  # addresses with a stored response
     disk: int
     last_write: float
+    workers: tuple[WorkerStatus, ...] = ()  # of the crawl under way, or of the last one
+    slots: tuple[SlotStatus, ...] = ()
     examples: tuple[str, ...] = ()  # queries to show on the landing page
 
 
@@ -61,6 +64,8 @@ def collection_status(folder: Path, database: Database) -> CollectionStatus:
         pages=crawl.stored_pages(database),
         disk=disk_use(folder),
         last_write=float(last or 0.0),
+        workers=tuple(crawl.workers(database)),
+        slots=tuple(crawl.slots(database)),
         examples=msgspec.json.decode(examples, type=tuple[str, ...]) if examples else (),
     )
 
