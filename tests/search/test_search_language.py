@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.search import read
-from periplus.search.language import MAX_CHARACTERS, MAX_DEPTH, MAX_WORDS
+from periplus.search.language import MAX_CHARACTERS, MAX_DEPTH, MAX_WORDS, prose
 from periplus.search.syntax import AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, Word
 
 
@@ -99,6 +99,15 @@ def test_long_queries_are_cut_and_say_so():
     assert reading.cut
     assert read("x" * (MAX_CHARACTERS + 1)).cut
     assert not read("tide").cut
+
+
+def test_prose_has_no_operators():
+    assert prose('a "sea chart" (of 1901) -- not site:x +y').nodes == words(
+        "a", '"sea', 'chart"', "(of", "1901)", "--", "not", "site:x", "+y"
+    )
+    assert not prose("tide").cut
+    assert prose("w " * (MAX_WORDS + 1)).cut
+    assert prose("x" * (MAX_CHARACTERS + 1)).cut
 
 
 def test_deep_brackets_are_bounded():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from periplus.index.query import Filters
 from periplus.search import plan, read
 from periplus.search.conditions import timestamp
-from periplus.search.plan import COMPOUND_WEIGHT, MAX_CHOICES
+from periplus.search.plan import COMPOUND_WEIGHT, MAX_CHOICES, MAX_SCORING
 
 
 def made(text, **options):
@@ -121,6 +121,23 @@ def test_stop_words_stay_in_phrases_and_under_a_sign():
 
 def test_a_stop_word_that_is_rare_here_means_something():
     assert exact(made("die hard", frequent=lambda word: word != "die").query.should) == ["die", "hard"]
+
+
+def test_of_a_long_query_the_most_telling_words_stay():
+    text = " ".join(f"w{i}" for i in range(MAX_SCORING + 20))
+    made_plan = plan(read(text), telling=lambda word: float(word.text[1:]))
+    assert made_plan.cut
+    assert [word.text for word in made_plan.words] == [f"w{i}" for i in range(20, MAX_SCORING + 20)]
+    assert exact(made_plan.query.should) == [f"w{i}" for i in range(20, MAX_SCORING + 20)]
+    assert not made("tide tables").cut
+
+
+@pytest.mark.parametrize("joint", [" ", " +", " -", " OR ", '" "', "* ", " intitle:", "-"])
+def test_no_query_asks_the_index_for_too_much(joint):
+    text = joint.join(f"w{i}" for i in range(300))
+    query = made(text).query
+    for groups in (query.should, query.must, query.must_not, [g for choice in query.any_of for g in choice]):
+        assert len(groups) <= MAX_SCORING
 
 
 def test_filters():

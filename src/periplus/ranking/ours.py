@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from periplus.index.query import FIELDS
+from periplus.index.query import FIELDS, STRONG_SHARE
 from periplus.ranking import features, formulas
 from periplus.ranking.evidence import ANCHORS, TITLE
 from periplus.ranking.parts import Part, Values, constant, leaf, product, total
@@ -33,6 +33,7 @@ class Weights(Struct, frozen=True, forbid_unknown_fields=True):
 
     bm25f: dict[str, float]
     bm25f_length: dict[str, float]
+    shape: dict[str, float]
     prior: dict[str, float]
     features: dict[str, float]
 
@@ -50,26 +51,26 @@ def periplus(evidence: Evidence, table: Weights | None = None) -> Ranked:
     """BM25F over all fields + link prior + features of order, nearness and place."""
     chosen = table or weights()
     count = evidence.count
-    idf = formulas.bm25_idf(evidence.documents, evidence.document_frequencies()) * evidence.weights
-    scale = float(idf.sum())
+    idf = word_weights(evidence)
+    scale = feature_scale(idf, chosen)
     words = _words(evidence, idf, chosen)
     prior = product(
         "link prior",
         [
             leaf("prior", evidence.prior, "from the link graph, 0..1"),
             constant("weight", chosen.prior["links"], evidence.prior),
-            constant("idf sum", scale, evidence.prior),
+            constant("idf", scale, evidence.prior, _SCALE),
         ],
         count,
     )
-    measured = _measure(evidence, idf)
+    measured = measure(evidence)
     parts = [
         product(
             name,
             [
                 leaf("feature", measured[name], _MEANING[name]),
                 constant("weight", chosen.features[name], evidence.prior),
-                constant("idf sum", scale, evidence.prior),
+                constant("idf", scale, evidence.prior, _SCALE),
             ],
             count,
         )
@@ -79,10 +80,29 @@ def periplus(evidence: Evidence, table: Weights | None = None) -> Ranked:
     return Ranked(root, np.ones(count, dtype=np.bool_))
 
 
-def _words(evidence: Evidence, idf: Values, table: Weights) -> Part:
+_SCALE = "mean idf of the query's words · their number, at most the longest that counts"
+
+
+def word_weights(evidence: Evidence) -> Values:
+    """W: the idf of each word, times how often it was asked for."""
+    return np.asarray(formulas.bm25_idf(evidence.documents, evidence.document_frequencies()) * evidence.weights)
+
+
+def feature_scale(idf: Values, table: Weights) -> float:
+    """What a feature of 1 with a weight of 1 is worth: as much as all the words, but of a long query only some."""
+    return float(idf.sum()) * min(1.0, table.shape["longest"] / max(len(idf), 1))
+
+
+def word_scores(evidence: Evidence, table: Weights) -> Values:
+    """D x W: what each word of the query is worth in each candidate, without its idf."""
     best = np.zeros((evidence.count, len(evidence.words)))
     for form in evidence.forms:
-        best = np.maximum(best, _worth(evidence, form) * _saturated(evidence, form, table))
+        best = np.maximum(best, _worth(evidence, form, table) * _saturated(evidence, form, table))
+    return best
+
+
+def _words(evidence: Evidence, idf: Values, table: Weights) -> Part:
+    best = word_scores(evidence, table)
     parts = [
         product(
             word,
@@ -97,12 +117,14 @@ def _words(evidence: Evidence, idf: Values, table: Weights) -> Part:
     return total("bm25f", parts, evidence.count)
 
 
-def _worth(evidence: Evidence, form: FormEvidence) -> Values:
+def _worth(evidence: Evidence, form: FormEvidence, table: Weights) -> Values:
     """W: the form's share, less where it is a more frequent word than the one that was asked for."""
     strong = evidence.document_frequencies()
     own = np.maximum(strong, form.document_frequencies)
     idf = formulas.bm25_idf(evidence.documents, strong)
-    return np.asarray(form.shares * formulas.bm25_idf(evidence.documents, own) / np.maximum(idf, 1e-9))
+    shares = np.where(form.shares > 0, form.shares, 0.0) ** table.shape["share_power"]
+    shares = np.where(form.shares >= STRONG_SHARE, shares, form.shares)
+    return np.asarray(shares * formulas.bm25_idf(evidence.documents, own) / np.maximum(idf, 1e-9))
 
 
 def _saturated(evidence: Evidence, form: FormEvidence, table: Weights) -> Values:
@@ -135,7 +157,9 @@ _MEANING = {
 }
 
 
-def _measure(evidence: Evidence, idf: Values) -> dict[str, Values]:
+def measure(evidence: Evidence) -> dict[str, Values]:
+    """Every feature of every candidate, each in 0..1."""
+    idf = word_weights(evidence)
     found = evidence.frequencies() > 0  # D x W x F
     whole = max(float(idf.sum()), 1e-9)
     return {

@@ -14,7 +14,7 @@ from periplus.search import requests
 from periplus.search.answers import Page
 from periplus.search.cache import Cache
 from periplus.search.completion import by_words
-from periplus.search.execution import Listing, Task, run, without
+from periplus.search.execution import Listing, Task, candidates, run, without
 from periplus.search.explaining import explain, find
 from periplus.search.generations import Generation, Generations
 from periplus.search.links import linking
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from periplus.index import StoredDocument
+    from periplus.ranking import Evidence
     from periplus.records import Explanation, SearchResult
     from periplus.search.requests import Checked
     from periplus.settings import Settings
@@ -101,6 +102,15 @@ class Engine:
             listing = run(generation, task, k)
             ids = generation.snapshot.ids(listing.numbers[:k])
             return list(zip(ids, listing.scores[:k].tolist(), strict=True))
+
+    def evidence(self, query: str, profile: str = "") -> tuple[list[str], Evidence]:
+        """Ids of the candidates that a profile orders, and what it knows of them: for learning its weights."""
+        checked = requests.check(SearchRequest(query, profile=profile), self._settings)
+        with self._generations.use() as generation:
+            understood = understand(generation, query, plain=True)
+            task = _task(generation, understood, checked, 0, float("inf"))
+            numbers, known = candidates(generation, task)
+            return generation.snapshot.ids(numbers), known
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         """Completions of what was typed so far, best first."""

@@ -20,8 +20,8 @@ from periplus.search.columns import dates
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from periplus.index.snapshot import Snapshot
     from periplus.index.occurrences import Occurrences
+    from periplus.index.snapshot import Snapshot
     from periplus.ranking import Profile
     from periplus.search.columns import Numbers
     from periplus.search.plan import QueryWord

@@ -21,6 +21,7 @@ from periplus.search.plan import Plan
 
 if TYPE_CHECKING:
     from periplus.index.snapshot import Snapshot
+    from periplus.ranking import Evidence
     from periplus.search.generations import Generation
 
 MAX_FETCHED = 16_000  # hits asked of the first pass, at most
@@ -83,22 +84,34 @@ def _unranked(generation: Generation, task: Task, wanted: int) -> Listing:
     return _diverse(snapshot, task, wanted, Listing(numbers, scores, total, whole))
 
 
-def _ranked(generation: Generation, task: Task, wanted: int) -> Listing:
-    snapshot, profile = generation.snapshot, task.profile
-    numbers, scores, total, whole = _first_pass(snapshot, task, wanted)
-    numbers, scores = _with_named(task, snapshot, numbers, scores)
-    head = numbers[: profile.candidates]
-    evidence = gather(
-        snapshot,
+def candidates(generation: Generation, task: Task) -> tuple[Numbers, Evidence]:
+    """What the re-ranking orders, and all it knows of them: for those who learn its weights."""
+    numbers, scores, _, _ = _first_pass(generation.snapshot, task, task.profile.candidates)
+    numbers, _ = _with_named(task, generation.snapshot, numbers, scores)
+    head = numbers[: task.profile.candidates]
+    return head, _evidence(generation, task, head)
+
+
+def _evidence(generation: Generation, task: Task, head: Numbers) -> Evidence:
+    return gather(
+        generation.snapshot,
         generation.ranks,
         task.plan.words,
-        profile,
+        task.profile,
         head,
         task.deadline,
         language=task.language,
         wants_fresh=task.wants_fresh,
         named=task.named,
     )
+
+
+def _ranked(generation: Generation, task: Task, wanted: int) -> Listing:
+    snapshot, profile = generation.snapshot, task.profile
+    numbers, scores, total, whole = _first_pass(snapshot, task, wanted)
+    numbers, scores = _with_named(task, snapshot, numbers, scores)
+    head = numbers[: profile.candidates]
+    evidence = _evidence(generation, task, head)
     done = head[: evidence.count]
     ranked = profile.rank(evidence)
     order = np.lexsort((snapshot.column("key", done), -ranked.score.values))

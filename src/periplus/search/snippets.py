@@ -1,43 +1,42 @@
 """Snippets: the one or two places of a page that show best why it was found.
 
-Sentences that hold words of the query are found by a cheap search for the beginnings of the words, read with the same
-analysis as everything else, and weighed by how many different words they hold and how close together. Only the page
-of results that is shown gets snippets. Work a page is bounded by ``MAX_TEXT``, ``MAX_PLACES`` and ``MAX_SENTENCES``.
+Sentences that hold words of the query are found by the beginnings of those words (``hits``) and weighed by how many
+different words they hold and how close together. Only the page of results that is shown gets snippets. Work a page is
+bounded by ``MAX_TEXT``, ``MAX_SENTENCES`` and the bounds of ``hits``.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from periplus.index.analysis import STEM_MARK, analyze
-from periplus.index.query import STRONG_SHARE
+from periplus.search.hits import Hit, Wanted, hits, lowered, wanted
 from periplus.search.text import ELLIPSIS, clean, shortened
 from periplus.search.vocabulary import is_stop_word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from periplus.index.query import TermForm
     from periplus.index.stored import StoredDocument
-    from periplus.search.plan import QueryWord
+
+__all__ = ["MAX_SNIPPET", "MAX_TITLE", "Snippet", "Wanted", "highlighted", "snippet", "title", "wanted"]
 
 MAX_SNIPPET = 260  # code points
 MAX_FRAGMENT = 180  # of one of two fragments
 SHORT_SENTENCE = 90  # a sentence below this is shown with the next one
 MAX_TITLE = 90
 MAX_TEXT = 200_000  # code points of a page that are looked at
-MAX_PLACES = 60  # where one word of the query may stand
 MAX_SENTENCES = 8  # that are weighed
 REACH = 300  # code points that a sentence may reach to either side of a word
 JOINT = f" {ELLIPSIS} "
 LINE_JOINT = " · "
 HEADING_WORTH = 0.5  # of a sentence
 
-_END = re.compile(r"[.!?…]+[\"”’»)\]]*\s+(?![a-zà-öø-ÿ])|[。！？]|\s*\n\s*")
+# What may end a sentence, with all that belongs to the end; ``_ends`` says whether it does.
+_STOP = re.compile(r"[.!?…。！？\n][.!?…。！？\"”’»)\]\s]*")
 _FULL_STOPS = frozenset('.!?…。！？:;"”’»)]')
 _LINE_END = re.compile(r"(?<![.!?…。！？:;,\s])[ \t]*\n\s*")
 
@@ -45,43 +44,6 @@ _LINE_END = re.compile(r"(?<![.!?…。！？:;,\s])[ \t]*\n\s*")
 class Snippet(Struct, frozen=True):
     text: str
     highlights: tuple[tuple[int, int], ...] = ()
-
-
-class Wanted(Struct, frozen=True):
-    """The words of a query as a snippet looks for them: each word's terms, its weight, and how it begins."""
-
-    terms: dict[str, int]  # term -> word
-    weights: tuple[float, ...]
-    beginnings: tuple[re.Pattern[str], ...]
-
-
-def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
-    terms: dict[str, int] = {}
-    beginnings: list[str] = []
-    for place, word in enumerate(words):
-        strong = [form.term for form in word.forms if form.share >= STRONG_SHARE]
-        for term in strong:
-            terms.setdefault(term, place)
-        beginnings += _beginnings(word, strong)
-    return Wanted(terms, tuple(weights), tuple(re.compile(text, re.IGNORECASE) for text in dict.fromkeys(beginnings)))
-
-
-def _beginnings(word: QueryWord, terms: list[str]) -> list[str]:
-    """The letters that all forms of a word begin with: its plain ASCII ones where there are enough of them."""
-    shared = _common_beginning([word.prefix] if word.prefix else [term.lstrip(STEM_MARK) for term in terms])
-    plain = re.match(r"[\x00-\x7f]*", shared)
-    ascii_part = plain.group() if plain else ""
-    if ascii_part and (len(ascii_part) > 1 or ascii_part == shared):
-        return [rf"(?<!\w){re.escape(ascii_part)}"]
-    return [re.escape(shared)] if shared else []
-
-
-def _common_beginning(texts: list[str]) -> str:
-    if not texts:
-        return ""
-    least, most = min(texts), max(texts)
-    differing = (i for i, letter in enumerate(least) if i >= len(most) or letter != most[i])
-    return least[: next(differing, len(least))]
 
 
 class _Sentence(Struct, frozen=True):
@@ -120,12 +82,20 @@ def _flowing(text: str) -> str:
 
 def highlighted(text: str, query: Wanted, language: str) -> Snippet:
     """``text`` with the places where words of the query stand, in any form; stop words only beside another word."""
-    if not query.terms:
-        return Snippet(text)
-    found = [token for token in analyze(text, language) if _word_of(token.forms, query) >= 0]
-    plain = {token.position for token in found if not is_stop_word(token.text, language)}
-    shown = [token for token in found if not plain or plain & {token.position + step for step in (-1, 0, 1)}]
-    return Snippet(text, _without_overlap([(token.start, token.end) for token in shown]))
+    found = hits(text, query, language) if query.terms else []
+    plain = [not is_stop_word(text[hit.start : hit.end].lower(), language) for hit in found]
+    if any(plain) and not all(plain):
+        found = [hit for place, hit in enumerate(found) if plain[place] or _beside_plain(text, found, plain, place)]
+    return Snippet(text, _without_overlap([(hit.start, hit.end) for hit in found]))
+
+
+def _beside_plain(text: str, found: list[Hit], plain: list[bool], place: int) -> bool:
+    """Is the hit before or behind a word of its own, with nothing said in between?"""
+    return any(
+        plain[other] and not any(sign.isalnum() for sign in text[found[left].end : found[right].start])
+        for other, left, right in ((place - 1, place - 1, place), (place + 1, place, place + 1))
+        if 0 <= other < len(found)
+    )
 
 
 def _without_overlap(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -139,78 +109,86 @@ def _without_overlap(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...
     return tuple(joined)
 
 
-def _word_of(forms: Sequence[TermForm], query: Wanted) -> int:
-    for form in forms:
-        word = query.terms.get(form.term)
-        if word is not None:
-            return word
-    return -1
-
-
 def _weighed(text: str, query: Wanted, document: StoredDocument) -> list[_Sentence]:
     """Sentences with words of the query, best first."""
-    named = {clean(document.title).casefold(), *(clean(heading.text).casefold() for heading in document.headings)}
-    found = [
-        _weigh(
-            text, start, end, query, document.language, HEADING_WORTH if _is_heading(text[start:end], named) else 1.0
-        )
-        for start, end in _spans(text, query)
-    ]
+    named: set[str] = set()
+    found = []
+    for start, end in _spans(text, query, document.language):
+        named = named or {clean(name).casefold() for name in _names(document)}
+        fits = HEADING_WORTH if _is_heading(text[start:end], named) else 1.0
+        found.append(_weigh(text, start, end, query, document.language, fits))
     return sorted((s for s in found if s.words), key=lambda s: (-s.score, s.start))
+
+
+def _names(document: StoredDocument) -> Iterator[str]:
+    yield document.title
+    for heading in document.headings:
+        yield heading.text
 
 
 def _is_heading(line: str, named: set[str]) -> bool:
     """Headings are shown elsewhere, or say little without what follows them."""
     plain = clean(line)
-    return plain.casefold() in named or (len(plain) < SHORT_SENTENCE and plain[-1:] not in _FULL_STOPS)
+    return (len(plain) < SHORT_SENTENCE and plain[-1:] not in _FULL_STOPS) or plain.casefold() in named
 
 
-def _spans(text: str, query: Wanted) -> list[tuple[int, int]]:
-    """The sentences worth weighing: those with many and with rare beginnings of words, the earlier first."""
+def _spans(text: str, query: Wanted, language: str) -> list[tuple[int, int]]:
+    """The sentences worth weighing: those with many and with rare words of the query, the earlier first."""
+    spans: dict[int, set[tuple[int, int]]] = {}
+    last = (0, 0)
+    for hit in hits(text, query, language, lowered(text)):
+        if not last[0] <= hit.start < last[1]:
+            last = _bounds(text, hit.start)
+        spans.setdefault(hit.word, set()).add(last)
     worth: dict[tuple[int, int], float] = {}
-    for pattern in query.beginnings:
-        spans = _spans_of(text, pattern)
-        for span in spans:
-            worth[span] = worth.get(span, 0.0) + 1.0 / len(spans)
+    for found in spans.values():
+        for span in found:
+            worth[span] = worth.get(span, 0.0) + 1.0 / len(found)
     return sorted(worth, key=lambda span: (-worth[span], span[0]))[:MAX_SENTENCES]
 
 
-def _spans_of(text: str, pattern: re.Pattern[str]) -> set[tuple[int, int]]:
-    found: set[tuple[int, int]] = set()
-    last = (0, 0)
-    for match in islice(pattern.finditer(text), MAX_PLACES):
-        if not last[0] <= match.start() < last[1]:
-            last = _bounds(text, match.start())
-        found.add(last)
-    return found
+def _ends(text: str, match: re.Match[str]) -> bool:
+    """Is this the end of a sentence: a line's, or signs and a space that no small letter follows?"""
+    signs = match.group()
+    if "\n" in signs or signs[0] in "。！？":
+        return True
+    return signs[-1].isspace() and not text[match.end() : match.end() + 1].islower()
+
+
+def _next_end(text: str, at: int) -> tuple[int, int]:
+    """Where the sentence at ``at`` stops, and where the next one begins."""
+    for match in _STOP.finditer(text, at):
+        if _ends(text, match):
+            return match.start() + len(match.group().rstrip()), match.end()
+        if match.start() > at + 4 * REACH:
+            break
+    stop = min(len(text), at + 5 * REACH)
+    return (len(text.rstrip()), len(text)) if stop == len(text) else (stop, stop)
 
 
 def _bounds(text: str, at: int) -> tuple[int, int]:
     """The sentence around ``at``, or ``REACH`` to either side where it is longer."""
     low = max(0, at - REACH)
     start = low
-    for match in _END.finditer(text, low, at + 1):  # one more, so that the letter behind an end is seen
-        start = match.end() if match.end() <= at else start
+    for match in _STOP.finditer(text, low, at):
+        if _ends(text, match):
+            start = match.end()
     if start == low and low:
         space = text.find(" ", low, at)
         start = space + 1 if space >= 0 else low
-    end = _END.search(text, at)
-    stop = len(text.rstrip()) if end is None else end.start() + len(end.group().rstrip())
+    stop, _ = _next_end(text, at)
     return start, min(stop, at + REACH) if stop > at else min(len(text), at + REACH)
 
 
 def _weigh(text: str, start: int, end: int, query: Wanted, language: str, fits: float) -> _Sentence:
-    places = [
-        (token.position, word)
-        for token in analyze(text[start:end], language)
-        if (word := _word_of(token.forms, query)) >= 0
-    ]
-    words = frozenset(word for _, word in places)
+    sentence = text[start:end]
+    found = hits(sentence, query, language)
+    words = frozenset(hit.word for hit in found)
     worth = sum(query.weights[word] for word in words)
     close = sum(
-        min(query.weights[a], query.weights[b]) / (next_at - at)
-        for (at, a), (next_at, b) in pairwise(places)
-        if a != b and next_at > at
+        min(query.weights[one.word], query.weights[other.word]) / max(1, sentence.count(" ", one.end, other.start))
+        for one, other in pairwise(found)
+        if one.word != other.word
     )
     early = 0.1 / (1.0 + start / 500)
     return _Sentence(start, end, words, fits * (worth + 0.5 * close) + early)
@@ -240,8 +218,7 @@ def _with_next(text: str, start: int, end: int, limit: int) -> int:
         begin = end + (following.end() if following else 0)
         if begin >= len(text) or ("\n" in text[end:begin] and text[end - 1] in _FULL_STOPS):
             return end
-        match = _END.search(text, begin)
-        stop = len(text.rstrip()) if match is None else match.start() + len(match.group().rstrip())
+        stop, _ = _next_end(text, begin)
         if stop - start > limit or stop <= end:
             return end
         end = stop
@@ -250,15 +227,14 @@ def _with_next(text: str, start: int, end: int, limit: int) -> int:
 
 def _cropped(sentence: str, query: Wanted, language: str, limit: int) -> str:
     """The stretch of a long sentence, cut between words, that holds most of the query's words."""
-    tokens = analyze(sentence, language)
-    hits = [(token.start, token.end, word) for token in tokens if (word := _word_of(token.forms, query)) >= 0]
+    found = hits(sentence, query, language)
     room = limit - 2
     best, best_worth = (0, min(len(sentence), room)), -1.0
-    for i, (start, _, _) in enumerate(hits):
-        inside = [hit for hit in hits[i:] if hit[1] - start <= room]
-        worth = sum(query.weights[word] for word in {word for _, _, word in inside})
+    for i, (start, _, _) in enumerate(found):
+        inside = [hit for hit in found[i:] if hit.end - start <= room]
+        worth = sum(query.weights[word] for word in {hit.word for hit in inside})
         if worth > best_worth:
-            slack = (room - (inside[-1][1] - start if inside else 0)) // 2
+            slack = (room - (inside[-1].end - start if inside else 0)) // 2
             begin = max(0, min(start - slack, len(sentence) - room))
             best, best_worth = (begin, min(len(sentence), begin + room)), worth
     return _at_words(sentence, *best)

@@ -17,6 +17,8 @@ _SPACES = re.compile(r"\s+")
 
 def clean(text: str) -> str:
     """``text`` on one line, without anything that is not to be seen."""
+    if text.isprintable() and text.isascii() and "  " not in text:  # the usual case, at once
+        return text.strip()
     return _SPACES.sub(" ", _UNSEEN.sub(" ", text)).strip()
 
 

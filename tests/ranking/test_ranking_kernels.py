@@ -1,0 +1,70 @@
+"""The kernel of places says what the plain functions of ``features`` say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from periplus.ranking import Places, features
+from periplus.ranking.evidence import ADDRESS, BODY, HEADINGS, TITLE
+from periplus.ranking.kernels import COLUMNS, places
+
+WORDS = 4
+HOST = 8.0
+
+
+def by_hand(seen, row, weights, length):
+    title, body, headings, address = (seen[field][row] for field in (TITLE, BODY, HEADINGS, ADDRESS))
+    words = len(weights)
+    in_title = len({position for position, _ in title})
+    return [
+        features.nearness(body, weights),
+        features.phrase_share(body, words) if words > 1 else 0.0,
+        features.phrase_share(headings, words),
+        features.common_subsequence(title, words),
+        (in_title / max(length, 1.0, in_title)) ** 2,
+        1.0 / (1.0 + features.first_position(title)),
+        len({word for position, word in address if position < HOST}) / words,
+        len({word for position, word in address if position >= HOST}) / words,
+    ]
+
+
+def sightings(words):
+    pairs = st.sets(st.tuples(st.integers(0, 30), st.integers(0, words - 1)), max_size=14)
+    return pairs.map(lambda found: tuple(sorted(found)))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data(), st.integers(1, WORDS), st.integers(1, 3))
+def test_every_feature_is_that_of_the_plain_function(data, words, count):
+    seen = {
+        field: tuple(data.draw(sightings(words)) for _ in range(count)) for field in (TITLE, BODY, HEADINGS, ADDRESS)
+    }
+    weights = data.draw(st.lists(st.floats(0.0, 5.0), min_size=words, max_size=words))
+    where = Places.of(seen, count)
+    table = np.zeros(count * len(COLUMNS))
+    lengths = np.arange(3.0, 3.0 + count)
+    places(
+        where.ends.reshape(-1),
+        where.positions,
+        where.words,
+        np.array(weights),
+        lengths,
+        np.full(count, HOST),
+        features.NEAR_WINDOW,
+        features.SWAPPED,
+        table,
+    )
+    for row, found in enumerate(table.reshape(count, len(COLUMNS)).tolist()):
+        assert found == pytest.approx(by_hand(seen, row, weights, float(lengths[row])), abs=1e-9)
+
+
+def test_places_give_back_what_they_were_made_of():
+    seen = {BODY: (((3, 0), (4, 1)), ()), TITLE: ((), ((0, 1),))}
+    where = Places.of(seen, 2)
+    assert where.seen(BODY) == seen[BODY]
+    assert where.seen(TITLE) == seen[TITLE]
+    assert where.seen(ADDRESS) == ((), ())
+    assert Places.none(2).seen(BODY) == ((), ())
