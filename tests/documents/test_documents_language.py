@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from periplus.documents import content_hash, distance, simhash
@@ -41,6 +41,7 @@ def test_short_texts_have_no_language(text):
     assert detect(text) == ""
 
 
+@settings(deadline=None)  # the second opinion's model is loaded once
 @given(st.text())
 def test_any_text_has_a_language_or_none(text):
     assert len(detect(text)) <= 3
@@ -100,3 +101,8 @@ def test_a_long_text_counts_up_to_its_bound():
 
 def test_exact_hash_is_of_the_bytes():
     assert content_hash(b"a") == content_hash(b"a") != content_hash(b"b")
+
+
+@pytest.mark.parametrize("text", ["És possible que necessiteu confirmar el", "Bus 001 Device 003: ID 0bda:5621"])
+def test_short_texts_on_which_opinions_differ_have_no_language(text):
+    assert detect(text) == ""

@@ -11,10 +11,22 @@ import pycld2
 
 _SAMPLE: Final = 2000  # characters that are looked at
 _SHORTEST: Final = 20  # letters; less says nothing
-_SECOND_FROM: Final = 60  # letters from which the second opinion is worth asking
+_SECOND_FROM: Final = 60  # letters below which both opinions must agree
 _SECOND_SURE: Final = 0.9
+_CODE: Final = 2  # letters of a code
 _ONE_SCRIPT: Final = 4  # letters that suffice where the script belongs to one language
-_CODES: Final = {"iw": "he", "in": "id", "jw": "jv", "mo": "ro", "no": "no", "nb": "no", "nn": "no", "zh-Hant": "zh"}
+_CODES: Final = {
+    "iw": "he",
+    "in": "id",
+    "jw": "jv",
+    "mo": "ro",
+    "no": "no",
+    "nb": "no",
+    "nn": "no",
+    "zh-Hant": "zh",
+    "wuu": "zh",
+    "yue": "zh",
+}
 _SINGLE_SCRIPT: Final = frozenset({"ja", "ko", "th", "el", "he", "ka", "hy", "km", "lo", "my", "ta", "te", "zh"})
 
 _second: list[Any] = []  # the loaded py3langid identifier, once it was needed
@@ -27,13 +39,16 @@ def detect(text: str, hint: str = "") -> str:
     if letters < _ONE_SCRIPT:
         return ""
     code, reliable, share = _first_opinion(sample, hint)
-    if reliable and (letters >= _SHORTEST or code in _SINGLE_SCRIPT):
+    if reliable and (letters >= _SECOND_FROM or code in _SINGLE_SCRIPT):
         return code
-    if letters < _SECOND_FROM:
+    if letters < _SHORTEST:
         return ""
     second, confidence = _second_opinion(sample)
-    agreed = second == code and share > 0
-    return second if agreed or confidence >= _SECOND_SURE else ""
+    if second == code and share > 0:
+        return code
+    # A longer text may be decided by the second opinion alone; codes of three letters are not ours.
+    decided = letters >= _SECOND_FROM and confidence >= _SECOND_SURE and len(second) == _CODE
+    return second if decided else ""
 
 
 def _sample(text: str) -> str:
