@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format bench bench-crawl bench-rank bench-extract bench-index docs lock soak clean
+.PHONY: help test lint format bench bench-crawl bench-documents bench-language bench-rank bench-extract bench-index docs lock soak clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -58,6 +58,9 @@ soak-frontier: environment  ## ten million addresses in the frontier: speed and 
 
 bench-rank: bench-environment  ## PageRank against scipy, igraph, scikit-network, networkx, NetworKit; ARGS="--all"
 	.venv-bench/bin/python -m bench.rank $(ARGS)
+
+bench-documents: bench-environment  ## pages to documents, and turbohtml against selectolax; ARGS="--web FOLDER"
+	.venv-bench/bin/python -m bench.documents $(ARGS)
 
 bench-language: bench-environment  ## the language found for translated manuals, and for short texts
 	.venv-bench/bin/python -m bench.language $(ARGS)
