@@ -10,6 +10,7 @@ import msgspec
 from periplus import __version__, addresses
 from periplus.app.panels import CollectionPanels
 from periplus.crawl import host_report
+from periplus.graph import RankStore
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
@@ -60,7 +61,20 @@ class CollectionBackend:
         if report is None and not best:
             return None
         pages = [{"url": result.url, "title": result.title} for result in best or ()]
-        return {**(report or {}), "host": host, "documents": best.total.value if best else 0, "best": pages}
+        languages = list(dict.fromkeys(result.language for result in best or () if result.language))
+        known = {"documents": best.total.value if best else 0, "best": pages, "languages": languages}
+        return {**(report or {}), **known, **self._standing(host), "host": host}
+
+    def _standing(self, host: str) -> dict[str, Any]:
+        """How the host stands among all: its rank, its place, and the sites that link to it."""
+        table = RankStore(self._collection.folder / "ranks").current()
+        key = addresses.host_key(host)
+        rank = table.host_rank(key) if table else None
+        if table is None or not rank:
+            return {}
+        note = table.host_note(key)
+        place = 1 + int((table.host_ranks > rank).sum())
+        return {"rank": rank, "place": place, "hosts": table.hosts, "sites": note.sites if note else 0}
 
     def bot_report(self, host: str) -> dict[str, Any] | None:
         report = host_report(self._collection.database, host.strip().lower())

@@ -78,6 +78,7 @@ def environment(assets: Assets, catalogues: Catalogues) -> jinja2.Environment:
         rate=rate,
         pretty=pretty,
         without_scheme=without_scheme,
+        language_name=language_name,
     )
     return env
 
