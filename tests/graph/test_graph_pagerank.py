@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from graph_samples import slow_pagerank
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from periplus.errors import UsageError
@@ -44,10 +44,13 @@ def make(request, monkeypatch):
     self_links=st.booleans(),
     form=st.sampled_from(["probability", "classic"]),
     personal=st.booleans(),
+    threads=st.integers(1, 3),
     data=st.data(),
 )
-@settings(max_examples=60, deadline=None)
-def test_every_policy_equals_the_obvious_one(dangling, graph, damping, self_links, form, personal, data) -> None:
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_policy_equals_the_obvious_one(
+    make, dangling, graph, damping, self_links, form, personal, threads, data
+) -> None:
     edges, count = graph
     teleport = data.draw(st.lists(st.integers(1, 5), min_size=count, max_size=count)) if personal else None
     options = {"damping": damping, "dangling": dangling, "self_links": self_links, "form": form}
@@ -57,6 +60,7 @@ def test_every_policy_equals_the_obvious_one(dangling, graph, damping, self_link
         teleport=None if teleport is None else np.array(teleport, np.float64),
         tolerance=1e-14,
         max_iterations=400,
+        threads=threads,
         **options,
     )
     assert np.abs(found.ranks - expected).sum() < 1e-11 * max(1, expected.sum())
@@ -120,6 +124,49 @@ def test_the_convergence_table() -> None:
     assert all(a.seconds <= b.seconds for a, b in zip(found.history, found.history[1:], strict=False))
     assert found.converged
     assert found.difference <= 1e-10 < found.history[-2].difference
+
+
+def large_graph():
+    random = np.random.default_rng(4)
+    sources, targets = random.integers(0, 3000, 20_000), (random.pareto(1.0, 20_000) * 40).astype(np.int64) % 4000
+    return from_edges(sources, targets, 4000)
+
+
+def test_sweeps_need_few_iterations_and_keep_their_promise(monkeypatch) -> None:
+    plain = pagerank(large_graph(), tolerance=1e-14)
+    monkeypatch.setattr(steps, "COMPILED_FROM", 0)
+    for tolerance in (1e-4, 1e-7, 1e-10):
+        for threads in (1, 2, 5):
+            found = pagerank(large_graph(), tolerance=tolerance, threads=threads)
+            assert np.abs(found.ranks - plain.ranks).sum() <= 0.85 / 0.15 * found.difference + 1e-13
+    quickly_mixed = pagerank(large_graph(), dangling="normalise").iterations
+    assert found.iterations <= quickly_mixed
+    slowly_mixed = pagerank(ring_with_chords(), dangling="normalise").iterations
+    assert pagerank(ring_with_chords()).iterations < 0.5 * slowly_mixed
+
+
+def test_threads_do_not_race(monkeypatch) -> None:
+    monkeypatch.setattr(steps, "COMPILED_FROM", 0)
+    first = pagerank(large_graph(), threads=3).ranks
+    for _ in range(3):
+        assert pagerank(large_graph(), threads=3).ranks.tolist() == first.tolist()
+
+
+def test_a_warm_start_of_sweeps(monkeypatch) -> None:
+    monkeypatch.setattr(steps, "COMPILED_FROM", 0)
+    cold = pagerank(large_graph())
+    warm = pagerank(large_graph(), start=cold.ranks)
+    assert warm.iterations <= 2 < cold.iterations
+    assert np.abs(warm.ranks - cold.ranks).sum() < 1e-9
+
+
+@pytest.mark.parametrize("dangling", POLICIES)
+def test_all_dangling(dangling, make) -> None:
+    """A star: one vertex links to all others, which link to nothing."""
+    edges = [(0, vertex) for vertex in range(1, 50)]
+    expected = slow_pagerank(edges, 50, dangling=dangling)
+    found = pagerank(graph_of(edges, 50), dangling=dangling, tolerance=1e-14)
+    assert np.abs(found.ranks - expected).sum() < 1e-12
 
 
 def test_testing_only_now_and_then() -> None:

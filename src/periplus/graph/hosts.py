@@ -2,8 +2,8 @@
 
 Signs, each from 0 to 1, and what is left of the weight of a host's links to other hosts:
 
-    exchange   most sites that link to it are linked back:   ramp(share, 0.5, 0.9) * n / (n + 10),  n linking sites
-    crowd      many hosts of few sites or addresses link in: ramp(1 - sites / hosts, 0.5, 0.9) * n / (n + 10),  n hosts
+    exchange   most sites that link to it are linked back:   ramp(share, 0.5, 0.9) * n / (n + 30),  n linking sites
+    crowd      many hosts of few sites or addresses link in: ramp(1 - sites / hosts, 0.5, 0.9) * n / (n + 30),  n hosts
     unvouched  little trust arrives from the core of the web: 0.8 * (1 - ramp(trust, 0.05, 0.5))
 
     weight = (1 - 0.95 exchange) (1 - 0.95 crowd) (1 - unvouched);      spam score = 1 - weight
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 CORE_LINKS: Final = 2  # unreturned links from sites of the core that make a host one of it
 LEAST_CORE: Final = 10  # hosts
 TRUST_RAMP: Final = (0.05, 0.5)  # from not vouched for at all to fully
-EVIDENCE: Final = 10.0  # linking sites at which a sign weighs half
+EVIDENCE: Final = 30.0  # linking sites at which a sign weighs half
 SHARE_RAMP: Final = (0.5, 0.9)
 MOST: Final = 0.95  # what exchange or crowd can take away
 UNVOUCHED: Final = 0.8

@@ -62,7 +62,10 @@ def pull(
     sums[2] = total
 
 
-_SWEEP = signature("void", *(R_I64, R_U32, R_F64, R_F64, R_F64, R_F64, F64, F64, I64, M_F64, M_F64, M_F64, I64, I64))
+_SWEEP = signature(
+    "void", *(R_I64, R_U32, R_F64, R_F64, R_F64, R_F64, R_F64, F64, F64, I64, M_F64, M_F64, M_F64, I64, I64)
+)
+_HEARD = signature("void", *(R_I64, R_U32, R_F64, R_F64, M_F64, I64, I64))
 
 
 @kernel(_SWEEP)
@@ -72,19 +75,22 @@ def sweep(
     weights: Any,  # empty: all are 1
     inverse: Any,  # one over weight out; 0 for a sink
     leak: Any,  # share of a rank that follows no edge
+    heard: Any,  # share of a rank that reaches vertices that are no sinks
     teleport: Any,  # one value for all vertices, or one each
     damping: float,
     base: float,  # what teleport is multiplied with
     sinks: int,  # 1: only sinks, else all others
     rank: Any,
     share: Any,  # rank over weight out, this thread's view of it
-    sums: Any,  # difference, mass that follows edges
+    sums: Any,  # difference, mass that follows edges, mass, mass that reaches vertices that are no sinks
     start: int,
     stop: int,
 ) -> None:
     """Replaces the ranks from ``start`` to ``stop`` by what their equations give, one after the other."""
     difference = 0.0
     followed = 0.0
+    total = 0.0
+    reaching = 0.0
     personal = len(teleport) > 1
     weighted = len(weights) > 0
     for vertex in range(start, stop):
@@ -109,11 +115,26 @@ def sweep(
         value = damping * (received + other) + base * (teleport[vertex] if personal else teleport[0])
         difference += abs(value - rank[vertex])
         followed += value * (1.0 - leak[vertex])
+        total += value
+        reaching += value * heard[vertex]
         rank[vertex] = value
         if part != 0.0:
             share[vertex] = value * part
     sums[0] = difference
     sums[1] = followed
+    sums[2] = total
+    sums[3] = reaching
+
+
+@kernel(_HEARD)
+def find_heard(offsets: Any, sources: Any, weights: Any, inverse: Any, heard: Any, start: int, stop: int) -> None:
+    """Adds to each vertex the share of its rank that reaches vertices from ``start`` to ``stop`` that are no sinks."""
+    weighted = len(weights) > 0
+    for vertex in range(start, stop):
+        if inverse[vertex] != 0.0:
+            for edge in range(offsets[vertex], offsets[vertex + 1]):
+                source = sources[edge]
+                heard[source] += (weights[edge] if weighted else 1.0) * inverse[source]
 
 
 _MEASURE = signature("void", *(R_F64, R_F64, R_F64, R_F64, M_F64, I64, I64))

@@ -90,7 +90,7 @@ class Runs:
         name = f"{FOLDER}/{FORMAT}-{number:08d}.npz"
         try:
             return _decoded(self._files.read(name))
-        except (NotFound, ValueError, KeyError, zipfile.BadZipFile):
+        except (NotFound, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             run = make_run(self._batches, number)
             self._files.write(name, _encoded(run))
             return run
