@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawl.crash_soak import soak
 from crawl.voyages import settings_for
 from periplus import archive
 from periplus.crawl import Crawler
+from periplus.demo import html
 from periplus.errors import StorageError
-from web.faults import Hang
+from web.faults import Drop, Hang
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
@@ -148,3 +150,16 @@ def test_a_full_disk_is_one_clear_error(voyage: Voyage, mock_web: MockWeb, monke
 
 def archive_files(voyage: Voyage) -> list[Path]:
     return sorted((voyage.folder / "archive").glob("*.warc.gz"))
+
+
+def test_kills_at_random_moments_with_one_and_two_workers(tmp_path: Path) -> None:
+    figures = soak(tmp_path, kills=2, pages=8, seed=3)
+    assert figures["kills"] >= 2
+
+
+def test_a_connection_that_breaks_is_not_asked_again_at_once(voyage: Voyage, mock_web: MockWeb) -> None:
+    mock_web.page("http://a.test/", links=["/torn"])
+    mock_web.at("http://a.test/torn", [Drop("request"), html("<p>An answer after all.")])
+    voyage.run(mock_web, "http://a.test/")
+    first, second = mock_web.requests("a.test", "/torn")
+    assert second.monotonic - first.monotonic >= 0.1  # five delays

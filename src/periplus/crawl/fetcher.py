@@ -117,6 +117,8 @@ class Fetcher:
             max_field_size=HEAD_LIMIT,
             trust_env=False,
         )
+        # A connection that breaks is asked again by the client itself, at once; our own retries keep the gap.
+        self._session._retry_connection = False  # noqa: SLF001 - there is no public way
         return self
 
     async def __aexit__(self, *exception: object) -> None:
