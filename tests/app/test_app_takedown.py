@@ -38,6 +38,7 @@ def test_a_page_is_found_by_nothing_any_more(collection):
     assert len(removal.archived) == 2
     assert victim.url not in [hit.url for hit in collection.search(victim.title, k=50)]
     assert victim.title not in [suggestion.text for suggestion in collection.suggest(words, 50)]
+    assert collection.engine.stored(victim.url) is None  # what the cached view shows
     assert "taken down" in collection.inspect(victim.url).verdict
     collection.rank()
     collection.index(rebuild=True)

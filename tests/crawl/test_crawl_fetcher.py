@@ -226,6 +226,31 @@ async def test_dns_answers_are_guarded_cached_and_checked_again(mock_dns: MockDn
     assert resolver.forbids("127.0.0.1", 80)
 
 
+async def test_dns_answers_hold_as_long_as_they_say_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, asked = [1_000.0], []
+    ttls = {"short.example": 1.0, "fair.example": 300.0, "long.example": 1e9}
+
+    async def lookup(name: str) -> tuple[list[str], float]:
+        asked.append(name)
+        return ["93.184.216.34"], ttls[name]
+
+    monkeypatch.setattr("periplus.crawl.resolver.time.monotonic", lambda: clock[0])
+    resolver = Resolver(Mapping(()), allow_private=False, lookup=lookup)
+    steps = (
+        (0.0, ["short.example", "fair.example", "long.example"]),
+        (59.0, []),
+        (2.0, ["short.example"]),
+        (240.0, ["short.example", "fair.example"]),
+        (3_600.0, ["short.example", "fair.example", "long.example"]),
+    )
+    for passed, expected in steps:
+        clock[0] += passed
+        asked.clear()
+        for name in ttls:
+            await resolver.route(name, 80)
+        assert asked == expected
+
+
 async def test_the_next_address_is_tried_after_a_failure() -> None:
     async def lookup(_: str) -> tuple[list[str], float]:
         return ["93.184.216.34", "93.184.216.35"], 60.0

@@ -165,11 +165,17 @@ def _named(tx: Transaction, urls: Sequence[str]) -> set[str]:
 
 
 def _refuse(tx: Transaction, target: str, is_host: bool, now: float) -> list[UrlRow]:
-    """Refuse all known addresses of the target; the rows as they were."""
+    """Refuse all known addresses of the target; the rows as they were.
+
+    The host's row is locked first, as a group commit does: it either comes before, and its rows are refused here, or
+    comes after, and sees what was written down.
+    """
+    host = addresses.host_key(target if is_host else addresses.host(target))
+    tx.rows(f"SELECT key FROM hosts WHERE key = ?{tx.row_lock}", (host,))  # noqa: S608
     where, value = ("host = ?", addresses.host_key(target)) if is_host else ("key = ?", addresses.key(target))
     rows = [UrlRow(*row) for row in tx.rows(f"{_URLS} WHERE {where} AND (reason <> ? OR pending = 1)", (value, REASON))]
     tx.executemany(_REFUSE, [(REFUSED, REASON, REASON, NEVER, int(_had(row)), now, row.key) for row in rows])
-    tx.execute(_RECOUNT, (addresses.host_key(target if is_host else addresses.host(target)),))
+    tx.execute(_RECOUNT, (host,))
     return rows
 
 

@@ -1,0 +1,64 @@
+"""The flags for own sites, as they are typed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from periplus.cli.main import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from periplus.demo import Reply, Request
+    from web.mock_web import MockWeb
+
+SECRET = "swordfish-9261"
+
+
+def test_flags_for_own_sites(tmp_path: Path, mock_web: MockWeb, capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def answer(request: Request) -> Reply:
+        from periplus.demo import html
+
+        seen.append((request.header("x-token"), request.header("authorization")))
+        return html("<p>Words for those who may read them.")
+
+    mock_web.host("own.test", answer)
+    password = tmp_path / "password"
+    password.write_text(SECRET)
+    words = ["crawl", "http://own.test/", "--dir", str(tmp_path / "c"), "--json", "--delay", "0.01"]
+    words += ["--resolve", mock_web.resolve[0], "--header", f"own.test=X-Token: {SECRET}"]
+    words += ["--auth", f"own.test=mate:{password}", "--max-bandwidth", "5MB", "--hours", "0-24", "--tls", "note"]
+    assert run(words) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["pages"] == 1
+    assert "at most 5,000,000 bytes/s, only at 0-24 o'clock" in told.err
+    assert SECRET not in told.out + told.err
+    assert {token for token, _ in seen} == {SECRET}
+    assert all(login.startswith("Basic ") for _, login in seen)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--header", f"own.test={SECRET}"],
+        ["--auth", "own.test=mate"],
+        ["--proxy", f"ftp://me:{SECRET}@proxy.test/"],
+        ["--max-bandwidth", "fast"],
+        ["--hours", "night"],
+        ["--tls", "never"],
+    ],
+)
+def test_wrong_flags_are_said_in_one_line_before_anything_is_asked(
+    tmp_path: Path, mock_web: MockWeb, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    words = ["crawl", "http://own.test/", "--dir", str(tmp_path / "c"), "--resolve", mock_web.resolve[0], *flags]
+    assert run(words) == 2
+    told = capsys.readouterr()
+    assert SECRET not in told.out + told.err
+    assert "Traceback" not in told.err
+    assert mock_web.requests() == []
