@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format bench bench-crawl bench-documents bench-language bench-rank bench-extract bench-index docs lock soak clean
+.PHONY: help test lint format bench bench-crawl bench-documents bench-language bench-rank bench-extract bench-index docs lock soak soak-crash soak-frontier clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -52,6 +52,9 @@ bench-extract: bench-environment  ## main text of pages labelled by hand, agains
 
 bench-index: bench-environment  ## building and asking the index, against PISA, tantivy and bm25s; ARGS="--web FOLDER"
 	.venv-bench/bin/python -m bench.index $(ARGS)
+
+soak-crash: environment  ## a hundred kills at random moments of a crawl of a web with faults
+	$(PYTHON) tests/crawl/crash_soak.py $(ARGS)
 
 soak-frontier: environment  ## ten million addresses in the frontier: speed and memory; ARGS="--urls 1000000"
 	$(PYTHON) -m bench.frontier $(ARGS)
