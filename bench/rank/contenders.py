@@ -24,6 +24,7 @@ ITERATIONS = 80  # of plain power iteration to an error of 1e-9 on these graphs
 class Contender(ABC):
     name: str
     settings: tuple[float, ...] = (1e-9, 1e-10, 1e-11)
+    smallest = 0  # edges
     largest = 10**9  # edges; beyond, it would take hours or more memory than there is
     note = ""
 
@@ -143,7 +144,7 @@ class Networkit(Contender):
 class Networkx(Contender):
     name = "networkx"
     settings = (1e-10,)
-    largest = 20_000_000
+    smallest, largest = 5_000_000, 20_000_000
     note = "scipy inside; builds its matrix from the graph at every call"
 
     def build(self, edges: Edges) -> Any:

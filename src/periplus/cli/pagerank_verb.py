@@ -11,13 +11,13 @@ import typer
 
 from periplus.cli.output import messages
 from periplus.cli.progress import step
-from periplus.errors import StorageError
+from periplus.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TextIO
 
-    from periplus.graph.pagerank import Dangling, Form
+    from periplus.graph.pagerank import Dangling, Floats, Form
 
 
 def pagerank(
@@ -30,6 +30,9 @@ def pagerank(
     ] = "spread",
     self_links: Annotated[bool, typer.Option(help="keep links of a node to itself")] = True,
     form: Annotated[str, typer.Option(help="probability (sum 1) or classic (mean 1)")] = "probability",
+    trusted: Annotated[
+        list[str] | None, typer.Option(help="node that the random jumps lead to, instead of all; repeatable")
+    ] = None,
     check_every: Annotated[int, typer.Option(help="look at the difference every so many iterations")] = 1,
     table: Annotated[bool, typer.Option("--table", help="show the convergence table")] = False,
     nodes: Annotated[int, typer.Option(help="the nodes 0 to N-1 exist even without a link")] = 0,
@@ -49,6 +52,7 @@ def pagerank(
             dangling=cast("Dangling", dangling),
             self_links=self_links,
             form=cast("Form", form),
+            teleport=_teleport(listed.names, trusted) if trusted else None,
             check_every=check_every,
             progress=lambda done, change: bar.at(done, note=f"change {change:.1e}"),
         )
@@ -66,6 +70,18 @@ def pagerank(
             messages().print(f"  {row.iteration:>5}  {row.difference:.2e}  {row.seconds:8.3f}")
     with _target(out) as file:
         _write(file, listed.names, result.ranks.tolist())
+
+
+def _teleport(names: Sequence[object], trusted: Sequence[str]) -> Floats:
+    import numpy as np
+
+    places = {str(name): place for place, name in enumerate(names)}
+    weights = np.zeros(len(names))
+    for name in trusted:
+        if name not in places:
+            raise UsageError(f"there is no node {name}; --trusted names nodes of the edge list")
+        weights[places[name]] = 1.0
+    return weights
 
 
 @contextlib.contextmanager
