@@ -42,6 +42,15 @@ def test_flags_for_own_sites(tmp_path: Path, mock_web: MockWeb, capsys: pytest.C
     assert all(login.startswith("Basic ") for _, login in seen)
 
 
+def test_fetch_knows_logins_too(tmp_path: Path, mock_web: MockWeb, capsys: pytest.CaptureFixture[str]) -> None:
+    mock_web.page("http://own.test/", "<p>Words for the crew.")
+    words = ["fetch", "http://own.test/", "--resolve", mock_web.resolve[0], "--header", f"own.test=X-Token: {SECRET}"]
+    assert run([*words, "--json"]) == 0
+    told = capsys.readouterr()
+    assert SECRET not in told.out + told.err
+    assert [record.header("x-token") for record in mock_web.requests("own.test")] == [SECRET] * 2
+
+
 @pytest.mark.parametrize(
     "flags",
     [

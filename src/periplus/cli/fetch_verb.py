@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,10 +20,14 @@ def fetch(
     headers: Annotated[bool, typer.Option("--headers", help="print the response's headers, not its body")] = False,
     resolve: opt.Resolve = None,
     allow_private: opt.AllowPrivate = None,
+    header: opt.Header = None,
+    auth: opt.Auth = None,
+    proxy: opt.Proxy = None,
+    tls: opt.Tls = None,
     json: opt.Json = False,
 ) -> None:
     """Fetch one address as the crawler would, robots.txt first, and print its body."""
-    look = look_from_flags(url, resolve, allow_private)
+    look = look_from_flags(url, resolve, allow_private, headers=header, auth=auth, proxy=proxy, tls=tls)
     exchange = look.exchange
     for passed in look.redirects:
         messages().print(f"redirected from {passed}", soft_wrap=True)
@@ -41,11 +45,12 @@ def fetch(
         sys.stdout.buffer.write(exchange.body)
 
 
-def look_from_flags(url: str, resolve: list[str] | None, allow_private: bool | None) -> Look:
+def look_from_flags(url: str, resolve: list[str] | None, allow_private: bool | None, **more: Any) -> Look:
     from periplus import settings
     from periplus.app.looking import look_at
 
     flags = {"crawl.resolve": resolve, "crawl.allow_private": allow_private}
+    flags |= {f"crawl.{name}": value for name, value in more.items()}
     return look_at(url, settings.load(None, flags).values)
 
 
