@@ -67,7 +67,8 @@ class LinkFilter:
         if self.scope.is_open:
             self._note_foreign(urls, source.url)
         urls.pop(document.canonical, None)
-        itself = self.found(document.canonical, depth=source.depth, parent=source.key) if document.canonical else None
+        elsewhere = document.canonical not in ("", source.url)
+        itself = self.found(document.canonical, depth=source.depth, parent=source.key) if elsewhere else None
         listed = [found for url, kind in urls.items() if (found := self.of_link(url, source, kind)) is not None]
         return [itself, *listed] if itself is not None else listed
 
