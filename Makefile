@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format bench bench-crawl bench-documents bench-language bench-rank bench-extract bench-index docs lock soak soak-crash soak-frontier clean
+.PHONY: help test lint format relevance bench bench-search bench-crawl bench-documents bench-language bench-rank bench-extract bench-index docs lock soak soak-crash soak-frontier clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -38,6 +38,9 @@ lock:  ## resolve the newest allowed versions into requirements/*.lock (needs uv
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		pyproject.toml requirements/build.in requirements/bench.in -c requirements/base.lock -o requirements/bench.lock
 
+relevance: environment  ## every profile on every judged set, into docs/relevance.md; ARGS="--web FOLDER" adds known items
+	$(PYTHON) -m bench.relevance $(ARGS)
+
 bench:  ## the benchmarks there are (bench/README.md)
 	@grep -hE '^bench-[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
@@ -72,6 +75,9 @@ soak:  ## fuzz every reader of documents, SECONDS=60 each; ONLY="html pdf"
 	@PERIPLUS_VENV=$(abspath .venv-soak) scripts/environment base
 	@.venv-soak/bin/python -m pip install -q --disable-pip-version-check atheris==3.0.0
 	SECONDS=$(SECONDS) ONLY="$(ONLY)" .venv-soak/bin/python -m fuzz
+
+bench-search: environment  ## latency of a query, from the text typed to ten results; ARGS="--collection FOLDER"
+	$(PYTHON) -m bench.search $(ARGS)
 
 clean:  ## remove what make and the tests wrote
 	rm -rf .venv .venv.lock .venv-bench .venv-bench.lock .venv-soak .venv-soak.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist

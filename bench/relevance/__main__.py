@@ -6,50 +6,72 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bench.relevance import learn, report, sets
+from bench.relevance import known, learn, report, sets
 
 from periplus.evaluation import Scores, evaluate
 from periplus.evaluation.learning import Learner
-from periplus.ranking import PROFILES, ours
+from periplus.evaluation.scores import DEPTH
+from periplus.ranking import PROFILES
 from periplus.search.plan import MAX_SCORING
 
+if TYPE_CHECKING:
+    from periplus.app import Collection
+    from periplus.evaluation import Qrels, Queries
+
+KNOWN_DEPTH = 10
 PAGE = sets.ROOT / "docs" / "relevance.md"
 
 
 def scored(name: str) -> dict[str, Scores]:
     """Every profile on one set."""
     judged = sets.judged(name)
-    found = {}
     with sets.collection(name) as collection:
-        for profile in PROFILES:
-            found[profile] = evaluate(
-                lambda query, k, profile=profile: [i for i, _ in collection.engine.ranking(query, k, profile)],
-                judged.queries,
-                judged.qrels,
-                profile,
-            )
-            print(f"{name} {profile}: nDCG@10 {found[profile].mean('ndcg@10'):.4f}", file=sys.stderr, flush=True)
+        return {profile: _scores(collection, profile, judged.queries, judged.qrels, DEPTH) for profile in PROFILES}
+
+
+def _scores(collection: Collection, profile: str, queries: Queries, qrels: Qrels, depth: int) -> Scores:
+    def search(query: str, k: int) -> list[str]:
+        return [identifier for identifier, _ in collection.engine.ranking(query, k, profile)]
+
+    found = evaluate(search, queries, qrels, profile, depth)
+    print(f"{collection.folder.name} {profile}: nDCG@10 {found.mean('ndcg@10'):.4f}", file=sys.stderr, flush=True)
     return found
 
 
-def held_out(names: list[str]) -> dict[str, list[float]]:
-    """nDCG@10 of each query under weights that were learnt without it."""
-    data = learn.Judged(tuple(names))
+def scored_known(web: Path) -> dict[str, dict[str, Scores]]:
+    """Every profile on the known items of the hosts that nothing was learnt from."""
+    collection, items = known.build(web)
+    _, reported = known.halves(items)
+    found: dict[str, dict[str, Scores]] = {}
+    with collection:
+        for kind in known.KINDS:
+            queries, qrels = known.judgements([item for item in reported if item.kind == kind])
+            found[kind] = {name: _scores(collection, name, queries, qrels, KNOWN_DEPTH) for name in PROFILES}
+    return found
+
+
+def held_out(names: list[str], web: Path | None) -> dict[str, list[float]]:
+    """nDCG@10 of each judged query under weights that were learnt without it."""
+    data = learn.Judged(tuple(names), web)
     learner = Learner(data.problem())
-    return learn.by_set(data.cases, learner.cross_validated(learn.present(ours.weights())))
+    found = learn.by_set(data.cases, learner.cross_validated(learn.start()))
+    return {name: found[name] for name in names}
 
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="relevance", description=__doc__)
     options.add_argument("--sets", nargs="+", choices=sets.NAMES, default=list(sets.NAMES), metavar="SET")
+    options.add_argument("--web", type=Path, help="a local web of manuals, for known items")
     options.add_argument("--page", type=Path, default=PAGE, help="the page to write")
     options.add_argument("--json", type=Path, default=sets.CACHE / "result.json", help="where the figures go")
     chosen = options.parse_args()
     if not sets.DATA.is_dir():
         sys.exit(f"{sets.DATA} is missing: the judged sets are not part of this repository")
     results = {name: scored(name) for name in chosen.sets}
-    held = held_out(chosen.sets)
+    held = held_out(chosen.sets, chosen.web)
+    items = scored_known(chosen.web) if chosen.web else {}
     chosen.page.write_text(
         report.page(
             {
@@ -57,7 +79,7 @@ def main() -> None:
                 "ours": report.ours_table(results, held),
                 "published": report.published_table(results),
                 "longest": MAX_SCORING,
-                "known": "",
+                "known": report.known_section(items) if items else "",
             }
         ),
         encoding="utf-8",

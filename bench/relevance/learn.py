@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import copy
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from bench.relevance import known, sets
 from msgspec import structs
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from periplus.evaluation import Qrels, Queries
 
 LINKS = "link prior"
+START = Path(__file__).with_name("start.toml")
 
 # Shape parameters and what is tried: the weight of a title, how long texts are discounted, saturation, forms, length.
 SHAPES = {
@@ -98,6 +101,11 @@ def present(table: ours.Weights) -> Parameters:
     return shape | table.features | {LINKS: table.prior["links"]}
 
 
+def start() -> Parameters:
+    """Where learning begins: the weights as they were set by judgement, before anything was learnt."""
+    return present(msgspec.convert(tomllib.loads(START.read_text(encoding="utf-8")), ours.Weights))
+
+
 def by_set(cases: list[Case], values: list[float]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for case, value in zip(cases, values, strict=True):
@@ -112,21 +120,21 @@ def main() -> None:
     chosen = options.parse_args()
     data = Judged(tuple(chosen.sets), chosen.web)
     learner = Learner(data.problem())
-    start = present(ours.weights())
+    first = start()
     everything = range(len(data.cases))
-    now = learner.score(everything, start, (10,))
+    now = learner.score(everything, first, (10,))
     for name, values in by_set(data.cases, now).items():
         print("start", name, round(float(np.mean(values)), 4), flush=True)
-    held = learner.cross_validated(start)
-    final = learner.learn(everything, copy.copy(start))
+    final = learner.learn(everything, copy.copy(first))
+    for name, value in final.items():
+        print(f"{name} = {value}" + ("" if value == first[name] else f"   (was {first[name]})"), flush=True)
     fitted = learner.score(everything, final, (10,))
+    held = learner.cross_validated(first)
     for name, values in by_set(data.cases, held).items():
         before = by_set(data.cases, now)[name]
         p = randomisation_test(values, before)
         fit = float(np.mean(by_set(data.cases, fitted)[name]))
         print("held out", name, round(float(np.mean(values)), 4), "p", round(p, 3), "fitted", round(fit, 4))
-    for name, value in final.items():
-        print(f"{name} = {value}" + ("" if value == start[name] else f"   (was {start[name]})"))
 
 
 if __name__ == "__main__":

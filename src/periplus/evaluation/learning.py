@@ -22,6 +22,8 @@ ROUNDS = 6
 LEAST_GAIN = 5e-4  # in the objective; a smaller one is as likely chance, and changes nothing
 STEPS = (0.0, 0.5, 0.8, 1.25, 2.0)  # times the present value
 FIRST = (0.02, 0.05, 0.1, 0.2)  # tried where the present value is zero
+BASES_KEPT = 60
+NOWHERE = -1e9  # the score of a candidate that is not there
 DEPTHS = (10, 30)  # the objective is the mean of nDCG at both: the deeper one is less jumpy
 
 
@@ -55,15 +57,28 @@ def _discounted(gains: Values, depth: int) -> float:
 
 
 class Learner:
+    """Holds all cases in arrays of one shape: a query with fewer candidates than another is filled up with nothing."""
+
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._bases: dict[tuple[tuple[str, float], ...], list[tuple[Values, float]]] = {}
+        most = max((len(case.gains) for case in problem.cases), default=0)
+        self._features = np.stack([_filled(case.features, most) for case in problem.cases])
+        self._gains = np.stack([_filled(case.gains, most) for case in problem.cases])
+        self._ideal = np.array([case.ideal for case in problem.cases])
+        self._bases: dict[tuple[tuple[str, float], ...], tuple[Values, Values]] = {}
 
     def score(self, numbers: Sequence[int], parameters: Parameters, depths: Sequence[int] = DEPTHS) -> list[float]:
         """The mean nDCG over ``depths`` of each case."""
         weights = np.array([parameters[name] for name in self.problem.features])
-        bases = self._base(parameters)
-        return [self._case(number, weights, bases[number], depths) for number in numbers]
+        bases, scales = self._base(parameters)
+        rows = np.asarray(numbers, np.int64)
+        scores = bases[rows] + scales[rows, None] * (self._features[rows] @ weights)
+        order = np.argsort(-scores, axis=1, kind="stable")[:, : max(depths)]
+        gains = np.take_along_axis(self._gains[rows], order, axis=1)
+        discounted = gains / np.log2(np.arange(2, gains.shape[1] + 2))
+        found = [discounted[:, :depth].sum(axis=1) / self._ideal[rows, DEPTHS.index(depth)] for depth in depths]
+        values: list[float] = np.mean(found, axis=0).tolist()
+        return values
 
     def learn(self, numbers: Sequence[int], start: Parameters, rounds: int = ROUNDS) -> Parameters:
         """The parameters that are best on the given cases, from ``start`` on."""
@@ -110,18 +125,22 @@ class Learner:
         means = [sum(values) / len(values) for values in found.values()]
         return float(np.average(means, weights=weights))
 
-    def _case(self, number: int, weights: Values, base: tuple[Values, float], depths: Sequence[int]) -> float:
-        case = self.problem.cases[number]
-        scores = base[0] + base[1] * (case.features @ weights)
-        gains = case.gains[np.argsort(-scores, kind="stable")[: max(depths)]]
-        return float(np.mean([_discounted(gains, depth) / case.ideal[DEPTHS.index(depth)] for depth in depths]))
-
-    def _base(self, parameters: Parameters) -> list[tuple[Values, float]]:
+    def _base(self, parameters: Parameters) -> tuple[Values, Values]:
+        """Base scores by case and candidate, and what the features of a case are multiplied with."""
         shape = {name: parameters[name] for name in self.problem.shapes}
         key = tuple(sorted(shape.items()))
         if key not in self._bases:
-            if len(self._bases) > 200:
+            if len(self._bases) >= BASES_KEPT:
                 self._bases.clear()
             numbers = range(len(self.problem.cases))
-            self._bases[key] = [(self.problem.base(n, shape), self.problem.scale(n, shape)) for n in numbers]
+            most = self._gains.shape[1]
+            bases = np.stack([_filled(self.problem.base(number, shape), most, NOWHERE) for number in numbers])
+            scales = np.array([self.problem.scale(number, shape) for number in numbers])
+            self._bases[key] = (bases, scales)
         return self._bases[key]
+
+
+def _filled(values: Values, length: int, filler: float = 0.0) -> Values:
+    """``values`` with rows of ``filler`` at the end."""
+    missing = [(0, length - len(values)), *[(0, 0)] * (values.ndim - 1)]
+    return np.pad(values, missing, constant_values=filler)

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from periplus.search.plan import QueryWord
 
-MAX_PLACES = 60  # where one beginning may stand
+MAX_PLACES = 24  # where one beginning may stand
 MAX_TRIES = 600  # places where its letters may stand inside other words
 _STRETCH = re.compile(r"\S{1,64}")
+_ACCENTED = re.compile("[\u00c0-\u024f\u0370-\u03ff\u0400-\u045f\u1e00-\u1fff]")  # letters that have a bare form
 _PLAIN = re.compile(r"[\x00-\x7f]*")
 
 
@@ -90,7 +91,10 @@ _BARE = _Bare()
 
 def lowered(text: str) -> str:
     """``text`` in lower case and without accents, every letter at its place."""
-    return text.lower() if text.isascii() else text.translate(_BARE)
+    if text.isascii():
+        return text.lower()
+    low = text.lower()
+    return low if len(low) == len(text) and not _ACCENTED.search(text) else text.translate(_BARE)
 
 
 def hits(text: str, query: Wanted, language: str, low: str = "") -> list[Hit]:

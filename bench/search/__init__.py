@@ -1,0 +1,1 @@
+"""How long a query takes, from the text typed to ten finished results."""
