@@ -96,10 +96,10 @@ class BatchLog:
         for place, row in enumerate(rows):
             order[row] = texts.num_rows + place
         joined = pa.concat_tables([texts, schema.documents_table(list(rows.values()))], promote_options="default")
+        with self._staged("links", _emptied(self.links(number), rows)) as staged:
+            self._move(staged, links_name(number))  # first: who looks whether all is done looks at the documents
         with self._staged("documents", joined.select(texts.column_names).take(order)) as staged:
             self._move(staged, documents_name(number))
-        with self._staged("links", _emptied(self.links(number), rows)) as staged:
-            self._move(staged, links_name(number))
 
     # Files
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from periplus.documents import bounds
-from periplus.documents.html import tags
 from periplus.documents.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from turbohtml import Document, Element
+    from turbohtml import Element
 
     from periplus.documents.html.pieces import Findings
 
@@ -21,13 +20,12 @@ _ATTRIBUTES: Final = 64  # attributes of one tag that are looked at
 _READ: Final = frozenset({"canonical", "icon", "alternate", "amphtml", "search", "license", "author"})
 
 
-def gather(document: Document, found: Findings) -> None:
-    """Fill ``found`` with all but texts and links."""
-    root = document.root
-    if root is not None:
-        found.language = root.attr("lang") or root.attr("xml:lang") or ""
-    for element in document.select(tags.GATHERED):
-        _TAKERS[element.tag](element, found)
+def gather(elements: list[Element], found: Findings) -> None:
+    """Fill ``found`` with all but texts and links; ``elements`` are those of the page that ``tags.NOTICED`` names."""
+    for element in elements:
+        taker = _TAKERS.get(element.tag)
+        if taker is not None:
+            taker(element, found)
 
 
 def named(element: Element) -> dict[str, str]:

@@ -32,5 +32,6 @@ BLOCKS: Final = PLAIN_BLOCKS | CONTAINERS | MAIN | frozenset(HEADINGS) | CODE | 
 # An element with any of these below it is more than text and links, and must be walked through.
 PARTING: Final = BLOCKS | SKIPPED | FRAMES | {"br"}
 HIDING: Final = "[hidden],[style]"
-# What is gathered in one go, wherever it stands.
-GATHERED: Final = "title,meta,link,base,script,time,img"
+# What is gathered beforehand, wherever it stands.
+GATHERED: Final = _names("title meta link base script time img")
+NOTICED: Final = PARTING | GATHERED

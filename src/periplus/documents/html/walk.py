@@ -26,7 +26,7 @@ from periplus.documents.html.pieces import Block, Findings, Place, RawLink
 from periplus.documents.text import clean, clean_lines
 
 if TYPE_CHECKING:
-    from turbohtml import Document, Node
+    from turbohtml import Node
 
 _SELF_LINK_SIGNS: Final = frozenset({"¶", "#", "§", "🔗", "🔗︎", "\uf0c1"})
 _SIGN_CHARS: Final = 2  # of the longest of them
@@ -38,19 +38,22 @@ def walk(markup: str) -> Findings:
     """Walk over ``markup``; a bound that is reached ends the walk early and marks it truncated."""
     found = Findings()
     document = turbohtml.parse(markup, positions=False, allow_declarative_shadow_roots=False)
-    gather(document, found)
+    noticed = tags.NOTICED
+    elements = [element for element in document.iter_elements() if element.tag in noticed]
+    gather(elements, found)
     root = document.root
     if root is not None:
+        found.language = root.attr("lang") or root.attr("xml:lang") or ""
         hidden = [element for element in document.select(tags.HIDING) if _hides(element)]
-        _Walker(found, _mixed(document, hidden), frozenset(hidden)).run(root)
+        _Walker(found, _mixed(elements, hidden), frozenset(hidden)).run(root)
     return found
 
 
-def _mixed(document: Document, hidden: list[Element]) -> set[Node]:
+def _mixed(elements: list[Element], hidden: list[Element]) -> set[Node]:
     """The elements that are not plain."""
     parting = tags.PARTING
     found: set[Node] = set()
-    parters = [element for element in document.iter_elements() if element.tag in parting]
+    parters = [element for element in elements if element.tag in parting]
     for element in (*parters, *hidden):
         parent: Node | None = element.parent
         while parent is not None and parent not in found:
