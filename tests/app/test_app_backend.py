@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from periplus import Collection
 from periplus.app.backend import CollectionBackend
 from periplus.app.panels import INTERVALS, LONGEST, curves
+from periplus.app.starting import CrawlStarter
 from periplus.demo import DemoWeb
-from periplus.errors import Corrupt, UsageError
+from periplus.errors import Corrupt, StorageBusy, UsageError
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +140,28 @@ def test_status_and_site_are_plain(backend):
     assert site["best"]
     assert backend.site("nowhere.test") is None
     assert backend.bot_report("nowhere.test") is None
+
+
+def test_a_crawl_started_from_the_pages_makes_them_findable(tmp_path):
+    with DemoWeb() as web:
+        flags = {
+            "crawl.delay": 0.0, "crawl.ip_delay": 0.0, "crawl.workers": 1, "crawl.max_pages": 3,
+            "crawl.allow_private": True, "crawl.resolve": [f"*.localhost=127.0.0.1:{web.port}"],
+        }  # fmt: skip
+        with Collection(tmp_path / "c", flags=flags).create() as collection:
+            starter = CrawlStarter(collection)
+            seed = web.seeds()[0]
+            try:
+                assert starter.start([seed]) == [seed]
+                starter._child._thread.join(60)
+                assert starter.add(seed) == "known"
+                assert collection.status().pages == 3
+                assert collection.status().ranks is not None
+                assert collection.engine.ready
+            finally:
+                starter.close()
+            with collection.database.write() as tx:
+                sql = "UPDATE crawls SET state = 'running', ended = 0, at = ?, status = ?"
+                tx.execute(sql, (time.time(), '{"state":"running"}'))
+            with pytest.raises(StorageBusy, match="under way"):
+                starter.start([seed])

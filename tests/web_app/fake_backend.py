@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from periplus.errors import InvalidAddress, NotFound, NotReady, UsageError
+from periplus.errors import InvalidAddress, NotFound, NotReady, StorageBusy, UsageError
 from periplus.records import (
     Explanation,
     Inspection,
@@ -329,6 +329,19 @@ class FakeBackend:
     def command(self, name: str) -> None:
         self._check()
         self.commands.append(name)
+
+    def start(self, seeds: list[str]) -> list[str]:
+        self._check()
+        if "start" in self.commands:
+            raise StorageBusy("a crawl is under way; stop it first, or wait for its end")
+        self.commands.append("start")
+        return seeds
+
+    def add_page(self, url: str) -> str:
+        self._check()
+        if not url.startswith("http"):
+            raise InvalidAddress(f"{url!r} is not an http or https URL")
+        return "known" if any(note.url == url for note in self.notes) else "queued"
 
 
 def _score(note: Note, words: set[str]) -> float:

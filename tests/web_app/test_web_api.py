@@ -262,3 +262,44 @@ def test_metrics_have_bounded_labels(client):
 def test_head_is_answered_everywhere(client):
     for path in ("/", "/search?q=tide", "/api/v1/search?q=tide", "/healthz", "/static/style.css"):
         assert client.call("HEAD", path).status == 200
+
+
+# Orders
+
+
+def order(client, path, body, **headers):
+    return client.post(path, body, content_type="application/json", **headers)
+
+
+def test_a_crawl_is_started_with_seeds_and_only_once(client):
+    answer = order(client, "/api/v1/crawl", b'{"seeds": ["http://tides.test/"]}')
+
+    assert answer.status == 202
+    assert answer.json == {"seeds": ["http://tides.test/"], "status": "/api/v1/status"}
+    again = order(client, "/api/v1/crawl", b'{"seeds": ["http://tides.test/"]}')
+    assert (again.status, again.json["code"]) == (409, "storage-busy")
+
+
+def test_a_page_is_asked_for_and_where_to_look_is_told(client):
+    answer = order(client, "/api/v1/pages", b'{"url": "http://new.test/a?b=c"}')
+
+    assert (answer.status, answer.json["state"]) == (202, "queued")
+    assert client.get(answer.json["status"]).json["url"] == "http://new.test/a?b=c"
+    assert order(client, "/api/v1/pages", b'{"url": "http://tides.test/tables/"}').json["state"] == "known"
+    assert order(client, "/api/v1/pages", b'{"url": "mailto:x"}').json["code"] == "invalid-address"
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b'{"seeds": []}', b'{"seeds": "x"}', b'{"seeds": ["x"], "y": 1}', b"\xff"]
+)
+def test_a_wrong_body_is_named(client, body):
+    answer = order(client, "/api/v1/crawl", body)
+
+    assert (answer.status, answer.media_type) == (400, "application/problem+json")
+    assert "seeds" in answer.json["detail"]
+
+
+def test_orders_are_the_operators(guarded):
+    assert order(guarded, "/api/v1/crawl", b'{"seeds": ["http://tides.test/"]}').status == 401
+    assert order(guarded, "/api/v1/pages", b'{"url": "http://tides.test/"}').status == 401
+    assert order(guarded, "/api/v1/pages", b'{"url": "http://t.test/"}', authorization="Bearer s3same").status == 202

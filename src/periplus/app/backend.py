@@ -9,6 +9,7 @@ import msgspec
 
 from periplus import __version__, addresses
 from periplus.app.panels import CollectionPanels
+from periplus.app.starting import CrawlStarter
 from periplus.crawl import host_report
 from periplus.graph import RankStore
 
@@ -25,6 +26,7 @@ class CollectionBackend:
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self.panels = CollectionPanels(collection)
+        self._starter = CrawlStarter(collection)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         return self._collection.engine.search(request)
@@ -96,6 +98,12 @@ class CollectionBackend:
 
     def command(self, name: str) -> None:
         self._collection.command(name)
+
+    def start(self, seeds: list[str]) -> list[str]:
+        return self._starter.start(seeds)
+
+    def add_page(self, url: str) -> str:
+        return self._starter.add(url)
 
 
 def _iso(moment: float) -> str:

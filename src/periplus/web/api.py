@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.routing import Route
 
+from periplus.errors import UsageError
 from periplus.records import SearchAnswer
 from periplus.web.backend import COMMANDS
-from periplus.web.operations import OPERATIONS, AnalyzeAnswer, CommandAnswer, Operation, SuggestAnswer, search_request
+from periplus.web.operations import (
+    OPERATIONS,
+    PREFIX,
+    AnalyzeAnswer,
+    CommandAnswer,
+    CrawlStarted,
+    Operation,
+    PageAdded,
+    SuggestAnswer,
+    search_request,
+)
 from periplus.web.paging import address, has_next
 from periplus.web.parameters import read
 
@@ -43,10 +55,20 @@ def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
         if operation.operator:
             request.app.state.gate.check(request)
         values = read(operation.parameters, request.query_params.multi_items())
+        if operation.body is not None:
+            values["body"] = _body(await request.body(), operation.body)
         result = await run_in_threadpool(handler, request.app.state.backend, values)
         return _response(request, operation, result)
 
     return answer
+
+
+def _body(data: bytes, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        wanted = ", ".join(kind.__struct_fields__)
+        raise UsageError(f"the body is not a JSON object with {wanted}: {error}") from error
 
 
 def json_response(result: Any, status: int = 200, media_type: str = JSON, **headers: str) -> Response:
@@ -104,6 +126,15 @@ def status(backend: Backend, _values: dict[str, Any]) -> dict[str, Any]:
     return backend.status()
 
 
+def start(backend: Backend, values: dict[str, Any]) -> CrawlStarted:
+    return CrawlStarted(backend.start(values["body"].seeds), f"{PREFIX}/status")
+
+
+def add_page(backend: Backend, values: dict[str, Any]) -> PageAdded:
+    url = values["body"].url
+    return PageAdded(url, backend.add_page(url), f"{PREFIX}/inspect?{urlencode({'url': url})}")
+
+
 def command(name: str) -> Handler:
     def handler(backend: Backend, _values: dict[str, Any]) -> CommandAnswer:
         backend.command(name)
@@ -119,5 +150,7 @@ _HANDLERS: dict[str, Handler] = {
     "inspect": inspect,
     "analyze": analyze,
     "status": status,
+    "start": start,
+    "add_page": add_page,
     **{name: command(name) for name in COMMANDS},
 }

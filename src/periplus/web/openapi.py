@@ -17,11 +17,15 @@ _REFERENCE = "#/components/schemas/{name}"
 
 
 def document() -> dict[str, Any]:
-    kinds = [*(operation.answer for operation in OPERATIONS), Problem]
+    bodies = [operation.body for operation in OPERATIONS if operation.body is not None]
+    kinds = [*(operation.answer for operation in OPERATIONS), *bodies, Problem]
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
+    asked = dict(zip(bodies, schemas[len(OPERATIONS) :], strict=False))
     paths: dict[str, dict[str, Any]] = {}
     for operation, schema in zip(OPERATIONS, schemas, strict=False):
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schema, schemas[-1])
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(
+            operation, schema, schemas[-1], asked.get(operation.body)
+        )
     summary = "Search, and the state of crawl and index"
     return {
         "openapi": "3.1.0",
@@ -38,7 +42,9 @@ def document() -> dict[str, Any]:
     }
 
 
-def _operation(operation: Operation, schema: dict[str, Any], problem: dict[str, Any]) -> dict[str, Any]:
+def _operation(
+    operation: Operation, schema: dict[str, Any], problem: dict[str, Any], body: dict[str, Any] | None
+) -> dict[str, Any]:
     failed = {"description": "what is wrong", "content": {MEDIA_TYPE: {"schema": problem}}}
     described: dict[str, Any] = {
         "operationId": operation.name,
@@ -49,6 +55,8 @@ def _operation(operation: Operation, schema: dict[str, Any], problem: dict[str, 
             "default": failed,
         },
     }
+    if body is not None:
+        described["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
     if operation.operator:
         described["security"] = [{"operator": []}]
     return described

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from periplus.errors import UsageError
 from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, Suggestion
@@ -14,6 +14,9 @@ from periplus.web.parameters import Parameter
 PREFIX = "/api/v1"
 MAX_SIZE = 100
 MAX_DEPTH = 10_000  # results that can be paged through
+MAX_SEEDS = 1_000
+
+Address = Annotated[str, Meta(min_length=1, max_length=2_000)]
 
 
 class SuggestAnswer(Struct, frozen=True):
@@ -31,6 +34,25 @@ class CommandAnswer(Struct, frozen=True):
     accepted: bool = True
 
 
+class CrawlOrder(Struct, frozen=True, forbid_unknown_fields=True):
+    seeds: Annotated[list[Address], Meta(min_length=1, max_length=MAX_SEEDS)]
+
+
+class CrawlStarted(Struct, frozen=True):
+    seeds: list[str]
+    status: str  # where to look
+
+
+class PageOrder(Struct, frozen=True, forbid_unknown_fields=True):
+    url: Address
+
+
+class PageAdded(Struct, frozen=True):
+    url: str
+    state: str  # queued, or known when the crawl has it already
+    status: str  # where to look
+
+
 class Operation(Struct, frozen=True):
     name: str
     path: str
@@ -40,6 +62,7 @@ class Operation(Struct, frozen=True):
     method: str = "GET"
     operator: bool = False  # needs the operator's key
     status: int = 200
+    body: Any = None  # a struct that the JSON body must be
 
 
 _QUERY = Parameter("q", help="the query, as typed", required=True)
@@ -96,6 +119,28 @@ OPERATIONS = (
         AnalyzeAnswer,
     ),
     Operation("status", f"{PREFIX}/status", "Crawl, index and ranks now"),
+    Operation(
+        "start",
+        f"{PREFIX}/crawl",
+        "Start a crawl from seeds",
+        (),
+        CrawlStarted,
+        "POST",
+        operator=True,
+        status=202,
+        body=CrawlOrder,
+    ),
+    Operation(
+        "add_page",
+        f"{PREFIX}/pages",
+        "Crawl one address now",
+        (),
+        PageAdded,
+        "POST",
+        operator=True,
+        status=202,
+        body=PageOrder,
+    ),
     Operation("stop", f"{PREFIX}/crawl", "Stop the crawl", (), CommandAnswer, "DELETE", operator=True, status=202),
     *(
         Operation(

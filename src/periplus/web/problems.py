@@ -12,7 +12,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from periplus.errors import NotFound, NotReady, OverBudget, PeriplusError, UsageError
+from periplus.errors import NotFound, NotReady, OverBudget, PeriplusError, StorageBusy, UsageError
 from periplus.web.headers import secured
 from periplus.web.rendering import page
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "application/problem+json"
 
-_STATUS = ((UsageError, 400), (NotFound, 404), (NotReady, 503), (OverBudget, 503))
+_STATUS = ((UsageError, 400), (NotFound, 404), (NotReady, 503), (OverBudget, 503), (StorageBusy, 409))
 _PROGRAM_PATHS = ("/api/", "/alive", "/healthz", "/readyz", "/metrics")
 _SENTENCES = {
     401: "This page is for the operator.",
