@@ -157,6 +157,31 @@ def test_a_takedown_that_was_interrupted_is_finished_by_the_next_crawl(
     assert voyage.rows("SELECT key FROM meta WHERE key LIKE 'takedown%'") == []
 
 
+def test_a_crash_between_the_files_of_a_batch(
+    voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mock_web.page("http://a.test/", f"<p>{SECRET}", links=[("/1", SECRET)])
+    mock_web.page("http://a.test/1", "<p>Other words.", links=["/"])
+    voyage.run(mock_web, "http://a.test/")
+    number = next(n for n in _log(voyage).numbers() if "http://a.test/" in _log(voyage).addresses(n))
+    links = _log(voyage).links(number).num_rows
+    move = BatchLog._move
+
+    def failing(log: BatchLog, name: str, target: str) -> None:
+        if target == f"documents/{number:08d}.parquet":
+            raise KeyboardInterrupt
+        move(log, name, target)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(BatchLog, "_move", failing)
+        _take_down(voyage, "http://a.test/")
+    assert any(SECRET in str(row) for row in _all_rows(voyage))
+    assert _take_down(voyage, "http://a.test/").documents == 1
+    assert not any(SECRET in str(row) for row in _all_rows(voyage))
+    assert _log(voyage).links(number).num_rows == links
+    assert not list(voyage.folder.rglob("*.tmp*"))
+
+
 def test_unknown_targets_and_wrong_ones(voyage: Voyage, mock_web: MockWeb) -> None:
     removal = _take_down(voyage, "https://never.test/page")
     assert (removal.addresses, removal.archived, removal.documents) == ((), (), 0)
