@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from periplus.settings import CrawlSettings
 
 SMALL_FILE, FILES_KEPT = 20_000, 512  # characters of a robots.txt that is kept parsed, and how many are
+LARGE_KEPT = 4  # larger ones that are: one may take a quarter of a second to parse, and 8 MB
 BURSTS = (256, 64, 16)  # addresses of a host before others that wait get its place, a level
 
 
@@ -76,13 +77,19 @@ def rules_of(row: RobotsRow, token: str) -> Rules:
     """Rules from a stored robots.txt."""
     if row.reason:
         return Rules(ALLOW_ALL, row.fetched_at, row.expires_at, row.status, row.reason)
-    parse = _parsed if len(row.body) <= SMALL_FILE else RobotsFile.parse
+    parse = _parsed if len(row.body) <= SMALL_FILE else _parsed_large
     return Rules(parse(row.body, token), row.fetched_at, row.expires_at, row.status)
 
 
 @lru_cache(maxsize=FILES_KEPT)
 def _parsed(body: str, token: str) -> RobotsFile:
     """Hosts come and go, and many serve the same file; a parsed one is never changed."""
+    return RobotsFile.parse(body, token)
+
+
+@lru_cache(maxsize=LARGE_KEPT)
+def _parsed_large(body: str, token: str) -> RobotsFile:
+    """A host with a huge file gives its place away and gets it back without the file being parsed again."""
     return RobotsFile.parse(body, token)
 
 
