@@ -9,7 +9,7 @@ import pytest
 from periplus import addresses
 from periplus.crawl.frontier import FAMOUS, Frontier
 from periplus.crawl.hosts import BURSTS
-from periplus.crawl.rows import Bundle, Found
+from periplus.crawl.rows import Bundle, Found, HostChange, Rest
 from periplus.demo import html
 from web.faults import Hang
 
@@ -75,6 +75,20 @@ def test_budgets_grow_with_fame(database: Database, level: int, linked: int, exp
     assert frontier.budget(active.host) == expected
     assert FAMOUS == 20
     assert frontier.outlook(3).soonest >= 1.0
+
+
+def test_among_hosts_that_wait_the_higher_rank_comes_first(database: Database) -> None:
+    frontier = Frontier(database, lambda _: 2, host_queue=10, host_budget=1_000)
+    urls = ["http://low.test/", "http://high.test/", "http://unknown.test/"]
+    ranks = {addresses.host_key("low.test"): 0.2, addresses.host_key("high.test"): 3.0}
+    frontier.commit(Bundle(found=[Found(addresses.key(url), url, addresses.host(url)) for url in urls]), 1.0)
+    frontier.rank_hosts(lambda keys: [ranks.get(key, 0.0) for key in keys])
+    keys = [row.host.key for row in frontier.activate(2.0, 9, 1.0)]
+    asked = {key: HostChange(50.0, 2.0, 1.0, 0, "", "", 1) for key in keys}
+    frontier.commit(Bundle(hosts=asked, resting=dict.fromkeys(keys, Rest.MORE)), 3.0)
+    again = frontier.activate(100.0, 9, 1.0)
+    assert [row.host.name for row in again] == ["high.test", "low.test", "unknown.test"]
+    assert {row.host.ready_at for row in again} == {50.0}  # politeness is untouched
 
 
 def test_links_from_other_sites_are_counted(voyage: Voyage, mock_web: MockWeb) -> None:

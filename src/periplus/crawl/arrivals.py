@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from periplus.storage import Transaction
 
 IN_LIST = 500  # values of one IN (…)
+HEAD_START = 10.0  # seconds by which the highest rank (1) comes earlier among hosts that wait; never before ready_at
 _INSERT = f"INSERT INTO urls ({', '.join(NEW_COLUMNS)}) VALUES ({', '.join('?' * len(NEW_COLUMNS))})"  # noqa: S608
 _INSERT_PLAIN = (
     "INSERT INTO urls (key, url, host, depth, priority, parent, found_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, 0)"
@@ -128,8 +129,8 @@ def _count(tx: Transaction, fresh: list[Found], hosts: dict[str, int], result: C
     result.hosts = set(added)
     tx.executemany(
         "UPDATE hosts SET queued = queued + ?,"
-        " next_at = CASE WHEN next_at > ready_at THEN ready_at ELSE next_at END WHERE key = ?",
-        [(count, host) for host, count in sorted(added.items())],
+        " next_at = CASE WHEN next_at > ready_at THEN ready_at - rank * ? ELSE next_at END WHERE key = ?",
+        [(count, HEAD_START, host) for host, count in sorted(added.items())],
     )
 
 

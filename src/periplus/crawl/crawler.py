@@ -48,7 +48,10 @@ HOSTS_A_WORKER = 2  # … at so many hosts
 
 
 class Crawler:
-    """One crawl of a collection. ``run`` blocks; ``stop``, ``pause`` and ``resume`` may be called from any thread."""
+    """One crawl of a collection. ``run`` blocks; ``stop``, ``pause`` and ``resume`` may be called from any thread.
+
+    ``rank_of`` tells the ranks (0 to 1) of hosts by their keys: where many wait, the higher come first.
+    """
 
     def __init__(
         self,
@@ -58,12 +61,14 @@ class Crawler:
         progress: Callable[[CrawlStatus], None] | None = None,
         *,
         tls: ssl.SSLContext | None = None,
+        rank_of: Callable[[Sequence[int]], Sequence[float]] | None = None,
     ) -> None:
         self._folder = folder
         self._database = database
         self._settings = settings
         self._progress = progress
         self._tls = tls
+        self._rank_of = rank_of
         self._command = ""
         self._lock = threading.Lock()
 
@@ -73,7 +78,7 @@ class Crawler:
         with folder_lock(self._folder / LOCK, "crawling"):
             wait_for_old_workers(self._folder)
             session = _Session(self, self._folder, self._database, self._settings, self._tls)
-            session.prepare(listed, recrawl=recrawl)
+            session.prepare(listed, recrawl=recrawl, rank_of=self._rank_of)
             with asyncio.Runner(loop_factory=loop_factory()) as runner:
                 return runner.run(session.crawl(seconds))
 
@@ -129,7 +134,13 @@ class _Session:
         self._state = "running"
         self._watch: asyncio.Task[None] | None = None
 
-    def prepare(self, seeds: list[str], *, recrawl: bool) -> None:
+    def prepare(
+        self,
+        seeds: list[str],
+        *,
+        recrawl: bool,
+        rank_of: Callable[[Sequence[int]], Sequence[float]] | None = None,
+    ) -> None:
         """Recover, then put the seeds into the frontier."""
         crawl = self._settings.crawl
         if not (seeds or known_seeds(self._database)):
@@ -142,6 +153,8 @@ class _Session:
         keep_token(self._database, self._settings.bot.name)
         Recovery(self._folder, self._database, crawl, worker.frontier, worker.interpreter).run(recrawl=recrawl)
         worker.frontier.commit(Bundle(found=[_seed(url) for url in seeds], seeds=seeds), time.time())
+        if rank_of is not None:
+            worker.frontier.rank_hosts(rank_of)
         self._number, earlier = begin(self._database)
         with self._database.write() as tx:
             fill_pool(tx, self._number, crawl.max_pages)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from periplus import addresses
 from periplus.crawl import takedown
-from periplus.crawl.arrivals import Arrivals, marks, partition, parts_of
+from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, partition, parts_of
 from periplus.crawl.rows import (
     CHANGED_COLUMNS,
     FETCHED,
@@ -46,6 +46,7 @@ __all__ = ["Frontier", "partition"]
 LEVELS = 3
 TAKE = 32  # addresses of one host in memory
 LEAST_OF_A_PART, MARGIN = 8, 4  # hosts looked at in a partition: so many times its share, and at least a few
+RANKED_AT_ONCE = 5_000
 FAMOUS = 20  # a host of the last level gets its whole budget when so many sites, less one, link to it
 
 _URL_SELECT = f"SELECT {', '.join(URL_COLUMNS)} FROM urls"  # noqa: S608
@@ -202,6 +203,19 @@ class Frontier:
             rows += tx.rows(sql, (host.key, now, wanted - len(rows)))
         return [UrlRow(*row) for row in rows if row[0] not in exclude][:count]
 
+    def rank_hosts(self, rank_of: Callable[[Sequence[int]], Sequence[float]]) -> None:
+        """Take over what a published generation says of hosts, by their keys: 0 to 1, 0 when it knows nothing."""
+        last = -(1 << 63)
+        while True:
+            with self._database.write() as tx:
+                rows = tx.rows("SELECT key FROM hosts WHERE key > ? ORDER BY key LIMIT ?", (last, RANKED_AT_ONCE))
+                keys = [key for (key,) in rows]
+                ranks = [min(max(float(rank), 0.0), 1.0) for rank in rank_of(keys)] if keys else []
+                tx.executemany("UPDATE hosts SET rank = ? WHERE key = ?", list(zip(ranks, keys, strict=True)))
+            if not keys:
+                return
+            last = keys[-1]
+
     # Writing
 
     def commit(
@@ -332,8 +346,9 @@ class Frontier:
         for key, rest in resting.items():
             due = 0.0 if rest is Rest.MORE else self._earliest(tx, key, rest)
             tx.execute(
-                "UPDATE hosts SET active = 0, next_at = CASE WHEN ready_at > ? THEN ready_at ELSE ? END WHERE key = ?",
-                (due, due, key),
+                "UPDATE hosts SET active = 0,"
+                " next_at = CASE WHEN ready_at > ? THEN ready_at - rank * ? ELSE ? END WHERE key = ?",
+                (due, HEAD_START, due, key),
             )
 
     def _earliest(self, tx: Transaction, host: int, rest: Rest) -> float:
