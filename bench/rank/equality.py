@@ -1,6 +1,6 @@
 """Equality with igraph on random graphs, as a property: every graph that is drawn must give the same ranks.
 
-igraph is under the GPL, so it is no dependency of the tests; ``make bench-rank`` checks it here before it times anything.
+igraph is under the GPL, so it is no dependency of the tests; ``make bench-rank`` checks this before it times anything.
 """
 
 from __future__ import annotations

@@ -150,6 +150,18 @@ def test_from_batches_to_published_ranks(log, store: RankStore) -> None:
     assert priors[0] > priors[1]
 
 
+def test_links_in_both_directions_are_published(log, store: RankStore) -> None:
+    log.append([page(A, B, C), page(C, B), page(B, A)])
+    table = refresh_ranks(log, store)
+    a, b, c = map(addresses.page_key, (A, B, C))
+    assert table.linking(b).tolist() == sorted([a, c], key=lambda key: -table.page_rank(key))
+    assert table.linked(a).tolist() == sorted([b, c], key=lambda key: -table.page_rank(key))
+    assert table.linked(a, limit=1).tolist() == [b]
+    assert table.linking(17).tolist() == []
+    assert publish(store).linking(12).tolist() == []
+    store.verify()
+
+
 def test_a_refresh_starts_from_the_ranks_before(log, store: RankStore) -> None:
     log.append([page(A, B, C), page(B, A), page(C, B)])
     cold = refresh_ranks(log, store)

@@ -18,6 +18,7 @@ from xxhash import xxh3_64_hexdigest
 from periplus.errors import Corrupt, Incompatible, NotFound, UsageError
 from periplus.graph import prior as formula
 from periplus.graph.anchors import AnchorTable, table_of
+from periplus.graph.linkage import Linkage
 from periplus.graph.measures import Measures
 from periplus.graph.pagerank import Convergence
 from periplus.storage import LocalFiles
@@ -77,6 +78,7 @@ class RankTable:
         host_ranks: Floats,
         anchors: AnchorTable,
         measures: Measures | None = None,
+        linkage: Linkage | None = None,
     ) -> None:
         self.meta = meta
         self.page_keys = page_keys
@@ -84,6 +86,7 @@ class RankTable:
         self.host_keys = host_keys
         self.host_ranks = host_ranks
         self.measures = measures  # in the order of the keys; None for ranks of an earlier version
+        self.linkage = linkage  # the same
         self.anchors = anchors  # called with a page key, gives its anchor phrases
         self._least_page = float(page_ranks.min()) if len(page_ranks) else 0.0
         self._least_host = float(host_ranks.min()) if len(host_ranks) else 0.0
@@ -137,6 +140,22 @@ class RankTable:
             return 0
         return int(_looked_up(self.page_keys, self.measures.page_sites, np.array([key], np.int64))[0])
 
+    def linking(self, key: int, limit: int = 100) -> Keys:
+        """Keys of pages that link to one, the best first."""
+        return self._best_of(key, limit, incoming=True)
+
+    def linked(self, key: int, limit: int = 100) -> Keys:
+        """Keys of pages that one links to, the best first."""
+        return self._best_of(key, limit, incoming=False)
+
+    def _best_of(self, key: int, limit: int, *, incoming: bool) -> Keys:
+        place = int(np.searchsorted(self.page_keys, key))
+        if self.linkage is None or place == len(self.page_keys) or self.page_keys[place] != key:
+            return np.empty(0, np.int64)
+        places = self.linkage.linking(place) if incoming else self.linkage.linked(place)
+        best = places[np.argsort(-self.page_ranks[places], kind="stable")][:limit]
+        return np.asarray(self.page_keys[best], np.int64)
+
     def prior(self, page_keys: Keys, host_keys: Keys) -> Floats:
         """From 0 to 1, see ``graph.prior``; takes the keys of the pages and of the hosts they are on."""
         return formula.prior(self.page(page_keys), self._least_page, self.host(host_keys), self._least_host)
@@ -168,6 +187,7 @@ class RankStore:
         top_hosts: tuple[TopRank, ...] = (),
         anchors: AnchorTable | None = None,
         measures: Measures | None = None,
+        linkage: Linkage | None = None,
     ) -> RankTable:
         """Writes a generation, then points to it; older ones are swept."""
         generation = self._next_generation()
@@ -177,6 +197,10 @@ class RankStore:
         )
         if measures is not None:
             columns |= measures.sorted(page_keys, host_keys)._asdict()
+        if linkage is not None:
+            if (np.diff(page_keys) <= 0).any():
+                raise UsageError("links are published by places in sorted keys; sort the pages first")
+            columns |= linkage._asdict()
         digests = {}
         for name, column in columns.items():
             data = _npy(column)
@@ -250,14 +274,15 @@ class RankStore:
         if [len(column) for column in columns] != [meta.pages, meta.pages, meta.hosts, meta.hosts]:
             raise Corrupt(f"generation {generation} of the ranks has arrays of wrong length; run periplus rank again")
         pages, page_ranks, hosts, host_ranks = columns
-        return RankTable(meta, pages, page_ranks, hosts, host_ranks, anchors, self._measures(meta))
+        further = (self._further(meta, Measures), self._further(meta, Linkage))
+        return RankTable(meta, pages, page_ranks, hosts, host_ranks, anchors, *further)
 
-    def _measures(self, meta: RankMeta) -> Measures | None:
-        """The other measures; generations of earlier versions have none."""
-        if not set(Measures._fields) <= set(meta.digests):
+    def _further(self, meta: RankMeta, kind: type[Any]) -> Any:
+        """Further columns; generations of earlier versions have none."""
+        if not set(kind._fields) <= set(meta.digests):
             return None
         try:
-            return Measures(*(self._column(meta.generation, name) for name in Measures._fields))
+            return kind(*(self._column(meta.generation, name) for name in kind._fields))
         except (ValueError, OSError) as error:
             raise Corrupt(f"generation {meta.generation} of the ranks is not whole; run periplus rank again") from error
 

@@ -9,6 +9,7 @@ import numpy as np
 from periplus.errors import Corrupt, Incompatible
 from periplus.graph.anchors import anchors
 from periplus.graph.link_graph import LinkGraph, top_names
+from periplus.graph.linkage import linkage_of
 from periplus.graph.measures import measures_of
 from periplus.graph.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE, pagerank
 from periplus.graph.ranks import TOP_KEPT, TopRank
@@ -76,6 +77,7 @@ def refresh_ranks(
         top_hosts=_top_hosts(graph, hosts.ranks),
         anchors=anchors(batches, graph.newest, runs),
         measures=measures_of(graph),
+        linkage=linkage_of(graph.pages),
     )
 
 
