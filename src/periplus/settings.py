@@ -100,6 +100,8 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     port: Annotated[int, Meta(ge=0, le=65535, description="port to listen on; 0 takes a free one")] = 8080
     workers: Annotated[int, Meta(ge=1, description="server processes")] = 1
     cors: Annotated[tuple[str, ...], Meta(description="origins whose pages may read the API; * is any")] = ()
+    rate: Annotated[float, Meta(ge=0, description="searches a second of one client, lastingly; 0 is no limit")] = 20.0
+    burst: Annotated[int, Meta(ge=1, description="searches of one client at once")] = 100
 
 
 class StorageSettings(Struct, frozen=True, forbid_unknown_fields=True):

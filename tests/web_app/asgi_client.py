@@ -8,6 +8,7 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
+import brotli
 from msgspec import Struct
 
 
@@ -84,4 +85,6 @@ def _assembled(sent: list[dict[str, Any]], raised: Exception | None) -> Answer:
     body = b"".join(message.get("body", b"") for message in sent[1:])
     if headers.get("content-encoding") == "gzip":
         body = gzip.decompress(body)
+    if headers.get("content-encoding") == "br":
+        body = brotli.decompress(body)
     return Answer(sent[0]["status"], headers, body, raised)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
 from periplus.errors import PeriplusError
 from periplus.web import api, console, languages, pages, plumbing, problems, themes
 from periplus.web.access import Gate
 from periplus.web.assets import Assets
+from periplus.web.compression import CompressionMiddleware
 from periplus.web.headers import HeadersMiddleware
+from periplus.web.limits import Buckets, LimitsMiddleware
 from periplus.web.metrics import Metrics, MetricsMiddleware
 from periplus.web.origins import OriginsMiddleware
 from periplus.web.rendering import environment
@@ -32,6 +33,7 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "") -> 
     Without an ``operator_key`` the console answers only to this machine itself.
     """
     assets = Assets()
+    serve = settings.serve
     metrics = Metrics()
     app = Starlette(
         routes=[
@@ -47,8 +49,9 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "") -> 
         middleware=[
             Middleware(MetricsMiddleware, metrics=metrics),
             Middleware(HeadersMiddleware),
-            *([Middleware(OriginsMiddleware, origins=settings.serve.cors)] if settings.serve.cors else []),
-            Middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5),
+            *([Middleware(OriginsMiddleware, origins=serve.cors)] if serve.cors else []),
+            *([Middleware(LimitsMiddleware, buckets=Buckets(serve.rate, serve.burst))] if serve.rate else []),
+            Middleware(CompressionMiddleware),
         ],
         exception_handlers={
             PeriplusError: problems.on_periplus_error,
