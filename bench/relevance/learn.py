@@ -28,12 +28,11 @@ START = Path(__file__).with_name("start.toml")
 
 # Shape parameters and what is tried: the weight of a title, how long texts are discounted, saturation, forms, length.
 SHAPES = {
-    "bm25f.title": (1.0, 1.5, 2.0, 3.0, 4.0),
-    "bm25f_length.body": (0.5, 0.6, 0.75, 0.9),
-    "bm25f_length.title": (0.2, 0.4, 0.6),
-    "bm25f.k1": (0.9, 1.2, 1.6, 2.0),
-    "shape.share_power": (0.0, 0.15, 0.3, 0.6, 1.0),
-    "shape.longest": (2.0, 4.0, 8.0, 16.0, 64.0),
+    "bm25f.title": (2.0, 3.0, 4.0),
+    "bm25f_length.body": (0.6, 0.75, 0.9),
+    "bm25f.k1": (1.2, 1.6, 2.0),
+    "shape.share_power": (0.3, 0.6, 1.0),
+    "shape.longest": (4.0, 8.0, 64.0),
 }
 
 

@@ -22,7 +22,8 @@ ROUNDS = 6
 LEAST_GAIN = 5e-4  # in the objective; a smaller one is as likely chance, and changes nothing
 STEPS = (0.0, 0.5, 0.8, 1.25, 2.0)  # times the present value
 FIRST = (0.02, 0.05, 0.1, 0.2)  # tried where the present value is zero
-BASES_KEPT = 60
+BASES_KEPT = 250  # by shape; some megabytes each
+SHAPE_ROUNDS = 1  # in which shape parameters move too: they cost a hundred times as much to try as a weight
 NOWHERE = -1e9  # the score of a candidate that is not there
 DEPTHS = (10, 30)  # the objective is the mean of nDCG at both: the deeper one is less jumpy
 
@@ -84,9 +85,10 @@ class Learner:
         """The parameters that are best on the given cases, from ``start`` on."""
         best = dict(start)
         worth = self._objective(numbers, best)
-        for _ in range(rounds):
+        for turn in range(rounds):
             before = worth
-            for name in (*self.problem.shapes, *self.problem.features):
+            shapes = tuple(self.problem.shapes) if turn < SHAPE_ROUNDS else ()
+            for name in (*shapes, *self.problem.features):
                 best, worth = self._improve(numbers, name, best, worth)
             if worth - before < LEAST_GAIN:
                 break

@@ -51,15 +51,15 @@ class Listing(Struct, frozen=True):
     total: Total
     complete: bool  # nothing follows the last of them
     score: Part | None = None  # of the re-ranked ones
-    places: dict[int, int] = {}  # number -> place in ``score``
+    ranked: Numbers = np.zeros(0, np.int64)  # those, in the order of ``score``
     full_hosts: frozenset[int] = frozenset()  # numbers of the last result shown of a host that has more
     degraded: tuple[str, ...] = ()
 
     def explain(self, number: int, score: float) -> Explanation:
-        place = self.places.get(number)
-        if self.score is None or place is None:
+        place = np.flatnonzero(self.ranked == number)
+        if self.score is None or not len(place):
             return Explanation("first pass", score, "order of the first pass: BM25F on stored impacts + link prior")
-        return self.score.explain(place)
+        return self.score.explain(int(place[0]))
 
 
 def run(generation: Generation, task: Task, wanted: int) -> Listing:
@@ -123,7 +123,7 @@ def _ranked(generation: Generation, task: Task, wanted: int) -> Listing:
         Total(total.value - skipped, "gte" if skipped and not whole else total.relation),
         whole or len(numbers) - skipped >= profile.limit,
         ranked.score,
-        {int(number): place for place, number in enumerate(done.tolist())},
+        done,
         degraded=_degraded(generation, task, cut=len(done) < len(head)),
     )
     return _diverse(snapshot, task, wanted, listing)
