@@ -71,13 +71,9 @@ bench-documents: bench-environment  ## pages to documents, and turbohtml against
 bench-language: bench-environment  ## the language found for translated manuals, and for short texts
 	.venv-bench/bin/python -m bench.language $(ARGS)
 
-soak:  ## fuzz every reader of documents, SECONDS=60 each; ONLY="html pdf"
-	@PERIPLUS_VENV=$(abspath .venv-soak) scripts/environment base
-	@.venv-soak/bin/python -m pip install -q --disable-pip-version-check atheris==3.0.0
-	SECONDS=$(SECONDS) ONLY="$(ONLY)" .venv-soak/bin/python -m fuzz
-
-bench-search: environment  ## latency of a query, from the text typed to ten results; ARGS="--collection FOLDER"
-	$(PYTHON) -m bench.search $(ARGS)
+soak: environment  ## fuzz every reader of documents, SECONDS=60 each; ONLY="html pdf"
+	@test -d build/atheris || $(PYTHON) -m pip install -q --disable-pip-version-check --target build/atheris atheris==3.0.0
+	PYTHONPATH=build/atheris SECONDS=$(SECONDS) ONLY="$(ONLY)" $(PYTHON) -m fuzz
 
 clean:  ## remove what make and the tests wrote
-	rm -rf .venv .venv.lock .venv-bench .venv-bench.lock .venv-soak .venv-soak.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist
+	rm -rf .venv .venv.lock .venv-bench .venv-bench.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist

@@ -136,3 +136,12 @@ def test_a_fault_of_ours_costs_one_page(monkeypatch, fault, reason):
     with pytest.raises(ParseError) as caught:
         parse(Page(URL, b"<p>x", "text/html"))
     assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "text/markdown", "application/xml"])
+def test_fifty_megabytes_of_one_line_in_other_texts(kind):
+    began = time.process_time()
+    found = parse(Page(URL, b"<p>" + b"deep words " * 4_600_000, kind))
+    assert len(found.text) <= bounds.TEXT_CHARS
+    assert found.signals["truncated"] == 1.0
+    assert time.process_time() - began < PATIENCE

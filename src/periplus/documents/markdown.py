@@ -125,6 +125,8 @@ def read(page: Page) -> Reading:
     reading.text = "\n".join(reader.lines)[: bounds.TEXT_CHARS]
     reading.title = clean(titled.group(1)) if titled else (reader.headings[0].text if reader.headings else "")
     reading.links = reader.links.links()
+    if len(decoded.text) > bounds.MARKUP_CHARS or reader.links.truncated:
+        reading.signals["truncated"] = 1.0
     return reading
 
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from periplus.documents import bounds
 from periplus.documents.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def measure(page: Page, reading: Reading, language: str) -> tuple[int, dict[str,
     """The number of words in the main text, and all signals."""
     count = word_count(reading.text, language)
     signals = dict(reading.signals)
+    if len(reading.text) >= bounds.TEXT_CHARS:
+        signals["truncated"] = 1.0
     sample = reading.text[: _SAMPLE * 8].lower().split()[:_SAMPLE]
     if len(sample) >= _FEWEST:
         signals.update(_word_shares(sample, language))
