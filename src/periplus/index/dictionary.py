@@ -34,19 +34,19 @@ class DictionaryWriter:
 
 class Dictionary:
     def __init__(self, file: ArrayFile) -> None:
-        self._text = file.array("text")
-        self._offsets = file.array("offsets")
+        self.text = file.array("text")
+        self.offsets = file.array("offsets")
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self.offsets) - 1
 
     def term(self, number: int) -> bytes:
-        return self._text[self._offsets[number] : self._offsets[number + 1]].tobytes()
+        return self.text[self.offsets[number] : self.offsets[number + 1]].tobytes()
 
     def terms(self, low: int, high: int) -> list[bytes]:
         """The terms with the numbers [low, high)."""
-        offsets = self._offsets[low : high + 1].tolist()
-        data = self._text[offsets[0] : offsets[-1]].tobytes() if high > low else b""
+        offsets = self.offsets[low : high + 1].tolist()
+        data = self.text[offsets[0] : offsets[-1]].tobytes() if high > low else b""
         return [data[begin - offsets[0] : end - offsets[0]] for begin, end in pairwise(offsets)]
 
     def find(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
@@ -55,13 +55,13 @@ class Dictionary:
 
         found = np.empty(len(terms), np.int64)
         ends = np.cumsum([0, *map(len, terms)], dtype=np.int64)
-        find_terms(self._text, self._offsets, _bytes(b"".join(terms)), ends, found)
+        find_terms(self.text, self.offsets, _bytes(b"".join(terms)), ends, found)
         return found
 
     def lower_bound(self, text: bytes) -> int:
         from periplus.index.kernels.lookup import lower_bound
 
-        return int(lower_bound(self._text, self._offsets, _bytes(text)))
+        return int(lower_bound(self.text, self.offsets, _bytes(text)))
 
     def prefix_range(self, text: bytes) -> tuple[int, int]:
         """The numbers of all terms that begin with ``text``: [low, high)."""

@@ -1,14 +1,14 @@
-"""Plan: a query as a table of lists with whole-number weights, the same for every segment.
+"""Plan: a query as lists with whole-number weights, the same for every segment.
 
 Statistics (documents, frequencies) are those of the whole snapshot, so that the parts of a score do not depend on the
-segment a document lies in.
+segment a document lies in. A plan is made once a query, so it is flat: what belongs to a list stands at its place in
+``numbers``, ``weights`` and ``sizes``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-import msgspec
 from msgspec import Struct
 
 from periplus.errors import UsageError
@@ -16,101 +16,161 @@ from periplus.index.query import FIELDS, STRONG_SHARE
 from periplus.index.weights import LARGEST_IMPACT, fixed, idf
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from periplus.index.query import Group, IndexQuery
 
 OPTIONAL = -1
 FORBIDDEN = -2
+FIRST_MADE = -2  # the n-th list made for a query has the number -2 - n
 LARGEST_SCORE = (1 << 31) - 1  # kernels add up in 32 bits
 MAX_GROUPS = 256
 
 
+class KnownTerm(NamedTuple):
+    """A term in a snapshot: live documents that have it, their idf, its number in every segment (-1: not there)."""
+
+    frequency: int
+    idf: float
+    numbers: tuple[int, ...]
+
+
 class Statistics(Protocol):
     live: int
+    segments: int
 
-    def frequency(self, term: str) -> int: ...
+    def known(self, term: str) -> KnownTerm: ...
 
     def prefix_frequency(self, prefix: str, field: int) -> int: ...
 
 
-class PlannedList(Struct, frozen=True):
-    """One list of a group: a term, or words in a row, or all words with a prefix; in one field or in any (-1)."""
+class MadeList(Struct, frozen=True):
+    """A list that stands in no file: words in a row, words with a prefix, a word in one field, or everything."""
 
-    weight: int
     term: str = ""
     phrase: tuple[str, ...] = ()
     prefix: str = ""
     everything: bool = False
     field: int = -1
-    is_made: bool = True  # for this query, because it does not stand in the file
 
 
-class PlannedGroup(Struct, frozen=True):
-    lists: tuple[PlannedList, ...]
-    clause: int
-
-
-class Plan(Struct, frozen=True):
-    groups: tuple[PlannedGroup, ...]
-    clauses: int  # required ones
-    prior_weight: int
+class Plan:
+    def __init__(self, statistics: Statistics, clauses: int) -> None:
+        self.clauses = clauses  # required ones
+        self.prior_weight = 0
+        self.numbers: list[int] = []  # of each list in every segment, one list after the other
+        self.weights: list[int] = []
+        self.sizes: list[int] = []  # live documents, at most
+        self.starts = [0]  # first list of each group
+        self.group_clauses: list[int] = []
+        self.made: list[MadeList] = []
+        self._statistics = statistics
 
     @property
     def is_plain(self) -> bool:
         """Only optional groups, so that a document with the best posting of one list surely matches."""
-        return self.clauses == 0 and all(group.clause == OPTIONAL for group in self.groups)
+        return self.clauses == 0 and FORBIDDEN not in self.group_clauses
+
+    @property
+    def reach(self) -> int:
+        """How many postings decide about matches, at most."""
+        sizes: dict[int, int] = {}
+        for group, clause in enumerate(self.group_clauses):
+            size = sum(self.sizes[self.starts[group] : self.starts[group + 1]])
+            sizes[clause] = sizes.get(clause, 0) + size
+        if self.clauses:
+            return min(sizes.get(clause, 0) for clause in range(self.clauses))
+        return sizes.get(OPTIONAL, 0)
+
+    def numbers_in(self, segment: int) -> list[int]:
+        """The numbers of all lists in one segment."""
+        return self.numbers[segment :: self._statistics.segments]
+
+    def add(self, group: Group, clause: int) -> None:
+        if group.phrase or group.prefix or group.field:
+            self._add_made(group)
+        else:
+            self._add_forms(group)
+        self._end_group(clause)
+
+    def add_everything(self) -> None:
+        self._make(MadeList(everything=True), 1)
+        self._end_group(OPTIONAL)
+
+    def _end_group(self, clause: int) -> None:
+        self.starts.append(len(self.weights))
+        self.group_clauses.append(clause)
+
+    def _add_forms(self, group: Group) -> None:
+        known = [self._statistics.known(form.term) for form in group.forms]
+        for (frequency, _, numbers), weight in zip(known, _weights(group, known), strict=True):
+            if frequency:
+                self.numbers.extend(numbers)
+                self.weights.append(weight)
+                self.sizes.append(frequency)
+
+    def _add_made(self, group: Group) -> None:
+        statistics = self._statistics
+        field = FIELDS.index(group.field) if group.field else -1
+        if group.phrase:
+            weight = sum(statistics.known(term).idf for term in group.phrase)
+            self._make(MadeList(phrase=group.phrase, field=field), fixed(group.weight * weight))
+        elif group.prefix:
+            weight = idf(statistics.live, statistics.prefix_frequency(group.prefix, field))
+            self._make(MadeList(prefix=group.prefix, field=field), fixed(group.weight * weight))
+        else:
+            known = [statistics.known(form.term) for form in group.forms]
+            for form, weight in zip(group.forms, _weights(group, known), strict=True):
+                self._make(MadeList(form.term, field=field), weight)
+
+    def _make(self, made: MadeList, weight: int) -> None:
+        self.numbers.extend([FIRST_MADE - len(self.made)] * self._statistics.segments)
+        self.weights.append(weight)
+        self.sizes.append(self._statistics.live)
+        self.made.append(made)
+
+    def fit(self, prior_weight: float) -> None:
+        """Scale weights down, all alike, when the largest possible score would not fit 32 bits."""
+        self.prior_weight = fixed(prior_weight) if prior_weight > 0 else 0
+        limit = LARGEST_SCORE // LARGEST_IMPACT
+        if self.prior_weight + sum(self.weights) <= limit:
+            return
+        largest = self.prior_weight + sum(
+            max(self.weights[self.starts[group] : self.starts[group + 1]], default=0)
+            for group, clause in enumerate(self.group_clauses)
+            if clause != FORBIDDEN
+        )
+        if largest > limit:
+            self.weights = [max(1, weight * (limit // 2) // largest) for weight in self.weights]
+            self.prior_weight = self.prior_weight * (limit // 2) // largest
 
 
 def make_plan(query: IndexQuery, statistics: Statistics, prior_weight: float) -> Plan:
-    pairs = [(group, OPTIONAL) for group in query.should]
-    pairs += [(group, FORBIDDEN) for group in query.must_not]
-    pairs += [(group, clause) for clause, group in enumerate(query.must)]
-    pairs += [(g, clause) for clause, groups in enumerate(query.any_of, len(query.must)) for g in groups]
-    if len(pairs) > MAX_GROUPS:
-        raise UsageError(f"the query has {len(pairs)} parts, more than {MAX_GROUPS}; shorten it")
-    groups = [PlannedGroup(_lists(group, statistics), clause) for group, clause in pairs]
-    if all(group.clause == FORBIDDEN for group in groups):
-        groups.append(PlannedGroup((PlannedList(1, everything=True),), OPTIONAL))
-    prior = fixed(prior_weight) if prior_weight > 0 else 0
-    return _fitted(Plan(tuple(groups), len(query.must) + len(query.any_of), prior))
+    parts = len(query.should) + len(query.must) + len(query.must_not) + sum(map(len, query.any_of))
+    if parts > MAX_GROUPS:
+        raise UsageError(f"the query has {parts} parts, more than {MAX_GROUPS}; shorten it")
+    plan = Plan(statistics, len(query.must) + len(query.any_of))
+    for group in query.should:
+        plan.add(group, OPTIONAL)
+    for group in query.must_not:
+        plan.add(group, FORBIDDEN)
+    for clause, group in enumerate(query.must):
+        plan.add(group, clause)
+    for clause, groups in enumerate(query.any_of, len(query.must)):
+        for group in groups:
+            plan.add(group, clause)
+    if len(query.must_not) == parts:
+        plan.add_everything()
+    plan.fit(prior_weight)
+    return plan
 
 
-def _lists(group: Group, statistics: Statistics) -> tuple[PlannedList, ...]:
-    field = FIELDS.index(group.field) if group.field else -1
-    if group.phrase:
-        weight = sum(idf(statistics.live, statistics.frequency(term)) for term in group.phrase)
-        return (PlannedList(fixed(group.weight * weight), phrase=group.phrase, field=field),)
-    if group.prefix:
-        frequency = statistics.prefix_frequency(group.prefix, field)
-        weight = idf(statistics.live, frequency)
-        return (PlannedList(fixed(group.weight * weight), prefix=group.prefix, field=field),)
-    frequencies = [statistics.frequency(form.term) for form in group.forms]
-    strong = max((n for n, form in zip(frequencies, group.forms, strict=True) if form.share >= STRONG_SHARE), default=0)
-    return tuple(
-        PlannedList(
-            fixed(group.weight * form.share * idf(statistics.live, max(strong, frequency))),
-            form.term,
-            field=field,
-            is_made=field >= 0,
-        )
-        for form, frequency in zip(group.forms, frequencies, strict=True)
+def _weights(group: Group, known: Sequence[KnownTerm]) -> list[int]:
+    """What the forms of a word weigh; the idf falls as the frequency rises, so the smaller one is the more frequent."""
+    strong = min(
+        (term.idf for term, form in zip(known, group.forms, strict=True) if form.share >= STRONG_SHARE),
+        default=float("inf"),
     )
-
-
-def _fitted(plan: Plan) -> Plan:
-    """The plan with weights scaled down, all alike, when the largest possible score would not fit 32 bits."""
-    largest = plan.prior_weight + sum(
-        max((entry.weight for entry in group.lists), default=0) for group in plan.groups if group.clause != FORBIDDEN
-    )
-    limit = LARGEST_SCORE // LARGEST_IMPACT
-    if largest <= limit:
-        return plan
-    groups = tuple(
-        PlannedGroup(tuple(_scaled(entry, limit, largest) for entry in group.lists), group.clause)
-        for group in plan.groups
-    )
-    return Plan(groups, plan.clauses, plan.prior_weight * (limit // 2) // largest)
-
-
-def _scaled(entry: PlannedList, limit: int, largest: int) -> PlannedList:
-    weight = max(1, entry.weight * (limit // 2) // largest)
-    return msgspec.structs.replace(entry, weight=weight)
+    return [
+        fixed(group.weight * form.share * min(strong, term.idf)) for term, form in zip(known, group.forms, strict=True)
+    ]

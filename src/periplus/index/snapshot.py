@@ -5,7 +5,7 @@ A document number is ``segment ordinal << 32 | number in the segment`` and means
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +17,12 @@ from periplus.index.analysis import STEM_MARK
 from periplus.index.columns import NAMED
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
-from periplus.index.plan import OPTIONAL, make_plan
+from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
 from periplus.index.query import FIELDS, Filters
+from periplus.index.tables import ADMITTED, MADE, Table
 from periplus.index.view import NUMBER_BITS, Best
-from periplus.index.weights import UNIT
+from periplus.index.weights import UNIT, idf
 from periplus.records import Total
 
 if TYPE_CHECKING:
@@ -33,14 +34,15 @@ if TYPE_CHECKING:
     from periplus.index.plan import Plan
     from periplus.index.query import IndexQuery
     from periplus.index.stored import StoredDocument
-    from periplus.index.view import Prepared, SegmentView
+    from periplus.index.view import SegmentView
 
-COUNT_LIMIT = 10_000  # up to so many postings every match is counted; above, the total is a lower bound
+COUNT_LIMIT = 1_000  # up to so many postings every match is counted; above, the total is a lower bound
 TERMS_KEPT = 100_000  # looked-up terms, by segment
 ORDERS = ("score", "date")
 COMPLETIONS_LOOKED_AT = 64
 LOCAL = (1 << NUMBER_BITS) - 1
 COLUMN_TYPES = {"published": np.float64, "fetched": np.float64, "prior": np.float64}  # all others are whole numbers
+_NO_FILTERS = Filters()
 LENGTH_COLUMNS = {"words": "body", "title_length": "title"}
 
 
@@ -60,7 +62,8 @@ class Snapshot:
         self.degraded: tuple[str, ...] = () if any(len(view.prior) for view in views) else ("ranks",)
         self._views = tuple(views)
         self._hold = hold
-        self._known: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self._known: dict[str, KnownTerm] = {}
+        self.segments = len(views)
 
     def close(self) -> None:
         """Let go of the generation, so that its files may be removed."""
@@ -79,16 +82,12 @@ class Snapshot:
         if order not in ORDERS:
             raise UsageError(f"cannot order by {order!r}; choose one of {', '.join(ORDERS)}")
         plan = make_plan(query, self, prior_weight)
-        prepared = [(view, view.prepare(plan, partial(self._number_in, view))) for view in self._views]
-        prepared = [(view, ready) for view, ready in prepared if ready.can_match]
         if order == "date":
-            return self._newest(query.filters, k, prepared)
+            return self._newest(query.filters, k, plan)
         best = Best(k)
-        few = self._reach(plan) <= COUNT_LIMIT
-        if not few and plan.is_plain:
-            best.state[3] = self._floor(query.filters, k, prepared)
-        for view, ready in prepared:
-            view.search(ready, view.admitted(query.filters), best, prune=not few and k > 0)
+        prune = k > 0 and plan.reach > COUNT_LIMIT
+        rank = self._floor_rank(query.filters, k) if prune and plan.is_plain else -1
+        best.search(self._table(query.filters, plan), plan, rank, prune=prune)
         numbers, scores = best.ranked()
         return TopHits(numbers, scores / UNIT, self._total(query, plan, best))
 
@@ -98,63 +97,68 @@ class Snapshot:
         mask = np.zeros(view.segment.documents, np.uint8)
         admitted = view.admitted(query.filters)
         mask[local] = 1 if not len(admitted) else admitted[local]
-        best = Best(0)
-        ready = view.prepare(make_plan(query, self, 0.0), partial(self._number_in, view))
-        if ready.can_match:
-            view.search(ready, mask, best, prune=False)
+        best, plan = Best(0), make_plan(query, self, 0.0)
+        best.search(self._row(view, mask, plan), plan, -1, prune=False)
         return best.matching > 0
 
-    def _newest(self, filters: Filters, k: int, prepared: Sequence[tuple[SegmentView, Prepared]]) -> TopHits:
+    def _newest(self, filters: Filters, k: int, plan: Plan) -> TopHits:
         """All matches, newest first; equal dates by key."""
         columns: list[list[NDArray[Any]]] = [[], [], [], []]
-        for view, ready in prepared:
+        for view in self._views:
             best = Best(0, collect=view.segment.documents)
-            view.search(ready, view.admitted(filters), best, prune=False)
+            best.search(self._row(view, view.admitted(filters), plan), plan, -1, prune=False)
             local = best.documents[: best.matching]
             parts = (view.dates[local], view.segment.columns.key[local], view.first_number + local.astype(np.int64))
             for column, part in zip(columns, (*parts, best.all_scores[: best.matching]), strict=True):
                 column.append(part)
-        if not prepared:
+        if not self._views:
             return TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
         dates, keys, numbers, scores = (np.concatenate(column) for column in columns)
         chosen = np.lexsort((keys, -dates))[:k]
         return TopHits(numbers[chosen], scores[chosen] / UNIT, Total(len(numbers)))
 
-    def _floor(self, filters: Filters, k: int, prepared: Sequence[tuple[SegmentView, Prepared]]) -> int:
-        """A score that at least ``k`` documents are known to reach; nothing is known of filtered queries."""
-        rank = next((place for place, count in enumerate(BEST_RANKS) if count >= k), None)
-        if rank is None or filters != Filters():
-            return 0
-        return max((view.floor(ready, rank) for view, ready in prepared), default=0)
+    @cached_property
+    def _whole(self) -> Table:
+        """All segments as they are, for queries without filters and lists of their own."""
+        return Table([view.row for view in self._views])
 
-    def _reach(self, plan: Plan) -> int:
-        """How many postings decide about matches, at most."""
-        sizes: dict[int, int] = {}
-        for group in plan.groups:
-            size = sum(self.live if entry.is_made else self.frequency(entry.term) for entry in group.lists)
-            sizes[group.clause] = sizes.get(group.clause, 0) + size
-        if plan.clauses:
-            return min(sizes.get(clause, 0) for clause in range(plan.clauses))
-        return sizes.get(OPTIONAL, 0)
+    def _table(self, filters: Filters, plan: Plan) -> Table:
+        if filters == _NO_FILTERS and not plan.made:
+            return self._whole
+        table = Table([view.row for view in self._views])
+        for row, view in enumerate(self._views):
+            table.put(row, ADMITTED, [view.admitted(filters)])
+            table.put(row, MADE, view.made_row(plan.made))
+        return table
+
+    def _row(self, view: SegmentView, admitted: NDArray[np.uint8], plan: Plan) -> Table:
+        """One segment alone."""
+        table = Table([view.row], view.ordinal)
+        table.put(0, ADMITTED, [admitted])
+        table.put(0, MADE, view.made_row(plan.made))
+        return table
+
+    @staticmethod
+    def _floor_rank(filters: Filters, k: int) -> int:
+        """Which stored best impact at least ``k`` documents reach; -1: nothing is known, as of filtered queries."""
+        rank = next((place for place, count in enumerate(BEST_RANKS) if count >= k), -1)
+        return rank if filters == _NO_FILTERS else -1
 
     def _total(self, query: IndexQuery, plan: Plan, best: Best) -> Total:
         if best.is_complete:
             return Total(best.matching)
         value = best.matching
-        if plan.is_plain and query.filters == Filters():
-            frequencies = [
-                self.frequency(entry.term) for group in plan.groups for entry in group.lists if not entry.is_made
-            ]
-            if len(frequencies) == 1 == len(plan.groups):
-                return Total(frequencies[0])
-            value = max(value, *frequencies, 0)
+        if plan.is_plain and not plan.made and query.filters == _NO_FILTERS:
+            if len(plan.sizes) == 1 == len(plan.group_clauses):
+                return Total(plan.sizes[0])
+            value = max(value, *plan.sizes, 0)
         return Total(value, "gte")
 
     # Terms
 
     def frequency(self, term: str) -> int:
         """Live documents with a term."""
-        return self._looked_up(term)[0]
+        return self.known(term).frequency
 
     def prefix_frequency(self, prefix: str, field: int = -1) -> int:
         """Live documents with any word that begins with ``prefix``."""
@@ -176,20 +180,24 @@ class Snapshot:
         terms = (dictionary.term(low + int(place)).decode() for place in best[: 2 * limit])
         return [term for term in terms if not term.startswith(STEM_MARK)][:limit]
 
-    def _looked_up(self, term: str) -> tuple[int, tuple[int, ...]]:
-        """Live frequency of a term, and its number in each segment; -1 where it does not occur."""
+    def known(self, term: str) -> KnownTerm:
+        """What this generation knows of a term, in all segments."""
         known = self._known.get(term)
         if known is None:
             if len(self._known) >= TERMS_KEPT:
                 self._known.clear()
-            text = [term.encode()]
-            numbers = tuple(int(view.segment.dictionary.find(text)[0]) for view in self._views)
-            live = sum(view.frequency(number) for view, number in zip(self._views, numbers, strict=True) if number >= 0)
-            known = self._known[term] = (live, numbers)
+            known = self._known[term] = self._looked_up(term)
         return known
 
+    def _looked_up(self, term: str) -> KnownTerm:
+        from periplus.index.kernels.search import find
+
+        numbers = np.empty(len(self._views), np.int64)
+        live = find(self._whole.rows, np.frombuffer(term.encode("utf-8", "surrogatepass"), np.uint8), numbers)
+        return KnownTerm(live, idf(self.live, live), tuple(numbers.tolist()))
+
     def _number_in(self, view: SegmentView, term: str) -> int:
-        return self._looked_up(term)[1][view.ordinal]
+        return self.known(term).numbers[view.ordinal]
 
     # Documents
 

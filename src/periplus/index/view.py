@@ -8,26 +8,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.index.overlays import window_maxima
-from periplus.index.plan import OPTIONAL
+from periplus.index.tables import addressed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from periplus.index.norms import Epoch
     from periplus.index.overlays import Live
-    from periplus.index.plan import Plan, PlannedList
+    from periplus.index.plan import MadeList, Plan
     from periplus.index.query import Filters
     from periplus.index.segment import Segment
+    from periplus.index.tables import Table
 
-    MadeList = tuple[NDArray[np.uint32], NDArray[np.uint8]]
+    Postings = tuple[NDArray[np.uint32], NDArray[np.uint8]]
 
 NUMBER_BITS = 32  # a global document number is (ordinal of the segment << 32) | number in the segment
 MASKS_KEPT = 16
+STATE = 4  # numbers before the heap
 _EMPTY_U8 = np.empty(0, np.uint8)
 _EMPTY_U32 = np.empty(0, np.uint32)
 _EMPTY_I64 = np.empty(0, np.int64)
+_NOTHING_MADE = (np.zeros(1, np.int64), _EMPTY_U8, _EMPTY_U8, np.empty(0, np.uint16))
 
 
 class SegmentView:
@@ -98,7 +101,7 @@ class SegmentView:
 
     # Lists made for a query
 
-    def made(self, entry: PlannedList) -> MadeList:
+    def made(self, entry: MadeList) -> Postings:
         """The documents (ascending, deleted ones among them) and impacts of a list that is not in the file."""
         if entry.everything:
             return np.arange(self.segment.documents, dtype=np.uint32), np.ones(self.segment.documents, np.uint8)
@@ -113,7 +116,7 @@ class SegmentView:
         documents, _ = self._prefix(prefix, field)
         return len(documents) if self.alive is None else int(self.alive[documents].sum())
 
-    def _phrase(self, words: tuple[str, ...], field: int) -> MadeList:
+    def _phrase(self, words: tuple[str, ...], field: int) -> Postings:
         from periplus.index.kernels.lists import phrase
 
         terms = self.segment.dictionary.find([word.encode() for word in words])
@@ -126,7 +129,7 @@ class SegmentView:
         found = phrase(*self._tables, *self.field_tables, terms[order], order, field, longest, documents, impacts)
         return documents[:found], impacts[:found]
 
-    def _prefix(self, prefix: str, field: int) -> MadeList:
+    def _prefix(self, prefix: str, field: int) -> Postings:
         from periplus.index.kernels.lists import spread
 
         low, high = self.segment.dictionary.prefix_range(prefix.encode())
@@ -140,7 +143,7 @@ class SegmentView:
         documents = np.flatnonzero(best).astype(np.uint32)
         return documents, best[documents]
 
-    def _in_field(self, term: int, field: int) -> MadeList:
+    def _in_field(self, term: int, field: int) -> Postings:
         from periplus.index.kernels.lists import in_field
 
         if term < 0:
@@ -154,103 +157,72 @@ class SegmentView:
     def _tables(self) -> tuple[Any, ...]:
         return (*self.segment.postings.tables, *self.segment.positions.tables)
 
-    # Searching
+    # What kernels take
 
-    def search(self, prepared: Prepared, admitted: NDArray[np.uint8], best: Best, *, prune: bool) -> None:
-        """Offer this segment's documents to ``best``."""
-        from periplus.index.kernels.topk import top_segment
-
-        if self.segment.documents == 0:
-            return
-        top_segment(
-            *self.segment.postings.tables,
-            *prepared.made,
-            *prepared.lists,
-            prepared.clauses,
+    @cached_property
+    def row(self) -> list[int]:
+        """This segment in the table that search kernels take."""
+        segment, postings = self.segment, self.segment.postings
+        arrays = (
+            postings.start,
+            postings.slot,
+            postings.place,
+            postings.impact,
+            postings.rare_window,
+            postings.window_start,
+            postings.window_max,
+            self.best,
             self.prior,
             self.prior_max,
-            prepared.prior_weight,
-            admitted,
-            self.segment.columns.key,
-            self.first_number,
-            int(prune),
-            *best.arrays,
+            _EMPTY_U8 if self.alive is None else self.alive,
+            segment.columns.key,
+            *_NOTHING_MADE,
+            segment.dictionary.text,
+            segment.dictionary.offsets,
+            _EMPTY_U32 if self._frequency is None else self._frequency,
         )
+        return [*addressed(arrays), postings.windows, self.first_number]
 
-    def prepare(self, plan: Plan, find: Callable[[str], int]) -> Prepared:
-        """The plan with the numbers of this segment; ``find`` gives the number of a term in it."""
-        terms: list[int] = []
-        weights: list[int] = []
-        starts = [0]
-        made: list[MadeList] = []
-        for group in plan.groups:
-            for entry in group.lists:
-                number = ~len(made) if entry.is_made else find(entry.term)
-                if entry.is_made:
-                    made.append(self.made(entry))
-                elif number < 0:
-                    continue
-                terms.append(number)
-                weights.append(entry.weight)
-            starts.append(len(terms))
-        return Prepared(plan, terms, weights, starts, made)
-
-    def floor(self, prepared: Prepared, rank: int) -> int:
-        """A score that at least so many documents reach as the ``rank``-th stored best impact stands for."""
-        best = self.best
-        native = (pair for pair in zip(prepared.terms, prepared.weights, strict=True) if pair[0] >= 0)
-        return max((int(best[4 * term + rank]) * weight for term, weight in native), default=0)
-
-
-class Prepared:
-    """A plan for one segment, as arrays."""
-
-    def __init__(
-        self, plan: Plan, terms: list[int], weights: list[int], starts: list[int], made: list[MadeList]
-    ) -> None:
-        self.terms = terms
-        self.weights = weights
-        self.clauses = plan.clauses
-        self.prior_weight = plan.prior_weight
-        clauses = [group.clause for group in plan.groups]
-        present = {clause for clause, low, high in zip(clauses, starts, starts[1:], strict=False) if high > low}
-        wanted = range(plan.clauses) if plan.clauses else (OPTIONAL,)
-        self.can_match = all(clause in present for clause in wanted)  # every required clause has a list here
-        self.lists = tuple(np.array(values, np.int64) for values in (terms, weights, starts, clauses))
-        self.made = _joined(made)
+    def made_row(self, entries: Sequence[MadeList]) -> tuple[NDArray[Any], ...]:
+        """The lists made for a query, joined: starts, places, impacts and windows."""
+        return _joined([self.made(entry) for entry in entries])
 
 
 class Best:
-    """The best documents so far, over all segments: a heap that kernels keep."""
+    """The best documents of all segments: a heap that kernels keep, best first when they are done."""
 
     def __init__(self, k: int, collect: int = 0) -> None:
-        self.scores, self.keys, self.numbers = (np.zeros(k, np.int64) for _ in range(3))
-        self.state = np.zeros(4, np.int64)  # size, matching, whether anything was left out, floor
-        self.documents = np.empty(collect, np.uint32)
-        self.all_scores = np.empty(collect, np.int64)
+        self.k = k
+        self.heap = np.zeros(STATE + 3 * k, np.int64)  # size, matching, whether anything was left out, floor; the best
+        self.documents = np.empty(collect, np.uint32) if collect else _EMPTY_U32
+        self.all_scores = np.empty(collect, np.int64) if collect else _EMPTY_I64
 
-    @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.scores, self.keys, self.numbers, self.state, self.documents, self.all_scores
+    def search(self, table: Table, plan: Plan, rank: int, *, prune: bool) -> None:
+        """Offer the documents of all segments of the table; ``rank`` of stored best impacts gives a floor."""
+        from periplus.index.kernels.search import top
+
+        numbers = plan.numbers if table.only is None else plan.numbers_in(table.only)
+        head = [table.segments, len(plan.weights), len(plan.group_clauses), plan.clauses, plan.prior_weight]
+        parts = [*head, rank, int(prune), *plan.weights, *plan.starts, *plan.group_clauses, *numbers]
+        top(table.rows, np.array(parts, np.int64), self.heap, self.documents, self.all_scores)
 
     @property
     def matching(self) -> int:
-        return int(self.state[1])
+        return int(self.heap[1])
 
     @property
     def is_complete(self) -> bool:
-        return not self.state[2]
+        return not self.heap[2]
 
     def ranked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Numbers and scores, best first; equal scores by key."""
-        size = int(self.state[0])
-        order = np.lexsort((self.keys[:size], -self.scores[:size]))
-        return self.numbers[order], self.scores[order]
+        size = int(self.heap[0])
+        return self.heap[STATE + 2 * self.k :][:size], self.heap[STATE : STATE + size]
 
 
-def _joined(made: list[MadeList]) -> tuple[NDArray[Any], ...]:
+def _joined(made: list[Postings]) -> tuple[NDArray[Any], ...]:
     if not made:
-        return np.zeros(1, np.int64), _EMPTY_U8, _EMPTY_U8, np.empty(0, np.uint16)
+        return _NOTHING_MADE
     documents = np.concatenate([documents for documents, _ in made])
     impacts = np.concatenate([impacts for _, impacts in made])
     starts = np.cumsum([0, *(len(documents) for documents, _ in made)], dtype=np.int64)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from periplus.index.kernels.compiler import Kernel
 
-MODULES = ("building", "lists", "live", "lookup", "merging", "occurrences", "topk")
+MODULES = ("building", "lists", "live", "lookup", "merging", "occurrences", "search")
 
 
 def warm(progress: Callable[[int, int, str], None] | None = None) -> int:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import shutil
 import threading
+import time
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -23,6 +25,9 @@ from numba.core import config as numba_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+FOLDERS_KEPT = 4
+STILL_IN_USE = 24 * 3600.0  # seconds since a process last began to use a folder
 
 config: Any = numba_config
 KERNELS: list[Kernel] = []
@@ -82,9 +87,26 @@ def cache_folder() -> Path | None:
     folder = Path(home) / "kernels" / _fingerprint()
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
     except OSError:
         return None
+    sweep(folder.parent)
     return folder if os.access(folder, os.W_OK) else None
+
+
+def sweep(home: Path) -> None:
+    """Remove the kernels of older sources, but for the last few that were in use and those that may be still."""
+    used = sorted(((_last_use(folder), folder) for folder in home.iterdir()), reverse=True)
+    for when, folder in used[FOLDERS_KEPT:]:
+        if when < time.time() - STILL_IN_USE:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _last_use(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:  # another process sweeps, too
+        return 0.0
 
 
 def _fingerprint() -> str:

@@ -40,15 +40,18 @@ def lower_bound(data: Any, offsets: Any, text: Any) -> Any:
     return _lower_bound(data, offsets, text, 0, len(text))
 
 
+@helper
+def find_term(data: Any, offsets: Any, text: Any, first: Any, last: Any) -> Any:
+    """The number of the term text[first:last]; -1 when it is not there."""
+    term = _lower_bound(data, offsets, text, first, last)
+    if term == len(offsets) - 1:
+        return -1
+    begin, end = np.int64(offsets[term]), np.int64(offsets[term + 1])
+    return term if _compare(data, begin, end, text, first, last) == 0 else -1
+
+
 @kernel(signature("void", R_U8, R_U32, R_U8, R_I64, M_I64))
 def find_terms(data: Any, offsets: Any, text: Any, text_offsets: Any, found: Any) -> Any:
     """The numbers of many terms at once; -1 for those that are not there."""
     for word in range(len(found)):
-        first = text_offsets[word]
-        last = text_offsets[word + 1]
-        term = _lower_bound(data, offsets, text, first, last)
-        is_there = (
-            term < len(offsets) - 1
-            and _compare(data, np.int64(offsets[term]), np.int64(offsets[term + 1]), text, first, last) == 0
-        )
-        found[word] = term if is_there else -1
+        found[word] = find_term(data, offsets, text, text_offsets[word], text_offsets[word + 1])

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
-from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.types import I64, M_I64, M_U32, POSTINGS, R_I64, R_U8, R_U16, signature
+from periplus.index.kernels.compiler import helper
 from periplus.index.kernels.window import clear, generate, generate_best, probe, push, scan
 
 FIRST_WINDOWS = 16  # visited before all others, to raise the threshold early
@@ -90,35 +89,8 @@ def _most_promising(bound: Any, windows: Any, chosen: Any) -> Any:
     return count
 
 
-@kernel(
-    signature(
-        "void",
-        *POSTINGS,
-        R_I64,
-        R_U8,
-        R_U8,
-        R_U16,
-        R_I64,
-        R_I64,
-        R_I64,
-        R_I64,
-        I64,
-        R_U8,
-        R_U8,
-        I64,
-        R_U8,
-        R_I64,
-        I64,
-        I64,
-        M_I64,
-        M_I64,
-        M_I64,
-        M_I64,
-        M_U32,
-        M_I64,
-    )
-)
-def top_segment(
+@helper
+def search_segment(
     start: Any,
     slot: Any,
     place: Any,
@@ -154,7 +126,7 @@ def top_segment(
     clause: Any = 0
     lists = len(list_term)
     groups = len(group_clause)
-    weights = list_weight.astype(np.int32)
+    weights = list_weight
     prior_unit = np.int32(prior_weight)
     has_prior = len(prior) > 0 and prior_weight > 0
     collect = len(all_documents) > 0

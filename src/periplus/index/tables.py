@@ -1,0 +1,48 @@
+"""Rows of addresses that kernels take to reach many segments in one call (``kernels.tables`` reads them)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+# In this order; kernels know their places.
+ARRAYS = (
+    *("start", "slot", "place", "impact", "rare_window", "window_start", "window_max", "best"),
+    *("prior", "prior_max", "admitted", "key"),
+    *("made_start", "made_place", "made_impact", "made_window"),
+    *("term_text", "term_offsets", "live_frequency"),
+)
+NUMBERS = ("windows", "first_number")
+WIDTH = 2 * len(ARRAYS) + len(NUMBERS)
+ADMITTED = 2 * ARRAYS.index("admitted")
+MADE = 2 * ARRAYS.index("made_start")
+
+
+def addressed(arrays: Sequence[NDArray[Any]]) -> list[int]:
+    """Address and length of each array."""
+    return [number for array in arrays for number in (array.__array_interface__["data"][0], len(array))]
+
+
+class Table:
+    """Rows of segments, with the arrays that they point to; ``only`` is the ordinal of the segment when it is one."""
+
+    def __init__(self, rows: Sequence[Sequence[int]], only: int | None = None) -> None:
+        self.rows = np.array(rows, np.int64).reshape(-1)
+        self.only = only
+        self._kept: list[NDArray[Any]] = []
+
+    @property
+    def segments(self) -> int:
+        return len(self.rows) // WIDTH
+
+    def put(self, row: int, column: int, arrays: Sequence[NDArray[Any]]) -> None:
+        """Other arrays than the segment's own, from a column on."""
+        self._kept += arrays
+        numbers = addressed(arrays)
+        self.rows[row * WIDTH + column : row * WIDTH + column + len(numbers)] = numbers
