@@ -88,6 +88,29 @@ class IndexStore:
             session = self._session(anchors=anchors, prior=prior, fresh=True)
             return self._run(session, batches, progress, publish_early=False)
 
+    def replace(
+        self,
+        documents: Iterable[Document],
+        *,
+        anchors: AnchorSource | None = None,
+        prior: PriorSource | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Manifest:
+        """Take the newest version of some documents again, because their anchor texts changed; no batch is passed.
+
+        Only documents that the index holds are replaced, so that nothing removed since comes back.
+        """
+        with storage_errors("the index"), self._generations.writing():
+            session = self._session(anchors=anchors, prior=prior)
+            for taken, document in enumerate(documents, 1):
+                if session.holds(document.key):
+                    session.add(document)
+                if progress:
+                    progress(taken)
+                if session.is_full:
+                    session.flush()
+            return session.publish()
+
     def refresh_prior(self, prior: PriorSource | None) -> Manifest:
         """A new generation with new priors and the same segments."""
         with storage_errors("the index"), self._generations.writing():

@@ -114,6 +114,15 @@ class WritingSession:
         anchors = self._anchors(place_of(document).page_key) if self._anchors else ()
         self._builder.add(document, anchors)
 
+    def holds(self, key: int) -> bool:
+        """Whether a live document has this key."""
+        wanted = np.array([key], np.int64)
+        for part in self._parts:
+            place = int(part.segment.columns.find(wanted)[0])
+            if place >= 0 and (part.alive is None or part.alive[place]):
+                return True
+        return False
+
     def delete(self, keys: Iterable[int]) -> None:
         self._touched.update(keys)
 
