@@ -1,0 +1,1 @@
+"""How many searches a server answers over HTTP, and how quickly. Run ``make bench-serve``."""
