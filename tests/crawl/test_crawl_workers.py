@@ -275,3 +275,10 @@ def test_stop_reaches_all_workers(voyage: Voyage, mock_web: MockWeb) -> None:
     assert voyage.fetched() == pages
     asked = Counter(record.url for record in mock_web.requests() if not record.url.endswith("robots.txt"))
     assert max(asked.values()) == 1
+
+
+def test_workers_left_to_us_come_only_when_there_is_work(voyage: Voyage, mock_web: MockWeb) -> None:
+    seeds, pages = sites(mock_web, 3, 5)
+    voyage.run(mock_web, *seeds, workers=0)
+    assert voyage.fetched() == pages
+    assert len(workers(voyage.database)) == 1

@@ -238,9 +238,8 @@ class _Session:
             return
         wanted = self._settings.crawl.workers
         if not wanted:
-            cores = len(os.sched_getaffinity(0))
             paying = min(self._counters.queued // QUEUE_A_WORKER, self._counters.hosts // HOSTS_A_WORKER)
-            wanted = max(1, min(cores, paying), self._team.wanted + 1)
+            wanted = max(1, min(_cores(), paying), self._team.wanted + 1)
         self._team.wanted = wanted - 1
 
     def _watch_team(self, engine: Engine) -> None:
@@ -276,6 +275,11 @@ class _Session:
         changed = {name: size for name, size in sizes.items() if name in marks and marks[name] != size}
         if changed:
             self._worker.frontier.commit(Bundle(marks=changed), time.time())
+
+
+def _cores() -> int:
+    """That we may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _seed(url: str) -> Found:
