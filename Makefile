@@ -75,5 +75,11 @@ soak: environment  ## fuzz every reader of documents, SECONDS=60 each; ONLY="htm
 	@test -d build/atheris || $(PYTHON) -m pip install -q --disable-pip-version-check --target build/atheris atheris==3.0.0
 	PYTHONPATH=build/atheris SECONDS=$(SECONDS) ONLY="$(ONLY)" $(PYTHON) -m fuzz
 
+soak-index: environment  ## the tests of the index with every array access of its kernels checked; slow
+	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/index tests/compat
+
+bench-serve: bench-environment  ## searches a second over HTTP beside Starlette and tantivy; ARGS="--documents FILE"
+	.venv-bench/bin/python -m bench.serve $(ARGS)
+
 clean:  ## remove what make and the tests wrote
 	rm -rf .venv .venv.lock .venv-bench .venv-bench.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist
