@@ -11,13 +11,14 @@ from msgspec import Struct
 from periplus.documents import BatchLog
 from periplus.graph import Convergence, RankStore, TopRank, refresh_ranks
 from periplus.index import IndexStore, Manifest
+from periplus.jobs.anchor_updates import changed_pages, newest_versions
 from periplus.storage import LocalFiles, folder_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from periplus.graph import RankMeta
+    from periplus.graph import RankMeta, RankTable
     from periplus.records import Document
     from periplus.settings import Settings
     from periplus.storage import Database
@@ -80,6 +81,7 @@ class Pipeline:
         started = time.perf_counter()
         rank = self._settings.rank
         with self._alone():
+            old = self._ranks.current()
             table = refresh_ranks(
                 self._log,
                 self._ranks,
@@ -89,8 +91,16 @@ class Pipeline:
                 progress=progress,
             )
             if self._store.manifest() is not None:
-                self._store.refresh_prior(table.prior)  # a column: nothing is indexed again
+                self._hand_over(old, table)
         return _summary(table.meta, time.perf_counter() - started)
+
+    def _hand_over(self, old: RankTable | None, new: RankTable) -> None:
+        """Ranks are a column: nothing is indexed again, except pages that others now call by another name."""
+        changed = changed_pages(old.anchors if old else None, new.anchors)
+        if not changed:
+            self._store.refresh_prior(new.prior)
+            return
+        self._store.replace(newest_versions(self._log, changed), anchors=new.anchors.__call__, prior=new.prior)
 
     def _batches(self, after: int) -> Iterator[tuple[int, Iterable[Document]]]:
         for number in self._log.numbers(after):
