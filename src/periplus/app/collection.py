@@ -136,13 +136,13 @@ class Collection:
         **options: Any,
     ) -> CrawlStatus:
         """Fetch from ``seeds`` on, or go on where the last crawl stopped; ``options`` are names of crawl settings."""
+        from periplus.app.host_ranks import host_ranks
         from periplus.crawl import Crawler
 
         settings = self._with(options)
         self.create()
-        return Crawler(self.folder, self.database, settings, progress=progress).run(
-            list(seeds), recrawl=recrawl, seconds=seconds
-        )
+        crawler = Crawler(self.folder, self.database, settings, progress=progress, rank_of=host_ranks(self.folder))
+        return crawler.run(list(seeds), recrawl=recrawl, seconds=seconds)
 
     def index(self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None) -> Manifest:
         """Make everything stored searchable; adds what is new."""

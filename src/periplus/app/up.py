@@ -56,11 +56,14 @@ def refuse_demo(collection: Collection) -> None:
 
 def crawl_until(stopping: threading.Event, folder: str, flags: dict[str, Any], seeds: list[str]) -> None:
     """Child: crawl, and crawl again whenever pages are due, until stopped."""
+    from periplus.app.host_ranks import host_ranks
     from periplus.crawl import Crawler
 
     with Collection(folder, flags=flags) as collection:
         while not stopping.is_set():
-            crawler = Crawler(collection.folder, collection.database, collection.settings)
+            crawler = Crawler(
+                collection.folder, collection.database, collection.settings, rank_of=host_ranks(collection.folder)
+            )
             watcher = threading.Thread(target=_stop_crawler, args=(stopping, crawler), daemon=True)
             watcher.start()
             status = crawler.run(seeds)
