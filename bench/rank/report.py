@@ -54,6 +54,8 @@ def growth_table(results: dict[str, Any]) -> str:
     rows = [
         "## Growth, and the bound",
         "",
+        "CPU includes what comes before the first iteration.",
+        "",
         "| edges | threads | iterations | an iteration, ms | a bare gather, ms | ratio | ns an edge | CPU ratio |",
         "|---|---|---|---|---|---|---|---|",
     ]
