@@ -1,0 +1,30 @@
+"""Host ranks for the frontier: what the last rank run published, from 0 to 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from periplus.errors import StorageError
+from periplus.graph import RankStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+
+def host_ranks(folder: Path) -> Callable[[Sequence[int]], Sequence[float]] | None:
+    """A look-up by host key, relative to the best host; ``None`` before the first rank run."""
+    try:
+        table = RankStore(folder / "ranks").current()
+    except StorageError:
+        return None  # a head start is not worth a failed crawl; `periplus rank` will say what is wrong
+    if table is None or not table.hosts:
+        return None
+    best = float(np.max(table.host_ranks))
+
+    def look_up(keys: Sequence[int]) -> Sequence[float]:
+        return [float(rank) / best for rank in table.host(np.array(keys, np.int64))]
+
+    return look_up
