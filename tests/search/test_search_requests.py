@@ -60,3 +60,7 @@ def test_next_link_carries_what_was_asked():
     assert page_link(request, 2) == (
         "/api/v1/search?q=tide+%26+time&page=2&size=5&profile=bm25&site=a.example&sort=date"
     )
+
+
+def test_the_link_to_the_next_page_survives_any_query():
+    assert page_link(SearchRequest("tide \ud800\x00 tables"), 2).endswith("?q=tide+tables&page=2")

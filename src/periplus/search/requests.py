@@ -12,6 +12,7 @@ from periplus.index.query import Filters
 from periplus.ranking import Profile, profile
 from periplus.search import conditions
 from periplus.search.columns import host_matches
+from periplus.search.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +117,7 @@ def _narrower_sites(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, 
 def page_link(request: SearchRequest, page: int) -> str:
     """The address of another page of the same search, relative to the server."""
     given = {
-        "q": request.query,
+        "q": clean(request.query),  # half a surrogate pair cannot stand in an address
         "page": page,
         "size": request.size if request.size != 10 else "",
         "profile": request.profile,
