@@ -47,6 +47,7 @@ def bench(size: str, cache: Path, names: list[str], known: dict[str, list[float]
     vertices, edges = SIZES[size]
     folder = cache / size
     graphs.make(folder, vertices, edges)
+    edges = len(graphs.Edges.load(folder).sources)
     reference = run("reference", folder, 0)
     found: dict[str, Any] = {"vertices": vertices, "edges": edges, "reference": reference, "contenders": {}}
     for name in names:

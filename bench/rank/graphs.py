@@ -21,7 +21,7 @@ WITHIN_HOST, NEAR, FRONT = 0.75, 0.6, 0.2  # shares; of the links within a host:
 MEAN_HOST = 60
 HOST_TAIL, LINK_TAIL, POPULAR_TAIL = 1.4, 1.7, 1.1
 CHUNK = 4_000_000  # links drawn at once
-SURPLUS = 1.38  # links drawn for one that is kept
+SURPLUS, DENSE_SURPLUS = 1.38, 1.6  # links drawn for one that is kept, with up to ten a page and more
 
 
 class Edges(NamedTuple):
@@ -53,7 +53,8 @@ def draw(vertices: int, edges: int) -> tuple[np.ndarray, np.ndarray]:
     starts = host_starts(random, vertices)
     host_of = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
     popular = popularity(random, len(starts) - 1)
-    counts = link_counts(random, vertices, int(edges * SURPLUS))
+    surplus = SURPLUS if edges <= 10 * vertices else DENSE_SURPLUS
+    counts = link_counts(random, vertices, int(edges * surplus))
     ends = np.cumsum(counts)
     parts, first = [], 0
     while first < vertices:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_VERTICES = 2**32 - 1  # a vertex is stored in four bytes
 
-_LOW = np.uint64(2**32 - 1)
+CHUNK = 8_000_000  # edges looked at in one step, where numpy makes wider copies
 
 
 class Csr(NamedTuple):
@@ -65,7 +65,7 @@ def from_edges(
         raise UsageError(f"an edge names a vertex beyond the last one ({vertices - 1})")
     pairs = pair(sources, targets)
     if weights is None:
-        return from_pairs(distinct(pairs), vertices, leak=leak)
+        return from_pairs(_distinct_in_place(pairs), vertices, leak=leak)
     order = np.argsort(pairs, kind="stable")
     ordered = pairs[order]
     first = _firsts(ordered)
@@ -74,11 +74,12 @@ def from_edges(
 
 def from_pairs(pairs: Pairs, vertices: int, weights: Floats | None = None, leak: Floats | None = None) -> Csr:
     """The graph of sorted distinct pairs, see ``pair``; the rest of a ``leak`` is parted among a vertex's edges."""
-    sources = (pairs & _LOW).astype(np.uint32)
-    targets = (pairs >> np.uint64(32)).astype(np.int64)
-    offsets = np.zeros(vertices + 1, np.int64)
-    np.cumsum(np.bincount(targets, minlength=vertices), out=offsets[1:])
-    sums = np.bincount(sources, weights, minlength=vertices).astype(np.float64)
+    sources = pairs.astype(np.uint32)  # the lower half
+    offsets = np.searchsorted(pairs, np.arange(vertices + 1, dtype=np.uint64) << np.uint64(32))
+    sums = np.zeros(vertices)
+    for start in range(0, len(sources), CHUNK):
+        part = slice(start, start + CHUNK)
+        sums += np.bincount(sources[part], None if weights is None else weights[part], minlength=vertices)
     lost = np.where(sums == 0, 1.0, 0.0 if leak is None else leak)
     out_weight = np.divide(sums, 1.0 - lost, out=np.zeros_like(sums), where=lost < 1)
     return Csr(offsets, sources, weights, out_weight, lost)
@@ -86,12 +87,20 @@ def from_pairs(pairs: Pairs, vertices: int, weights: Floats | None = None, leak:
 
 def pair(sources: Integers, targets: Integers) -> Pairs:
     """Edges as single numbers that sort by target, then source."""
-    return targets.astype(np.uint64) << np.uint64(32) | sources.astype(np.uint64)
+    pairs = targets.astype(np.uint64)
+    pairs <<= np.uint64(32)
+    pairs |= sources if sources.dtype == np.uint32 else sources.astype(np.uint64)
+    return pairs
 
 
 def distinct(pairs: Pairs) -> Pairs:
-    ordered = np.sort(pairs)
-    return ordered[_firsts(ordered)]
+    return _distinct_in_place(pairs.copy())
+
+
+def _distinct_in_place(pairs: Pairs) -> Pairs:
+    pairs.sort()
+    first = _firsts(pairs)
+    return pairs if first.all() else pairs[first]
 
 
 def without_self_links(graph: Csr) -> Csr:
