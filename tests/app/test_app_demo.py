@@ -42,6 +42,11 @@ def fetched(folder: Path) -> list[str]:
     return [url for (url,) in rows]
 
 
+def findable(folder: Path) -> set[str]:
+    """What was fetched, but for the endless calendar: which of its months come before the trap shuts is chance."""
+    return {url for url in fetched(folder) if "/calendar/" not in url}
+
+
 def test_the_demo_prints_what_it_did(voyage):
     _, result = voyage
 
@@ -117,7 +122,7 @@ def test_killed_in_the_middle_it_finishes_on_the_next_start(voyage, tmp_path):
     assert done.returncode == 0, done.stderr
     twice = [url for url in set(fetched(folder)) if fetched(folder).count(url) > 1 and not url.endswith("/robots.txt")]
     assert twice == []
-    assert set(fetched(folder)) == set(fetched(whole))
+    assert findable(folder) == findable(whole)
     assert periplus("politeness", "--dir", folder).returncode == 0
 
 

@@ -94,7 +94,7 @@ def test_one_page_from_every_side(page):
     page.locator(".site").first.click()
     expect(page.locator(".ports")).to_contain_text(title)
     page.get_by_role("link", name="What our crawler did there").click()
-    expect(page.locator(".facts")).to_contain_text("Requests")
+    expect(page.locator(".facts").first).to_contain_text("Requests")
 
 
 def test_a_misspelt_word_is_understood(page):

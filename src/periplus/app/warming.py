@@ -10,14 +10,21 @@ if TYPE_CHECKING:
 
 def warm_kernels(progress: Callable[[int, int, str], None]) -> int:
     """Compile what is not cached yet; ``progress`` gets (done, total, name). Returns how many kernels there are."""
-    import periplus.graph.kernels  # noqa: F401 - its kernels join the list
     from periplus.index import warm
 
+    _gather()
     return warm(progress)
 
 
 def kernels_are_warm() -> bool:
-    """Whether every kernel that a query needs is cached."""
+    """Whether every kernel is cached."""
     from periplus.index import is_warm
 
+    _gather()
     return is_warm()
+
+
+def _gather() -> None:
+    """A kernel joins the list when its module is imported."""
+    import periplus.graph.kernels
+    import periplus.ranking.kernels  # noqa: F401
