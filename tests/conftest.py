@@ -8,12 +8,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from support.components import missing  # noqa: F401 - rooms ask the plugin for it
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# The same examples in every run, however slow the machine; PERIPLUS_EXPLORE=1 looks for new ones.
+hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("explore", deadline=None)
+hypothesis.settings.load_profile("explore" if os.environ.get("PERIPLUS_EXPLORE") == "1" else "fixed")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from protego import Protego
 
@@ -110,6 +110,7 @@ lines = st.lists(st.tuples(st.sampled_from(["Allow", "Disallow"]), words), max_s
 
 
 @given(lines, paths)
+@example([("Disallow", "*%41")], "/%2F%41")
 def test_agrees_with_protego(rules: list[tuple[str, str]], path: str) -> None:
     """Wildcards, anchors and escapes alike; but protego lets the anchor of "/$" match a dollar sign."""
     kept = [(name, "/" + rule.lstrip("/")) for name, rule in rules]

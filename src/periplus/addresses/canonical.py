@@ -24,10 +24,11 @@ _QUERY = r"A-Za-z0-9_~!$&()*+,;=:@./?\-"
 _TAIL = rf"(?:\?([{_QUERY}]*+))?(?:#.*)?"
 _SEGMENTS = rf"(?:/(?!\.)[{_SEGMENT}:]*+)"  # none begins with a dot, so none is a dot segment
 
+# Groups are not possessive: Python before 3.11.5 does not step back from an iteration that failed half-way.
 # The last label is letters only, so the host is no IPv4 number; no "--", so no label is encoded IDNA.
-_PLAIN = re.compile(rf"(https?://(?:[a-z0-9]++[-.])++[a-z]{{2,}}+)({_SEGMENTS}*+){_TAIL}", re.DOTALL)
+_PLAIN = re.compile(rf"(https?://(?:[a-z0-9]++[-.])+[a-z]{{2,}}+)({_SEGMENTS}*){_TAIL}", re.DOTALL)
 _RELATIVE = re.compile(
-    rf"((?:/(?![/.])|(?![/.]))[{_SEGMENT}]*+(?=[/?#]|\Z){_SEGMENTS}*+){_TAIL}",
+    rf"((?:/(?![/.])|(?![/.]))[{_SEGMENT}]*+(?=[/?#]|\Z){_SEGMENTS}*){_TAIL}",
     re.DOTALL,
 )
 

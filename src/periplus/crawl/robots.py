@@ -20,7 +20,6 @@ SIZE_LIMIT = 500 * 1024  # bytes that are read, RFC 9309 2.5
 _FIELD = re.compile(r"^\s*([A-Za-z][A-Za-z _-]*?)\s*:\s*(.*?)\s*$")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 _STARS = re.compile(r"\*+")
-_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~/=?&+,;:@!'()-]*").fullmatch
 _PLAIN_RULE = re.compile(r"[A-Za-z0-9_.~/=?&+,;:@!'()*-]*").fullmatch
 _NAMES = {
@@ -203,10 +202,7 @@ def _normal(path: str, keep: str = "") -> str:
     """One spelling of percent-escapes: only "/", "%" and wildcards stay escaped where they were, upper case."""
     if (_PLAIN_RULE if keep else _PLAIN)(path):
         return path
-    pieces = []
-    for piece in re.split(r"(%2[Ff]|%25|%2[Aa]|%24)", path):
-        if piece.startswith("%") and len(piece) == 3 and _ESCAPE.fullmatch(piece):
-            pieces.append(piece.upper())
-        else:
-            pieces.append(quote(unquote_to_bytes(piece), safe=_SAFE + keep + "%"))
+    pieces = re.split(r"(%2[Ff]|%25|%2[Aa]|%24)", path)
+    pieces[0::2] = [quote(unquote_to_bytes(piece), safe=_SAFE + keep + "%") for piece in pieces[0::2]]
+    pieces[1::2] = [escape.upper() for escape in pieces[1::2]]
     return "".join(pieces)

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-BLOCK = 8_000_000  # bytes read at once
+BLOCK = 1_000_000  # bytes read at once
 LONGEST_LINE = 100_000
 
 _GZIP = b"\x1f\x8b"
 _DAMAGE = (zlib.error, gzip.BadGzipFile, cast("type[Exception]", IsalError))
-_PLAIN_LINES = re.compile(rb"(?:[ \t]*+[0-9]{1,18}+[ \t]++[0-9]{1,18}+[ \t]*+\r?\n)*+")
+# The group itself is not possessive: Python before 3.11.5 does not step back from an iteration that failed half-way.
+_PLAIN_LINES = re.compile(rb"(?:[ \t]*+[0-9]{1,18}+[ \t]++[0-9]{1,18}+[ \t]*+\r?+\n)*")
 _NUMBER = re.compile(rb"[0-9]{1,18}")
 
 
