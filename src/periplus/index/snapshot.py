@@ -244,7 +244,7 @@ class Snapshot:
 
     def frequencies(self, number: int, terms: Sequence[str]) -> NDArray[np.int64]:
         """How often each term occurs in each field: a row a term, a column a field."""
-        from periplus.index.kernels.lists import frequencies
+        from periplus.index.kernels.occurrences import frequencies
 
         view, local = self._located(number)
         numbers = np.array([self._number_in(view, term) for term in terms], np.int64)
@@ -256,7 +256,7 @@ class Snapshot:
 
     def positions(self, number: int, term: str, field: str = "body") -> NDArray[np.int64]:
         """Where a term stands in a field, counted in words from the field's start."""
-        from periplus.index.kernels.lists import positions
+        from periplus.index.kernels.occurrences import positions
 
         view, local = self._located(number)
         found_in = self._number_in(view, term)

@@ -117,7 +117,7 @@ class SegmentView:
         return len(documents) if self.alive is None else int(self.alive[documents].sum())
 
     def _phrase(self, words: tuple[str, ...], field: int) -> Postings:
-        from periplus.index.kernels.lists import phrase
+        from periplus.index.kernels.phrases import phrase
 
         terms = self.segment.dictionary.find([word.encode() for word in words])
         if (terms < 0).any():

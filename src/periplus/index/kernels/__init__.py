@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from periplus.index.kernels.compiler import Kernel
 
-MODULES = ("building", "lists", "live", "lookup", "merging", "occurrences", "search")
+MODULES = ("building", "lists", "live", "lookup", "merging", "occurrences", "phrases", "search")
 
 
 def warm(progress: Callable[[int, int, str], None] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Where the words of a query stand in many documents at once: the whole evidence of a re-ranking in one call."""
+"""Where words stand: of a query in many documents at once (the evidence of a re-ranking), or of one term in one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import FIELD_COUNT, find_posting, read_varint, seek_positions
-from periplus.index.kernels.compiler import kernel
+from periplus.index.kernels.access import FIELD_COUNT, count_fields, find_posting, read_varint, seek_positions
+from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.types import (
     I64,
     M_I64,
@@ -20,6 +20,18 @@ from periplus.index.kernels.types import (
 )
 
 LABEL_BITS = 16
+
+
+@helper
+def decode(data: Any, at: Any, end: Any, target: Any) -> Any:
+    count = 0
+    position = np.int64(0)
+    while at < end:
+        step, at = read_varint(data, at)
+        position += step
+        target[count] = position
+        count += 1
+    return count
 
 
 @kernel(
@@ -102,3 +114,62 @@ def occurrences(
             ends[row * FIELD_COUNT + field] = total
             field += 1
     return total
+
+
+@kernel(signature("void", *POSTINGS, *POSITIONS, R_U32, R_I64, I64, M_I64))
+def frequencies(
+    start: Any,
+    slot: Any,
+    place: Any,
+    impact: Any,
+    rare_window: Any,
+    window_start: Any,
+    window_max: Any,
+    windows: Any,
+    position_start: Any,
+    skip_start: Any,
+    skip: Any,
+    data: Any,
+    starts: Any,
+    terms: Any,
+    document: Any,
+    table: Any,
+) -> Any:
+    """Frequencies by field of several terms in one document; ``table`` has a row a term."""
+    counts = np.zeros(FIELD_COUNT, np.int64)
+    for row in range(len(terms)):
+        if terms[row] < 0:
+            continue
+        posting = find_posting(start, slot, place, rare_window, window_start, windows, terms[row], document)
+        if posting < 0:
+            continue
+        at, end = seek_positions(start, position_start, skip_start, skip, data, terms[row], posting)
+        count_fields(data, at, end, starts, document, counts)
+        for field in range(FIELD_COUNT):
+            table[row * FIELD_COUNT + field] = counts[field]
+
+
+@kernel(signature(I64, *POSTINGS, *POSITIONS, I64, I64, M_I64))
+def positions(
+    start: Any,
+    slot: Any,
+    place: Any,
+    impact: Any,
+    rare_window: Any,
+    window_start: Any,
+    window_max: Any,
+    windows: Any,
+    position_start: Any,
+    skip_start: Any,
+    skip: Any,
+    data: Any,
+    term: Any,
+    document: Any,
+    found: Any,
+) -> Any:
+    """All positions of a term in a document."""
+    posting = find_posting(start, slot, place, rare_window, window_start, windows, term, document)
+    if posting < 0:
+        return 0
+    at, end = seek_positions(start, position_start, skip_start, skip, data, term, posting)
+    return decode(data, at, end, found)
