@@ -69,6 +69,10 @@ _ALL = (
     Reason("noindex", "the page asks not to be indexed", "remove noindex from the page"),
     Reason("canonical-elsewhere", "the page names another address as the canonical one"),
     Reason("duplicate", "the body is the same as that of another page"),
+    # the links of a host, which then count for less
+    Reason("link-exchange", "most sites that the host links to link back", "link where readers gain by it"),
+    Reason("links-from-few-addresses", "the links to the host come from few sites or IP addresses"),
+    Reason("not-vouched-for", "no site that others link to links to the host", "name trusted hosts in rank.trusted"),
 )
 
 REASONS: dict[str, Reason] = {reason.code: reason for reason in _ALL}

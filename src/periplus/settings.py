@@ -87,6 +87,17 @@ class RankSettings(Struct, frozen=True, forbid_unknown_fields=True):
     damping: Annotated[float, Meta(gt=0, lt=1, description="share of rank that follows links")] = 0.85
     tolerance: Annotated[float, Meta(gt=0, description="L1 difference at which iteration ends")] = 1e-10
     max_iterations: Annotated[int, Meta(ge=1, description="iterations, at most")] = 200
+    nofollow: Annotated[
+        Literal["exclude", "discount", "keep"], Meta(description="links marked nofollow, ugc or sponsored")
+    ] = "exclude"
+    uncrawled: Annotated[bool, Meta(description="keep pages that links name and nobody has read")] = True
+    trusted: Annotated[tuple[str, ...], Meta(description="hosts that trust starts from; empty finds the core")] = ()
+    jump: Annotated[
+        Literal["anywhere", "trusted"], Meta(description="where the random jumps lead: all pages, or trusted hosts")
+    ] = "anywhere"
+    one_voice: Annotated[
+        Literal["site", "address"], Meta(description="hosts that count as one: of a site, or also of an IP address")
+    ] = "address"
 
 
 class SearchSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,6 +8,7 @@ from graph_samples import page
 
 from periplus import addresses
 from periplus.graph import LinkGraph, pagerank
+from periplus.graph.link_graph import DISCOUNTED
 from periplus.records import Link
 
 A, B, C = "https://a.example/", "https://b.example/", "https://c.example/"
@@ -123,6 +124,23 @@ def test_links_that_are_not_followed(log) -> None:
     log.append([page(A, Link(B, rel=("nofollow",)), Link(C, rel=("ugc", "sponsored")))])
     assert LinkGraph.build(log).pages.edges == 0
     assert links_of(LinkGraph.build(log, nofollow="keep"), [A, B, C]) == {(A, B), (A, C)}
+
+
+def test_links_with_a_rel_may_count_for_a_tenth(log) -> None:
+    log.append([page(A, Link(B, rel=("nofollow",)), C, Link(C, rel=("ugc",))), page(B, A)])
+    graph = LinkGraph.build(log, nofollow="discount")
+    assert weight(graph, A, B) == pytest.approx(DISCOUNTED)
+    assert weight(graph, A, C) == pytest.approx(1.0)
+    assert set(host_links(graph)) == {("a.example", "c.example"), ("b.example", "a.example")}
+    # What the discount takes away goes to all pages, not to the other links of the page.
+    place = graph.page_keys.tolist().index(addresses.page_key(A))
+    assert graph.pages.leak[place] == pytest.approx((1 - DISCOUNTED) / 2)
+    ranks = {policy: _rank_of(LinkGraph.build(log, nofollow=policy), B) for policy in ("exclude", "discount", "keep")}
+    assert ranks["exclude"] < ranks["discount"] < ranks["keep"]
+
+
+def _rank_of(graph: LinkGraph, url: str) -> float:
+    return float(pagerank(graph.pages).ranks[graph.page_keys.tolist().index(addresses.page_key(url))])
 
 
 def test_uncrawled_targets_are_kept_or_dropped(log) -> None:

@@ -171,6 +171,18 @@ def test_a_refresh_starts_from_the_ranks_before(log, store: RankStore) -> None:
     assert len(refresh_ranks(log, store).meta.page_history) <= 2 < len(cold.meta.page_history)
 
 
+def test_random_jumps_may_lead_to_trusted_hosts_alone(log, store: RankStore) -> None:
+    log.append([page(A, B), page(B), page(C, A)])
+    table = refresh_ranks(log, store, trusted=("a.example",), jump="trusted")
+    assert table.page_rank(addresses.page_key(C)) is None  # nobody links to it, and no jump leads there
+    assert table.host_rank(addresses.host_key("c.example")) is None
+    a, b = (table.page_rank(addresses.page_key(url)) for url in (A, B))
+    assert a == pytest.approx(1 / 1.85)
+    assert b == pytest.approx(0.85 / 1.85)
+    nobody = refresh_ranks(log, store, trusted=("z.example",), jump="trusted")
+    assert nobody.page_rank(addresses.page_key(C)) is not None
+
+
 def test_a_refresh_of_nothing(log, store: RankStore) -> None:
     table = refresh_ranks(log, store)
     assert (table.pages, table.hosts, table.last_batch) == (0, 0, 0)

@@ -12,6 +12,8 @@ from periplus import addresses
 from periplus.app import Collection
 from periplus.documents import BatchLog
 from periplus.errors import StorageBusy
+from periplus.graph import RankStore
+from periplus.reasons import REASONS
 from periplus.records import Document, Link
 from periplus.storage import folder_lock
 
@@ -34,6 +36,15 @@ def page(name: str, text: str, links: tuple[str, ...] = (), refusal: str = "") -
 def collection(tmp_path):
     with Collection(tmp_path / "c").create() as collection:
         yield collection
+
+
+def fetched_from(collection: Collection, addresses_of: dict[str, str]) -> None:
+    """Journal rows as a crawl leaves them."""
+    row = "INSERT INTO journal (at, host, ip, exempt, url, rule, gap, delay, ip_delay, outcome, status, bytes, ms,"
+    row += " not_before) VALUES (1.0, ?, ?, 0, ?, '', 9.0, 1.0, 1.0, 'ok', 200, 1, 1.0, 0.0)"
+    with collection.database.write() as transaction:
+        for host, ip in addresses_of.items():
+            transaction.execute(row, (host, ip, f"http://{host}/"))
 
 
 def append(collection: Collection, *documents: Document) -> None:
@@ -148,3 +159,55 @@ def test_the_lock_dies_with_its_holder(collection):
     subprocess.run([sys.executable, "-c", script, str(collection.folder / "building.lock")], check=False)
 
     assert collection.index().documents == 1
+
+
+def test_hosts_of_one_address_speak_with_one_voice(collection):
+    many = [f"many{number}.example" for number in range(8)]
+    single = "single.example"
+    append(
+        collection,
+        *(page(name, "words", ("praised.example",)) for name in many),
+        page(single, "words", ("lone.example",)),
+        page("praised.example", "words"),
+        page("lone.example", "words"),
+    )
+
+    def lead() -> float:
+        collection.rank()
+        table = RankStore(collection.folder / "ranks").current()
+        praised, lone = (table.page_rank(addresses.page_key(f"http://{n}.example/")) for n in ("praised", "lone"))
+        return praised / lone
+
+    apart = lead()
+    fetched_from(collection, {**dict.fromkeys(many, "198.51.100.7"), single: "203.0.113.9"})
+    together = lead()
+
+    assert apart > 2 * together > 2
+
+
+def test_the_inspector_tells_what_the_links_say(collection):
+    append(
+        collection,
+        page("a.example", "words", ("b.example",)),
+        page("b.example", "words", ("a.example",)),
+        page("c.example", "words", ("a.example", "b.example")),
+    )
+    collection.rank()
+    steps = {step.step: step for step in collection.inspect("http://a.example/").steps}
+
+    assert steps["rank"].state == "ok"
+    assert "linked from 2 other sites" in steps["rank"].detail
+
+
+def test_the_inspector_names_the_reason_when_links_of_a_host_count_less(collection):
+    ring = [f"farm{number}.example" for number in range(30)]
+    append(
+        collection,
+        *(page(name, "words", tuple(other for other in ring if other != name)) for name in ring),
+    )
+    collection.rank()
+    step = next(step for step in collection.inspect("http://farm3.example/").steps if step.step == "rank")
+
+    assert step.reason == "link-exchange"
+    assert step.advice == REASONS["link-exchange"].advice
+    assert "links from this host to others count 4" in step.detail

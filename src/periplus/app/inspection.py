@@ -45,7 +45,13 @@ def _rank_step(collection: Collection, url: str) -> StepRecord:
     rank = table.page_rank(addresses.page_key(url))
     if rank is None:
         return StepRecord("rank", "unknown", detail="no link leads to or from it")
-    return StepRecord("rank", "ok", detail=f"PageRank {rank:.3g}")
+    sites = table.page_sites(addresses.page_key(url))
+    detail = f"PageRank {rank:.3g}, linked from {sites} other {'site' if sites == 1 else 'sites'}"
+    note = table.host_note(addresses.host_key(addresses.host(url)))
+    if note is None or not note.reason:
+        return StepRecord("rank", "ok", detail=detail)
+    lost = f"links from this host to others count {note.spam:.0%} less"
+    return StepRecord("rank", "ok", note.reason, f"{detail}; {lost}", advice=REASONS[note.reason].advice)
 
 
 def _verdict(steps: list[StepRecord]) -> str:

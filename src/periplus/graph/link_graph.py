@@ -15,8 +15,11 @@ would lose nothing by it. A voice is a registered site, or the IP address of a h
 vouches for are one voice all together.
 
 Links between the pages of one host count in the page graph and not in the host graph; links of a page to itself in
-neither. Memory: some 40 bytes a document and 30 a page, 12 a link for the finished graph and 28 while it is made of
-sorted links; of unsorted ones at most ``sorting.BUDGET``, and what is more waits on disk.
+neither. Links marked nofollow, ugc or sponsored count nowhere (``exclude``), or in the page graph for a tenth
+(``discount``; unless the page has a plain link to the same target), or like all others (``keep``).
+
+Memory: some 40 bytes a document and 30 a page, 12 a link for the finished graph and 28 while it is made of sorted
+links; of unsorted ones at most ``sorting.BUDGET``, and what is more waits on disk; 8 for a discounted one.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ import numpy as np
 from periplus import addresses
 from periplus.graph import csr
 from periplus.graph.hosts import HostSigns, judge, voices_of
-from periplus.graph.links import counted_links, newest_pages
+from periplus.graph.links import counted_links, look_up, newest_pages
 from periplus.graph.runs import Runs
 from periplus.graph.sorting import PairSorter
 from periplus.graph.vertices import find_vertices
@@ -47,9 +50,10 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Pairs = NDArray[np.uint64]
 
-Nofollow = Literal["exclude", "keep"]
+Nofollow = Literal["exclude", "discount", "keep"]
 
 ENOUGH = 20  # links of one voice to one page; more say nothing new
+DISCOUNTED = 0.1  # weight of a link with a rel, when those are discounted
 
 _LOW = np.uint64(2**32 - 1)
 
@@ -89,10 +93,14 @@ class LinkGraph(NamedTuple):
         pages = newest_pages(runs)
         followed = nofollow == "exclude"
         vertices = find_vertices(runs, pages, followed=followed, uncrawled=uncrawled)
-        sorter, between = PairSorter(len(vertices.keys)), HostLinks()
+        sorter, between, weak = PairSorter(len(vertices.keys)), HostLinks(), [np.empty(0, np.uint64)]
         for number, run in runs:
             edges = _edges(run, pages, vertices, counted_links(run, pages.counted[number], followed=followed))
             sorter.add(edges)
+            if nofollow == "discount":
+                plain = _edges(run, pages, vertices, counted_links(run, pages.counted[number], followed=True))
+                weak.append(np.setdiff1d(edges, plain, assume_unique=True))
+                edges = plain
             between.add(edges, vertices.hosts)
         sites = voices_of(map(voice, vertices.host_names))
         voices = voices_of((ips or {}).get(name) or voice(name) for name in vertices.host_names)
@@ -100,7 +108,9 @@ class LinkGraph(NamedTuple):
         host_edges, counts = between.all()
         signs = judge(host_edges, voices, None if known is None else np.array(known, np.int64))
         voices = np.where(signs.unvouched, -1, voices) + 1
-        page_graph, page_sites = _page_graph(sorter, vertices.hosts, voices, sites, signs.spam)
+        page_graph, page_sites = _page_graph(
+            sorter, vertices.hosts, voices, sites, signs.spam, csr.distinct(np.concatenate(weak))
+        )
         return cls(
             vertices.keys,
             vertices.hosts,
@@ -152,7 +162,7 @@ class HostLinks:
 
 
 def _page_graph(
-    sorter: PairSorter, page_hosts: Integers, voices: Integers, sites: Integers, spam: Floats
+    sorter: PairSorter, page_hosts: Integers, voices: Integers, sites: Integers, spam: Floats, weak: Pairs
 ) -> tuple[Csr, Integers]:
     """The more links one voice has for one page, the less each of them weighs."""
     parts, weights = [np.empty(0, np.uint64)], [np.empty(0)]
@@ -161,6 +171,8 @@ def _page_graph(
         sources, targets = (edges & _LOW).astype(np.int64), (edges >> np.uint64(32)).astype(np.int64)
         hosts, own = page_hosts[sources], page_hosts[targets]
         factor = np.where(hosts == own, 1.0, 1.0 - spam[hosts])
+        if len(weak):
+            factor *= np.where(look_up(weak, edges)[1], DISCOUNTED, 1.0)
         parts.append(edges)
         weights.append(diminished(csr.pair(voices[hosts], targets), hosts == own) * factor)
         other = sites[hosts] != sites[own]
@@ -197,8 +209,6 @@ def diminished(pairs: Pairs, own: NDArray[np.bool_]) -> Floats:
 
 def top_names(graph: LinkGraph, vertices: Iterable[int], batches: Batches) -> list[str]:
     """Addresses of pages; empty for those that were never read."""
-    from periplus.graph.links import look_up
-
     wanted = list(vertices)
     names = [""] * len(wanted)
     if not len(graph.newest.keys):

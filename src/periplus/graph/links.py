@@ -118,7 +118,7 @@ def counted_links(run: Run, counted: Booleans, *, followed: bool) -> Booleans:
     return mask & run.link_followed if followed else mask
 
 
-def look_up(known: Integers, keys: Integers) -> tuple[Integers, Booleans]:
+def look_up(known: NDArray[Any], keys: NDArray[Any]) -> tuple[Integers, Booleans]:
     """Places of keys in ``known``, which is sorted and not empty, and which of them are there."""
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     return places, known[places] == keys

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from periplus.graph.ranks import TOP_KEPT, TopRank
 from periplus.graph.runs import Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Keys = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
+Jump = Literal["anywhere", "trusted"]
+
 
 def refresh_ranks(
     batches: Batches,
@@ -36,6 +38,8 @@ def refresh_ranks(
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
     nofollow: Nofollow = "exclude",
+    uncrawled: bool = True,
+    jump: Jump = "anywhere",
     ips: Mapping[str, str] | None = None,
     trusted: Collection[str] = (),
     progress: Callable[[int, float], None] | None = None,
@@ -44,12 +48,15 @@ def refresh_ranks(
 
     ``ips`` are the addresses of hosts as far as they are known (``host_addresses``): hosts of one address count as one
     voice. ``trusted`` names the hosts that trust starts from; without, the core of the graph is found (``hosts``).
+    With ``jump="trusted"`` the random jumps lead to them alone; until one of them is known, anywhere.
     """
     runs = Runs(batches, store.files)
-    graph = LinkGraph.build(batches, nofollow=nofollow, ips=ips, trusted=trusted, runs=runs)
+    graph = LinkGraph.build(batches, nofollow=nofollow, uncrawled=uncrawled, ips=ips, trusted=trusted, runs=runs)
     old = _before(store)
+    landing = _landing(graph.host_names, trusted) if jump == "trusted" else None
     pages = pagerank(
         graph.pages,
+        teleport=None if landing is None else landing[graph.page_hosts],
         damping=damping,
         tolerance=tolerance,
         max_iterations=max_iterations,
@@ -58,6 +65,7 @@ def refresh_ranks(
     )
     hosts = pagerank(
         graph.hosts,
+        teleport=landing,
         damping=damping,
         tolerance=tolerance,
         max_iterations=max_iterations,
@@ -79,6 +87,12 @@ def refresh_ranks(
         measures=measures_of(graph),
         linkage=linkage_of(graph.pages),
     )
+
+
+def _landing(names: Sequence[str], trusted: Collection[str]) -> Floats | None:
+    """1 for each trusted host, 0 for the others; None when there is none."""
+    wanted = np.fromiter((name in trusted for name in names), np.float64, len(names))
+    return wanted if wanted.any() else None
 
 
 def _before(store: RankStore) -> RankTable | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from periplus.documents import BatchLog
-from periplus.graph import Convergence, RankStore, TopRank, refresh_ranks
+from periplus.graph import Convergence, RankStore, TopRank, host_addresses, refresh_ranks
 from periplus.index import IndexStore, Manifest
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
 from periplus.storage import LocalFiles, folder_lock
@@ -50,6 +50,7 @@ class Pipeline:
 
     def __init__(self, folder: Path, database: Database, settings: Settings) -> None:
         self._folder = folder
+        self._database = database
         self._settings = settings
         self._log = BatchLog(LocalFiles(folder), database)
         self._store = IndexStore(folder / "index", memory=settings.index.memory)
@@ -88,6 +89,11 @@ class Pipeline:
                 damping=rank.damping,
                 tolerance=rank.tolerance,
                 max_iterations=rank.max_iterations,
+                nofollow=rank.nofollow,
+                uncrawled=rank.uncrawled,
+                ips=host_addresses(self._database) if rank.one_voice == "address" else None,
+                trusted=rank.trusted,
+                jump=rank.jump,
                 progress=progress,
             )
             if self._store.manifest() is not None:
