@@ -161,6 +161,8 @@ class SearchRequest(Struct, frozen=True):
     sort: str = "relevance"
     explain: bool = False
     correct: bool = True  # may the engine correct the spelling when nothing was found
+    duplicates: bool = False  # show near-duplicates instead of folding them
+    counts: bool = False  # count the matches by site, language, type and year
 
 
 class Explanation(Struct, frozen=True):
@@ -194,11 +196,30 @@ class SearchResult(Struct, frozen=True):
     score: float
     more_from_site: int = 0
     explain: Explanation | None = None
+    duplicates: int = 0  # pages of nearly the same text that are folded into this one
+    pinned: bool = False  # put here by the operator
 
 
 class Total(Struct, frozen=True):
     value: int
     relation: str = "eq"  # eq or gte
+
+
+class Count(Struct, frozen=True):
+    """How many of the matches a filter would leave; ``value`` is what the filter is given."""
+
+    value: str
+    count: int
+
+
+class FilterCounts(Struct, frozen=True):
+    """The matches by the values of the filters, most frequent first (years newest first)."""
+
+    site: tuple[Count, ...] = ()
+    language: tuple[Count, ...] = ()
+    type: tuple[Count, ...] = ()
+    year: tuple[Count, ...] = ()
+    relation: str = "eq"  # gte: only the best of very many matches were counted
 
 
 class SearchAnswer(Struct, frozen=True):
@@ -213,6 +234,8 @@ class SearchAnswer(Struct, frozen=True):
     took_ms: float
     degraded: tuple[str, ...]
     generation: int
+    counts: FilterCounts | None = None  # only when asked for
+    lens: str = ""  # the preferences among sites in force, spelled out
 
     def __iter__(self) -> Iterator[SearchResult]:
         return iter(self.results)
