@@ -34,13 +34,13 @@ def test_the_answer_has_the_shape_of_the_surface(engine):
     plain = msgspec.to_builtins(ask(engine, "tide tables"))
     assert set(plain) == {
         *("query", "results", "total", "page", "size", "next", "corrections", "suggestions", "took_ms", "degraded"),
-        "generation",
+        *("generation", "counts", "lens"),
     }
     assert plain["query"] == {"text": "tide tables", "parsed": "tide tables", "corrected": None}
     first = plain["results"][0]
     assert set(first) == {
         *("rank", "id", "url", "display_url", "site", "title", "snippet", "highlights", "language", "published"),
-        *("fetched", "type", "score", "more_from_site", "explain"),
+        *("fetched", "type", "score", "more_from_site", "explain", "duplicates", "pinned"),
     }
     assert first["published"] == "2025-03-01T00:00:00Z"
     assert first["fetched"] == "2026-01-10T00:00:00Z"

@@ -89,6 +89,8 @@ class Page:
             score=score,
             more_from_site=more_of_host(self.snapshot, self.understood.plan, document.host, per_host) if full else 0,
             explain=self.listing.explain(number, score) if self.request.explain else None,
+            duplicates=self.listing.duplicates.get(number, 0),
+            pinned=number in self.listing.pinned,
         )
 
     def next(self) -> str | None:

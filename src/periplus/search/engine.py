@@ -9,16 +9,20 @@ import numpy as np
 from msgspec import structs
 
 from periplus.index import analysis_steps
-from periplus.records import QueryReading, SearchAnswer, SearchRequest, Suggestion, Total
+from periplus.index.query import Filters
+from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, Suggestion, Total
 from periplus.search import requests
 from periplus.search.answers import Page
 from periplus.search.cache import Cache
 from periplus.search.completion import by_words
+from periplus.search.counting import counted
 from periplus.search.execution import Listing, Task, candidates, run, without
 from periplus.search.explaining import explain, find
 from periplus.search.generations import Generation, Generations
+from periplus.search.lens import spelled, without_blocked
 from periplus.search.links import linking
 from periplus.search.reading import Understood, understand
+from periplus.search.rules import Rules, read_rules
 from periplus.search.similar import likeness
 from periplus.search.spelling import suspects
 from periplus.search.syntax import Reading
@@ -50,6 +54,8 @@ class Engine:
         self._settings = settings
         self._generations = Generations(folder)
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
+        self._folder = folder
+        self._rules = read_rules(folder, settings.search.rules)
         self._generations.reload()
 
     @property
@@ -62,7 +68,11 @@ class Engine:
         return self._generations.ready
 
     def reload(self) -> bool:
-        """Take up a newer generation; true when there was one."""
+        """Take up a newer generation and the operator's rules; true when there was a newer generation."""
+        rules = read_rules(self._folder, self._settings.search.rules)
+        if rules != self._rules:
+            self._rules = rules
+            self._answers.clear()
         return self._generations.reload()
 
     def warm(self) -> None:
@@ -77,14 +87,15 @@ class Engine:
     def search(self, request: SearchRequest, *, per_host: int | None = None) -> SearchAnswer:
         """The answer to ``request``. ``per_host`` overrides the setting; 0 turns host diversity off."""
         started = time.perf_counter()
-        checked = requests.check(request, self._settings)
+        rules = self._rules
+        checked = requests.check(request, self._settings, rules)
         limit = self._settings.search.per_host if per_host is None else per_host
         with self._generations.use() as generation:
             key = (structs.replace(request, query=clean(request.query)), limit, generation.number)
             answer = self._answers.get(key)
             if answer is None:
                 answer = _Search(
-                    self._generations, generation, request, checked, limit, self._deadline(started)
+                    self._generations, generation, request, checked, limit, self._deadline(started), rules
                 ).answer()
                 if not PASSING.intersection(answer.degraded):
                     self._answers.put(key, answer)
@@ -122,7 +133,7 @@ class Engine:
         """Why the page at ``url`` has the score that it has for ``query``, or why it is not found at all."""
         checked = requests.check(SearchRequest(query, profile=profile), self._settings)
         with self._generations.use() as generation:
-            understood = understand(generation, query)
+            understood = understand(generation, query, rules=self._rules)
             return explain(generation, understood, _task(generation, understood, checked, 0, float("inf")), url)
 
     def stored(self, url: str) -> StoredDocument | None:
@@ -179,7 +190,9 @@ class _Search:
         checked: Checked,
         per_host: int,
         deadline: float,
+        rules: Rules,
     ) -> None:
+        self.rules = rules
         self.generations = generations
         self.generation = generation
         self.request = request
@@ -187,6 +200,7 @@ class _Search:
         self.per_host = per_host
         self.deadline = deadline
         self.notes: list[str] = []
+        self.task: Task | None = None
 
     def answer(self) -> SearchAnswer:
         understood, listing = self._listed(self.request.query)
@@ -199,11 +213,20 @@ class _Search:
         return self._assembled(understood, listing, corrections, corrected)
 
     def _listed(self, text: str) -> tuple[Understood, Listing]:
-        understood = understand(self.generation, text, self.checked.language, self.checked.filters)
+        understood = understand(self.generation, text, self.checked.language, self.checked.filters, rules=self.rules)
         if understood.contradictory:
             return understood, _nothing()
-        task = _task(self.generation, understood, self.checked, self.per_host, self.deadline)
-        return understood, run(self.generation, task, self.checked.last + 1)
+        if self.checked.lens.block:
+            understood = structs.replace(understood, plan=without_blocked(understood.plan, self.checked.lens))
+        self.task = self._arranged(_task(self.generation, understood, self.checked, self.per_host, self.deadline))
+        return understood, run(self.generation, self.task, self.checked.last + 1)
+
+    def _arranged(self, task: Task) -> Task:
+        """The task with what the reader and the operator prefer."""
+        pins = () if task.plan.query.filters != Filters() else self.rules.pins(self.request.query)
+        found = (find(self.generation.snapshot, url) for url in pins)
+        pinned = tuple(dict.fromkeys(number for number in found if number is not None))
+        return structs.replace(task, lens=self.checked.lens, pinned=pinned, fold=not self.request.duplicates)
 
     def _corrections(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
         found = listing.total.value
@@ -233,7 +256,14 @@ class _Search:
             took_ms=0.0,
             degraded=self._degraded(understood, listing),
             generation=self.generation.number,
+            counts=self._counts() if self.request.counts else None,
+            lens=spelled(self.checked.lens),
         )
+
+    def _counts(self) -> FilterCounts:
+        if self.task is None or self.task.plan.empty:
+            return FilterCounts()
+        return counted(self.generation.snapshot, self.task)
 
     def _suggestions(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
         """Other queries to try, where this one found little."""

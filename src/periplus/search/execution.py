@@ -17,7 +17,10 @@ from periplus.ranking import Part, Profile
 from periplus.records import Explanation, Total
 from periplus.search.columns import Numbers, browse, rejected
 from periplus.search.evidence import gather
+from periplus.search.folding import folds
+from periplus.search.lens import NO_LENS, adjusted
 from periplus.search.plan import Plan
+from periplus.search.rules import LensRule
 
 if TYPE_CHECKING:
     from periplus.index.snapshot import Snapshot
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from periplus.search.generations import Generation
 
 MAX_FETCHED = 16_000  # hits asked of the first pass, at most
+REACH_AFTER_FOLDING = 4  # times the results wanted, when folding left too few
+FAVOURED = 50  # candidates that a lens may bring in
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -41,6 +46,9 @@ class Task(Struct, frozen=True):
     wants_fresh: bool = False
     named: frozenset[int] = frozenset()  # documents that the query names by their address
     only: Numbers | None = None  # the only documents that may be found: those with a link, for ``link:``
+    lens: LensRule = NO_LENS
+    pinned: tuple[int, ...] = ()  # documents that the operator put first for this query
+    fold: bool = False  # fold near-duplicates
 
 
 class Listing(Struct, frozen=True):
@@ -53,10 +61,14 @@ class Listing(Struct, frozen=True):
     score: Part | None = None  # of the re-ranked ones
     ranked: Numbers = np.zeros(0, np.int64)  # those, in the order of ``score``
     full_hosts: frozenset[int] = frozenset()  # numbers of the last result shown of a host that has more
+    duplicates: dict[int, int] = {}  # number -> how many near-duplicates are folded into it
+    pinned: frozenset[int] = frozenset()
     degraded: tuple[str, ...] = ()
 
     def explain(self, number: int, score: float) -> Explanation:
         place = np.flatnonzero(self.ranked == number)
+        if number in self.pinned and not len(place):
+            return Explanation("pinned", score, "put first by the operator's rules; the query itself does not rank it")
         if self.score is None or not len(place):
             return Explanation("first pass", score, "order of the first pass: BM25F on stored impacts + link prior")
         return self.score.explain(int(place[0]))
@@ -66,9 +78,11 @@ def run(generation: Generation, task: Task, wanted: int) -> Listing:
     """At least ``wanted`` results of the task's list, if there are so many."""
     if task.plan.empty:
         return Listing(np.zeros(0, np.int64), np.zeros(0), Total(0), complete=True)
-    if task.plan.browses or task.order == "date":
-        return _unranked(generation, task, wanted)
-    return _ranked(generation, task, wanted)
+    listed = _unranked if task.plan.browses or task.order == "date" else _ranked
+    listing = listed(generation, task, wanted)
+    if listing.duplicates and len(listing.numbers) < wanted:  # folding left too few
+        listing = listed(generation, task, REACH_AFTER_FOLDING * wanted)
+    return listing
 
 
 def _unranked(generation: Generation, task: Task, wanted: int) -> Listing:
@@ -81,7 +95,7 @@ def _unranked(generation: Generation, task: Task, wanted: int) -> Listing:
         numbers, scores, total, whole = numbers[kept], scores[kept], Total(int(kept.sum())), True
     else:
         numbers, scores, total, whole = _first_pass(snapshot, task, wanted)
-    return _diverse(snapshot, task, wanted, Listing(numbers, scores, total, whole))
+    return _arranged(generation, task, wanted, Listing(numbers, scores, total, whole))
 
 
 def candidates(generation: Generation, task: Task) -> tuple[Numbers, Evidence]:
@@ -110,10 +124,12 @@ def _ranked(generation: Generation, task: Task, wanted: int) -> Listing:
     snapshot, profile = generation.snapshot, task.profile
     numbers, scores, total, whole = _first_pass(snapshot, task, wanted)
     numbers, scores = _with_named(task, snapshot, numbers, scores)
+    numbers, scores = _with_favoured(task, snapshot, numbers, scores)
     head = numbers[: profile.candidates]
     evidence = _evidence(generation, task, head)
     done = head[: evidence.count]
     ranked = profile.rank(evidence)
+    ranked = structs.replace(ranked, score=adjusted(snapshot, task.lens, done, ranked.score))
     order = np.lexsort((snapshot.column("key", done), -ranked.score.values))
     order = order[ranked.admitted[order]]
     skipped = len(done) - len(order)
@@ -126,7 +142,45 @@ def _ranked(generation: Generation, task: Task, wanted: int) -> Listing:
         done,
         degraded=_degraded(generation, task, cut=len(done) < len(head)),
     )
-    return _diverse(snapshot, task, wanted, listing)
+    return _arranged(generation, task, wanted, listing)
+
+
+def _arranged(generation: Generation, task: Task, wanted: int, listing: Listing) -> Listing:
+    """The list as it is shown: near-duplicates folded, hosts kept apart, the operator's own results first."""
+    folded = _folded(generation, task, listing) if task.fold else listing
+    return _with_pinned(task, _diverse(generation.snapshot, task, wanted, folded))
+
+
+def _folded(generation: Generation, task: Task, listing: Listing) -> Listing:
+    fingerprints = generation.fingerprints
+    if fingerprints is None or len(listing.numbers) < 2:
+        return listing
+    into, counts = folds(generation.snapshot, fingerprints, listing.numbers)
+    shown = into == np.arange(len(into))
+    if shown.all():
+        return listing
+    numbers = listing.numbers
+    return structs.replace(
+        listing,
+        numbers=numbers[shown],
+        scores=listing.scores[shown],
+        duplicates={int(numbers[i]): int(counts[i]) for i in np.flatnonzero(counts)},
+    )
+
+
+def _with_pinned(task: Task, listing: Listing) -> Listing:
+    if not task.pinned:
+        return listing
+    rest = ~np.isin(listing.numbers, task.pinned)
+    best = float(listing.scores[0]) if len(listing.scores) else 0.0
+    known = dict(zip(listing.numbers.tolist(), listing.scores.tolist(), strict=True))
+    return structs.replace(
+        listing,
+        numbers=np.concatenate([np.array(task.pinned, np.int64), listing.numbers[rest]]),
+        scores=np.concatenate([[known.get(number, best) for number in task.pinned], listing.scores[rest]]),
+        total=Total(max(listing.total.value, len(task.pinned)), listing.total.relation),
+        pinned=frozenset(task.pinned),
+    )
 
 
 def _degraded(generation: Generation, task: Task, *, cut: bool) -> tuple[str, ...]:
@@ -204,6 +258,18 @@ def _with_named(task: Task, snapshot: Snapshot, numbers: Numbers, scores: FloatA
     kept = ~np.isin(numbers, missing)
     worth = np.full(len(missing), float(scores[0]) if len(scores) else 0.0)
     return np.concatenate([np.array(missing, np.int64), numbers[kept]]), np.concatenate([worth, scores[kept]])
+
+
+def _with_favoured(task: Task, snapshot: Snapshot, numbers: Numbers, scores: FloatArray) -> tuple[Numbers, FloatArray]:
+    """The best hits of sites that the lens raises or pins are candidates, in place of the last ones."""
+    sites = (*task.lens.raised, *task.lens.pin)
+    if not sites or task.plan.query.filters.sites or task.only is not None or len(numbers) <= FAVOURED:
+        return numbers, scores
+    narrowed = structs.replace(task.plan.query, filters=structs.replace(task.plan.query.filters, sites=sites))
+    hits = snapshot.top(narrowed, FAVOURED, prior_weight=task.profile.prior_weight)
+    found, worth = _without_excluded(snapshot, task.plan, hits.numbers, np.asarray(hits.scores))
+    kept = ~np.isin(numbers, found)
+    return np.concatenate([found, numbers[kept]]), np.concatenate([worth, scores[kept]])
 
 
 def _diverse(snapshot: Snapshot, task: Task, wanted: int, listing: Listing) -> Listing:

@@ -13,6 +13,7 @@ from periplus import addresses
 from periplus.errors import NotReady
 from periplus.index import IndexStore
 from periplus.search.completion import Completion
+from periplus.search.folding import Fingerprints
 from periplus.search.lazy import Lazy
 from periplus.search.links import InLinks
 from periplus.search.ranks import Ranks
@@ -35,7 +36,9 @@ SMALL = 3_000  # documents
 class Generation:
     """One published generation, open, with what is derived from it on demand."""
 
-    def __init__(self, snapshot: Snapshot, ranks: Ranks, in_links: InLinks) -> None:
+    def __init__(
+        self, snapshot: Snapshot, ranks: Ranks, in_links: InLinks, read_fingerprints: Callable[[], Fingerprints]
+    ) -> None:
         self.snapshot = snapshot
         self.ranks = ranks
         self.in_links = in_links
@@ -43,6 +46,7 @@ class Generation:
         self.retired = False
         self.lazy_completion = Lazy(lambda: Completion.build(snapshot))
         self.lazy_speller = Lazy(lambda: Speller(snapshot))
+        self.lazy_fingerprints = Lazy(read_fingerprints)
 
     @property
     def number(self) -> int:
@@ -74,10 +78,16 @@ class Generation:
                 found.setdefault(label, []).append(host)
         return found
 
+    @property
+    def fingerprints(self) -> Fingerprints | None:
+        """Those of all documents; nothing while those of a large collection are being read."""
+        return self.lazy_fingerprints.now() if self.is_small else self.lazy_fingerprints.soon(lambda read: read())
+
     def warm(self) -> None:
         """Build everything that is otherwise built on demand."""
         self.lazy_speller.now()
         self.lazy_completion.now()
+        self.lazy_fingerprints.now()
 
     def close(self) -> None:
         self.snapshot.close()
@@ -110,8 +120,12 @@ class Generations:
             if self._closed or manifest is None or manifest.generation == self.number:
                 return False
             try:
+                last = manifest.last_batch
                 fresh = Generation(
-                    self._store.open(), Ranks.open(self._folder / "ranks"), InLinks(self._folder, manifest.last_batch)
+                    self._store.open(),
+                    Ranks.open(self._folder / "ranks"),
+                    InLinks(self._folder, last),
+                    lambda: Fingerprints.read(self._folder, last),
                 )
             except NotReady:
                 return False

@@ -52,16 +52,16 @@ class InLinks:
 
     def _replaced(self, name: str) -> set[int]:
         """Documents that this batch has a newer version of."""
-        return set(_read(self._folder / "documents" / name, ["key"]).column("key").to_pylist())
+        return set(read_columns(self._folder / "documents" / name, ["key"]).column("key").to_pylist())
 
 
 def _linking(path: Path, wanted: list[str]) -> set[int]:
-    table = _read(path, ["source_key", "target"])
+    table = read_columns(path, ["source_key", "target"])
     pairs = zip(table.column("source_key").to_pylist(), table.column("target").to_pylist(), strict=True)
     return {key for key, target in pairs if target in wanted}
 
 
-def _read(path: Path, columns: list[str]) -> Any:
+def read_columns(path: Path, columns: list[str]) -> Any:
     import pyarrow.parquet as pq
 
     try:

@@ -14,6 +14,7 @@ from periplus.ranking import formulas
 from periplus.search.language import prose, read
 from periplus.search.plan import Plan, plan
 from periplus.search.requests import combined
+from periplus.search.synonyms import with_synonyms
 from periplus.search.syntax import Reading, Word
 from periplus.search.vocabulary import asks_for_new, guessed_language, is_stop_word
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from periplus.index.query import Filters
     from periplus.search.generations import Generation
     from periplus.search.plan import QueryWord
+    from periplus.search.rules import Rules
 
 STOP_SHARE = 0.1  # of the documents: a stop word of another language that is rarer than this means something here
 MAX_NAMED = 8
@@ -42,7 +44,13 @@ class Understood(Struct, frozen=True):
 
 
 def understand(
-    generation: Generation, text: str, language: str = "", filters: Filters | None = None, *, plain: bool = False
+    generation: Generation,
+    text: str,
+    language: str = "",
+    filters: Filters | None = None,
+    *,
+    plain: bool = False,
+    rules: Rules | None = None,
 ) -> Understood:
     """How ``text`` is read in this generation, with the filters of the request added to its own.
 
@@ -58,6 +66,8 @@ def understand(
         lambda word: is_stop_word(word, languages[0] or "-") or _is_frequent(generation, word),
         lambda word: _telling(generation, word),
     )
+    if rules is not None and rules.synonyms:
+        made = with_synonyms(made, reading, rules, languages[0])
     both = combined(made.query.filters, filters) if filters is not None else made.query.filters
     if both is not None:
         made = structs.replace(made, query=structs.replace(made.query, filters=both))

@@ -12,6 +12,8 @@ from periplus.index.query import Filters
 from periplus.ranking import Profile, profile
 from periplus.search import conditions
 from periplus.search.columns import host_matches
+from periplus.search.lens import NO_LENS, read_lens
+from periplus.search.rules import LensRule, Rules
 from periplus.search.text import clean
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ MAX_SIZE = 100
 MAX_RESULTS = 1_000
 SORTS = ("relevance", "date")
 API_PATH = "/api/v1/search"
+NO_RULES = Rules()
 
 
 class Checked(Struct, frozen=True):
@@ -33,15 +36,14 @@ class Checked(Struct, frozen=True):
     order: str  # score or date
     first: int  # place of the page's first result, from 0
     last: int
+    lens: LensRule = NO_LENS
 
 
-def check(request: SearchRequest, settings: Settings) -> Checked:
+def check(request: SearchRequest, settings: Settings, rules: Rules = NO_RULES) -> Checked:
     """The request in our terms; ``UsageError`` names the first parameter that makes no sense."""
     _check_paging(request.page, request.size)
     if request.sort not in SORTS:
         raise UsageError(f"sort={request.sort!r} is unknown; use relevance or date")
-    if request.lens:
-        raise UsageError(f"lens={request.lens!r} is unknown; this collection has no lenses")
     language = _read("lang", request.language, conditions.language, "a language code such as en")
     filters = Filters(
         _several(_read("site", request.site, conditions.site, "a host name or domain")),
@@ -53,7 +55,8 @@ def check(request: SearchRequest, settings: Settings) -> Checked:
     first = (request.page - 1) * request.size
     order = "date" if request.sort == "date" else "score"
     chosen = profile(request.profile or settings.search.profile)
-    return Checked(chosen, filters, language, order, first, first + request.size)
+    lens = read_lens(request.lens, rules)
+    return Checked(chosen, filters, language, order, first, first + request.size, lens)
 
 
 def _check_paging(page: int, size: int) -> None:
@@ -127,7 +130,10 @@ def page_link(request: SearchRequest, page: int) -> str:
         "before": request.before,
         "after": request.after,
         "safe": 1 if request.safe else "",
+        "lens": request.lens,
         "sort": request.sort if request.sort != "relevance" else "",
         "explain": 1 if request.explain else "",
+        "duplicates": 1 if request.duplicates else "",
+        "counts": 1 if request.counts else "",
     }
     return f"{API_PATH}?{urlencode({name: value for name, value in given.items() if value != ''})}"

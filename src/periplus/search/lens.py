@@ -1,0 +1,95 @@
+"""Lenses: preferences among sites, of one reader or named by the operator.
+
+``lens=science`` is a lens of the operator's file. ``lens=raise:arxiv.org,lower:example.com,block:spam.example,
+pin:our.example`` spells one out; commas or spaces part its entries, and it goes through unchanged from page to page.
+A raised site gains, and a lowered one loses, ``STEP`` of the best score; a pinned site comes before all others; a
+blocked one is left out. Only the re-ranked results are moved; those of raised and pinned sites are brought into them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import structs
+
+from periplus.errors import UsageError
+from periplus.index.query import Filters
+from periplus.ranking.parts import leaf, total
+from periplus.search import conditions
+from periplus.search.columns import Numbers, admitted
+from periplus.search.rules import LensRule
+
+if TYPE_CHECKING:
+    from periplus.index.snapshot import Snapshot
+    from periplus.ranking import Part
+    from periplus.search.plan import Plan
+    from periplus.search.rules import Rules
+
+STEP = 0.3  # of the best score
+PINNED_STEP = 2.0
+MAX_ENTRIES = 200
+KINDS = ("raise", "lower", "block", "pin")
+_ENTRY = re.compile(r"(raise|lower|block|pin):([^\s,]+)$")
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+NO_LENS = LensRule()
+
+
+def read_lens(text: str, rules: Rules) -> LensRule:
+    """The lens that a request names or spells out; ``UsageError`` when it is neither."""
+    if not text.strip():
+        return NO_LENS
+    if text.strip() in rules.lenses:
+        return rules.lenses[text.strip()]
+    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    entries = [entry for entry in re.split(r"[\s,]+", text) if entry]
+    if len(entries) > MAX_ENTRIES:
+        raise UsageError(f"lens has more than {MAX_ENTRIES} entries; use fewer")
+    for entry in entries:
+        match = _ENTRY.match(entry)
+        host = conditions.site(match.group(2)) if match else ""
+        if not match or not host:
+            raise UsageError(f"lens={entry!r} is unknown; {_advice(rules)}")
+        found[match.group(1)].append(host)
+    return LensRule(*(tuple(dict.fromkeys(found[kind])) for kind in KINDS))
+
+
+def _advice(rules: Rules) -> str:
+    named = f"use {', '.join(sorted(rules.lenses))}, or" if rules.lenses else "this collection names no lenses; use"
+    return f"{named} raise:HOST, lower:HOST, block:HOST, pin:HOST"
+
+
+def spelled(lens: LensRule) -> str:
+    """The lens as a request can say it."""
+    parts = zip(KINDS, (lens.raised, lens.lower, lens.block, lens.pin), strict=True)
+    return ",".join(f"{kind}:{host}" for kind, hosts in parts for host in hosts)
+
+
+def without_blocked(plan: Plan, lens: LensRule) -> Plan:
+    """The plan with the lens's blocked sites excluded."""
+    if not lens.block:
+        return plan
+    sites = tuple(dict.fromkeys((*plan.excluded.sites, *lens.block)))
+    return structs.replace(plan, excluded=structs.replace(plan.excluded, sites=sites))
+
+
+def adjusted(snapshot: Snapshot, lens: LensRule, numbers: Numbers, score: Part) -> Part:
+    """``score`` with what the lens adds to each of ``numbers``, as a part of its own."""
+    if not (lens.raised or lens.lower or lens.pin) or not len(numbers):
+        return score
+    best = max(float(np.abs(score.values).max()), 1e-9)
+    step = (
+        STEP * _on(snapshot, lens.raised, numbers)
+        - STEP * _on(snapshot, lens.lower, numbers)
+        + PINNED_STEP * _on(snapshot, lens.pin, numbers)
+    )
+    added = leaf("lens", best * step, f"± {STEP} of the best score for raised and lowered sites, + 2 for pinned ones")
+    return total("with lens", [score, added], len(numbers))
+
+
+def _on(snapshot: Snapshot, sites: tuple[str, ...], numbers: Numbers) -> FloatArray:
+    if not sites:
+        return np.zeros(len(numbers))
+    return admitted(snapshot, Filters(sites=sites), numbers).astype(np.float64)
