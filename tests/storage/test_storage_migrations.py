@@ -73,3 +73,16 @@ def test_numbers_have_no_gaps(tmp_path):
         read_folder(tmp_path)
     (tmp_path / "0002_c.sql").write_text("")
     assert [m.name for m in read_folder(tmp_path)] == ["a", "c", "b"]
+
+
+def test_addresses_of_an_older_schema_are_kept(address, monkeypatch):
+    """The table of addresses was made anew in schema 4."""
+    columns = "key, url, host, depth, priority, state, next_at, reason, etag, body_hash, pending, batch"
+    rows = [(n * 7919 - 50, f"http://h{n % 3}.test/{n}", n % 3, 2, 5, n % 4, 1.5, "r", "e", 9, 1, 4) for n in range(40)]
+    with monkeypatch.context() as earlier:
+        earlier.setattr("periplus.storage.migrations.packaged", lambda: packaged()[:3])
+        with Database.open(address) as database, database.write() as tx:
+            tx.executemany(f"INSERT INTO urls ({columns}) VALUES ({', '.join('?' * 12)})", rows)
+    with Database.open(address) as database, database.read() as tx:
+        assert tx.rows(f"SELECT {columns} FROM urls ORDER BY key") == sorted(rows)
+        assert tx.value("SELECT url FROM urls WHERE host = 1 AND key = ?", (rows[1][0],)) == rows[1][1]

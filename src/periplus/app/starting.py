@@ -39,8 +39,9 @@ class CrawlStarter:
     def add(self, url: str) -> str:
         """Crawl one address now; ``known`` when the crawl has it already, which visits it when it is due."""
         wanted = addresses.canonical(url)
+        place = addresses.host_key(addresses.host(wanted)), addresses.key(wanted)
         with self._collection.database.read() as tx:
-            if tx.value("SELECT 1 FROM urls WHERE key = ?", (addresses.key(wanted),)):
+            if tx.value("SELECT 1 FROM urls WHERE host = ? AND key = ?", place):
                 return "known"
         self.start([wanted])
         return "queued"

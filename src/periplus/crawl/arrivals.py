@@ -1,12 +1,13 @@
 """New addresses on their way into the frontier: which are known, which their host's queue has room for, their rows.
 
-Most addresses that pages name are known already, so the known ones are looked up first, in order of their keys. Where
+Most addresses that pages name are known already, so the known ones are looked up first, in order of host and key. Where
 one writer has the database alone (SQLite) the rest is written by the cheapest statement there is; where writers run
 side by side, each row tells whether it was new after all.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from periplus import addresses
@@ -21,13 +22,21 @@ if TYPE_CHECKING:
 IN_LIST = 500  # values of one IN (…)
 HEAD_START = 10.0  # seconds by which the highest rank (1) comes earlier among hosts that wait; never before ready_at
 _INSERT = f"INSERT INTO urls ({', '.join(NEW_COLUMNS)}) VALUES ({', '.join('?' * len(NEW_COLUMNS))})"  # noqa: S608
+_COME_FORWARD = "UPDATE hosts SET next_at = ready_at - rank * ? WHERE key = ? AND next_at > ready_at"
 _INSERT_PLAIN = (
     "INSERT INTO urls (key, url, host, depth, priority, parent, found_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, 0)"
 )
 
 
+Place = tuple[int, int]  # an address by the keys of its host and its own
+
+
 def partition(host: int) -> int:
     return host % PARTITIONS
+
+
+def place_of(url: str) -> Place:
+    return addresses.host_key(addresses.host(url)), addresses.key(url)
 
 
 class Arrivals:
@@ -39,14 +48,17 @@ class Arrivals:
 
     def write(self, tx: Transaction, named: Iterable[Found], now: float, result: Committed) -> None:
         """Write what is new of ``named`` and tell ``result``."""
-        found: dict[int, Found] = {}
+        hosts: dict[str, int] = {}
+        found: dict[Place, Found] = {}
         for one in named:
-            found.setdefault(one.key, one)
-        for key in _known(tx, sorted(found)):
-            del found[key]
+            host = hosts.get(one.host)
+            if host is None:
+                host = hosts[one.host] = addresses.host_key(one.host)
+            found.setdefault((host, one.key), one)
+        for place in known_of(tx, sorted(found)):
+            del found[place]
         if not found:
             return
-        hosts = {name: addresses.host_key(name) for name in {one.host for one in found.values()}}
         kept = self._within_caps(tx, found, hosts, result)
         fresh = kept if not tx.row_lock else _insert_beside_others(tx, kept, hosts, now)
         if not tx.row_lock:
@@ -62,16 +74,16 @@ class Arrivals:
         tx.insert_new("hosts", columns, rows, "key")
 
     def _within_caps(
-        self, tx: Transaction, found: dict[int, Found], hosts: dict[str, int], result: Committed
+        self, tx: Transaction, found: dict[Place, Found], hosts: dict[str, int], result: Committed
     ) -> list[Found]:
         """Leave out what a full queue cannot take; it is found again on a later visit of the page that names it."""
-        room = self._room(tx, hosts)
+        room = self._room(tx, {one.host: host for (host, _), one in found.items()})
         kept = []
-        for key in sorted(found):
-            one = found[key]
+        for place in sorted(found):
+            one = found[place]
             if one.state == QUEUED:
                 if room[one.host] <= 0:
-                    result.dropped.append(key)
+                    result.dropped.append(one.key)
                     continue
                 room[one.host] -= 1
             kept.append(one)
@@ -86,10 +98,20 @@ class Arrivals:
         return {name: self._host_queue - queued.get(key, 0) for name, key in hosts.items()}
 
 
-def _known(tx: Transaction, keys: list[int]) -> Iterator[int]:
-    for part in parts_of(keys):
-        for (key,) in tx.rows(f"SELECT key FROM urls WHERE key IN ({marks(part)})", part):  # noqa: S608
-            yield key
+def known_of(tx: Transaction, places: Sequence[Place]) -> Iterator[Place]:
+    """Those that are in the table already; best asked in order."""
+    for start in range(0, len(places), IN_LIST):
+        part = places[start : start + IN_LIST]
+        yield from tx.rows(_known_sql(len(part)), [number for place in part for number in place])
+
+
+@lru_cache(maxsize=IN_LIST)
+def _known_sql(count: int) -> str:
+    """One walk on the index for each; the order of the tables is what CROSS JOIN tells SQLite."""
+    return (
+        f"WITH asked (host, key) AS (VALUES {', '.join(['(?, ?)'] * count)})"  # noqa: S608
+        " SELECT u.host, u.key FROM asked CROSS JOIN urls AS u WHERE u.host = asked.host AND u.key = asked.key"
+    )
 
 
 def _insert(tx: Transaction, kept: list[Found], hosts: dict[str, int], now: float) -> None:
@@ -103,8 +125,8 @@ def _insert(tx: Transaction, kept: list[Found], hosts: dict[str, int], now: floa
 
 
 def _insert_beside_others(tx: Transaction, kept: list[Found], hosts: dict[str, int], now: float) -> list[Found]:
-    new = set(tx.insert_new("urls", NEW_COLUMNS, [_row(one, hosts, now) for one in kept], "key"))
-    return [one for one in kept if one.key in new]
+    new = set(tx.insert_new("urls", NEW_COLUMNS, [_row(one, hosts, now) for one in kept], "host, key"))
+    return [one for one in kept if (hosts[one.host], one.key) in new]
 
 
 def _is_plain(one: Found) -> bool:
@@ -127,11 +149,9 @@ def _count(tx: Transaction, fresh: list[Found], hosts: dict[str, int], result: C
     result.new = len(fresh)
     result.queued = sum(added.values())
     result.hosts = set(added)
-    tx.executemany(
-        "UPDATE hosts SET queued = queued + ?,"
-        " next_at = CASE WHEN next_at > ready_at THEN ready_at - rank * ? ELSE next_at END WHERE key = ?",
-        [(count, HEAD_START, host) for host, count in sorted(added.items())],
-    )
+    rows = sorted(added.items())
+    tx.executemany("UPDATE hosts SET queued = queued + ? WHERE key = ?", [(count, host) for host, count in rows])
+    tx.executemany(_COME_FORWARD, [(HEAD_START, host) for host, _ in rows])  # apart: few do, and an index is in it
 
 
 def marks(values: Sequence[object]) -> str:

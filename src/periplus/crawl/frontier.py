@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from periplus import addresses
 from periplus.crawl import takedown
-from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, partition, parts_of
+from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, partition, parts_of, place_of
 from periplus.crawl.rows import (
     CHANGED_COLUMNS,
     FETCHED,
@@ -50,7 +50,7 @@ RANKED_AT_ONCE = 5_000
 FAMOUS = 20  # a host of the last level gets its whole budget when so many sites, less one, link to it
 
 _URL_SELECT = f"SELECT {', '.join(URL_COLUMNS)} FROM urls"  # noqa: S608
-_URL_UPDATE = f"UPDATE urls SET {', '.join(f'{name} = ?' for name in CHANGED_COLUMNS)} WHERE key = ?"  # noqa: S608
+_URL_UPDATE = f"UPDATE urls SET {', '.join(f'{name} = ?' for name in CHANGED_COLUMNS)} WHERE host = ? AND key = ?"  # noqa: S608
 _ACTIVATE = (
     "UPDATE hosts SET active = ?, activated_at = ?, delay = CASE WHEN delay < ? THEN ? ELSE delay END"
     " WHERE key = ? AND active = 0"
@@ -156,17 +156,9 @@ class Frontier:
         with self._database.read() as tx:
             return _least([tx.value(sql) for sql in _minima(self.parts)])
 
-    def known(self, keys: Sequence[int]) -> set[int]:
-        """Which of these are in the table already."""
-        found: set[int] = set()
+    def find(self, url: str) -> UrlRow | None:
         with self._database.read() as tx:
-            for part in parts_of(keys):
-                found.update(key for (key,) in tx.rows(f"SELECT key FROM urls WHERE key IN ({marks(part)})", part))  # noqa: S608
-        return found
-
-    def find(self, key: int) -> UrlRow | None:
-        with self._database.read() as tx:
-            row = tx.row(f"{_URL_SELECT} WHERE key = ?", (key,))
+            row = tx.row(f"{_URL_SELECT} WHERE host = ? AND key = ?", place_of(url))
         return UrlRow(*row) if row else None
 
     def _due(self, tx: Transaction, now: float, count: int) -> list[HostRow]:
@@ -273,7 +265,9 @@ class Frontier:
                 result.documents.append((document, item.row.tried_at))
 
     def _write_visited(self, tx: Transaction, visited: list[Visited], result: Committed) -> None:
-        rows = [(*(getattr(item.row, name) for name in CHANGED_COLUMNS), item.row.key) for item in visited]
+        rows = [
+            (*(getattr(item.row, name) for name in CHANGED_COLUMNS), item.row.host, item.row.key) for item in visited
+        ]
         tx.executemany(_URL_UPDATE, rows)
         counts: dict[int, list[int]] = {}
         for item in visited:
@@ -299,13 +293,15 @@ class Frontier:
 
     def _write_seeds(self, tx: Transaction, seeds: list[str], now: float) -> None:
         """Seeds and their hosts come first, however they were found before."""
-        keys = [addresses.key(url) for url in seeds]
+        places = [place_of(url) for url in seeds]
         tx.insert_new(
-            "seeds", ("key", "url", "added_at"), list(zip(keys, seeds, [now] * len(seeds), strict=True)), "key"
+            "seeds",
+            ("key", "url", "added_at"),
+            [(key, url, now) for (_, key), url in zip(places, seeds, strict=True)],
+            "key",
         )
-        tx.executemany("UPDATE urls SET depth = 0, priority = 0 WHERE key = ?", [(key,) for key in keys])
-        hosts = [(addresses.host_key(addresses.host(url)),) for url in seeds]
-        tx.executemany("UPDATE hosts SET level = 0 WHERE key = ?", hosts)
+        tx.executemany("UPDATE urls SET depth = 0, priority = 0 WHERE host = ? AND key = ?", places)
+        tx.executemany("UPDATE hosts SET level = 0 WHERE key = ?", [(host,) for host, _ in places])
 
     def _write_hosts(self, tx: Transaction, bundle: Bundle) -> None:
         sql = (
@@ -337,7 +333,7 @@ class Frontier:
             [(addresses.host_key(host), pattern, reason, now) for host, pattern, reason in bundle.traps],
         )
         tx.executemany(
-            "UPDATE urls SET pending = 0, batch = ? WHERE key = ? AND tried_at = ?",
+            "UPDATE urls SET pending = 0, batch = ? WHERE key = ? AND tried_at = ? AND pending = 1",
             bundle.batched,
         )
 

@@ -28,11 +28,13 @@ class _Known:
     def __init__(self, database: Database, url: str) -> None:
         key, host = addresses.key(url), addresses.host_key(addresses.host(url))
         with database.read() as tx:
-            row = tx.row(f"SELECT {', '.join(URL_COLUMNS)} FROM urls WHERE key = ?", (key,))  # noqa: S608
+            row = tx.row(f"SELECT {', '.join(URL_COLUMNS)} FROM urls WHERE host = ? AND key = ?", (host, key))  # noqa: S608
             self.row = UrlRow(*row) if row else None
             self.seeds = [str(seed) for (seed,) in tx.rows("SELECT url FROM seeds")]
             parent = self.row.parent if self.row else 0
-            self.parent = str(tx.value("SELECT url FROM urls WHERE key = ?", (parent,)) or "") if parent else ""
+            self.parent = (
+                str(tx.value("SELECT url FROM urls WHERE key = ? AND state > 0", (parent,)) or "") if parent else ""
+            )
             found = tx.row(
                 "SELECT key, name, level, ready_at, last_at, delay, failures, pages, queued, reason"
                 " FROM hosts WHERE key = ?",

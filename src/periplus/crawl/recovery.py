@@ -128,7 +128,7 @@ class Recovery:
             row = judge(origin_of(exchange.url), key, fetched, exchange.started).row
             bundle.robots += [row] if row is not None and exchange.status // 100 != 3 else []
             return
-        known = self._frontier.find(addresses.key(exchange.url))
+        known = self._frontier.find(exchange.url)
         if known is not None and known.tried_at < exchange.started:
             bundle.visited.append(self._interpreter.response(known, fetched, location, self._settings.delay))
 
@@ -180,8 +180,8 @@ class Recovery:
         with self._database.write() as tx:
             tx.executemany(
                 "UPDATE urls SET state = 0, next_at = 0, pending = 0, body_hash = 0, fetched_at = 0, file = ''"
-                " WHERE key = ?",
-                [(row.key,) for row in rows],
+                " WHERE host = ? AND key = ?",
+                [(row.host, row.key) for row in rows],
             )
             tx.execute(_RECOUNT)
 

@@ -40,7 +40,7 @@ _UNFINISHED = "takedown.unfinished "  # in meta, followed by the target
 _URLS = f"SELECT {', '.join(URL_COLUMNS)} FROM urls"  # noqa: S608
 _REFUSE = (
     "UPDATE urls SET state = ?, reason = ?, refusal = ?, next_at = ?, pending = ?, tried_at = ?, body_hash = 0,"
-    " fingerprint = 0, etag = '', last_modified = '', detail = '', chain = '', same_as = 0 WHERE key = ?"
+    " fingerprint = 0, etag = '', last_modified = '', detail = '', chain = '', same_as = 0 WHERE host = ? AND key = ?"
 )
 _RECOUNT = (
     "UPDATE hosts SET queued = (SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND u.state = 0),"
@@ -172,9 +172,10 @@ def _refuse(tx: Transaction, target: str, is_host: bool, now: float) -> list[Url
     """
     host = addresses.host_key(target if is_host else addresses.host(target))
     tx.rows(f"SELECT key FROM hosts WHERE key = ?{tx.row_lock}", (host,))  # noqa: S608
-    where, value = ("host = ?", addresses.host_key(target)) if is_host else ("key = ?", addresses.key(target))
-    rows = [UrlRow(*row) for row in tx.rows(f"{_URLS} WHERE {where} AND (reason <> ? OR pending = 1)", (value, REASON))]
-    tx.executemany(_REFUSE, [(REFUSED, REASON, REASON, NEVER, int(_had(row)), now, row.key) for row in rows])
+    where, values = ("host = ?", (host,)) if is_host else ("host = ? AND key = ?", (host, addresses.key(target)))
+    sql = f"{_URLS} WHERE {where} AND (reason <> ? OR pending = 1)"
+    rows = [UrlRow(*row) for row in tx.rows(sql, (*values, REASON))]
+    tx.executemany(_REFUSE, [(REFUSED, REASON, REASON, NEVER, int(_had(row)), now, row.host, row.key) for row in rows])
     tx.execute(_RECOUNT, (host,))
     return rows
 
@@ -265,7 +266,7 @@ def _write_refusals(database: Database, rows: list[UrlRow], now: float, log: Bat
         number = log.append([refusal_document(row, REASON) for row in part])
         with database.write() as tx:
             tx.executemany(
-                "UPDATE urls SET pending = 0, batch = ? WHERE key = ? AND tried_at = ?",
+                "UPDATE urls SET pending = 0, batch = ? WHERE key = ? AND tried_at = ? AND pending = 1",
                 [(number, row.key, now) for row in part],
             )
 
