@@ -1,24 +1,25 @@
 """Builder: documents → one segment, in bounded memory.
 
-Documents are kept as streams of word numbers until ``write`` inverts them, a run of terms at a time. Within the
-builder a later document replaces an earlier one with the same key.
+Texts are collected, cut into words by a kernel some megabytes at a time, and kept as streams of word numbers until
+``write`` inverts them, a run of terms at a time. Within the builder a later document replaces an earlier one with the
+same key.
 """
 
 from __future__ import annotations
 
-from array import array
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from periplus.index.analysis import composed
 from periplus.index.columns import ColumnRow, ColumnTable
 from periplus.index.fields import PIECE_GAP, field_pieces
-from periplus.index.norms import field_factors
+from periplus.index.inversion import Inversion
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
 from periplus.index.stored import StoredDocument, identifier, place_of
 from periplus.index.texts import pack
-from periplus.index.vocabulary import Vocabulary, counts_as_word
+from periplus.index.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,21 +29,24 @@ if TYPE_CHECKING:
 
     from periplus.index.norms import Epoch
     from periplus.index.segment import SegmentHeader
+    from periplus.index.stored import Place
     from periplus.records import Anchor, Document
 
-WORD_BYTES = 12  # memory a word of the stream takes until it is written
-ENTRY_BYTES = 250  # memory an entry of the vocabulary takes
+WORD_BYTES = 8  # memory a word of the stream takes until it is written
+PIECE_BYTES = 40
 ROW_BYTES = 1_500  # memory a document takes beside its words and text
-RUN_OCCURRENCES = 4_000_000  # occurrences that are inverted at once
+PENDING_BYTES = 1 << 20  # of text that is cut into words at once
+FIELD_COUNT = len(FIELDS)
 
 
 class SegmentBuilder:
     def __init__(self) -> None:
         self._vocabulary = Vocabulary()
-        self._stream = array("I")
-        self._piece_start = array("q", [0])
-        self._piece_document = array("I")
-        self._piece_position = array("I")
+        self._pending = _Pending()
+        self._streams: list[NDArray[np.uint32]] = []
+        self._words = 0
+        self._counts: list[NDArray[np.uint32]] = []  # words by piece
+        self._pieces: list[NDArray[np.uint32]] = []  # rows (document, field)
         self._rows: list[ColumnRow] = []
         self._packed: list[bytes] = []
         self._packed_bytes = 0
@@ -56,16 +60,17 @@ class SegmentBuilder:
         """About how many bytes the documents take up now."""
         return (
             self._packed_bytes
-            + WORD_BYTES * len(self._stream)
-            + ENTRY_BYTES * self._vocabulary.size
+            + 3 * self._pending.size
+            + WORD_BYTES * self._words
+            + self._vocabulary.memory
             + ROW_BYTES * len(self._rows)
         )
 
-    def add(self, document: Document, anchors: Sequence[Anchor] = ()) -> None:
+    def add(self, document: Document, anchors: Sequence[Anchor] = (), place: Place | None = None) -> None:
         number = len(self._rows)
-        lengths, starts = self._add_fields(number, document, anchors)
-        place = place_of(document)
-        packed = pack(stored_document(document))
+        place = place or place_of(document)
+        self._pending.add(number, self._vocabulary.language(document.language), field_pieces(document, anchors))
+        packed = pack(stored_document(document, place))
         self._packed.append(packed)
         self._packed_bytes += len(packed)
         self._current[document.key] = number
@@ -81,19 +86,18 @@ class SegmentBuilder:
                 document.fetched,
                 place.order,
                 document.id,
-                lengths,
-                starts,
             )
         )
+        if self._pending.size >= PENDING_BYTES:
+            self._cut_pending()
 
     def discard(self, key: int) -> None:
         self._current.pop(key, None)
 
     def field_totals(self) -> NDArray[np.float64]:
         """Tokens by field, over all documents that count."""
-        totals = np.zeros(len(FIELDS))
-        for row in self._current.values():
-            totals += self._rows[row].lengths
+        lengths = self._layout()[0]
+        totals: NDArray[np.float64] = lengths[list(self._current.values())].sum(axis=0, dtype=np.float64)
         return totals
 
     def write(self, folder: Path, epoch: Epoch) -> SegmentHeader:
@@ -105,178 +109,96 @@ class SegmentBuilder:
                 writer.texts.append(self._packed[row])
             self._packed.clear()
             rows = [self._rows[row] for row in kept]
-            largest = self._write_postings(writer, kept, rows, epoch)
-            return writer.finish(ColumnTable.of(rows, largest))
+            largest, lengths, starts = self._write_postings(writer, kept, epoch)
+            return writer.finish(ColumnTable.of(rows, largest, lengths, starts))
         except BaseException:
             writer.abort()
             raise
 
-    def _add_fields(
-        self, number: int, document: Document, anchors: Sequence[Anchor]
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        lengths, starts, position = [], [], 0
-        for pieces in field_pieces(document, anchors):
-            starts.append(position)
-            length = 0
-            for piece in pieces:
-                words = self._vocabulary.numbers(piece, document.language)
-                self._stream.extend(words)
-                self._piece_start.append(len(self._stream))
-                self._piece_document.append(number)
-                self._piece_position.append(position)
-                position += len(words) + PIECE_GAP
-                length += len(words)
-            position += 1  # an empty field is a range of its own, too
-            lengths.append(length)
-        return tuple(lengths), (*starts, position)
+    def _cut_pending(self) -> None:
+        """Cut what was collected into words."""
+        pending, self._pending = self._pending, _Pending()
+        if pending.texts:
+            pieces, languages = pending.tables()
+            stream, counts = self._vocabulary.numbers(pending.texts, languages)
+            self._streams.append(stream)
+            self._words += len(stream)
+            self._counts.append(counts)
+            self._pieces.append(pieces)
+
+    def _layout(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+        """Lengths and first positions by document and field; the first position of each piece."""
+        from periplus.index.kernels.building import place_pieces
+
+        self._cut_pending()
+        lengths = np.zeros((len(self._rows), FIELD_COUNT), np.uint32)
+        starts = np.zeros((len(self._rows), FIELD_COUNT + 1), np.uint32)
+        counts, pieces = _joined(self._counts), _joined(self._pieces)
+        positions = np.empty(len(counts), np.uint32)
+        place_pieces(pieces, counts, PIECE_GAP, lengths.reshape(-1), starts.reshape(-1), positions)
+        self._counts, self._pieces = [counts], [pieces]
+        return lengths, starts, positions
 
     def _write_postings(
-        self, writer: SegmentWriter, kept: list[int], rows: list[ColumnRow], epoch: Epoch
-    ) -> NDArray[np.uint32]:
+        self, writer: SegmentWriter, kept: list[int], epoch: Epoch
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+        lengths, starts, positions = self._layout()
         terms, form_start, forms = self._vocabulary.sorted()
-        inversion = _Inversion(
-            np.array(self._stream, np.uint32),
-            form_start,
-            forms,
-            *self._ordered_pieces(kept),
-            np.array([row.starts for row in rows], np.uint32).reshape(-1),
-            np.array([row.lengths for row in rows], np.uint32).reshape(-1, len(FIELDS)),
+        self._vocabulary = Vocabulary()
+        stream = _joined(self._streams)
+        self._streams.clear()
+        lengths, starts = lengths[kept], starts[kept]
+        piece_start = np.concatenate([[0], np.cumsum(self._counts[0], dtype=np.int64)]).astype(np.int64)
+        order, documents = self._ordered_pieces(kept)
+        inversion = Inversion(
+            (stream, order, piece_start, documents, positions, form_start, forms),
+            starts.reshape(-1),
+            lengths,
             epoch,
         )
-        for low, high in inversion.runs(len(terms)):
-            inversion.write_run(writer, terms[low:high], low, high)
-        return inversion.largest
+        inversion.write(writer, terms)
+        return inversion.largest, lengths, starts
 
-    def _ordered_pieces(
-        self, kept: list[int]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
+    def _ordered_pieces(self, kept: list[int]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         """Pieces in the order of the new numbers of their documents, without those that were replaced."""
         new = np.full(len(self._rows), -1, np.int64)
         new[kept] = np.arange(len(kept))
-        documents = new[np.array(self._piece_document, np.int64)]
+        documents = new[self._pieces[0][::2]]
         order = np.argsort(documents, kind="stable").astype(np.int64)
         order = order[documents[order] >= 0]
-        return (
-            order,
-            np.array(self._piece_start, np.int64),
-            np.where(documents < 0, 0, documents).astype(np.uint32),
-            np.array(self._piece_position, np.uint32),
-        )
+        return order, np.where(documents < 0, 0, documents).astype(np.uint32)
 
 
-class _Inversion:
-    """The occurrences of the builder, turned round by kernels."""
+class _Pending:
+    """Texts that wait to be cut into words."""
 
-    def __init__(
-        self,
-        stream: NDArray[np.uint32],
-        form_start: NDArray[np.int64],
-        forms: NDArray[np.uint32],
-        order: NDArray[np.int64],
-        piece_start: NDArray[np.int64],
-        piece_document: NDArray[np.uint32],
-        piece_position: NDArray[np.uint32],
-        starts: NDArray[np.uint32],
-        lengths: NDArray[np.uint32],
-        epoch: Epoch,
-    ) -> None:
-        self._pieces = (stream, order, piece_start, piece_document, piece_position, form_start, forms)
-        self._starts = starts
-        self._factors = field_factors(epoch, lengths).reshape(-1)
-        self._k1 = epoch.k1
-        self.largest = np.zeros(len(lengths), np.uint32)
-        self._counts = np.zeros(0, np.int64)
+    def __init__(self) -> None:
+        self.texts: list[bytes] = []
+        self.size = 0
+        self._pieces: list[int] = []
+        self._languages: list[int] = []
 
-    def runs(self, terms: int) -> list[tuple[int, int]]:
-        """Ranges of terms with a bounded number of occurrences each."""
-        from periplus.index.kernels.building import count_terms
+    def add(self, number: int, language: int, fields: list[list[str]]) -> None:
+        for field, pieces in enumerate(fields):
+            for piece in pieces:
+                text = (piece if piece.isascii() else composed(piece)).encode("utf-8", "surrogatepass")
+                self.texts.append(text)
+                self.size += len(text)
+                self._pieces += (number, field)
+                self._languages.append(language)
 
-        stream, _, _, _, _, form_start, forms = self._pieces
-        self._counts = np.zeros(terms, np.int64)
-        count_terms(stream, form_start, forms, self._counts)
-        return bounded_runs(self._counts, RUN_OCCURRENCES)
-
-    def write_run(self, writer: SegmentWriter, terms: list[bytes], low: int, high: int) -> None:
-        from periplus.index.kernels.building import encode, scatter
-
-        start = np.zeros(high - low + 1, np.int64)
-        np.cumsum(self._counts[low:high], out=start[1:])
-        size = int(start[-1])
-        documents, positions = np.empty(size, np.uint32), np.empty(size, np.uint32)
-        cursor = start[:-1].copy()
-        scatter(*self._pieces, low, high, cursor, documents, positions)
-        # Words of replaced documents were counted but not scattered: close the gaps they leave.
-        if not np.array_equal(cursor, start[1:]):
-            documents, positions, start = _without_gaps(documents, positions, start, cursor)
-        self._encode_run(encode, writer, terms, start, documents, positions)
-
-    def _encode_run(
-        self,
-        encode: object,
-        writer: SegmentWriter,
-        terms: list[bytes],
-        start: NDArray[np.int64],
-        documents: NDArray[np.uint32],
-        positions: NDArray[np.uint32],
-    ) -> None:
-        size = len(documents)
-        frequency = np.zeros(len(terms), np.uint32)
-        found, impacts, sizes = np.empty(size, np.uint32), np.empty(size, np.uint8), np.empty(size, np.uint32)
-        data, totals = np.empty(10 * size, np.uint8), np.zeros(2, np.int64)
-        encode(  # type: ignore[operator]
-            start,
-            documents,
-            positions,
-            self._starts,
-            self._factors,
-            self._k1,
-            counts_as_word(terms),
-            frequency,
-            found,
-            impacts,
-            sizes,
-            data,
-            self.largest,
-            totals,
-        )
-        postings, length = totals.tolist()
-        present = frequency > 0
-        writer.append_terms(
-            [term for term, there in zip(terms, present.tolist(), strict=True) if there],
-            frequency[present],
-            found[:postings],
-            impacts[:postings],
-            sizes[:postings],
-            data[:length],
-        )
+    def tables(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Document and field of each text, one after the other; and the number of its language."""
+        return np.array(self._pieces, np.uint32), np.array(self._languages, np.uint32)
 
 
-def bounded_runs(counts: NDArray[np.int64], limit: int) -> list[tuple[int, int]]:
-    """Consecutive ranges whose counts add up to at most ``limit`` (or that hold a single entry)."""
-    ends = np.cumsum(counts)
-    runs, low = [], 0
-    while low < len(counts):
-        before = int(ends[low - 1]) if low else 0
-        high = max(low + 1, int(np.searchsorted(ends, before + limit, "right")))
-        runs.append((low, high))
-        low = high
-    return runs
+def _joined(parts: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.empty(0, np.uint32)
 
 
-def _without_gaps(
-    documents: NDArray[np.uint32],
-    positions: NDArray[np.uint32],
-    start: NDArray[np.int64],
-    cursor: NDArray[np.int64],
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]:
-    used = cursor - start[:-1]
-    index = np.arange(len(documents)) - np.repeat(start[:-1], np.diff(start))
-    kept = index < np.repeat(used, np.diff(start))
-    return documents[kept], positions[kept], np.concatenate([[0], np.cumsum(used)]).astype(np.int64)
-
-
-def stored_document(document: Document) -> StoredDocument:
-    place = place_of(document)
+def stored_document(document: Document, place: Place) -> StoredDocument:
     return StoredDocument(
         document.url,
         identifier(document),

@@ -6,6 +6,7 @@ Names (hosts, sites, languages, types) are kept once a segment; a column holds t
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -42,8 +43,6 @@ class ColumnRow(Struct):
     fetched: float
     order: str
     id: str  # of an import; empty for pages of the web
-    lengths: tuple[int, ...]  # tokens by field
-    starts: tuple[int, ...]  # first position of each field, and the end
 
 
 class ColumnTable:
@@ -57,22 +56,27 @@ class ColumnTable:
         self.texts = texts
 
     @classmethod
-    def of(cls, rows: Sequence[ColumnRow], largest: NDArray[np.uint32]) -> ColumnTable:
+    def of(
+        cls,
+        rows: Sequence[ColumnRow],
+        largest: NDArray[np.uint32],
+        lengths: NDArray[np.uint32],
+        starts: NDArray[np.uint32],
+    ) -> ColumnTable:
+        """``lengths`` are words by field, ``starts`` the first position of each field and the end."""
+        columns = {name: list(map(attrgetter(name), rows)) for name in ColumnRow.__struct_fields__}
         arrays: dict[str, NDArray[Any]] = {
-            name: np.array([getattr(row, name) for row in rows], kind)
-            for name, kind in PLAIN.items()
-            if name != "largest"
+            name: np.array(columns[name], kind) for name, kind in PLAIN.items() if name != "largest"
         }
         arrays["largest"] = largest
         names = {}
         for name in NAMED:
-            values = [getattr(row, name) for row in rows]
-            names[name] = sorted(set(values))
+            names[name] = sorted(set(columns[name]))
             numbers = {value: number for number, value in enumerate(names[name])}
-            arrays[name] = np.array([numbers[value] for value in values], np.uint32)
-        arrays["lengths"] = np.array([row.lengths for row in rows], np.uint32).reshape(-1)
-        arrays["starts"] = np.array([row.starts for row in rows], np.uint32).reshape(-1)
-        return cls(arrays, names, {name: [getattr(row, name).encode() for row in rows] for name in TEXTUAL})
+            arrays[name] = np.array(list(map(numbers.__getitem__, columns[name])), np.uint32)
+        arrays["lengths"] = lengths.reshape(-1)
+        arrays["starts"] = starts.reshape(-1)
+        return cls(arrays, names, {name: list(map(str.encode, columns[name])) for name in TEXTUAL})
 
     def write(self, file: ArrayFileWriter) -> None:
         for name, kind in PLAIN.items():

@@ -10,8 +10,6 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from periplus.index.query import FIELDS
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -21,20 +19,21 @@ PIECE_GAP = 8  # positions between two pieces: wider than any slop that proximit
 MAX_ANCHORS = 64  # phrases of one page
 MAX_REPEATS = 8  # of one phrase used by many sites
 
+_PLAIN_ADDRESS = re.compile(r"https?://([\w.:-]+)(/[^%#\s\\]*)", re.ASCII)
 _SEPARATORS = re.compile(r"[^\w.]+|_")
 
 
 def field_pieces(document: Document, anchors: Sequence[Anchor] = ()) -> list[list[str]]:
     """The pieces of text of each field, in the order of ``FIELDS``."""
-    pieces = {
-        "title": [document.title],
-        "headings": [heading.text for heading in document.headings],
-        "body": [document.text],
-        "anchors": anchor_pieces(anchors),
-        "address": address_pieces(document.url),
-        "margin": [document.description, document.boilerplate],
-    }
-    return [[piece for piece in pieces[field] if piece] for field in FIELDS]
+    pieces = (
+        (document.title,),
+        [heading.text for heading in document.headings],
+        (document.text,),
+        anchor_pieces(anchors) if anchors else (),
+        address_pieces(document.url),
+        (document.description, document.boilerplate),
+    )
+    return [[piece for piece in some if piece] for some in pieces]
 
 
 def anchor_pieces(anchors: Sequence[Anchor]) -> list[str]:
@@ -45,6 +44,8 @@ def anchor_pieces(anchors: Sequence[Anchor]) -> list[str]:
 
 def address_pieces(url: str) -> list[str]:
     """The host, and the words of path and query."""
+    if plain := _PLAIN_ADDRESS.fullmatch(url):  # nearly all: no escapes, no fragment
+        return [plain[1], _SEPARATORS.sub(" ", plain[2]).strip()]
     try:
         parts = urlsplit(url)
     except ValueError:

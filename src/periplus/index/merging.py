@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from periplus.index.builder import bounded_runs
 from periplus.index.columns import NAMED, PLAIN, TEXTUAL, ColumnTable
+from periplus.index.inversion import bounded_runs
 from periplus.index.norms import field_factors
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter

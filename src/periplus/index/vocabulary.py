@@ -1,78 +1,166 @@
 """Vocabulary: numbers for words and terms while a segment is built in memory.
 
-A *word* is a spelling as it stands in a text of one language; a *term* is what it is indexed under. A document
-is kept as a stream of word numbers, and the forms of each word are expanded later by a kernel, so that Python
-does one dictionary lookup a word and no more.
+A *word* is a spelling as it stands in a text of one language; a *term* is what it is indexed under. Texts become
+streams of word numbers by a kernel. The forms of a word (exact, folded, stem, parts) are found once a spelling and
+language: those of ASCII words by a kernel, stems and all other words by ``analysis.forms``.
 """
 
 from __future__ import annotations
 
-from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from periplus.index.analysis import STEM_MARK, forms_of_key, word_keys
-from periplus.index.analysis.stemming import base_language
+from periplus.index.analysis import STEM_MARK, base_language, class_table, forms_of_bytes, stem_terms
+from periplus.index.spellings import Spellings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from periplus.index.query import TermForm
-
-    WordKey = str | tuple[TermForm, ...]
+SLICE = 8_192  # new words whose forms are found at once
+MAX_FORMS = 9  # of an ASCII word: its parts (``kernels.forms``) and itself
+MAX_TERM_BYTES = 64
+STREAM = 1 << 20  # words of one part of the stream
+STEM, FOREIGN = 1, 2  # kernels.forms
 
 
 class Vocabulary:
     def __init__(self) -> None:
-        self._terms: dict[str, int] = {}
-        self._forms = array("I")
-        self._form_start = array("q", [0])
-        self._languages: dict[str, _Words] = {}
+        self._words = Spellings()
+        self._terms = Spellings()
+        self._forms = np.empty(1 << 13, np.uint32)
+        self._form_start = np.zeros(1 << 12, np.int64)
+        self._known = 0  # words whose forms are known
+        self._languages: dict[str, int] = {}
+        self._stems: list[NDArray[np.int64]] = []  # by language: exact term → stem, -1 where not asked yet
 
-    def numbers(self, text: str, language: str) -> list[int]:
-        """The words of a text as numbers, by position."""
-        language = base_language(language)
-        known = self._languages.get(language)
-        if known is None:
-            known = self._languages[language] = _Words(self, language)
-        return list(map(known.__getitem__, word_keys(text)))
+    def language(self, name: str) -> int:
+        """The number under which words of a language are kept."""
+        return self._languages.setdefault(base_language(name), len(self._languages))
 
-    def add(self, forms: tuple[TermForm, ...]) -> int:
-        terms = self._terms
-        self._forms.extend([terms.setdefault(form.term, len(terms)) for form in forms])
-        self._form_start.append(len(self._forms))
-        return len(self._form_start) - 2
+    def numbers(self, texts: Sequence[bytes], languages: NDArray[np.uint32]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The words of all texts (NFKC in UTF-8) by position, as numbers; and how many each text has."""
+        from periplus.index.kernels.words import tokenize
+
+        data = b"".join(texts)
+        start = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=start[1:])
+        stream, counts, state = np.empty(len(data) // 4 + 64, np.uint32), np.zeros(len(texts), np.uint32), _state()
+        text, source = 0, np.frombuffer(data, np.uint8)
+        while True:
+            tables = self._words.tables
+            text = tokenize(source, start, languages, text, class_table(), *tables, stream, counts, state)
+            if text == len(texts):
+                break
+            wanted = int(state[3])
+            self._words.reserve(max(wanted, 1 << 12), max(2 * wanted, 1 << 15))
+            if len(stream) - state[0] < wanted:
+                stream = np.concatenate([stream, np.empty(len(stream) + wanted, np.uint32)])
+        self._find_forms()
+        return stream[: state[0]].copy(), counts
 
     def sorted(self) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.uint32]]:
         """Terms in byte order; where the forms of each word begin; and these forms as numbers of that order."""
-        terms = [term.encode("utf-8", "surrogatepass") for term in self._terms]
-        order = sorted(range(len(terms)), key=terms.__getitem__)
-        rank = np.empty(len(terms), np.uint32)
-        rank[order] = np.arange(len(terms), dtype=np.uint32)
-        forms = rank[np.frombuffer(self._forms, np.uint32)] if self._forms else np.empty(0, np.uint32)
-        return [terms[number] for number in order], np.array(self._form_start, np.int64), forms
+        order = self._terms.in_order()
+        rank = np.empty(len(order), np.uint32)
+        rank[order] = np.arange(len(order), dtype=np.uint32)
+        start = self._form_start[: self._known + 1]
+        return self._terms.some(order), start, rank[self._forms[: start[-1]]]
 
     @property
-    def size(self) -> int:
-        """Entries, for the memory bound of the builder."""
-        return len(self._terms) + len(self._form_start)
+    def memory(self) -> int:
+        """Bytes that the tables take, for the memory bound of the builder."""
+        stems = sum(stems.nbytes for stems in self._stems)
+        return self._words.memory + self._terms.memory + self._forms.nbytes + self._form_start.nbytes + stems
 
+    def _find_forms(self) -> None:
+        while self._known < len(self._words):
+            high = min(self._known + SLICE, len(self._words))
+            self._find_slice(self._known, high)
+            self._known = high
 
-class _Words(dict["WordKey", int]):
-    """Word → number for one language; unknown words are analysed when they are first met."""
+    def _find_slice(self, low: int, high: int) -> None:
+        from periplus.index.kernels.forms import join_forms, plain_forms
 
-    def __init__(self, vocabulary: Vocabulary, language: str) -> None:
-        super().__init__()
-        self._vocabulary = vocabulary
-        self._language = language
+        size = high - low
+        exact, kind = np.zeros(size, np.uint32), np.zeros(size, np.uint8)
+        parts, part_start = np.empty(MAX_FORMS * size, np.uint32), np.empty(size + 1, np.int64)
+        self._terms.reserve(MAX_FORMS * size, MAX_FORMS * size * MAX_TERM_BYTES)
+        plain_forms(self._words.pool, self._words.start, low, high, *self._terms.tables, exact, kind, parts, part_start)
+        stems = self._stems_of(self._words.owner[low:high], exact, kind == STEM)
+        foreign_start, foreign = self._foreign(low + np.flatnonzero(kind == FOREIGN))
+        self._reserve_forms(high, (MAX_FORMS + 1) * size + len(foreign))
+        join_forms(
+            exact,
+            kind,
+            stems,
+            parts,
+            part_start,
+            foreign_start,
+            foreign,
+            self._forms,
+            int(self._form_start[low]),
+            self._form_start[low + 1 : high + 1],
+        )
 
-    def __missing__(self, key: WordKey) -> int:
-        number = self[key] = self._vocabulary.add(forms_of_key(key, self._language))
-        return number
+    def _stems_of(
+        self, languages: NDArray[np.uint32], exact: NDArray[np.uint32], asked: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """The terms of the stems of some words; -1 for words that were not asked for."""
+        stems = np.full(len(exact), -1, np.int64)
+        for name, language in self._languages.items():
+            rows = np.flatnonzero(asked & (languages == language))
+            if len(rows):
+                stems[rows] = self._stems_in(name, language, exact[rows])
+        return stems
+
+    def _stems_in(self, name: str, language: int, exact: NDArray[np.uint32]) -> NDArray[np.int64]:
+        while len(self._stems) <= language:
+            self._stems.append(np.empty(0, np.int64))
+        known = self._stems[language]
+        if len(known) < len(self._terms):
+            grown = np.full(2 * len(self._terms), -1, np.int64)
+            grown[: len(known)] = known
+            known = self._stems[language] = grown
+        unknown = np.unique(exact[known[exact] < 0])
+        if len(unknown):
+            words = [word.decode() for word in self._terms.some(unknown.astype(np.int64))]
+            known[unknown] = self._terms.numbers(stem_terms(words, name))
+        return known[exact]
+
+    def _foreign(self, words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """Forms of words that the kernel leaves to Python."""
+        names = list(self._languages)
+        languages = self._words.owner[words].tolist()
+        forms = [
+            forms_of_bytes(word, names[language])
+            for word, language in zip(self._words.some(words), languages, strict=True)
+        ]
+        start = np.zeros(len(forms) + 1, np.int64)
+        np.cumsum([len(some) for some in forms], out=start[1:])
+        return start, self._terms.numbers([term for some in forms for term in some])
+
+    def _reserve_forms(self, words: int, more: int) -> None:
+        if words + 1 > len(self._form_start):
+            self._form_start = _grown(self._form_start, 2 * (words + 1))
+        wanted = int(self._form_start[self._known]) + more
+        if wanted > len(self._forms):
+            self._forms = _grown(self._forms, max(wanted, 2 * len(self._forms)))
 
 
 def counts_as_word(terms: list[bytes]) -> NDArray[np.uint8]:
     """Which terms are words as written (stems are not): they decide a document's largest frequency."""
     mark = STEM_MARK.encode()
     return np.array([not term.startswith(mark) for term in terms], np.uint8)
+
+
+def _state() -> NDArray[np.int64]:
+    return np.zeros(4, np.int64)
+
+
+def _grown(values: NDArray[Any], capacity: int) -> NDArray[Any]:
+    larger = np.zeros(capacity, values.dtype)
+    larger[: len(values)] = values
+    return larger

@@ -111,8 +111,8 @@ class WritingSession:
         if document.refusal:
             self._builder.discard(document.key)
             return
-        anchors = self._anchors(place_of(document).page_key) if self._anchors else ()
-        self._builder.add(document, anchors)
+        place = place_of(document)
+        self._builder.add(document, self._anchors(place.page_key) if self._anchors else (), place)
 
     def holds(self, key: int) -> bool:
         """Whether a live document has this key."""

@@ -1,5 +1,7 @@
 """Analysis: text → words → terms; the same code for documents and queries."""
 
+from periplus.index.analysis.characters import composed
+from periplus.index.analysis.classes import class_table
 from periplus.index.analysis.forms import (
     EXACT_SHARE,
     FOLDED_SHARE,
@@ -8,9 +10,10 @@ from periplus.index.analysis.forms import (
     STEM_MARK,
     STEM_SHARE,
     exact_term,
+    stem_terms,
 )
-from periplus.index.analysis.stemming import stem
-from periplus.index.analysis.tokens import Token, analysis_steps, analyze, forms_of_key, word_keys
+from periplus.index.analysis.stemming import base_language, stem
+from periplus.index.analysis.tokens import Token, analysis_steps, analyze, forms_of_bytes
 
 __all__ = [
     "EXACT_SHARE",
@@ -22,8 +25,11 @@ __all__ = [
     "Token",
     "analysis_steps",
     "analyze",
+    "base_language",
+    "class_table",
+    "composed",
     "exact_term",
-    "forms_of_key",
+    "forms_of_bytes",
     "stem",
-    "word_keys",
+    "stem_terms",
 ]

@@ -32,13 +32,20 @@ PLAIN_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŧ": "t", "ŋ": "n"}
 )
 HIGHEST_POINT = 0xFFFF
+HIGHEST_MARK = 0x1F000  # no later character is composed with one before it
+HANGUL_FOLLOWERS = range(0x1160, 0x1200)  # vowels and finals
+
+
+@cache
+def mark_points() -> list[int]:
+    """The combining marks of the first plane."""
+    return [point for point in range(0x300, HIGHEST_POINT) if unicodedata.category(chr(point)) in ("Mn", "Mc")]
 
 
 @cache
 def marks() -> str:
-    """The combining marks of the first plane, as the inside of a character class."""
-    points = [point for point in range(0x300, HIGHEST_POINT) if unicodedata.category(chr(point)) in ("Mn", "Mc")]
-    return _as_class(points)
+    """The same as the inside of a character class."""
+    return _as_class(mark_points())
 
 
 @cache
@@ -67,6 +74,13 @@ def fold(term: str) -> str:
     return unicodedata.normalize("NFC", DECORATING_MARKS.sub("", apart)).translate(PLAIN_LETTERS)
 
 
+def composed(text: str) -> str:
+    """NFKC of ``text``."""
+    if text.isascii() or unicodedata.is_normalized("NFKC", text):
+        return text
+    return unicodedata.normalize("NFKC", text)
+
+
 def normalized(text: str) -> tuple[str, list[int] | None]:
     """NFKC of ``text``, and for each of its code points the place it came from (``None`` when nothing changed)."""
     if text.isascii() or unicodedata.is_normalized("NFKC", text):
@@ -87,8 +101,20 @@ def normalized(text: str) -> tuple[str, list[int] | None]:
 
 @cache
 def _cluster_pattern() -> re.Pattern[str]:
-    """A run of ASCII without marks, or a character with its marks (Hangul letters are composed together)."""
-    return re.compile(f"[\x00-\x7f]+(?![{marks()}])|[\u1100-\u11ff]+|(?s:.)[{marks()}]*")
+    """A run of ASCII, or a character with all that may be composed with it; normalised apart they give the whole."""
+    joining = f"[{_as_class([point for point in range(0x300, HIGHEST_MARK) if _joins(point)])}]"
+    return re.compile(f"[\x00-\x7f]+(?!{joining})|(?s:.){joining}*")
+
+
+def _joins(point: int) -> bool:
+    """Whether a character may be composed with what stands before it: marks, vowels and finals of Hangul."""
+    character = chr(point)
+    if unicodedata.category(character)[0] == "M":
+        return True
+    if not unicodedata.decomposition(character):
+        return point in HANGUL_FOLLOWERS
+    first = unicodedata.normalize("NFKD", character)[0]
+    return unicodedata.combining(first) > 0 or ord(first) in HANGUL_FOLLOWERS
 
 
 def _as_class(points: list[int]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from periplus.index.analysis.characters import fold
-from periplus.index.analysis.stemming import stem
+from periplus.index.analysis.stemming import stem, stems
 from periplus.index.query import TermForm
 
 MAX_TERM_BYTES = 64
@@ -45,6 +45,11 @@ def stem_term(term: str, language: str) -> str:
     if not term.replace("'", "").isalpha():
         return ""
     return clipped(STEM_MARK + fold(stem(term, language)))
+
+
+def stem_terms(terms: list[str], language: str) -> list[bytes]:
+    """The marked stems of many exact terms that have one."""
+    return [clipped(STEM_MARK + fold(found)).encode() for found in stems(terms, language)]
 
 
 def parts(word: str) -> list[str]:

@@ -69,6 +69,12 @@ def stem(word: str, language: str = "") -> str:
     return known
 
 
+def stems(words: list[str], language: str) -> list[str]:
+    """The stems of many lower-case words, none of which is asked for often."""
+    name = ALGORITHMS.get(base_language(language))
+    return words if name is None else _stemmer(name).stemWords(words)
+
+
 def _stemmer(name: str) -> Stemmer.Stemmer:
     """One instance a thread: a stemmer has internal state."""
     instances = _local.__dict__.setdefault("stemmers", {})

@@ -10,7 +10,7 @@ from msgspec import Struct
 from periplus.index.analysis.characters import normalized
 from periplus.index.analysis.forms import PART_SHARE, exact_term, forms_of
 from periplus.index.analysis.stemming import base_language
-from periplus.index.analysis.words import has_unspaced, letter_pattern, word_texts, words
+from periplus.index.analysis.words import letter_pattern, unspaced_pattern, words
 from periplus.index.query import TermForm
 
 if TYPE_CHECKING:
@@ -41,25 +41,11 @@ def analyze(text: str, language: str = "") -> list[Token]:
     return tokens if places is None else [_moved(token, places) for token in tokens]
 
 
-def word_keys(text: str) -> list[str | tuple[TermForm, ...]]:
-    """The words of a text by position, for callers that keep their own table of forms.
-
-    A word of a script without spaces comes as its forms, any other as written: ``forms_of_key`` makes forms of both.
-    """
-    plain, _ = normalized(text)
-    if not has_unspaced(plain):
-        return word_texts(plain)
-    keys: list[str | tuple[TermForm, ...]] = []
-    for word in words(plain):
-        if word.unspaced:
-            keys.extend(forms for _, _, forms in _pairs(word.text, word.start))
-        else:
-            keys.append(word.text)
-    return keys
-
-
-def forms_of_key(key: str | tuple[TermForm, ...], language: str) -> tuple[TermForm, ...]:
-    return forms_of(key, language) if isinstance(key, str) else key
+def forms_of_bytes(word: bytes, language: str) -> list[bytes]:
+    """The terms of one word of a text, as the kernel cuts it out: a spaced word, or one or two unspaced letters."""
+    text = word.decode("utf-8", "surrogatepass")
+    forms = next(_pairs(text, 0))[2] if unspaced_pattern().match(text) else forms_of(text, language)
+    return [form.term.encode("utf-8", "surrogatepass") for form in forms]
 
 
 def analysis_steps(text: str, language: str = "") -> list[dict[str, Any]]:

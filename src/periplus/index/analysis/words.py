@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from periplus.index.analysis.characters import marks, spaced, unspaced
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Python tests a set that has members beyond the first plane one range after the other: these are kept apart.
 RARE_HAN = "[\U00020000-\U0003ffff]"
+THAI_MARKS = "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]"  # of the Thai letters, those that stand above or below another
 
 
 class Word(NamedTuple):
@@ -56,7 +57,7 @@ def mixed_pattern() -> re.Pattern[str]:
 @cache
 def letter_pattern() -> re.Pattern[str]:
     """One letter of a script without spaces, with its marks."""
-    return re.compile(f"{_unspaced_letter()}(?:(?![{unspaced()}])[{marks()}]|[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e])*")
+    return re.compile(f"{_unspaced_letter()}(?:(?![{unspaced()}])[{marks()}]|{THAI_MARKS})*")
 
 
 @cache
@@ -78,11 +79,6 @@ def words(text: str) -> Iterator[Word]:
             continue
         for part in mixed_pattern().finditer(text, match.start(), match.end()):
             yield Word(part.group(), part.start(), part.end(), part.lastgroup is not None)
-
-
-def word_texts(text: str) -> list[Any]:
-    """The words of a text without scripts that lack spaces, and without their places."""
-    return (ascii_pattern() if text.isascii() else word_pattern()).findall(text)
 
 
 def has_unspaced(text: str) -> bool:

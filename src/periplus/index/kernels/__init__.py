@@ -14,7 +14,19 @@ if TYPE_CHECKING:
 
     from periplus.index.kernels.compiler import Kernel
 
-MODULES = ("building", "lists", "live", "lookup", "merging", "occurrences", "phrases", "search")
+MODULES = (
+    "building",
+    "forms",
+    "lists",
+    "live",
+    "lookup",
+    "merging",
+    "occurrences",
+    "phrases",
+    "search",
+    "spellings",
+    "words",
+)
 
 
 def warm(progress: Callable[[int, int, str], None] | None = None) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import FIELD_COUNT, SKIP, WINDOW, WINDOW_BITS, folded, varint_size, write_varint
+from periplus.index.kernels.access import FIELD_COUNT, SKIP, WINDOW, WINDOW_BITS, folded, write_varint
 from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.types import (
     F64,
@@ -15,23 +15,47 @@ from periplus.index.kernels.types import (
     M_U8,
     M_U16,
     M_U32,
+    M_U64,
     R_F64,
     R_I64,
     R_U8,
     R_U32,
+    R_U64,
     signature,
 )
 
 
-@kernel(signature("void", R_U32, R_I64, R_U32, M_I64))
-def count_terms(stream: Any, form_start: Any, forms: Any, counts: Any) -> Any:
-    """How often each term occurs in a stream of word numbers."""
-    for word in stream:
-        for form in range(form_start[word], form_start[word + 1]):
-            counts[forms[form]] += 1
+@kernel(signature("void", R_U32, R_U32, I64, M_U32, M_U32, M_U32))
+def place_pieces(pieces: Any, counts: Any, gap: Any, lengths: Any, starts: Any, positions: Any) -> Any:
+    """Lay the fields of every document into disjoint ranges of positions.
+
+    ``pieces`` are rows (document, field) in ascending order, ``counts`` their words.
+    """
+    piece = 0
+    for document in range(len(starts) // (FIELD_COUNT + 1)):
+        position = 0
+        for field in range(FIELD_COUNT):
+            starts[document * (FIELD_COUNT + 1) + field] = position
+            while piece < len(counts) and pieces[2 * piece] == document and pieces[2 * piece + 1] == field:
+                positions[piece] = position
+                position += counts[piece] + gap
+                lengths[document * FIELD_COUNT + field] += counts[piece]
+                piece += 1
+            position += 1  # an empty field is a range of its own, too
+        starts[document * (FIELD_COUNT + 1) + FIELD_COUNT] = position
 
 
-@kernel(signature("void", R_U32, R_I64, R_I64, R_U32, R_U32, R_I64, R_U32, I64, I64, M_I64, M_U32, M_U32))
+@kernel(signature("void", R_U32, R_I64, R_I64, R_I64, R_U32, M_I64))
+def count_terms(stream: Any, order: Any, piece_start: Any, form_start: Any, forms: Any, counts: Any) -> Any:
+    """How often each term occurs in the pieces that count of a stream of word numbers."""
+    for piece in order:
+        for at in range(piece_start[piece], piece_start[piece + 1]):
+            word = stream[at]
+            for form in range(form_start[word], form_start[word + 1]):
+                counts[forms[form]] += 1
+
+
+@kernel(signature("void", R_U32, R_I64, R_I64, R_U32, R_U32, R_I64, R_U32, I64, I64, M_I64, M_U64))
 def scatter(
     stream: Any,
     order: Any,
@@ -43,58 +67,65 @@ def scatter(
     low: Any,
     high: Any,
     cursor: Any,
-    documents: Any,
-    positions: Any,
+    occurrences: Any,
 ) -> Any:
-    """Put every occurrence of the terms [low, high) at its term's place; documents and positions come out ascending."""
+    """Put every occurrence of the terms [low, high) at its term's place: document << 32 | position, ascending."""
     for piece in order:
-        document = piece_document[piece]
-        position = piece_position[piece]
+        occurrence = (np.uint64(piece_document[piece]) << np.uint64(32)) | np.uint64(piece_position[piece])
         for at in range(piece_start[piece], piece_start[piece + 1]):
             word = stream[at]
             for form in range(form_start[word], form_start[word + 1]):
                 term = np.int64(forms[form])
                 if low <= term < high:
                     target = cursor[term - low]
-                    documents[target] = document
-                    positions[target] = position
+                    occurrences[target] = occurrence
                     cursor[term - low] = target + 1
-            position += np.uint32(1)
+            occurrence += np.uint64(1)
 
 
 @helper
-def _posting_bytes(positions: Any, first: Any, last: Any) -> Any:
-    size = varint_size(positions[first])
-    for at in range(first + 1, last):
-        size += varint_size(positions[at] - positions[at - 1])
-    return size
+def _position(occurrence: Any) -> Any:
+    return np.int64(occurrence & np.uint64(0xFFFFFFFF))
 
 
 @helper
-def _write_positions(data: Any, at: Any, positions: Any, first: Any, last: Any) -> Any:
-    at = write_varint(data, at, np.int64(positions[first]))
-    for place in range(first + 1, last):
-        at = write_varint(data, at, np.int64(positions[place]) - np.int64(positions[place - 1]))
+def _write_positions(data: Any, at: Any, occurrences: Any, first: Any, last: Any) -> Any:
+    before = np.int64(0)
+    for place in range(first, last):
+        position = _position(occurrences[place])
+        at = write_varint(data, at, position - before)
+        before = position
     return at
 
 
 @helper
-def _count_positions(positions: Any, first: Any, last: Any, starts: Any, document: Any, counts: Any) -> Any:
+def _write_posting(data: Any, at: Any, occurrences: Any, first: Any, last: Any) -> Any:
+    """The length of the position bytes, then these; moved up in the rare case that the length takes two bytes."""
+    end = _write_positions(data, at + 1, occurrences, first, last)
+    size = end - at - 1
+    if size <= 127:
+        data[at] = size
+        return end
+    return _write_positions(data, write_varint(data, at, size), occurrences, first, last)
+
+
+@helper
+def _count_positions(occurrences: Any, first: Any, last: Any, starts: Any, document: Any, counts: Any) -> Any:
     for field in range(FIELD_COUNT):
         counts[field] = 0
     base = document * (FIELD_COUNT + 1)
     field = 0
     for at in range(first, last):
-        while field < FIELD_COUNT - 1 and positions[at] >= starts[base + field + 1]:
+        position = _position(occurrences[at])
+        while field < FIELD_COUNT - 1 and position >= starts[base + field + 1]:
             field += 1
         counts[field] += 1
 
 
-@kernel(signature("void", R_I64, R_U32, R_U32, R_U32, R_F64, F64, R_U8, M_U32, M_U32, M_U8, M_U32, M_U8, M_U32, M_I64))
+@kernel(signature("void", R_I64, R_U64, R_U32, R_F64, F64, R_U8, M_U32, M_U32, M_U8, M_U32, M_U8, M_U32, M_I64))
 def encode(
     occurrence_start: Any,
-    occurrence_document: Any,
-    occurrence_position: Any,
+    occurrences: Any,
     starts: Any,
     factors: Any,
     k1: Any,
@@ -119,14 +150,13 @@ def encode(
         end = occurrence_start[term + 1]
         found = 0
         while first < end:
-            document = np.int64(occurrence_document[first])
+            document = np.int64(occurrences[first] >> np.uint64(32))
             last = first + 1
-            while last < end and occurrence_document[last] == document:
+            while last < end and np.int64(occurrences[last] >> np.uint64(32)) == document:
                 last += 1
-            _count_positions(occurrence_position, first, last, starts, document, counts)
+            _count_positions(occurrences, first, last, starts, document, counts)
             before = at
-            at = write_varint(data, at, np.int64(_posting_bytes(occurrence_position, first, last)))
-            at = _write_positions(data, at, occurrence_position, first, last)
+            at = _write_posting(data, at, occurrences, first, last)
             documents[posting] = document
             impacts[posting] = folded(counts, factors, document, k1, -1)
             sizes[posting] = at - before

@@ -1,0 +1,245 @@
+"""Forms of words of ASCII letters, digits and signs, by the rules of ``analysis.forms``, many words in one call.
+
+Words with any other character, and all stems, are left to Python: they are analysed once a spelling and language.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.spellings import TABLE, number_of
+from periplus.index.kernels.types import I64, M_I64, M_U8, M_U32, R_I64, R_U8, R_U32, signature
+
+MAX_TERM_BYTES = 64
+MAX_PARTS = 8
+NO_STEM = 0
+STEM = 1  # letters and apostrophes alone
+FOREIGN = 2  # not ASCII: for Python
+
+
+@helper
+def _is_upper(byte: Any) -> Any:
+    return 65 <= byte <= 90
+
+
+@helper
+def _is_lower(byte: Any) -> Any:
+    return 97 <= byte <= 122
+
+
+@helper
+def _is_digit(byte: Any) -> Any:
+    return 48 <= byte <= 57
+
+
+@helper
+def _is_plain(byte: Any) -> Any:
+    return _is_upper(byte) or _is_lower(byte) or _is_digit(byte)
+
+
+@helper
+def _is_foreign(pool: Any, first: Any, last: Any) -> Any:
+    bits = 0
+    for at in range(first, last):
+        bits |= pool[at]
+    return bits > 127
+
+
+@helper
+def _write_exact(pool: Any, first: Any, last: Any, spelled: Any) -> Any:
+    """The exact term of a word, into ``spelled``; its length."""
+    size = 0
+    for at in range(first, last):
+        byte = pool[at]
+        if byte != 44 and size < MAX_TERM_BYTES:
+            spelled[size] = byte + 32 if _is_upper(byte) else byte
+            size += 1
+    return size
+
+
+@helper
+def _has_stem(spelled: Any, size: Any) -> Any:
+    letters = 0
+    for at in range(size):
+        if _is_lower(spelled[at]):
+            letters += 1
+        elif spelled[at] != 39:
+            return False
+    return letters > 0
+
+
+@helper
+def _is_simple(pool: Any, first: Any, last: Any) -> Any:
+    """Letters alone, all small, all capital, or small after a capital."""
+    upper = 0
+    for at in range(first, last):
+        if _is_upper(pool[at]):
+            upper += 1
+        elif not _is_lower(pool[at]):
+            return False
+    return upper == 0 or upper == last - first or (upper == 1 and _is_upper(pool[first]))
+
+
+@helper
+def _is_initials(pool: Any, first: Any, last: Any) -> Any:
+    """``u.s.a``: single letters, digits or underscores joined by dots."""
+    if (last - first) % 2 == 0 or last - first < 3:
+        return False
+    for at in range(first, last):
+        if (at - first) % 2:
+            if pool[at] != 46:
+                return False
+        elif not _is_plain(pool[at]) and pool[at] != 95:
+            return False
+    return True
+
+
+@helper
+def _is_hump(pool: Any, at: Any, first: Any, last: Any) -> Any:
+    """Whether a part of a camel-case name begins at ``at``."""
+    if at <= first or not _is_upper(pool[at]):
+        return False
+    if _is_lower(pool[at - 1]) or _is_digit(pool[at - 1]):
+        return True
+    return _is_upper(pool[at - 1]) and at + 1 < last and _is_lower(pool[at + 1])
+
+
+@helper
+def _add_part(
+    pool: Any,
+    first: Any,
+    last: Any,
+    spelled: Any,
+    slots: Any,
+    term_pool: Any,
+    start: Any,
+    owner: Any,
+    count: Any,
+    parts: Any,
+    begin: Any,
+    end: Any,
+) -> Any:
+    """Add the term of [first, last) to the parts [begin, end) unless it is too short, a number, or there."""
+    if last - first < 2 or end - begin >= MAX_PARTS:
+        return end
+    digits = 0
+    for at in range(first, last):
+        digits += _is_digit(pool[at])
+    if digits == last - first:
+        return end
+    size = _write_exact(pool, first, last, spelled)
+    term = number_of(spelled, 0, size, 0, slots, term_pool, start, owner, count)
+    for at in range(begin, end):
+        if parts[at] == term:
+            return end
+    parts[end] = term
+    return end + 1
+
+
+@helper
+def _add_parts(
+    pool: Any,
+    first: Any,
+    last: Any,
+    spelled: Any,
+    slots: Any,
+    term_pool: Any,
+    start: Any,
+    owner: Any,
+    count: Any,
+    parts: Any,
+    begin: Any,
+) -> Any:
+    end = begin
+    place = first
+    while place < last:
+        stop = place
+        while stop < last and _is_plain(pool[stop]):
+            stop += 1
+        if stop - place < last - first:  # a piece between signs counts whole, too
+            end = _add_part(pool, place, stop, spelled, slots, term_pool, start, owner, count, parts, begin, end)
+        hump = place
+        for at in range(place, stop + 1):
+            if at == stop or _is_hump(pool, at, place, stop):
+                end = _add_part(pool, hump, at, spelled, slots, term_pool, start, owner, count, parts, begin, end)
+                hump = at
+        place = stop + 1
+    return end
+
+
+@kernel(signature(I64, R_U8, R_I64, I64, I64, *TABLE, M_U32, M_U8, M_U32, M_I64))
+def plain_forms(
+    pool: Any,
+    word_start: Any,
+    low: Any,
+    high: Any,
+    slots: Any,
+    term_pool: Any,
+    start: Any,
+    owner: Any,
+    count: Any,
+    exact: Any,
+    kind: Any,
+    parts: Any,
+    part_start: Any,
+) -> Any:
+    """Exact terms and parts of the words [low, high); ``kind`` says who has a stem and who is left to Python."""
+    spelled = np.empty(MAX_TERM_BYTES, np.uint8)
+    end = np.int64(0)
+    for word in range(low, high):
+        first, last = word_start[word], word_start[word + 1]
+        row = word - low
+        part_start[row] = end
+        if _is_foreign(pool, first, last):
+            kind[row] = FOREIGN
+            continue
+        size = _write_exact(pool, first, last, spelled)
+        exact[row] = number_of(spelled, 0, size, 0, slots, term_pool, start, owner, count)
+        kind[row] = STEM if _has_stem(spelled, size) else NO_STEM
+        if not _is_simple(pool, first, last) and not _is_initials(pool, first, last):
+            end = _add_parts(pool, first, last, spelled, slots, term_pool, start, owner, count, parts, end)
+    part_start[high - low] = end
+    return end
+
+
+@helper
+def _add_form(forms: Any, begin: Any, end: Any, term: Any) -> Any:
+    for at in range(begin, end):
+        if forms[at] == term:
+            return end
+    forms[end] = term
+    return end + 1
+
+
+@kernel(signature(I64, R_U32, R_U8, R_I64, R_U32, R_I64, R_I64, R_U32, M_U32, I64, M_I64))
+def join_forms(
+    exact: Any,
+    kind: Any,
+    stem: Any,
+    parts: Any,
+    part_start: Any,
+    foreign_start: Any,
+    foreign: Any,
+    forms: Any,
+    end: Any,
+    form_start: Any,
+) -> Any:
+    """All forms of every word one after the other: exact, stem and parts, or those that Python found; none twice."""
+    strange = 0
+    for row in range(len(kind)):
+        begin = end
+        if kind[row] == FOREIGN:
+            for at in range(foreign_start[strange], foreign_start[strange + 1]):
+                end = _add_form(forms, begin, end, foreign[at])
+            strange += 1
+        else:
+            end = _add_form(forms, begin, end, exact[row])
+            if stem[row] >= 0:
+                end = _add_form(forms, begin, end, np.uint32(stem[row]))
+            for at in range(part_start[row], part_start[row + 1]):
+                end = _add_form(forms, begin, end, parts[at])
+        form_start[row] = end
+    return end

@@ -1,0 +1,89 @@
+"""Spellings: a growing table of byte strings with numbers, kept in arrays that kernels fill."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+FIRST_ENTRIES = 1 << 12
+FIRST_BYTES = 1 << 15
+
+
+class Spellings:
+    def __init__(self) -> None:
+        self.slots = np.zeros(2 * FIRST_ENTRIES, np.uint64)
+        self.pool = np.empty(FIRST_BYTES, np.uint8)
+        self.start = np.zeros(FIRST_ENTRIES + 1, np.int64)
+        self.owner = np.zeros(FIRST_ENTRIES, np.uint32)
+        self.count = np.zeros(1, np.int64)
+
+    def __len__(self) -> int:
+        return int(self.count[0])
+
+    @property
+    def memory(self) -> int:
+        return self.slots.nbytes + self.pool.nbytes + self.start.nbytes + self.owner.nbytes
+
+    @property
+    def tables(self) -> tuple[Any, ...]:
+        """As kernels take them (``kernels.spellings.TABLE``)."""
+        return self.slots, self.pool, self.start, self.owner, self.count
+
+    def reserve(self, entries: int, size: int) -> None:
+        """Make room for so many more entries, of so many bytes together."""
+        wanted = len(self) + entries
+        if wanted > len(self.owner):
+            capacity = max(wanted, 2 * len(self.owner))
+            self.start = _grown(self.start, capacity + 1)
+            self.owner = _grown(self.owner, capacity)
+        used = int(self.start[len(self)])
+        if used + size > len(self.pool):
+            self.pool = _grown(self.pool, max(used + size, 2 * len(self.pool)))
+        if 2 * wanted > len(self.slots):
+            self._widen(1 << (2 * wanted - 1).bit_length())
+
+    def numbers(self, spellings: Sequence[bytes]) -> NDArray[np.uint32]:
+        """The numbers of some spellings that belong to nobody in particular; new ones are added."""
+        from periplus.index.kernels.spellings import number_all
+
+        data = b"".join(spellings)
+        self.reserve(len(spellings), len(data))
+        ends = np.zeros(len(spellings) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, spellings), np.int64, len(spellings)), out=ends[1:])
+        numbers = np.empty(len(spellings), np.uint32)
+        number_all(np.frombuffer(data, np.uint8), ends, np.zeros(len(spellings), np.uint32), *self.tables, numbers)
+        return numbers
+
+    def some(self, numbers: NDArray[Any]) -> list[bytes]:
+        """The bytes of these entries."""
+        pool = self.pool.data
+        ends = zip(self.start[numbers].tolist(), self.start[numbers + 1].tolist(), strict=True)
+        return [bytes(pool[begin:end]) for begin, end in ends]
+
+    def in_order(self) -> NDArray[np.int64]:
+        """The numbers of all entries, in the order of their bytes."""
+        from periplus.index.kernels.spellings import leading_bytes, sort_ties
+
+        keys = np.empty(len(self), np.uint64)
+        leading_bytes(self.pool, self.start, keys)
+        order = np.argsort(keys, kind="stable").astype(np.int64)
+        sort_ties(self.pool, self.start, keys, order)
+        return order
+
+    def _widen(self, places: int) -> None:
+        from periplus.index.kernels.spellings import rehash
+
+        self.slots = np.zeros(places, np.uint64)
+        rehash(self.pool, self.start, self.owner, self.count, self.slots)
+
+
+def _grown(values: NDArray[Any], capacity: int) -> NDArray[Any]:
+    larger = np.zeros(capacity, values.dtype)
+    larger[: len(values)] = values
+    return larger
