@@ -117,6 +117,9 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     cors: Annotated[tuple[str, ...], Meta(description="origins whose pages may read the API; * is any")] = ()
     rate: Annotated[float, Meta(ge=0, description="searches a second of one client, lastingly; 0 is no limit")] = 20.0
     burst: Annotated[int, Meta(ge=1, description="searches of one client at once")] = 100
+    api_keys: Annotated[bool, Meta(description="programs need a key for the API; periplus keys makes them")] = False
+    tls_cert: Annotated[str, Meta(description="certificate file, for https; empty serves http")] = ""
+    tls_key: Annotated[str, Meta(description="file of the certificate's key, where it is not in the same file")] = ""
 
 
 class StorageSettings(Struct, frozen=True, forbid_unknown_fields=True):

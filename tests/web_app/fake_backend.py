@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
 from periplus.errors import InvalidAddress, NotFound, NotReady, StorageBusy, UsageError
 from periplus.records import (
+    Count,
     Explanation,
+    FilterCounts,
     Inspection,
     QueryReading,
     SearchAnswer,
@@ -26,7 +29,11 @@ from periplus.records import (
     Total,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 WORD = re.compile(r"\w+")
+LENS_STEPS = {"": 0, "pin": 1_000, "raise": 3, "lower": -3, "block": 0}
 
 
 class Note(Struct, frozen=True):
@@ -200,6 +207,7 @@ class FakeBackend:
     def __init__(self) -> None:
         self.notes = notes()
         self.panels = FakePanels(self)
+        self.icons: dict[str, bytes] = {}
         self.is_ready = True
         self.error: Exception | None = None
         self.requests: list[SearchRequest] = []
@@ -221,7 +229,13 @@ class FakeBackend:
             raise UsageError(f"unknown profile {request.profile!r}; known are periplus, bm25")
         words = {word.casefold() for word in WORD.findall(request.query)}
         scored = [(score, note) for note in self.notes if (score := _score(note, words)) and _admitted(note, request)]
-        scored.sort(key=lambda pair: (-pair[0], pair[1].url))
+        entries = [entry.partition(":") for entry in request.lens.split(",") if entry]
+        lens = {site: level for level, _, site in entries}
+        if set(lens.values()) - set(LENS_STEPS):
+            raise UsageError(f"lens={request.lens!r} is unknown; use raise:HOST, lower:HOST, block:HOST, pin:HOST")
+        scored = [(score, note) for score, note in scored if lens.get(note.host) != "block"]
+        scored.sort(key=lambda pair: (-pair[0] - LENS_STEPS.get(lens.get(pair[1].host, ""), 0), pair[1].url))
+        found = [note for _, note in scored]
         start = (request.page - 1) * request.size
         results = [
             _result(note, score, words, rank, request.explain)
@@ -239,6 +253,8 @@ class FakeBackend:
             took_ms=1.5,
             degraded=self.degraded,
             generation=7,
+            counts=_counts(found) if request.counts else None,
+            lens=request.lens,
         )
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
@@ -323,6 +339,18 @@ class FakeBackend:
             "language": found.language,
         }
 
+    def similar(self, url: str, k: int = 10) -> list[SearchResult]:
+        self._check()
+        note = self._note(url)
+        words = {word.casefold() for word in WORD.findall(note.title)}
+        alike = [other for other in self.notes if other != note and _score(other, words)]
+        return [
+            _result(other, _score(other, words), words, rank, explain=False) for rank, other in enumerate(alike[:k], 1)
+        ]
+
+    def icon(self, host: str) -> bytes | None:
+        return self.icons.get(host)
+
     def ready(self) -> bool:
         return self.is_ready
 
@@ -359,6 +387,19 @@ def _admitted(note: Note, request: SearchRequest) -> bool:
     )
 
 
+def _counts(found: list[Note]) -> FilterCounts:
+    return FilterCounts(
+        _count(note.host for note in found),
+        _count(note.language for note in found),
+        _count(note.type for note in found),
+        tuple(sorted(_count((note.published or "")[:4] for note in found), key=lambda item: item.value, reverse=True)),
+    )
+
+
+def _count(items: Iterable[str]) -> tuple[Count, ...]:
+    return tuple(Count(value, number) for value, number in Counter(item for item in items if item).most_common())
+
+
 def _result(note: Note, score: float, words: set[str], rank: int, explain: bool) -> SearchResult:
     spans = tuple(found.span() for found in WORD.finditer(note.text) if found.group().casefold() in words)
     parts = note.url.split("/")
@@ -377,6 +418,7 @@ def _result(note: Note, score: float, words: set[str], rank: int, explain: bool)
         type=note.type,
         score=score,
         more_from_site=21 if note.host == "harbours.test" else 0,
+        duplicates=2 if note.url.endswith("/springs") else 0,
         explain=_explanation(note, words) if explain else None,
     )
 

@@ -26,11 +26,11 @@ def test_search_has_the_documented_shape(client):
     content = answer.json
     assert set(content) == {
         "query", "results", "total", "page", "size", "next", "corrections", "suggestions", "took_ms", "degraded",
-        "generation",
+        "generation", "counts", "lens",
     }  # fmt: skip
     assert set(content["results"][0]) == {
         "rank", "id", "url", "display_url", "site", "title", "snippet", "highlights", "language", "published",
-        "fetched", "type", "score", "more_from_site", "explain",
+        "fetched", "type", "score", "more_from_site", "explain", "duplicates", "pinned",
     }  # fmt: skip
     assert content["total"] == {"value": 33, "relation": "eq"}
     assert content["results"][0]["explain"] is None
@@ -210,7 +210,8 @@ def test_openapi_describes_what_is_checked(client):
         described = document["paths"][operation.path][operation.method.lower()]
         assert described["operationId"] == operation.name
         assert [item["name"] for item in described["parameters"]] == [item.name for item in operation.parameters]
-        assert ("security" in described) == operation.operator
+        assert ("security" in described) == bool(operation.scope)
+        assert ({} in described.get("security", [{}])) == (operation.scope != "crawl")  # open to all
     schemas = document["components"]["schemas"]
     assert {"SearchAnswer", "SearchResult", "Explanation", "Inspection", "Problem"} <= set(schemas)
     assert set(schemas["SearchAnswer"]["properties"]) == set(client.get("/api/v1/search?q=tide").json)

@@ -56,7 +56,7 @@ def test_choices_of_filters_are_translated(client, backend):
         choice.text for item in filters(values, answer) if item.name in ("time", "sort") for choice in item.choices
     }
 
-    assert shown <= set(CATALOGUES["de"])
+    assert {text for text in shown if not text.isdigit()} <= set(CATALOGUES["de"])
     assert {"Any language", "Any type", "Any site", "web page"} <= set(CATALOGUES["de"])
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from periplus import __version__, addresses
+from periplus.app.icons import stored_icon
 from periplus.app.panels import CollectionPanels
 from periplus.app.starting import CrawlStarter
 from periplus.crawl import host_report
@@ -15,7 +16,7 @@ from periplus.graph import RankStore
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
-    from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, Suggestion
+    from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
 
 BEST_PAGES = 10
 
@@ -59,7 +60,7 @@ class CollectionBackend:
     def site(self, host: str) -> dict[str, Any] | None:
         """What the state database and the index know of one host."""
         report = self.bot_report(host)
-        best = self._collection.search("", BEST_PAGES, site=host) if self.ready() else None
+        best = self._collection.search("", BEST_PAGES, site=host) if self._collection.engine.ready else None
         if report is None and not best:
             return None
         pages = [{"url": result.url, "title": result.title} for result in best or ()]
@@ -94,7 +95,14 @@ class CollectionBackend:
         }
 
     def ready(self) -> bool:
-        return bool(self._collection.engine.ready)
+        """A generation is open and warm."""
+        return bool(self._collection.engine.ready) and not self._collection.cold
+
+    def similar(self, url: str, k: int = 10) -> list[SearchResult]:
+        return self._collection.engine.similar(addresses.canonical(url), k)
+
+    def icon(self, host: str) -> bytes | None:
+        return stored_icon(self._collection, host)
 
     def command(self, name: str) -> None:
         self._collection.command(name)

@@ -42,6 +42,7 @@ class Collection:
     def __init__(self, folder: str | Path, *, flags: Mapping[str, Any] | None = None) -> None:
         self.folder = Path(folder)
         self._flags = dict(flags or {})
+        self.cold = False  # true while a server makes it ready for its first visitor
         self._database: Database | None = None
         self._engine: Engine | None = None
         self._loaded = settings_module.load(self.folder, self._flags)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import secrets
 import threading
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from periplus.app.backend import CollectionBackend
+from periplus.app.children import Child
 from periplus.errors import NotReady, StorageError
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import socket
+    from collections.abc import Callable, Iterator
 
     from periplus.app.collection import Collection
     from periplus.web import WebServer
@@ -30,6 +33,7 @@ class Reloader:
         self._thread = threading.Thread(target=self._watch, name="reloader", daemon=True)
 
     def __enter__(self) -> None:
+        self._collection.cold = True
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
@@ -37,20 +41,20 @@ class Reloader:
         self._thread.join()
 
     def _watch(self) -> None:
-        self._warm_up()
-        while not self._stop.wait(RELOAD_EVERY):
-            try:
+        while True:
+            with suppress(NotReady, StorageError):  # nothing published yet, or being replaced: look again
                 self._collection.engine.reload()
-            except (NotReady, StorageError):
-                continue  # nothing published yet, or being replaced: look again
+                if self._collection.cold:
+                    self._warm_up()
+            if self._stop.wait(RELOAD_EVERY):
+                return
 
     def _warm_up(self) -> None:
-        """The first query loads kernels and pages of files; no visitor should wait for that."""
-        try:
-            self._collection.search(WARMING_QUERY)
-            self._collection.suggest(WARMING_QUERY[:2])
-        except (NotReady, StorageError):
-            return  # nothing to warm yet
+        """The first query loads kernels, pages of files, spelling and completion; no visitor should wait for that."""
+        self._collection.search(WARMING_QUERY)
+        self._collection.engine.warm()
+        self._collection.suggest(WARMING_QUERY[:2])
+        self._collection.cold = False
 
 
 def operator_key(collection: Collection) -> str:
@@ -62,18 +66,60 @@ def operator_key(collection: Collection) -> str:
     return files.read(KEY_FILE).decode().strip()
 
 
-def web_server(collection: Collection) -> WebServer:
-    """The server of a collection's pages, bound to its port and not yet running."""
+def web_server(collection: Collection, listener: socket.socket | None = None) -> WebServer:
+    """The server of a collection's pages, bound to its port (or around ``listener``) and not yet running."""
     from periplus.web import WebServer, create_app
+    from periplus.web.keys import KeyRing
 
-    app = create_app(CollectionBackend(collection), collection.settings, operator_key=operator_key(collection))
+    backend = CollectionBackend(collection)
+    app = create_app(
+        backend, collection.settings, operator_key=operator_key(collection), keys=KeyRing(collection.files)
+    )
     settings = collection.settings.serve
-    return WebServer(app, settings.host, settings.port)
+    return WebServer(
+        app, settings.host, settings.port, tls_cert=settings.tls_cert, tls_key=settings.tls_key, listener=listener
+    )
 
 
-def serve_collection(collection: Collection, started: Callable[[str, str], None]) -> None:
+def serve_collection(
+    collection: Collection, started: Callable[[str, str], None], say: Callable[[str], None] | None = None
+) -> None:
     """Serve until interrupted; ``started`` gets the address of the search page and of the console."""
     key = operator_key(collection)
     server = web_server(collection)
-    with Reloader(collection):
+    with Reloader(collection), further_servers(collection, server.socket, say or (lambda _: None)):
         server.run(lambda address: started(address, f"{address.rstrip('/')}/console?key={key}"))
+
+
+# Several processes
+
+
+@contextmanager
+def further_servers(collection: Collection, listener: socket.socket, say: Callable[[str], None]) -> Iterator[None]:
+    """The other processes of ``serve.workers``: all accept from one listening socket, and the kernel deals out."""
+    arguments = (str(collection.folder), collection.flags, listener)
+    number = collection.settings.serve.workers
+    children = [Child(f"server {place}", serve_beside, arguments, say) for place in range(2, number + 1)]
+    for child in children:
+        child.start()
+    try:
+        yield
+    finally:
+        for child in children:
+            child.stop()
+
+
+def serve_beside(stopping: threading.Event, folder: str, flags: dict[str, Any], listener: socket.socket) -> None:
+    """Child: serve the same collection from the same socket until stopped."""
+    from periplus.app.collection import Collection
+
+    with Collection(folder, flags=flags) as collection:
+        server = web_server(collection, listener)
+        threading.Thread(target=_stop_server, args=(stopping, server), daemon=True).start()
+        with Reloader(collection):
+            server.run()
+
+
+def _stop_server(stopping: threading.Event, server: WebServer) -> None:
+    stopping.wait()
+    server.stop()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.app.children import Child
 from periplus.app.collection import Collection
-from periplus.app.serving import Reloader, operator_key, web_server
+from periplus.app.serving import Reloader, further_servers, operator_key, web_server
 from periplus.errors import StorageBusy, StorageFull, UsageError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class Supervisor:
 
     def __init__(self, collection: Collection, seeds: list[str], say: Callable[[str], None]) -> None:
         self._collection = collection.create()
+        self._say = say
         refuse_demo(collection)
         self._server = web_server(collection)  # binds: a port in use is said before anything is fetched
         arguments = (str(collection.folder), collection.flags)
@@ -39,7 +40,7 @@ class Supervisor:
         for child in self._children:
             child.start()
         try:
-            with Reloader(self._collection):
+            with Reloader(self._collection), further_servers(self._collection, self._server.socket, self._say):
                 self._server.run(lambda address: started(address, f"{address.rstrip('/')}/console?key={key}"))
         finally:
             for child in self._children:

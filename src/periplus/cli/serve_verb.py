@@ -16,12 +16,22 @@ def serve(
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
     port: Annotated[int | None, typer.Option(help="port to listen on; 0 takes a free one")] = None,
+    workers: Annotated[int | None, typer.Option(help="server processes that share the port")] = None,
+    tls_cert: Annotated[str | None, typer.Option(help="certificate file, for https")] = None,
+    tls_key: Annotated[str | None, typer.Option(help="file of the certificate's key")] = None,
 ) -> None:
     """Serve the search page and the API of a collection until Ctrl-C."""
     from periplus.app import Collection
     from periplus.app.serving import serve_collection
 
-    with Collection.existing(directory, flags={"serve.host": host, "serve.port": port}) as collection:
+    flags = {
+        "serve.host": host,
+        "serve.port": port,
+        "serve.workers": workers,
+        "serve.tls_cert": tls_cert,
+        "serve.tls_key": tls_key,
+    }
+    with Collection.existing(directory, flags=flags) as collection:
         ready_kernels()
         serve_collection(collection, started=say_where)
 

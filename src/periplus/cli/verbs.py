@@ -37,6 +37,7 @@ VERBS = (
     Verb("resume", WATCH),
     Verb("stop", WATCH),
     Verb("remove", WATCH),
+    Verb("keys", WATCH),
     Verb("analyze", TOOLS),
     Verb("fetch", TOOLS),
     Verb("parse", TOOLS),

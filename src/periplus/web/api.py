@@ -22,6 +22,7 @@ from periplus.web.operations import (
     CrawlStarted,
     Operation,
     PageAdded,
+    SimilarAnswer,
     SuggestAnswer,
     search_request,
 )
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 JSON = "application/json"
 SUGGESTIONS = "application/x-suggestions+json"
+QUICK = ("search", "suggest", "similar")  # what visitors wait for
 
 
 def routes() -> list[Route]:
@@ -52,12 +54,12 @@ def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
     handler = _HANDLERS[operation.name]
 
     async def answer(request: Request) -> Response:
-        if operation.operator:
-            request.app.state.gate.check(request)
+        request.app.state.gate.check_scope(request, operation.scope)
         values = read(operation.parameters, request.query_params.multi_items())
         if operation.body is not None:
             values["body"] = _body(await request.body(), operation.body)
-        result = await run_in_threadpool(handler, request.app.state.backend, values)
+        run = request.app.state.pool.run if operation.name in QUICK else run_in_threadpool
+        result = await run(handler, request.app.state.backend, values)
         return _response(request, operation, result)
 
     return answer
@@ -82,7 +84,7 @@ def _response(request: Request, operation: Operation, result: Any) -> Response:
         return json_response(result, operation.status)
     tag = entity_tag(result, str(request.url.query))
     headers = {"etag": tag, "cache-control": "private, no-cache"}
-    if request.headers.get("if-none-match") == tag:
+    if is_known(request.headers.get("if-none-match", ""), tag):
         return Response(status_code=304, headers=headers)
     return Response(msgspec.json.encode(result), operation.status, headers, JSON)
 
@@ -92,6 +94,12 @@ def entity_tag(answer: SearchAnswer, query: str) -> str:
     listed = "\n".join((query, *(f"{result.id} {result.score}" for result in answer.results)))
     digest = hashlib.blake2b(listed.encode("utf-8", "replace"), digest_size=8).hexdigest()
     return f'W/"{answer.generation}-{digest}"'
+
+
+def is_known(header: str, tag: str) -> bool:
+    """Whether an If-None-Match header names ``tag``; weak comparison, as GET asks for."""
+    known = {part.strip().removeprefix("W/") for part in header[:2_000].split(",")}
+    return "*" in known or tag.removeprefix("W/") in known
 
 
 # What each operation does
@@ -112,6 +120,10 @@ def suggest(backend: Backend, values: dict[str, Any]) -> SuggestAnswer | list[An
 
 def explain(backend: Backend, values: dict[str, Any]) -> Any:
     return backend.explain(values["q"], values["url"], values["profile"])
+
+
+def similar(backend: Backend, values: dict[str, Any]) -> SimilarAnswer:
+    return SimilarAnswer(values["url"], tuple(backend.similar(values["url"], values["size"])))
 
 
 def inspect(backend: Backend, values: dict[str, Any]) -> Any:
@@ -147,6 +159,7 @@ _HANDLERS: dict[str, Handler] = {
     "search": search,
     "suggest": suggest,
     "explain": explain,
+    "similar": similar,
     "inspect": inspect,
     "analyze": analyze,
     "status": status,

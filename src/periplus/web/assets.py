@@ -29,6 +29,9 @@ class Assets:
     def __init__(self, folder: Path = FOLDER) -> None:
         self._assets = {path.name: _read(path) for path in sorted(folder.iterdir()) if path.suffix in _TYPES}
 
+    def asset(self, name: str) -> Asset:
+        return self._assets[name]
+
     def address(self, name: str) -> str:
         return f"/static/{name}?v={self._assets[name].tag}"
 

@@ -1,14 +1,16 @@
 """The filters above a result list, as links: time, language, type, site, order.
 
-Choices come from the list itself (languages and sites seen on the page), so nothing is offered that is not there.
+Choices come from the matches, with their numbers where the engine counted them, else from the page; so nothing is
+offered that is not there.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from periplus.records import Count, FilterCounts
 from periplus.web.feeds import days_ago
 from periplus.web.languages import language_name
 from periplus.web.paging import address
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from periplus.records import SearchAnswer
 
+MAX_YEARS = 8
 _AGES = (("Past week", 7), ("Past month", 31), ("Past year", 366))
 
 
@@ -26,6 +29,7 @@ class Choice(Struct, frozen=True):
     text: str
     address: str
     chosen: bool = False
+    count: int = 0  # 0 is not known
 
 
 class Filter(Struct, frozen=True):
@@ -33,6 +37,7 @@ class Filter(Struct, frozen=True):
     text: str  # what is in force now
     active: bool
     choices: tuple[Choice, ...]
+    more: bool = False  # counts are lower bounds
 
 
 def kind_name(media_type: str) -> str:
@@ -40,39 +45,51 @@ def kind_name(media_type: str) -> str:
 
 
 def filters(values: dict[str, Any], answer: SearchAnswer) -> list[Filter]:
+    counts = answer.counts or FilterCounts()
     made = (
-        _time(values),
-        _seen("lang", "Any language", values, (result.language for result in answer), language_name),
-        _seen(
-            "type", "Any type", values, (result.type for result in answer), lambda kind: type_name(kind) or "web page"
-        ),
-        _seen("site", "Any site", values, (result.site for result in answer), str),
+        _time(values, counts),
+        _values("lang", "Any language", values, counts.language or _seen(r.language for r in answer), language_name),
+        _values("type", "Any type", values, counts.type or _seen(r.type for r in answer), kind_name),
+        _values("site", "Any site", values, counts.site or _seen(r.site for r in answer), str),
         _order(values),
     )
-    return [item for item in made if item.active or len(item.choices) > 2 or item.name == "sort"]
+    more = counts.relation != "eq"
+    shown = [item for item in made if item.active or len(item.choices) > 2 or item.name == "sort"]
+    return [structs.replace(item, more=True) for item in shown] if more else shown
 
 
-def _time(values: dict[str, Any]) -> Filter:
-    ages = [(text, days_ago(days)) for text, days in _AGES]
-    known = {after: text for text, after in ages}
-    active = bool(values["after"] or values["before"])
-    span = " – ".join((values["after"] or "…", values["before"] or "…"))
-    now = known.get(values["after"], span) if active and not values["before"] else span
+def _time(values: dict[str, Any], counts: FilterCounts) -> Filter:
+    spans = [(text, days_ago(days), "", 0) for text, days in _AGES]
+    if len(counts.year) > 1:
+        years = ((item.value, item.count) for item in counts.year[:MAX_YEARS] if item.value.isdigit())
+        spans += [(year, f"{int(year):04}-01-01", f"{int(year) + 1:04}-01-01", number) for year, number in years]
+    chosen = (values["after"], values["before"])
+    known = {(after, before): text for text, after, before, _ in spans}
+    active = any(chosen)
+    now = known.get(chosen) or " – ".join((values["after"] or "…", values["before"] or "…"))
     choices = (
         Choice("Any time", _link(values, after="", before=""), not active),
-        *(Choice(text, _link(values, after=after, before=""), values["after"] == after) for text, after in ages),
+        *(
+            Choice(text, _link(values, after=after, before=before), chosen == (after, before), number)
+            for text, after, before, number in spans
+        ),
     )
     return Filter("time", now if active else "Any time", active, choices)
 
 
-def _seen(name: str, anything: str, values: dict[str, Any], seen: Iterable[str], naming: Any) -> Filter:
-    offered = sorted({item for item in seen if item} | ({values[name]} if values[name] else set()))
+def _seen(items: Iterable[str]) -> tuple[Count, ...]:
+    """What stands on this page, where nothing was counted."""
+    return tuple(Count(item, 0) for item in sorted({item for item in items if item}))
+
+
+def _values(name: str, anything: str, values: dict[str, Any], offered: tuple[Count, ...], naming: Any) -> Filter:
+    now = values[name]
+    listed = [*offered, *([Count(now, 0)] if now and all(item.value != now for item in offered) else [])]
     choices = (
-        Choice(anything, _link(values, **{name: ""}), not values[name]),
-        *(Choice(naming(item), _link(values, **{name: item}), values[name] == item) for item in offered),
+        Choice(anything, _link(values, **{name: ""}), not now),
+        *(Choice(naming(i.value), _link(values, **{name: i.value}), now == i.value, i.count) for i in listed),
     )
-    active = bool(values[name])
-    return Filter(name, naming(values[name]) if active else anything, active, choices)
+    return Filter(name, naming(now) if now else anything, bool(now), choices)
 
 
 def _order(values: dict[str, Any]) -> Filter:

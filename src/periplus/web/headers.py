@@ -1,19 +1,16 @@
-"""Headers that every answer carries, and the middleware that adds them.
+"""Headers that every answer carries.
 
 The policy allows nothing but our own files: no inline script or style, no frame, no third party. A route may set a
-header itself first; the middleware only fills in what is missing.
+header itself first; only what is missing is filled in.
 """
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING
-
-from starlette.datastructures import MutableHeaders
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import Message
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -40,30 +37,23 @@ SECURITY_HEADERS = {
 }
 
 
-def secured(response: Response) -> Response:
+_RAW = [(name.encode(), value.encode()) for name, value in (*SECURITY_HEADERS.items(), ("cache-control", "no-store"))]
+_NAMES = frozenset(name for name, _ in _RAW)
+
+
+def complete(start: Message, request_id: bytes) -> None:
+    """Give an answer that begins the headers that its route did not set."""
+    given: list[tuple[bytes, bytes]] = start["headers"]
+    own = {name for name, _ in given if name in _NAMES}
+    given.extend(_RAW if not own else [pair for pair in _RAW if pair[0] not in own])
+    given.append((b"x-request-id", request_id))
+
+
+def secured(response: Response, request_id: str = "") -> Response:
+    """The same for an answer that is made outside of what all others pass through."""
     for name, value in SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
+    response.headers.setdefault("cache-control", "no-store")
+    if request_id:
+        response.headers.setdefault("x-request-id", request_id)
     return response
-
-
-class HeadersMiddleware:
-    """Adds the security headers and a request id to every answer."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("x-request-id", secrets.token_hex(8))
-                headers.setdefault("cache-control", "no-store")
-            await send(message)
-
-        await self.app(scope, receive, send_with_headers)

@@ -6,12 +6,14 @@ Translations are plain text: they are escaped like everything else, and values p
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-import jinja2
 import msgspec
+from jinja2.ext import Extension
 from markupsafe import Markup, escape
 from starlette.responses import RedirectResponse
 
@@ -36,6 +38,9 @@ NAMES = {
     "th": "ไทย", "tr": "Türkçe", "uk": "Українська", "vi": "Tiếng Việt", "zh": "中文",
 }  # fmt: skip
 
+REMEMBERED = 4_096  # texts of a language kept escaped
+_PLAIN = re.compile(r"""\{\{\s*_\(\s*(?:"([^"]+)"|'([^']+)')\s*\)\s*\}\}""")
+
 Catalogues = dict[str, dict[str, str]]
 
 
@@ -44,16 +49,34 @@ def load(folder: Path = FOLDER) -> Catalogues:
     return {DEFAULT: {}, **{path.stem: decoder.decode(path.read_bytes()) for path in sorted(folder.glob("*.json"))}}
 
 
-def translator(catalogues: Catalogues) -> Callable[..., Markup]:
-    """The templates' ``_()``: ``_("Page %(number)s", number=3)`` in the language of the page."""
+def translator(catalogue: dict[str, str]) -> Callable[..., Markup]:
+    """The templates' ``_()`` for one language: ``_("Page %(number)s", number=3)``."""
 
-    @jinja2.pass_context
-    def translated(context: jinja2.runtime.Context, text: str, **values: Any) -> Markup:
-        catalogue = catalogues.get(context.get("language", DEFAULT), {})
-        found = escape(catalogue.get(text, text))
-        return found % values if values else found
+    @lru_cache(REMEMBERED)
+    def escaped(text: str) -> Markup:
+        return escape(catalogue.get(text, text))
+
+    def translated(text: str, **values: Any) -> Markup:
+        return escaped(text) % values if values else escaped(text)
 
     return translated
+
+
+class Translation(Extension):
+    """Puts translations in while a template is compiled, so that ``{{ _("Search") }}`` costs nothing when it is shown.
+
+    What is not such a plain text (values, a text from data) is left to ``_()`` itself.
+    """
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        catalogue: dict[str, str] = self.environment.catalogue  # type: ignore[attr-defined]
+
+        def put(found: re.Match[str]) -> str:
+            text = found[1] or found[2]
+            shown = str(escape(catalogue.get(text, text)))
+            return found[0] if "{" in shown else shown
+
+        return _PLAIN.sub(put, source)
 
 
 def language_name(code: str) -> str:

@@ -8,20 +8,16 @@ itself is not limited: that is the operator, or a proxy that sees the clients be
 from __future__ import annotations
 
 import ipaddress
-import math
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-import msgspec
-from starlette.responses import Response
-
-from periplus.web.problems import MEDIA_TYPE, problem
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Scope
+
+    from periplus.web.keys import KeyRing
 
 CLIENTS = 10_000
 LIMITED = ("/search", "/api/", "/explain", "/inspect", "/cached", "/site/")
@@ -50,21 +46,25 @@ class Buckets:
         return len(self._held)
 
 
-class LimitsMiddleware:
-    def __init__(self, app: ASGIApp, buckets: Buckets) -> None:
-        self.app = app
-        self.buckets = buckets
+class Limits:
+    """The buckets of all clients; a program with a key has one of its own, whatever address it comes from."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        client = _client(scope) if scope["type"] == "http" and scope["path"].startswith(LIMITED) else ""
-        wait = self.buckets.take(client) if client else 0.0
-        if not wait:
-            await self.app(scope, receive, send)
-            return
-        seconds = max(1, math.ceil(wait))
-        told = problem(429, "too-many-requests", f"more requests than one client may send; wait {seconds} s")
-        headers = {"retry-after": str(seconds)}
-        await Response(msgspec.json.encode(told), 429, headers, MEDIA_TYPE)(scope, receive, send)
+    def __init__(self, buckets: Buckets, keys: KeyRing | None = None) -> None:
+        self.buckets = buckets
+        self.keys = keys
+
+    def wait(self, scope: Scope) -> float:
+        """Seconds to wait before this request may be answered; 0 for one that costs nothing or is in time."""
+        if not scope["path"].startswith(LIMITED):
+            return 0.0
+        client = _client(scope)
+        return self.buckets.take(self._key(scope) or client) if client else 0.0
+
+    def _key(self, scope: Scope) -> str:
+        shown = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        scheme, _, text = shown.decode("latin-1").partition(" ")
+        key = self.keys.find(text.strip()) if self.keys and scheme.lower() == "bearer" else None
+        return f"key {key.name}" if key else ""
 
 
 def _client(scope: Scope) -> str:

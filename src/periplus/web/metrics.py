@@ -5,7 +5,6 @@ Labels are bounded: the route's pattern (never the address asked for), known met
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -13,7 +12,7 @@ from starlette.responses import Response
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import Scope
 
 METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
@@ -32,38 +31,25 @@ class Metrics:
             registry=self.registry,
         )
         self.running = Gauge("periplus_http_running", "Requests being answered now", registry=self.registry)
+        self.running.set_function(lambda: self._under_way)
+        self._under_way = 0
+        self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}  # found once, not a request
 
-    def observe(self, scope: Scope, status: int, seconds: float) -> None:
+    def begin(self) -> None:
+        self._under_way += 1
+
+    def end(self, scope: Scope, status: int, seconds: float) -> None:
+        self._under_way -= 1
         # Starlette leaves the matched route in the scope; what matched none shares one label.
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in METHODS else "other"
-        self.requests.labels(route, method, f"{status // 100}xx").inc()
-        self.seconds.labels(route).observe(seconds)
+        counted = (route, method, status // 100)
+        children = self._children.get(counted)
+        if children is None:
+            counter = self.requests.labels(route, method, f"{status // 100}xx")
+            children = self._children[counted] = (counter, self.seconds.labels(route))
+        children[0].inc()
+        children[1].observe(seconds)
 
     async def endpoint(self, _request: Request) -> Response:
         return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_LATEST)
-
-
-class MetricsMiddleware:
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self.app = app
-        self.metrics = metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        status = 500
-        started = time.perf_counter()
-
-        async def watch(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        with self.metrics.running.track_inprogress():
-            try:
-                await self.app(scope, receive, watch)
-            finally:
-                self.metrics.observe(scope, status, time.perf_counter() - started)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from periplus.web.access import GUARDED
+from periplus.web.keys import SCOPES
 from periplus.web.operations import OPERATIONS, Operation
 from periplus.web.problems import MEDIA_TYPE, Problem
 
@@ -37,7 +39,10 @@ def document() -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": components,
-            "securitySchemes": {"operator": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "operator": {"type": "http", "scheme": "bearer", "description": "the operator's key"},
+                "key": {"type": "http", "scheme": "bearer", "description": _key_help()},
+            },
         },
     }
 
@@ -57,9 +62,14 @@ def _operation(
     }
     if body is not None:
         described["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
-    if operation.operator:
-        described["security"] = [{"operator": []}]
+    if operation.scope:
+        open_to_all = [] if operation.scope in GUARDED else [{}]
+        described["security"] = [*open_to_all, {"key": [operation.scope]}, {"operator": []}]
     return described
+
+
+def _key_help() -> str:
+    return "a key made with `periplus keys create`; scopes: " + "; ".join(f"{n}: {text}" for n, text in SCOPES.items())
 
 
 def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from periplus.errors import UsageError
-from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, Suggestion
+from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
 from periplus.web.backend import COMMANDS
 from periplus.web.parameters import Parameter
 
@@ -22,6 +22,11 @@ Address = Annotated[str, Meta(min_length=1, max_length=2_000)]
 class SuggestAnswer(Struct, frozen=True):
     query: str
     suggestions: tuple[Suggestion, ...]
+
+
+class SimilarAnswer(Struct, frozen=True):
+    url: str
+    results: tuple[SearchResult, ...]
 
 
 class AnalyzeAnswer(Struct, frozen=True):
@@ -60,7 +65,7 @@ class Operation(Struct, frozen=True):
     parameters: tuple[Parameter, ...] = ()
     answer: Any = dict[str, Any]
     method: str = "GET"
-    operator: bool = False  # needs the operator's key
+    scope: str = ""  # of keys; "crawl" also opens with the operator's key only, "" is open to all
     status: int = 200
     body: Any = None  # a struct that the JSON body must be
 
@@ -80,9 +85,13 @@ SEARCH_PARAMETERS = (
     Parameter("before", "date", "only pages published before this day"),
     Parameter("after", "date", "only pages published on or after this day"),
     Parameter("safe", "flag", "leave out pages unfit for all ages", default=False),
-    Parameter("lens", help="preferences among sites"),
+    Parameter(
+        "lens", help="preferences among sites: raise:HOST, lower:HOST, block:HOST, pin:HOST with commas, or a name"
+    ),
     Parameter("sort", "choice", "order of the list", "relevance", choices=("relevance", "date")),
     Parameter("explain", "flag", "give the parts of each score", default=False),
+    Parameter("duplicates", "flag", "show pages that are nearly alike instead of folding them", default=False),
+    Parameter("counts", "flag", "count the matches by site, language, type and year", default=False),
 )
 
 OPERATIONS = (
@@ -92,6 +101,7 @@ OPERATIONS = (
         "Search the collection",
         (_QUERY, *SEARCH_PARAMETERS[1:]),
         SearchAnswer,
+        scope="search",
     ),
     Operation(
         "suggest",
@@ -105,9 +115,24 @@ OPERATIONS = (
         SuggestAnswer,
     ),
     Operation(
-        "explain", f"{PREFIX}/explain", "The score of one page for one query", (_QUERY, _URL, _PROFILE), Explanation
+        "explain",
+        f"{PREFIX}/explain",
+        "The score of one page for one query",
+        (_QUERY, _URL, _PROFILE),
+        Explanation,
+        scope="search",
     ),
-    Operation("inspect", f"{PREFIX}/inspect", "The state of one address, with reasons", (_URL,), Inspection),
+    Operation(
+        "similar",
+        f"{PREFIX}/similar",
+        "Pages like one page",
+        (_URL, Parameter("size", "integer", "results, at most", 10, minimum=1, maximum=MAX_SIZE)),
+        SimilarAnswer,
+        scope="search",
+    ),
+    Operation(
+        "inspect", f"{PREFIX}/inspect", "The state of one address, with reasons", (_URL,), Inspection, scope="inspect"
+    ),
     Operation(
         "analyze",
         f"{PREFIX}/analyze",
@@ -117,8 +142,9 @@ OPERATIONS = (
             Parameter("lang", help="its language, ISO 639-1; guessed when empty", maximum=35),
         ),
         AnalyzeAnswer,
+        scope="search",
     ),
-    Operation("status", f"{PREFIX}/status", "Crawl, index and ranks now"),
+    Operation("status", f"{PREFIX}/status", "Crawl, index and ranks now", scope="inspect"),
     Operation(
         "start",
         f"{PREFIX}/crawl",
@@ -126,7 +152,7 @@ OPERATIONS = (
         (),
         CrawlStarted,
         "POST",
-        operator=True,
+        scope="crawl",
         status=202,
         body=CrawlOrder,
     ),
@@ -137,11 +163,11 @@ OPERATIONS = (
         (),
         PageAdded,
         "POST",
-        operator=True,
+        scope="crawl",
         status=202,
         body=PageOrder,
     ),
-    Operation("stop", f"{PREFIX}/crawl", "Stop the crawl", (), CommandAnswer, "DELETE", operator=True, status=202),
+    Operation("stop", f"{PREFIX}/crawl", "Stop the crawl", (), CommandAnswer, "DELETE", scope="crawl", status=202),
     *(
         Operation(
             name,
@@ -150,7 +176,7 @@ OPERATIONS = (
             (),
             CommandAnswer,
             "POST",
-            operator=True,
+            scope="crawl",
             status=202,
         )
         for name in COMMANDS
@@ -179,4 +205,6 @@ def search_request(values: dict[str, Any]) -> SearchRequest:
         lens=values["lens"],
         sort=values["sort"],
         explain=values["explain"],
+        duplicates=values["duplicates"],
+        counts=values["counts"],
     )

@@ -1,6 +1,6 @@
 """Which other sites' pages may read the API from a browser (``serve.cors``): none unless the operator says so.
 
-Only the API is opened, only for reading, and never with cookies.
+Only the API is opened, only for reading, and never with cookies; a key in the Authorization header is let through.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 class OriginsMiddleware:
     def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
         self.app = app
-        self.opened = CORSMiddleware(app, allow_origins=origins, expose_headers=("ETag", "X-Request-ID"))
+        self.opened = CORSMiddleware(
+            app,
+            allow_origins=origins,
+            allow_headers=("Authorization", "If-None-Match", "X-Request-ID"),
+            expose_headers=("ETag", "Retry-After", "X-Request-ID"),
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_api = scope["type"] == "http" and scope["path"].startswith(f"{PREFIX}/")

@@ -13,10 +13,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from periplus.errors import NotFound
+from periplus.errors import NotFound, UsageError
 from periplus.web.feeds import FORMATS, feed, foreign_parameters, searxng
 from periplus.web.filters import filters
 from periplus.web.languages import language_name
+from periplus.web.lenses import lens_of, read_lens
 from periplus.web.operations import SEARCH_PARAMETERS, search_request
 from periplus.web.paging import address, pages
 from periplus.web.parameters import Parameter, read_lenient
@@ -42,6 +43,7 @@ def routes() -> list[Route]:
         Route("/inspect", inspect, name="inspector"),
         Route("/explain", explain, name="explainer"),
         Route("/cached", cached, name="reader"),
+        Route("/similar", similar, name="similar"),
         Route("/about-bot", about_bot, name="about-bot"),
     ]
 
@@ -71,24 +73,36 @@ async def results(request: Request) -> Response:
         values = foreign_parameters(values, dict(pairs))
     if not values["q"]:
         return RedirectResponse("/", 303)
-    answer = await run_in_threadpool(_search, _backend(request), values, choice)
+    if choice["format"] != "html":
+        request.app.state.gate.check_scope(request, "search")
+    else:
+        values["lens"] = lens_of(request)
+    answer: SearchAnswer = await request.app.state.pool.run(_search, _backend(request), values, choice)
     if choice["format"] == "json":
         return searxng(answer)
     if choice["format"] in ("rss", "atom"):
         return feed(request, answer, choice["format"], address("/search", values))
-    return page(request, "results.html", _context(values, choice, answer))
+    return page(request, "results.html", _context(request, values, choice, answer))
 
 
 def _search(backend: Backend, values: dict[str, Any], choice: dict[str, Any]) -> SearchAnswer:
-    wanted = search_request({**values, "explain": choice["format"] == "html"})
+    for_people = choice["format"] == "html"
+    wanted = search_request({**values, "explain": for_people, "counts": for_people})
     if choice["exact"]:
         wanted = msgspec.structs.replace(wanted, correct=False)
-    return backend.search(wanted)
+    try:
+        return backend.search(wanted)
+    except UsageError:
+        if not wanted.lens:
+            raise
+        return backend.search(msgspec.structs.replace(wanted, lens=""))  # a lens that nobody knows is left out
 
 
-def _context(values: dict[str, Any], choice: dict[str, Any], answer: SearchAnswer) -> dict[str, Any]:
-    kept = {**values, "exact": choice["exact"]}
+def _context(request: Request, values: dict[str, Any], choice: dict[str, Any], answer: SearchAnswer) -> dict[str, Any]:
+    given = request.query_params.get("lens", "")
+    kept = {**values, "exact": choice["exact"], "lens": given.strip()}  # what this browser keeps stays out of links
     return {
+        "lens_levels": read_lens(answer.lens or values["lens"]),
         "q": values["q"],
         "values": values,
         "answer": answer,
@@ -134,6 +148,13 @@ async def cached(request: Request) -> Response:
     if copy is None:
         raise NotFound("there is no copy of this page here, or it asks not to be kept; open the page itself")
     return page(request, "cached.html", {"q": given["q"], "url": given["url"], "copy": copy})
+
+
+async def similar(request: Request) -> Response:
+    url = _given(request)["url"]
+    found = await request.app.state.pool.run(_backend(request).similar, url) if url else None
+    context = {"url": url, "found": found, "language_name": language_name}
+    return page(request, "similar.html", context)
 
 
 async def about_bot(request: Request) -> Response:

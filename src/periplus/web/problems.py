@@ -64,12 +64,14 @@ async def on_http_error(request: Request, error: Exception) -> Response:
 async def on_crash(request: Request, _error: Exception) -> Response:
     """The last resort: says nothing of the inside; the server's log has the traceback."""
     detail = "the server met an error of its own; its log says more"
-    # This answer is made outside the middleware that adds headers to all others.
-    return secured(answer(request, problem(500, "internal", detail)))
+    # This answer is made outside of the envelope that adds headers to all others.
+    return secured(answer(request, problem(500, "internal", detail)), getattr(request.state, "request_id", ""))
 
 
 def answer(request: Request, what: Problem) -> Response:
-    if request.url.path.startswith(_PROGRAM_PATHS) or request.url.path.endswith(".json"):
+    path = request.url.path
+    asked_json = path.endswith(".json") or request.query_params.get("format") == "json"
+    if asked_json or path.startswith(_PROGRAM_PATHS):
         return Response(msgspec.json.encode(what), what.status, media_type=MEDIA_TYPE)
     sentence = _SENTENCES.get(what.status, what.title)
     return page(request, "error.html", {"problem": what, "sentence": sentence}, status=what.status)

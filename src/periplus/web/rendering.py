@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import datetime
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus
 
 import jinja2
 import msgspec
@@ -18,9 +19,9 @@ from starlette.responses import HTMLResponse
 
 from periplus.addresses import host, try_canonical
 from periplus.reasons import sentence
-from periplus.web.bars import chart
+from periplus.web.bars import bar_list
 from periplus.web.highlights import mark_words, marked
-from periplus.web.languages import direction, language_name, language_of, translator
+from periplus.web.languages import Translation, direction, language_name, language_of, translator
 from periplus.web.plots import curve
 from periplus.web.themes import THEMES, theme_of
 
@@ -42,6 +43,10 @@ _TYPE_NAMES = {
     "application/atom+xml": "feed",
 }
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+LEVEL_ACTIONS = {"pin": "Pin to the top", "raise": "Raise this site", "lower": "Lower this site", "block": "Never show"}
+LEVEL_NAMES = {"pin": "pinned", "raise": "raised", "lower": "lowered", "block": "blocked"}
+_ABSENT = ("", None, False)
+_quoted = lru_cache(4_096)(quote_plus)  # the links of a page repeat the same few values
 _EPOCH = 1e9  # a number of seconds that large is a time, not a duration
 _DURATIONS = ("seconds", "delay", "gap")
 _SIZES = ("bytes", "disk", "size")
@@ -49,15 +54,34 @@ _CONTROLS = (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20))
 _ILLEGAL_IN_XML = dict.fromkeys((*_CONTROLS, *range(0xD800, 0xE000), 0xFFFE, 0xFFFF))
 
 
-def environment(assets: Assets, catalogues: Catalogues) -> jinja2.Environment:
+class Templates:
+    """One environment a language, made when it is first asked for: texts are translated while templates compile."""
+
+    def __init__(self, assets: Assets, catalogues: Catalogues) -> None:
+        self._assets = assets
+        self._catalogues = catalogues
+        self._environments: dict[str, jinja2.Environment] = {}
+
+    def render(self, name: str, language: str, context: dict[str, Any]) -> str:
+        env = self._environments.get(language)
+        if env is None:
+            env = self._environments[language] = environment(self._assets, self._catalogues.get(language, {}))
+        return env.get_template(name).render(context)
+
+
+def environment(assets: Assets, catalogue: dict[str, str]) -> jinja2.Environment:
     env = jinja2.Environment(
+        extensions=[Translation],
+        auto_reload=False,
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    env.globals.update(_=translator(catalogues), asset=assets.address, themes=THEMES, sentence=sentence, curve=curve)
+    env.extend(catalogue=catalogue)
+    env.globals.update(_=translator(catalogue), asset=assets.address, themes=THEMES, sentence=sentence, curve=curve)
+    env.globals.update(levels=tuple(LEVEL_ACTIONS), level_actions=LEVEL_ACTIONS, level_names=LEVEL_NAMES)
     env.filters.update(
         marked=marked,
         mark_words=mark_words,
@@ -71,7 +95,7 @@ def environment(assets: Assets, catalogues: Catalogues) -> jinja2.Environment:
         label=label,
         query=query_string,
         segment=segment,
-        chart=chart,
+        bar_list=bar_list,
         host=host_of,
         xml=xml_text,
         span=span,
@@ -90,7 +114,7 @@ def page(
     status: int = 200,
     media_type: str = "text/html",
 ) -> Response:
-    env: jinja2.Environment = request.app.state.templates
+    templates: Templates = request.app.state.templates
     path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     language = language_of(request, request.app.state.catalogues)
     common = {
@@ -98,11 +122,13 @@ def page(
         "here": path,
         "bot": request.app.state.settings.bot,
         "q": "",
+        "lens_given": request.query_params.get("lens", "").strip()[:2_000],
+        "lens_levels": {},
         "language": language,
         "direction": direction(language),
         "languages": {code: language_name(code) for code in request.app.state.catalogues},
     }
-    return HTMLResponse(env.get_template(template).render(common | context), status, media_type=media_type)
+    return HTMLResponse(templates.render(template, language, common | context), status, media_type=media_type)
 
 
 def href(url: str) -> str:
@@ -206,7 +232,7 @@ def label(name: str) -> str:
 
 def query_string(values: dict[str, Any]) -> str:
     """``{"q": "a b", "page": 2}`` as ``q=a+b&page=2``; empty values are left out."""
-    return urlencode({name: value for name, value in values.items() if value not in ("", None, False)})
+    return "&".join(f"{name}={_quoted(str(value))}" for name, value in values.items() if value not in _ABSENT)
 
 
 def segment(text: str) -> str:

@@ -41,9 +41,10 @@ class WebServer:
         grace: int = GRACE,
         tls_cert: str = "",
         tls_key: str = "",
+        listener: socket.socket | None = None,  # one that is bound already, shared with other processes
     ) -> None:
         _check_certificate(tls_cert, tls_key)
-        self.socket = _bind(host, port)
+        self.socket = listener or _bind(host, port)
         self.host = host
         self.port: int = self.socket.getsockname()[1]
         self.secure = bool(tls_cert)

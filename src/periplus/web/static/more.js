@@ -1,0 +1,57 @@
+// "Load more here": the next page of results put below this one, with the address of the page that is being read.
+// Without scripts the numbered pages do the same.
+
+const list = document.querySelector(".results");
+const parse = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
+
+/** Keep the address in step: that of the page whose first result was passed last. */
+const marks = new Map();
+const watcher = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting, boundingClientRect } of seen) {
+    const { own, before } = marks.get(target);
+    if (isIntersecting) history.replaceState(null, "", own);
+    else if (boundingClientRect.top > innerHeight) history.replaceState(null, "", before);
+  }
+});
+
+function button(nav) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = "more quiet";
+  made.textContent = nav.dataset.more;
+  made.addEventListener("click", () => load(nav, made));
+  return made;
+}
+
+async function load(nav, pressed) {
+  const next = nav.querySelector('[rel="next"]');
+  if (!next || pressed.disabled) return;
+  const before = location.href;
+  pressed.disabled = true;
+  pressed.textContent = nav.dataset.loading;
+  try {
+    const answer = await fetch(next.href);
+    if (!answer.ok) throw new Error(answer.statusText);
+    const page = await parse(answer);
+    const items = [...page.querySelectorAll(".results > .result")].map((item) => document.adoptNode(item));
+    list.append(...items);
+    if (items.length) {
+      marks.set(items[0], { own: next.href, before });
+      watcher.observe(items[0]);
+      items[0].querySelector(".hit")?.focus();
+    }
+    history.replaceState(null, "", next.href);
+    const fresh = page.querySelector(".pages");
+    nav.replaceWith(...(fresh ? [document.adoptNode(fresh)] : []));
+    offer();
+  } catch {
+    next.click(); // The plain way still works.
+  }
+}
+
+function offer() {
+  const nav = document.querySelector(".pages");
+  if (list && nav?.querySelector('[rel="next"]')) nav.prepend(button(nav));
+}
+
+offer();

@@ -1,0 +1,159 @@
+"""Keys of programs: their scopes, what is kept of them, and who may ask without one."""
+
+from __future__ import annotations
+
+import stat
+
+import pytest
+from asgi_client import Client
+
+from periplus.errors import Corrupt, NotFound, UsageError
+from periplus.settings import ServeSettings, Settings
+from periplus.storage import LocalFiles
+from periplus.web import create_app
+from periplus.web.keys import FILE_NAME, KeyRing
+from periplus.web.operations import OPERATIONS
+
+FAR = "192.0.2.7"
+
+
+@pytest.fixture
+def ring(tmp_path):
+    return KeyRing(LocalFiles(tmp_path))
+
+
+@pytest.fixture
+def closed(backend, ring):
+    """The API for programs with a key only."""
+    app = create_app(backend, Settings(serve=ServeSettings(api_keys=True)), operator_key="s3same", keys=ring)
+    return Client(app, address=FAR)
+
+
+def bearer(key):
+    return {"authorization": f"Bearer {key}"}
+
+
+def test_a_key_is_shown_once_and_kept_as_a_digest(ring, tmp_path):
+    key = ring.create("reader", ["search"])
+
+    kept = (tmp_path / FILE_NAME).read_bytes()
+    assert key.encode() not in kept
+    assert key.removeprefix("periplus_").encode() not in kept
+    assert stat.S_IMODE((tmp_path / FILE_NAME).stat().st_mode) == 0o600
+    assert ring.find(key).name == "reader"
+    assert ring.find(key + "x") is None
+    assert ring.find("") is None
+    assert KeyRing(LocalFiles(tmp_path)).find(key) == ring.find(key)
+
+
+def test_names_and_scopes_are_checked(ring):
+    ring.create("a", ["search", "crawl"])
+
+    for name, scopes in (("a", ["search"]), ("b", ["fly"]), ("b", []), ("", ["search"]), ("b\n", ["search"])):
+        with pytest.raises(UsageError):
+            ring.create(name, scopes)
+    with pytest.raises(NotFound):
+        ring.revoke("b")
+    assert [(key.name, key.scopes) for key in ring.all()] == [("a", ("search", "crawl"))]
+
+
+def test_a_damaged_file_is_said(ring, tmp_path):
+    (tmp_path / FILE_NAME).write_bytes(b'[{"name": 1}]')
+
+    with pytest.raises(Corrupt):
+        ring.all()
+
+
+def test_a_key_opens_what_its_scopes_name(closed, ring, backend):
+    reader, crawler = ring.create("reader", ["search"]), ring.create("crawler", ["crawl"])
+
+    assert closed.get("/api/v1/search?q=tide").status == 401
+    assert closed.get("/api/v1/search?q=tide", **bearer(reader)).status == 200
+    assert closed.get("/api/v1/inspect?url=http://a.test/", **bearer(reader)).status == 403
+    assert closed.get("/api/v1/search?q=tide", **bearer(crawler)).status == 403
+    assert closed.post("/api/v1/crawl/pause", **bearer(reader)).status == 403
+    assert closed.post("/api/v1/crawl/pause", **bearer(crawler)).status == 202
+    assert closed.post("/api/v1/crawl/pause", **bearer("s3same")).status == 202
+    assert backend.commands == ["pause", "pause"]
+
+
+def test_a_revoked_key_stops_at_once(closed, ring):
+    key = ring.create("reader", ["search"])
+    assert closed.get("/api/v1/search?q=tide", **bearer(key)).status == 200
+
+    ring.revoke("reader")
+    refused = closed.get("/api/v1/search?q=tide", **bearer(key))
+    assert (refused.status, refused.json["code"]) == (401, "unauthorized")
+    assert refused.headers["www-authenticate"] == "Bearer"
+
+
+def test_the_shape_of_searxng_needs_the_key_too_and_the_page_does_not(closed, ring):
+    key = ring.create("reader", ["search"])
+
+    refused = closed.get("/search?q=tide&format=json")
+    assert (refused.status, refused.media_type) == (401, "application/problem+json")
+    assert closed.get("/search?q=tide&format=json", **bearer(key)).status == 200
+    assert closed.get("/search?q=tide").status == closed.get("/api/v1/suggest?q=t").status == 200
+
+
+def test_without_the_setting_reading_is_open_and_a_wrong_key_is_told(backend, ring):
+    client = Client(create_app(backend, Settings(), operator_key="s3same", keys=ring), address=FAR)
+
+    assert client.get("/api/v1/search?q=tide").status == 200
+    assert client.get("/api/v1/search?q=tide", **bearer("periplus_wrong")).status == 401
+    assert client.post("/api/v1/crawl/stop").status in (401, 404, 405)
+    assert client.call("DELETE", "/api/v1/crawl").status == 401
+
+
+def test_every_operation_but_completion_has_a_scope():
+    assert [operation.name for operation in OPERATIONS if not operation.scope] == ["suggest"]
+
+
+def test_a_key_has_a_limit_of_its_own(backend, ring):
+    key = ring.create("reader", ["search"])
+    app = create_app(backend, Settings(serve=ServeSettings(rate=0.1, burst=1)), keys=ring)
+    one, other = Client(app, address="192.0.2.1"), Client(app, address="192.0.2.2")
+
+    assert [one.get("/api/v1/search?q=a").status for _ in range(2)] == [200, 429]
+    assert one.get("/api/v1/search?q=a", **bearer(key)).status == 200
+    assert other.get("/api/v1/search?q=a", **bearer(key)).status == 429  # wherever it comes from
+    assert other.get("/api/v1/search?q=a").status == 200
+
+
+def test_other_origins_may_send_a_key(backend):
+    app = create_app(backend, Settings(serve=ServeSettings(cors=("https://a.test",))))
+    asked = {"origin": "https://a.test", "access-control-request-method": "GET"}
+    answer = Client(app).call(
+        "OPTIONS", "/api/v1/search?q=a", {**asked, "access-control-request-headers": "authorization"}
+    )
+
+    assert answer.status == 200
+    assert "authorization" in answer.headers["access-control-allow-headers"].lower()
+    assert "access-control-allow-credentials" not in answer.headers
+
+
+# Ids of requests, and tags
+
+
+def test_every_answer_has_an_id_of_its_own(client, backend):
+    ids = [client.get(path).headers["x-request-id"] for path in ("/", "/search?q=tide", "/nothing", "/api/v1/search")]
+    assert len(set(ids)) == len(ids)
+    backend.search = None  # a crash
+    crashed = client.get("/api/v1/search?q=tide", x_request_id="mine-12345")
+    assert (crashed.status, crashed.headers["x-request-id"]) == (500, "mine-12345")
+
+
+@pytest.mark.parametrize("odd", ["short", "x" * 65, "with space 12", "semi;colon-123", "línea-123456"])
+def test_only_a_plain_id_of_the_caller_is_taken_over(client, odd):
+    assert client.get("/healthz", x_request_id=odd).headers["x-request-id"] != odd
+    assert client.get("/healthz", x_request_id="abc.DEF_12-3").headers["x-request-id"] == "abc.DEF_12-3"
+
+
+def test_a_tag_is_known_in_a_list_and_by_its_weak_form(client):
+    tag = client.get("/api/v1/search?q=tide").headers["etag"]
+
+    assert tag.startswith('W/"7-')
+    for header in (tag, f'"other", {tag}', tag.removeprefix("W/"), "*"):
+        assert client.get("/api/v1/search?q=tide", if_none_match=header).status == 304
+    assert client.get("/api/v1/search?q=tide", if_none_match='"other"').status == 200
+    assert client.get("/api/v1/search?q=harbour", if_none_match=tag).status == 200
