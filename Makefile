@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-search bench-crawl bench-documents bench-language bench-rank bench-extract bench-index docs lock soak soak-crash soak-frontier clean
+.PHONY: help test lint format relevance bench bench-search bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index docs lock soak soak-crash soak-frontier clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -64,6 +64,9 @@ soak-frontier: environment  ## ten million addresses in the frontier: speed and 
 
 bench-rank: bench-environment  ## PageRank against scipy, igraph, scikit-network, networkx, NetworKit; ARGS="--all"
 	.venv-bench/bin/python -m bench.rank $(ARGS)
+
+bench-refresh: bench-environment  ## links of 200,000 documents to published ranks
+	.venv-bench/bin/python -m bench.rank.refresh $(ARGS)
 
 bench-documents: bench-environment  ## pages to documents, and turbohtml against selectolax; ARGS="--web FOLDER"
 	.venv-bench/bin/python -m bench.documents $(ARGS)
