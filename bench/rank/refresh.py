@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DOCUMENTS, LINKS_EACH, BATCH, LATER = 200_000, 22, 2_000, 1_000
-WORDS = (
+WORDS = ("harbour", "chart", "tide", "anchor", "pilot", "coast", "island", "reef", "sounding", "bay", "wind", "port")
     "harbour chart tide anchor pilot coast island reef current sounding lighthouse bay strait wind sail port".split()
 )
 
