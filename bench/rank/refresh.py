@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 DOCUMENTS, LINKS_EACH, BATCH, LATER = 200_000, 22, 2_000, 1_000
 WORDS = ("harbour", "chart", "tide", "anchor", "pilot", "coast", "island", "reef", "sounding", "bay", "wind", "port")
-    "harbour chart tide anchor pilot coast island reef current sounding lighthouse bay strait wind sail port".split()
-)
 
 
 def pages(documents: int) -> Iterator[Document]:
