@@ -27,4 +27,7 @@ def kernels_are_warm() -> bool:
 def _gather() -> None:
     """A kernel joins the list when its module is imported."""
     import periplus.graph.kernels
-    import periplus.ranking.kernels  # noqa: F401
+    import periplus.ranking.kernels
+    import periplus.search.kernels.folding
+    import periplus.search.kernels.texts
+    import periplus.search.kernels.words  # noqa: F401
