@@ -13,7 +13,7 @@ from periplus.errors import SettingError, UsageError
 from periplus.ranking import check
 from periplus.records import Count, SearchRequest
 from periplus.search import Engine
-from periplus.search.folding import NEAR_BITS, Fingerprints, folds
+from periplus.search.folding import NEAR_BITS, Fingerprints, folds, newest
 from periplus.settings import SearchSettings, Settings
 from periplus.storage import Database, LocalFiles
 
@@ -217,17 +217,10 @@ def test_pages_are_filled_after_folding(doubled):
     assert not set(urls(first)) & set(urls(second))
 
 
-class _Keys:
-    """A snapshot that knows only keys: each number is its own."""
-
-    def column(self, _, numbers):
-        return numbers
-
-
 @given(st.lists(st.one_of(st.just(0), st.integers(0, 15), st.integers(-(2**63), 2**63 - 1)), max_size=30))
 def test_folding_equals_the_obvious_way(values):
     numbers = np.arange(len(values))
-    into, counts = folds(_Keys(), Fingerprints(numbers, np.array(values, np.int64)), numbers)
+    into, counts = folds(Fingerprints(numbers, np.array(values, np.int64)), numbers)
     shown: list[int] = []
     for i, value in enumerate(values):
         near = [j for j in shown if value and values[j] and ((value ^ values[j]) % 2**64).bit_count() <= NEAR_BITS]
@@ -240,9 +233,9 @@ def test_folding_equals_the_obvious_way(values):
 
 
 def test_the_newest_fingerprint_of_a_document_counts():
-    known = Fingerprints(np.array([7, 3, 7]), np.array([1, 2, 5]))
-    assert known.of(np.array([3, 4, 7])).tolist() == [2, 0, 5]
-    assert len(known) == 2
+    found = newest(np.array([7, 3, 7]), np.array([1, 2, 5]), np.array([3, 4, 7, 1, 9]))
+    assert found.tolist() == [2, 0, 5, 0, 0]
+    assert newest(np.zeros(0, np.int64), np.zeros(0, np.int64), np.array([1])).tolist() == [0]
 
 
 # Counts

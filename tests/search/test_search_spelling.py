@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.search.spelling import FAR, Dictionary, distances, likely_costs
+from periplus.search.spelling import MARGIN, Dictionary
 
 letters = st.text(alphabet="abcde", min_size=3, max_size=8)
 
@@ -33,13 +33,11 @@ def slow_distance(one: str, other: str) -> int:
 @given(letters, st.lists(letters, min_size=1, max_size=8))
 def test_distances_equal_the_slow_version(word, others):
     dictionary = Dictionary([(other, 1) for other in others])
-    edits = distances(word, dictionary.letters, dictionary.lengths, 2)
-    costs = likely_costs(word, dictionary.letters, dictionary.lengths, 2)
+    edits, costs = dictionary.measured(word, 2)
     for edit, other in zip(edits.tolist(), dictionary.words, strict=True):
         slow = slow_distance(word, other)
         assert edit == slow if slow <= 2 else edit > 2
-    assert (costs <= edits + 1e-6).all()
-    assert FAR > 2
+        assert slow > 2 or costs[dictionary.words.index(other)] <= slow + 1e-9
 
 
 @settings(deadline=None)
@@ -48,7 +46,18 @@ def test_no_near_word_is_overlooked(word, others):
     dictionary = Dictionary([(other, 1) for other in others])
     reach = 1 if len(word) <= 4 else 2
     expected = {other for other in others if 0 < slow_distance(word, other) <= reach}
-    assert {candidate.word for candidate in dictionary.near(word, limit=100)} == expected
+    found = dictionary.near(word, limit=100)
+    assert {candidate.word for candidate in found} <= expected
+    assert bool(found) == bool(expected)
+    _, costs = dictionary.measured(word, reach)
+    worth = {
+        other: -4.5 * (cost + 0.5 * (other[0] != word[0]))
+        for other, cost in zip(dictionary.words, costs.tolist(), strict=True)
+        if other in expected
+    }
+    within = {other for other in worth if worth[other] >= max(worth.values()) - MARGIN + 1e-9}
+    assert within <= {candidate.word for candidate in found}
+    assert [c.worth for c in found] == sorted((c.worth for c in found), reverse=True)
 
 
 @pytest.mark.parametrize(

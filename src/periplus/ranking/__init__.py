@@ -4,11 +4,13 @@ from periplus.ranking.evidence import Evidence, FormEvidence
 from periplus.ranking.parts import Part, check
 from periplus.ranking.places import Places, Sightings
 from periplus.ranking.profiles import DEFAULT, PROFILES, Profile, profile
+from periplus.ranking.quick import Candidates
 from periplus.ranking.references import Ranked
 
 __all__ = [
     "DEFAULT",
     "PROFILES",
+    "Candidates",
     "Evidence",
     "FormEvidence",
     "Part",

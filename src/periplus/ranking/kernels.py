@@ -15,7 +15,7 @@ from periplus.index.kernels.types import F64, I64, R_F64, R_I64, R_U32, signatur
 M_F64 = "Array(float64, 1, 'C')"
 FAR = 1 << 30
 FIELD_COUNT = 6  # len(query.FIELDS)
-TITLE, HEADINGS, BODY, ADDRESS = 0, 1, 2, 4
+TITLE, HEADINGS, BODY, ANCHORS, ADDRESS = 0, 1, 2, 3, 4
 COLUMNS = ("nearness", "phrase", "heading_phrase", "title_phrase", "title_exact", "title_early", "host", "path")
 COLUMN_COUNT = len(COLUMNS)
 
@@ -120,6 +120,50 @@ def _distinct(values: Any, begin: Any, end: Any, seen: Any) -> Any:
     return count
 
 
+@helper
+def _features(
+    ends: Any,
+    positions: Any,
+    words: Any,
+    row: Any,
+    weights: Any,  # of the query's words
+    title_length: Any,
+    host_words: Any,
+    window: Any,
+    swapped: Any,
+    memory: Any,  # scratch: four entries a word
+    best: Any,
+    frozen: Any,
+    near: Any,
+    last: Any,
+    table: Any,
+    out: Any,
+) -> Any:
+    """The features of ``COLUMNS`` of one candidate into ``table`` from ``out`` on."""
+    count = len(weights)
+    title, title_end = _begin(ends, row, TITLE), ends[row * FIELD_COUNT + TITLE]
+    heading, heading_end = _begin(ends, row, HEADINGS), ends[row * FIELD_COUNT + HEADINGS]
+    body, body_end = _begin(ends, row, BODY), ends[row * FIELD_COUNT + BODY]
+    address, address_end = _begin(ends, row, ADDRESS), ends[row * FIELD_COUNT + ADDRESS]
+    table[out] = _nearness(positions, words, body, body_end, weights, window, swapped, near, last)
+    table[out + 1] = _share(_longest_run(positions, words, body, body_end, memory), count) if count > 1 else 0.0
+    table[out + 2] = _share(_longest_run(positions, words, heading, heading_end, memory), count)
+    table[out + 3] = _subsequence(positions, words, title, title_end, count, best, frozen) / count
+    in_title = 0
+    before = np.int64(-1)
+    for i in range(title, title_end):
+        if positions[i] != before:
+            in_title += 1
+            before = np.int64(positions[i])
+    table[out + 4] = (in_title / max(title_length, 1.0, float(in_title))) ** 2
+    table[out + 5] = 1.0 / (1.0 + positions[title]) if title_end > title else 1.0 / (1.0 + FAR)
+    border = address
+    while border < address_end and positions[border] < host_words:
+        border += 1
+    table[out + 6] = _distinct(words, address, border, last) / count
+    table[out + 7] = _distinct(words, border, address_end, last) / count
+
+
 @kernel(signature("void", R_I64, R_U32, R_U32, R_F64, R_F64, R_F64, I64, F64, M_F64))
 def places(
     ends: Any,
@@ -138,25 +182,94 @@ def places(
     best, frozen = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
     near, last = np.empty(count, np.float64), np.empty(count, np.int64)
     for row in range(len(title_lengths)):
-        title, title_end = _begin(ends, row, TITLE), ends[row * FIELD_COUNT + TITLE]
-        heading, heading_end = _begin(ends, row, HEADINGS), ends[row * FIELD_COUNT + HEADINGS]
-        body, body_end = _begin(ends, row, BODY), ends[row * FIELD_COUNT + BODY]
-        address, address_end = _begin(ends, row, ADDRESS), ends[row * FIELD_COUNT + ADDRESS]
-        out = row * COLUMN_COUNT
-        table[out] = _nearness(positions, words, body, body_end, weights, window, swapped, near, last)
-        table[out + 1] = _share(_longest_run(positions, words, body, body_end, memory), count) if count > 1 else 0.0
-        table[out + 2] = _share(_longest_run(positions, words, heading, heading_end, memory), count)
-        table[out + 3] = _subsequence(positions, words, title, title_end, count, best, frozen) / count
-        in_title = 0
-        before = np.int64(-1)
-        for i in range(title, title_end):
-            if positions[i] != before:
-                in_title += 1
-                before = np.int64(positions[i])
-        table[out + 4] = (in_title / max(title_lengths[row], 1.0, float(in_title))) ** 2
-        table[out + 5] = 1.0 / (1.0 + positions[title]) if title_end > title else 1.0 / (1.0 + FAR)
-        border = address
-        while border < address_end and positions[border] < host_words[row]:
-            border += 1
-        table[out + 6] = _distinct(words, address, border, last) / count
-        table[out + 7] = _distinct(words, border, address_end, last) / count
+        _features(
+            ends, positions, words, row, weights, title_lengths[row], host_words[row], window, swapped,
+            memory, best, frozen, near, last, table, row * COLUMN_COUNT,
+        )  # fmt: skip
+
+
+@kernel(
+    signature(
+        "void", R_U32, R_I64, R_U32, R_U32, R_I64, R_F64, R_I64, R_I64, R_F64, R_F64, R_F64, R_F64, R_F64, R_F64,
+        I64, F64, F64, F64, F64, M_F64,
+    )
+)  # fmt: skip
+def scores(
+    counts: Any,  # candidates x terms x fields
+    ends: Any,
+    positions: Any,
+    words: Any,
+    lengths: Any,  # candidates x fields
+    averages: Any,
+    form_words: Any,  # of each form: its word
+    form_terms: Any,  # its place among the terms
+    form_worth: Any,  # what it is worth beside the word's own idf; negative: of a weak form
+    idf: Any,  # of each word, times how often it was asked for
+    fields: Any,  # weight of each field, then its b
+    weights: Any,  # of COLUMNS; then coverage, title overlap, anchors, shallow
+    given: Any,  # candidates: what is known of each before, in units of the features' scale
+    host_words: Any,  # one number: how many words of the address field belong to the host name
+    window: Any,
+    swapped: Any,
+    k1: Any,
+    scale: Any,
+    whole: Any,  # sum of idf
+    result: Any,
+) -> Any:
+    """The scores of the profile ``periplus``, as ``ours.periplus`` explains them."""
+    count = len(idf)
+    terms = len(counts) // max(1, len(result) * FIELD_COUNT)
+    memory = np.empty(4 * count, np.int64)
+    best, frozen = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
+    near, last = np.empty(count, np.float64), np.empty(count, np.int64)
+    worth, seen = np.empty(count, np.float64), np.empty(count, np.int64)
+    table = np.empty(COLUMN_COUNT, np.float64)
+    norms = np.empty(FIELD_COUNT, np.float64)
+    for row in range(len(result)):
+        for field in range(FIELD_COUNT):
+            norms[field] = 1.0
+            if averages[field] > 0.0:
+                b = fields[FIELD_COUNT + field]
+                norms[field] = max(1.0 - b + b * lengths[row * FIELD_COUNT + field] / averages[field], 1e-9)
+        for word in range(count):
+            worth[word] = 0.0
+            seen[word] = 0
+        for form in range(len(form_words)):
+            base = (row * terms + form_terms[form]) * FIELD_COUNT
+            pseudo = 0.0
+            fields_seen = np.int64(0)
+            for field in range(FIELD_COUNT):
+                frequency = counts[base + field]
+                if frequency > 0:
+                    pseudo += fields[field] * frequency / norms[field]
+                    fields_seen |= np.int64(1) << field
+            if fields_seen == 0:
+                continue
+            word = form_words[form]
+            share = form_worth[form]
+            if share >= 0.0:  # a strong form
+                seen[word] |= fields_seen
+            worth[word] = max(worth[word], abs(share) * pseudo * (k1 + 1.0) / (pseudo + k1))
+        text, found, titled, called = 0.0, 0.0, 0.0, 0.0
+        for word in range(count):
+            text += idf[word] * worth[word]
+            if seen[word]:
+                found += idf[word]
+            if seen[word] & (1 << TITLE):
+                titled += idf[word]
+            if seen[word] & (1 << ANCHORS):
+                called += idf[word]
+        features = given[row]
+        if count > 0:
+            _features(
+                ends, positions, words, row, idf, float(lengths[row * FIELD_COUNT + TITLE]), host_words[0], window,
+                swapped, memory, best, frozen, near, last, table, 0,
+            )  # fmt: skip
+            for column in range(COLUMN_COUNT):
+                features += weights[column] * table[column]
+        features += weights[COLUMN_COUNT] * (found / whole) ** 2
+        features += weights[COLUMN_COUNT + 1] * titled / whole
+        features += weights[COLUMN_COUNT + 2] * called / whole
+        depth = max(float(lengths[row * FIELD_COUNT + ADDRESS]) - 1.0, 0.0)
+        features += weights[COLUMN_COUNT + 3] / (1.0 + depth)
+        result[row] = text + scale * features

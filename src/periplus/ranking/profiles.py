@@ -7,8 +7,9 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from periplus.errors import UsageError
-from periplus.ranking import ours, references
+from periplus.ranking import ours, quick, references
 from periplus.ranking.evidence import ADDRESS, BODY, HEADINGS, TITLE, Evidence
+from periplus.ranking.quick import Candidates, FloatArray
 from periplus.ranking.references import Ranked
 
 DEFAULT = "periplus"
@@ -28,6 +29,7 @@ class Profile(Struct, frozen=True):
     limit: int = 1_000  # results shown at most
     reads_ranks: bool = False  # classic PageRank, so that its absence degrades the answer
     reads_largest: bool = False  # the frequency of each document's most frequent word
+    quick: Callable[[Candidates], FloatArray] | None = None  # the values of ``rank`` without its tree of parts
 
 
 _ALL = (
@@ -38,6 +40,7 @@ _ALL = (
         OUR_CANDIDATES,
         1.0,
         (TITLE, HEADINGS, BODY, ADDRESS),
+        quick=quick.scores,
     ),
     Profile("bm25", "Robertson et al., Okapi at TREC-3 (1994)", references.bm25, REFERENCE_CANDIDATES, 0.0),
     Profile(

@@ -6,11 +6,11 @@ import datetime
 from typing import TYPE_CHECKING
 
 from periplus import addresses
-from periplus.ranking import formulas
+from periplus.index.weights import idf
 from periplus.records import SearchResult
 from periplus.search import snippets
 from periplus.search.evidence import Terms
-from periplus.search.execution import more_of_host
+from periplus.search.plan import QueryWord
 from periplus.search.requests import MAX_RESULTS, page_link
 from periplus.search.text import clean
 
@@ -29,19 +29,16 @@ def moment(seconds: float) -> str:
     if seconds == 0:
         return ""
     try:
-        return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return datetime.datetime.fromtimestamp(int(seconds), datetime.UTC).isoformat()[:19] + "Z"
     except (ValueError, OverflowError, OSError):
         return ""
 
 
-def wanted_words(snapshot: Snapshot, understood: Understood) -> snippets.Wanted:
-    terms = Terms(snapshot, understood.plan.words)
-    weights = [
-        float(formulas.bm25_idf(max(snapshot.live, 1), terms.document_frequency(word)))
-        for word in range(len(terms.words))
-    ]
+def wanted_words(snapshot: Snapshot, terms: Terms) -> snippets.Wanted:
+    live = max(snapshot.live, 1)
+    weights = [idf(live, terms.document_frequency(word)) for word in range(len(terms.words))]
     words = [
-        type(word)(word.text, forms, word.weight, word.prefix)
+        QueryWord(word.text, forms, word.weight, word.prefix)
         for word, forms in zip(terms.words, terms.forms, strict=True)
     ]
     return snippets.wanted(words, weights)
@@ -56,41 +53,45 @@ class Page:
         self.snapshot = generation.snapshot
         self.request = request
         self.checked = checked
-        self.understood = understood
         self.listing = listing
-        self.wanted = wanted_words(self.snapshot, understood)
+        self._terms = listing.terms or Terms(self.snapshot, understood.plan.words)
 
-    def results(self, per_host: int) -> tuple[SearchResult, ...]:
-        numbers = self.listing.numbers[self.checked.first : self.checked.last].tolist()
-        scores = self.listing.scores[self.checked.first : self.checked.last].tolist()
+    def results(self) -> tuple[SearchResult, ...]:
+        first, last = self.checked.first, self.checked.last
+        numbers = self.listing.numbers[first:last].tolist()
+        if not numbers:
+            return ()
+        scores = self.listing.scores[first:last].tolist()
+        documents = [self.snapshot.stored(number) for number in numbers]
+        shown = snippets.snippets(documents, wanted_words(self.snapshot, self._terms))
         return tuple(
-            self._result(self.checked.first + place + 1, number, score, per_host)
-            for place, (number, score) in enumerate(zip(numbers, scores, strict=True))
+            self._result(first + place + 1, numbers[place], scores[place], documents[place], shown[place])
+            for place in range(len(numbers))
         )
 
-    def _result(self, rank: int, number: int, score: float, per_host: int) -> SearchResult:
-        document = self.snapshot.stored(number)
+    def _result(
+        self, rank: int, number: int, score: float, document: StoredDocument, snippet: snippets.Snippet
+    ) -> SearchResult:
+        listing = self.listing
         shown = display(document)
-        snippet = snippets.snippet(document, self.wanted)
-        full = number in self.listing.full_hosts
         return SearchResult(
-            rank=rank,
-            id=document.id,
-            url=document.url,
-            display_url=shown,
-            site=document.site,
-            title=snippets.title(document, shown),
-            snippet=snippet.text,
-            highlights=snippet.highlights,
-            language=document.language,
-            published=moment(document.published) or None,
-            fetched=moment(document.fetched),
-            type=document.content_type,
-            score=score,
-            more_from_site=more_of_host(self.snapshot, self.understood.plan, document.host, per_host) if full else 0,
-            explain=self.listing.explain(number, score) if self.request.explain else None,
-            duplicates=self.listing.duplicates.get(number, 0),
-            pinned=number in self.listing.pinned,
+            rank,
+            document.id,
+            document.url,
+            shown,
+            document.site,
+            snippets.title(document, shown),
+            snippet.text,
+            snippet.highlights,
+            document.language,
+            moment(document.published) or None,
+            moment(document.fetched),
+            document.content_type,
+            score,
+            listing.more.get(number, 0),
+            listing.explain(number, score) if self.request.explain else None,
+            listing.duplicates.get(number, 0),
+            number in listing.pinned,
         )
 
     def next(self) -> str | None:

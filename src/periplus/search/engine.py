@@ -120,8 +120,8 @@ class Engine:
         with self._generations.use() as generation:
             understood = understand(generation, query, plain=True)
             task = _task(generation, understood, checked, 0, float("inf"))
-            numbers, known = candidates(generation, task)
-            return generation.snapshot.ids(numbers), known
+            known = candidates(generation, task)
+            return generation.snapshot.ids(known.numbers), known.evidence
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         """Completions of what was typed so far, best first."""
@@ -154,7 +154,7 @@ class Engine:
             understood = Understood("", Reading(), plan, "", wants_fresh=False, named=frozenset())
             task = _task(generation, understood, checked, self._settings.search.per_host, float("inf"))
             listing = without(run(generation, task, checked.last + 1), number)
-            return list(Page(generation, request, checked, understood, listing).results(self._settings.search.per_host))
+            return list(Page(generation, request, checked, understood, listing).results())
 
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """The steps by which ``text`` becomes terms."""
@@ -243,7 +243,7 @@ class _Search:
         self, understood: Understood, listing: Listing, corrections: tuple[str, ...], corrected: str | None
     ) -> SearchAnswer:
         page = Page(self.generation, self.request, self.checked, understood, listing)
-        results = page.results(self.per_host)
+        results = page.results()
         return SearchAnswer(
             query=QueryReading(clean(self.request.query), understood.parsed, corrected),
             results=results,

@@ -7,15 +7,18 @@ re-ranked; the rest keep the order of the first pass.
 from __future__ import annotations
 
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
 from periplus.index.fields import PIECE_GAP
 from periplus.index.query import FIELDS, STRONG_SHARE, TermForm
-from periplus.ranking import Evidence, FormEvidence, Places
+from periplus.ranking import Candidates, Evidence, FormEvidence, Places
 from periplus.ranking.evidence import ADDRESS
 from periplus.search.columns import dates
+from periplus.search.ranks import Ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     from periplus.ranking import Profile
     from periplus.search.columns import Numbers
     from periplus.search.plan import QueryWord
-    from periplus.search.ranks import Ranks
 
 MAX_FORMS = 24  # of one word; prefixes have many
 MAX_SIGHTINGS = 200  # of one word in one field
@@ -33,6 +35,21 @@ DAY = 86_400.0
 CHUNK = 256  # candidates between two looks at the clock
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
+CountArray = np.ndarray[Any, np.dtype[np.uint32]]
+
+_NOTHING = np.zeros(0)
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+class Asked(Struct, frozen=True):
+    """What the evidence depends on besides the words."""
+
+    ranks: Ranks
+    deadline: float
+    language: str = ""
+    wants_fresh: bool = False
+    named: frozenset[int] = frozenset()
 
 
 class Terms:
@@ -65,48 +82,86 @@ def _forms(snapshot: Snapshot, word: QueryWord) -> tuple[TermForm, ...]:
     return tuple(form for form in forms[:MAX_FORMS] if snapshot.frequency(form.term))
 
 
-def gather(
-    snapshot: Snapshot,
-    ranks: Ranks,
-    words: Sequence[QueryWord],
-    profile: Profile,
-    numbers: Numbers,
-    deadline: float,
-    *,
-    language: str = "",
-    wants_fresh: bool = False,
-    named: frozenset[int] = frozenset(),
-) -> Evidence:
-    """Evidence on the first of ``numbers``: on all of them unless the deadline passes."""
-    terms = Terms(snapshot, words)
-    frequencies, places = _occurrences(snapshot, terms, numbers, profile, deadline)
-    done = numbers[: len(frequencies)]
-    lengths = snapshot.lengths_of(done).astype(np.float64)
-    moments = dates(snapshot, done)
-    return Evidence(
-        words=tuple(word.text for word in terms.words),
-        weights=np.array([word.weight for word in terms.words], dtype=np.float64),
-        forms=_form_evidence(terms, frequencies),
-        documents=max(snapshot.live, 1),
-        lengths=lengths,
-        average_lengths=np.asarray(snapshot.average_lengths, dtype=np.float64),
-        max_frequencies=_largest(snapshot, done, profile),
-        prior=np.asarray(snapshot.column("prior", done), dtype=np.float64),
-        page_rank=ranks.pages(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
-        host_rank=ranks.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
-        depth=np.maximum(lengths[:, ADDRESS] - 1.0, 0.0),
-        host_words=np.full(len(done), float(PIECE_GAP)),
-        age=(time.time() - moments) / DAY,
-        language=_language_match(snapshot, done, language),
-        places=places,
-        wants_fresh=wants_fresh,
-        navigational=np.array([float(int(number) in named) for number in done], dtype=np.float64),
-    )
+class Gathered:
+    """What is known of the first of some candidates: of all of them unless the deadline passed."""
+
+    def __init__(self, snapshot: Snapshot, profile: Profile, terms: Terms, numbers: Numbers, query: Asked) -> None:
+        found, places = _occurrences(snapshot, terms, numbers, profile, query.deadline)
+        self.numbers = numbers[: len(found)]
+        self.terms = terms
+        self._snapshot = snapshot
+        self._profile = profile
+        self._query = query
+        self._counts = found
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @cached_property
+    def _lengths(self) -> IntArray:
+        return self._snapshot.lengths_of(self.numbers)
+
+    @cached_property
+    def _prior(self) -> FloatArray:
+        return np.asarray(self._snapshot.column("prior", self.numbers), dtype=np.float64)
+
+    def _age(self) -> FloatArray:
+        return np.asarray((time.time() - dates(self._snapshot, self.numbers)) / DAY)
+
+    @property
+    def candidates(self) -> Candidates:
+        """As kernels take it."""
+        terms, query = self.terms, self._query
+        forms = [(word, form) for word, forms in enumerate(terms.forms) for form in forms]
+        return Candidates(
+            weights=np.array([word.weight for word in terms.words], dtype=np.float64),
+            form_words=np.array([word for word, _ in forms], dtype=np.int64),
+            form_terms=np.array([terms.place[form.term] for _, form in forms], dtype=np.int64),
+            form_shares=np.array([form.share for _, form in forms], dtype=np.float64),
+            form_frequencies=np.array([terms.frequencies[form.term] for _, form in forms], dtype=np.float64),
+            documents=max(self._snapshot.live, 1),
+            counts=self._counts,
+            places=self._places,
+            lengths=self._lengths,
+            average_lengths=self._snapshot.average_lengths,
+            prior=self._prior,
+            language=_language_match(self._snapshot, self.numbers, query.language) if query.language else 0.5,
+            host_words=float(PIECE_GAP),
+            wants_fresh=query.wants_fresh,
+            age=self._age() if query.wants_fresh else _NOTHING,
+            named=np.flatnonzero(np.isin(self.numbers, list(query.named))) if query.named else _NO_ROWS,
+        )
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """As the formulas with explanations take it."""
+        snapshot, profile, query, done = self._snapshot, self._profile, self._query, self.numbers
+        lengths = self._lengths.astype(np.float64)
+        return Evidence(
+            words=tuple(word.text for word in self.terms.words),
+            weights=np.array([word.weight for word in self.terms.words], dtype=np.float64),
+            forms=_form_evidence(self.terms, self._counts.astype(np.float64)),
+            documents=max(snapshot.live, 1),
+            lengths=lengths,
+            average_lengths=np.asarray(snapshot.average_lengths, dtype=np.float64),
+            max_frequencies=_largest(snapshot, done, profile),
+            prior=self._prior,
+            page_rank=query.ranks.pages(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
+            host_rank=query.ranks.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
+            depth=np.maximum(lengths[:, ADDRESS] - 1.0, 0.0),
+            host_words=np.full(len(done), float(PIECE_GAP)),
+            age=self._age(),
+            language=_language_match(snapshot, done, query.language),
+            places=self._places,
+            wants_fresh=query.wants_fresh,
+            navigational=np.array([float(int(number) in query.named) for number in done], dtype=np.float64),
+        )
 
 
 def _occurrences(
     snapshot: Snapshot, terms: Terms, numbers: Numbers, profile: Profile, deadline: float
-) -> tuple[FloatArray, Places]:
+) -> tuple[CountArray, Places]:
     """D x T x F frequencies, and the places of the words, of as many candidates as there is time for."""
     fields = [FIELDS[field] for field in profile.fields]
     labels = terms.labels if fields else [-1] * len(terms.terms)
@@ -116,7 +171,8 @@ def _occurrences(
             break
         chunk = numbers[first : first + CHUNK]
         parts.append(snapshot.occurrences(chunk, terms.terms, labels, fields, MAX_SIGHTINGS))
-    return np.concatenate([part.counts for part in parts]).astype(np.float64), _joined(parts)
+    counts = parts[0].counts if len(parts) == 1 else np.concatenate([part.counts for part in parts])
+    return counts, _joined(parts)
 
 
 def _joined(parts: Sequence[Occurrences]) -> Places:

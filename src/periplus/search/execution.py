@@ -1,12 +1,13 @@
-"""Running a plan: candidates by the first pass, the best of them re-ranked, the rest in first-pass order.
+"""From a plan to an ordered list of documents.
 
-The result is one fixed list for a query and a generation, whatever page is asked for: the first
-``profile.candidates`` admitted hits are re-ranked, everything behind them keeps its place, and host diversity is
-counted from rank 1.
+Results form one fixed list for a query, profile and generation, whatever page is asked for: the best
+``profile.candidates`` of the first pass are re-ranked, everything behind them keeps its place, near-duplicates are
+folded and host diversity is counted from rank 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,16 +16,15 @@ from msgspec import Struct, structs
 from periplus.index.query import Filters
 from periplus.ranking import Part, Profile
 from periplus.records import Explanation, Total
+from periplus.search.arranging import arranged
 from periplus.search.columns import Numbers, browse, rejected
-from periplus.search.evidence import gather
-from periplus.search.folding import folds
-from periplus.search.lens import NO_LENS, adjusted
+from periplus.search.evidence import Asked, Gathered, Terms
+from periplus.search.lens import NO_LENS, adjusted, adjustment
 from periplus.search.plan import Plan
 from periplus.search.rules import LensRule
 
 if TYPE_CHECKING:
     from periplus.index.snapshot import Snapshot
-    from periplus.ranking import Evidence
     from periplus.search.generations import Generation
 
 MAX_FETCHED = 16_000  # hits asked of the first pass, at most
@@ -32,6 +32,7 @@ REACH_AFTER_FOLDING = 4  # times the results wanted, when folding left too few
 FAVOURED = 50  # candidates that a lens may bring in
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+_NO_FILTERS = Filters()
 
 
 class Task(Struct, frozen=True):
@@ -58,20 +59,21 @@ class Listing(Struct, frozen=True):
     scores: FloatArray
     total: Total
     complete: bool  # nothing follows the last of them
-    score: Part | None = None  # of the re-ranked ones
-    ranked: Numbers = np.zeros(0, np.int64)  # those, in the order of ``score``
-    full_hosts: frozenset[int] = frozenset()  # numbers of the last result shown of a host that has more
+    tree: Callable[[], Part] | None = None  # the scores of the re-ranked ones as parts
+    ranked: Numbers = np.zeros(0, np.int64)  # those, in the order of ``tree``
+    more: dict[int, int] = {}  # the last result shown of a host -> how many of that host were left out
+    degraded: tuple[str, ...] = ()
     duplicates: dict[int, int] = {}  # number -> how many near-duplicates are folded into it
     pinned: frozenset[int] = frozenset()
-    degraded: tuple[str, ...] = ()
+    terms: Terms | None = None  # the words of the query as the index knows them
 
     def explain(self, number: int, score: float) -> Explanation:
         place = np.flatnonzero(self.ranked == number)
         if number in self.pinned and not len(place):
             return Explanation("pinned", score, "put first by the operator's rules; the query itself does not rank it")
-        if self.score is None or not len(place):
+        if self.tree is None or not len(place):
             return Explanation("first pass", score, "order of the first pass: BM25F on stored impacts + link prior")
-        return self.score.explain(int(place[0]))
+        return self.tree().explain(int(place[0]))
 
 
 def run(generation: Generation, task: Task, wanted: int) -> Listing:
@@ -94,93 +96,60 @@ def _unranked(generation: Generation, task: Task, wanted: int) -> Listing:
         kept &= np.isin(numbers, task.only) if task.only is not None else True
         numbers, scores, total, whole = numbers[kept], scores[kept], Total(int(kept.sum())), True
     else:
-        numbers, scores, total, whole = _first_pass(snapshot, task, wanted)
-    return _arranged(generation, task, wanted, Listing(numbers, scores, total, whole))
+        numbers, scores, total, whole = _first_pass(generation, task, wanted)
+    return arranged(generation, task, wanted, Listing(numbers, scores, total, whole))
 
 
-def candidates(generation: Generation, task: Task) -> tuple[Numbers, Evidence]:
+def candidates(generation: Generation, task: Task) -> Gathered:
     """What the re-ranking orders, and all it knows of them: for those who learn its weights."""
-    numbers, scores, _, _ = _first_pass(generation.snapshot, task, task.profile.candidates)
+    numbers, scores, _, _ = _first_pass(generation, task, task.profile.candidates)
     numbers, _ = _with_named(task, generation.snapshot, numbers, scores)
-    head = numbers[: task.profile.candidates]
-    return head, _evidence(generation, task, head)
+    return gathered(generation, task, numbers[: task.profile.candidates])
 
 
-def _evidence(generation: Generation, task: Task, head: Numbers) -> Evidence:
-    return gather(
-        generation.snapshot,
-        generation.ranks,
-        task.plan.words,
-        task.profile,
-        head,
-        task.deadline,
-        language=task.language,
-        wants_fresh=task.wants_fresh,
-        named=task.named,
-    )
+def gathered(generation: Generation, task: Task, head: Numbers) -> Gathered:
+    asked = Asked(generation.ranks, task.deadline, task.language, task.wants_fresh, task.named)
+    return Gathered(generation.snapshot, task.profile, Terms(generation.snapshot, task.plan.words), head, asked)
 
 
 def _ranked(generation: Generation, task: Task, wanted: int) -> Listing:
     snapshot, profile = generation.snapshot, task.profile
-    numbers, scores, total, whole = _first_pass(snapshot, task, wanted)
+    numbers, scores, total, whole = _first_pass(generation, task, wanted)
     numbers, scores = _with_named(task, snapshot, numbers, scores)
     numbers, scores = _with_favoured(task, snapshot, numbers, scores)
     head = numbers[: profile.candidates]
-    evidence = _evidence(generation, task, head)
-    done = head[: evidence.count]
-    ranked = profile.rank(evidence)
-    ranked = structs.replace(ranked, score=adjusted(snapshot, task.lens, done, ranked.score))
-    order = np.lexsort((snapshot.column("key", done), -ranked.score.values))
-    order = order[ranked.admitted[order]]
+    known = gathered(generation, task, head)
+    values, order, tree = _scored(snapshot, task, known)
+    done = known.numbers
     skipped = len(done) - len(order)
     listing = Listing(
         np.concatenate([done[order], numbers[len(done) :]])[: profile.limit],
-        np.concatenate([ranked.score.values[order], scores[len(done) :]])[: profile.limit],
+        np.concatenate([values[order], scores[len(done) :]])[: profile.limit],
         Total(total.value - skipped, "gte" if skipped and not whole else total.relation),
         whole or len(numbers) - skipped >= profile.limit,
-        ranked.score,
+        tree,
         done,
         degraded=_degraded(generation, task, cut=len(done) < len(head)),
+        terms=known.terms,
     )
-    return _arranged(generation, task, wanted, listing)
+    return arranged(generation, task, wanted, listing)
 
 
-def _arranged(generation: Generation, task: Task, wanted: int, listing: Listing) -> Listing:
-    """The list as it is shown: near-duplicates folded, hosts kept apart, the operator's own results first."""
-    folded = _folded(generation, task, listing) if task.fold else listing
-    return _with_pinned(task, _diverse(generation.snapshot, task, wanted, folded))
+def _scored(snapshot: Snapshot, task: Task, known: Gathered) -> tuple[FloatArray, Numbers, Callable[[], Part]]:
+    """The candidates' scores, the order they give, and the same as a tree, made when somebody asks for it."""
 
+    def tree() -> Part:
+        return adjusted(snapshot, task.lens, known.numbers, task.profile.rank(known.evidence).score)
 
-def _folded(generation: Generation, task: Task, listing: Listing) -> Listing:
-    fingerprints = generation.fingerprints
-    if fingerprints is None or len(listing.numbers) < 2:
-        return listing
-    into, counts = folds(generation.snapshot, fingerprints, listing.numbers)
-    shown = into == np.arange(len(into))
-    if shown.all():
-        return listing
-    numbers = listing.numbers
-    return structs.replace(
-        listing,
-        numbers=numbers[shown],
-        scores=listing.scores[shown],
-        duplicates={int(numbers[i]): int(counts[i]) for i in np.flatnonzero(counts)},
-    )
-
-
-def _with_pinned(task: Task, listing: Listing) -> Listing:
-    if not task.pinned:
-        return listing
-    rest = ~np.isin(listing.numbers, task.pinned)
-    best = float(listing.scores[0]) if len(listing.scores) else 0.0
-    known = dict(zip(listing.numbers.tolist(), listing.scores.tolist(), strict=True))
-    return structs.replace(
-        listing,
-        numbers=np.concatenate([np.array(task.pinned, np.int64), listing.numbers[rest]]),
-        scores=np.concatenate([[known.get(number, best) for number in task.pinned], listing.scores[rest]]),
-        total=Total(max(listing.total.value, len(task.pinned)), listing.total.relation),
-        pinned=frozenset(task.pinned),
-    )
+    if task.profile.quick is None:
+        ranked = task.profile.rank(known.evidence)
+        values = adjusted(snapshot, task.lens, known.numbers, ranked.score).values
+        order = np.argsort(-values, kind="stable")
+        return values, order[ranked.admitted[order]], tree
+    values = task.profile.quick(known.candidates)
+    if task.lens != NO_LENS:
+        values = values + adjustment(snapshot, task.lens, known.numbers, values)
+    return values, np.argsort(-values, kind="stable"), tree
 
 
 def _degraded(generation: Generation, task: Task, *, cut: bool) -> tuple[str, ...]:
@@ -190,18 +159,18 @@ def _degraded(generation: Generation, task: Task, *, cut: bool) -> tuple[str, ..
     return tuple(notes)
 
 
-def _first_pass(snapshot: Snapshot, task: Task, wanted: int) -> tuple[Numbers, FloatArray, Total, bool]:
+def _first_pass(generation: Generation, task: Task, wanted: int) -> tuple[Numbers, FloatArray, Total, bool]:
     """Enough admitted hits for the re-ranking, the page and its diversity; whether these are all."""
+    snapshot = generation.snapshot
     if task.only is not None:
         return _among(snapshot, task, task.only)
     need = max(task.profile.candidates, wanted)
     asked = max(task.profile.candidates, 2 * wanted if task.per_host else wanted)
     while True:
         hits = snapshot.top(task.plan.query, asked, prior_weight=task.profile.prior_weight, order=task.order)
-        numbers, scores = _without_excluded(snapshot, task.plan, hits.numbers, np.asarray(hits.scores))
+        numbers, scores = _without_excluded(snapshot, task.plan, hits.numbers, hits.scores)
         whole = len(hits.numbers) < asked
-        shown = _shown(snapshot, task, numbers)
-        if whole or asked >= MAX_FETCHED or (len(numbers) >= need and shown >= wanted):
+        if whole or asked >= MAX_FETCHED or (len(numbers) >= need and _shown(generation, task, numbers) >= wanted):
             return numbers, scores, _total(snapshot, task.plan, hits.total), whole
         asked = min(MAX_FETCHED, asked * 4)
 
@@ -214,22 +183,19 @@ def _among(snapshot: Snapshot, task: Task, only: Numbers) -> tuple[Numbers, Floa
     return numbers, scores, Total(len(numbers), "eq" if len(hits.numbers) < MAX_FETCHED else "gte"), True
 
 
-def _shown(snapshot: Snapshot, task: Task, numbers: Numbers) -> int:
+def _shown(generation: Generation, task: Task, numbers: Numbers) -> int:
     """How many would be left after host diversity; their order hardly matters for that."""
     if not task.per_host:
         return len(numbers)
-    hosts, counts = np.unique(snapshot.column("host", numbers), return_counts=True)
-    names = snapshot.host_names()
-    return sum(
-        int(count) if not names[int(host)] else min(int(count), task.per_host)
-        for host, count in zip(hosts, counts, strict=True)
-    )
+    counts = np.bincount(generation.snapshot.column("host", numbers))
+    nameless = int(counts[generation.nameless]) if 0 <= generation.nameless < len(counts) else 0
+    return int(np.minimum(counts, task.per_host).sum()) + max(0, nameless - task.per_host)
 
 
 def _without_excluded(
     snapshot: Snapshot, plan: Plan, numbers: Numbers, scores: FloatArray
 ) -> tuple[Numbers, FloatArray]:
-    if plan.excluded == Filters():
+    if plan.excluded == _NO_FILTERS:
         return numbers, scores
     kept = ~rejected(snapshot, plan.excluded, numbers)
     return numbers[kept], scores[kept]
@@ -237,7 +203,7 @@ def _without_excluded(
 
 def _total(snapshot: Snapshot, plan: Plan, total: Total) -> Total:
     """All matches less the excluded ones; several kinds of exclusion overlap, so then it is only a bound."""
-    if plan.excluded == Filters():
+    if plan.excluded == _NO_FILTERS:
         return total
     kinds = [name for name in plan.excluded.__struct_fields__ if getattr(plan.excluded, name)]
     narrowed = [
@@ -251,6 +217,8 @@ def _total(snapshot: Snapshot, plan: Plan, total: Total) -> Total:
 
 def _with_named(task: Task, snapshot: Snapshot, numbers: Numbers, scores: FloatArray) -> tuple[Numbers, FloatArray]:
     """Documents that the query names by address are candidates even when the first pass ranks them low."""
+    if not task.named:
+        return numbers, scores
     head = set(numbers[: task.profile.candidates].tolist())
     missing = [n for n in sorted(task.named) if n not in head and snapshot.matches(task.plan.query, n)]
     if not missing:
@@ -272,41 +240,8 @@ def _with_favoured(task: Task, snapshot: Snapshot, numbers: Numbers, scores: Flo
     return np.concatenate([found, numbers[kept]]), np.concatenate([worth, scores[kept]])
 
 
-def _diverse(snapshot: Snapshot, task: Task, wanted: int, listing: Listing) -> Listing:
-    """At most ``per_host`` results of a host; those without a host are exempt."""
-    if not task.per_host or not len(listing.numbers):
-        return listing
-    names = snapshot.host_names()
-    hosts = np.asarray(snapshot.column("host", listing.numbers), dtype=np.int64).tolist()
-    seen: dict[int, int] = {}
-    kept: list[int] = []
-    full: list[int] = []
-    for place, host in enumerate(hosts):
-        seen[host] = seen.get(host, 0) + 1
-        if not names[host] or seen[host] <= task.per_host:
-            kept.append(place)
-        if names[host] and seen[host] == task.per_host:
-            full.append(int(listing.numbers[place]))
-    complete = listing.complete or len(kept) < wanted
-    return structs.replace(
-        listing,
-        numbers=listing.numbers[kept],
-        scores=listing.scores[kept],
-        full_hosts=frozenset(full),
-        complete=complete,
-    )
-
-
 def without(listing: Listing, number: int) -> Listing:
     """The same list with one document left out."""
     kept = listing.numbers != number
     total = Total(max(0, listing.total.value - int((~kept).sum())), listing.total.relation)
     return structs.replace(listing, numbers=listing.numbers[kept], scores=listing.scores[kept], total=total)
-
-
-def more_of_host(snapshot: Snapshot, plan: Plan, host: str, shown: int) -> int:
-    """How many further results the same query has on that host."""
-    narrowed = structs.replace(plan.query, filters=structs.replace(plan.query.filters, sites=(host,)))
-    if plan.browses:
-        return max(0, len(browse(snapshot, narrowed.filters, "score")[0]) - shown)
-    return max(0, snapshot.top(narrowed, 1).total.value - shown)

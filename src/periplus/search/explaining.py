@@ -11,8 +11,7 @@ from periplus import addresses
 from periplus.index.query import Filters, IndexQuery
 from periplus.records import Explanation
 from periplus.search.columns import admitted, rejected
-from periplus.search.evidence import gather
-from periplus.search.execution import run
+from periplus.search.execution import gathered, run
 from periplus.search.requests import MAX_RESULTS
 from periplus.search.text import clean
 
@@ -112,18 +111,7 @@ def _score(generation: Generation, task: Task, number: int) -> Explanation:
     if len(places) and (listing.ranked == number).any():
         found = listing.explain(number, float(listing.scores[places[0]]))
         return structs.replace(found, formula=f"{found.formula}; rank {int(places[0]) + 1} of {listing.total.value}")
-    head = np.array([number], dtype=np.int64)
-    evidence = gather(
-        generation.snapshot,
-        generation.ranks,
-        task.plan.words,
-        task.profile,
-        head,
-        task.deadline,
-        language=task.language,
-        wants_fresh=task.wants_fresh,
-        named=task.named,
-    )
+    evidence = gathered(generation, task, np.array([number], dtype=np.int64)).evidence
     ranked = task.profile.rank(evidence)
     found = ranked.score.explain(0)
     if not ranked.admitted[0]:

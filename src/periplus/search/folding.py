@@ -2,7 +2,8 @@
 
 The 64-bit fingerprints of the parsed texts are read from the batches that the open generation was built of (two columns
 of each, newest version winning): 16 bytes a document in memory. Two texts are near when their fingerprints differ in
-at most ``NEAR_BITS``. A collection whose batches were moved away folds nothing.
+at most ``NEAR_BITS``; only the first results of a list are compared (``arranging.LEAST_COMPARED``). A collection whose
+batches were moved away folds nothing.
 """
 
 from __future__ import annotations
@@ -21,22 +22,19 @@ if TYPE_CHECKING:
     from periplus.search.columns import Numbers
 
 NEAR_BITS = 3
-MAX_COMPARED = 400  # results of a list, from the best on
 
 Keys = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Fingerprints:
-    """The fingerprint of every document by key; 0 for one without words."""
+    """The fingerprint of every document by its number in one snapshot; 0 for one without words."""
 
-    def __init__(self, keys: Keys, values: Keys) -> None:
-        """Pairs in the order of the batches: of one key the last counts."""
-        order = np.argsort(keys, kind="stable")
-        last = np.append(keys[order][1:] != keys[order][:-1], [True] * bool(len(keys)))
-        self._keys, self._values = keys[order][last.astype(bool)], values[order][last.astype(bool)]
+    def __init__(self, numbers: Keys, values: Keys) -> None:
+        """``numbers`` ascending."""
+        self._numbers, self._values = numbers, values
 
     @classmethod
-    def read(cls, folder: Path, last_batch: int) -> Fingerprints:
+    def read(cls, folder: Path, last_batch: int, snapshot: Snapshot) -> Fingerprints:
         keys: list[Keys] = [np.zeros(0, np.int64)]
         values: list[Keys] = [np.zeros(0, np.int64)]
         for path in sorted(folder.joinpath("documents").glob("*.parquet")):
@@ -47,32 +45,34 @@ class Fingerprints:
                     continue
                 keys.append(np.asarray(table.column("key").to_numpy(), np.int64))
                 values.append(np.asarray(table.column("fingerprint").to_numpy(), np.int64))
-        return cls(np.concatenate(keys), np.concatenate(values))
+        numbers = np.sort(snapshot.numbers())
+        wanted = np.asarray(snapshot.column("key", numbers), np.int64)
+        return cls(numbers, newest(np.concatenate(keys), np.concatenate(values), wanted))
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._numbers)
 
-    def of(self, keys: Keys) -> Keys:
-        if not len(self._keys):
-            return np.zeros(len(keys), np.int64)
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where(self._keys[places] == keys, self._values[places], 0)
+    def of(self, numbers: Keys) -> Keys:
+        places = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
+        return np.where(self._numbers[places] == numbers, self._values[places], 0)
 
 
-def folds(snapshot: Snapshot, fingerprints: Fingerprints, numbers: Numbers) -> tuple[Keys, Keys]:
+def newest(keys: Keys, values: Keys, wanted: Keys) -> Keys:
+    """The last value of each wanted key; 0 for one that has none."""
+    if not len(keys):
+        return np.zeros(len(wanted), np.int64)
+    order = np.argsort(keys, kind="stable")
+    places = np.searchsorted(keys[order], wanted, "right") - 1
+    found = keys[order][places] == wanted
+    return np.where(found & (places >= 0), values[order][places], 0)
+
+
+def folds(fingerprints: Fingerprints, numbers: Numbers) -> tuple[Keys, Keys]:
     """For each of ``numbers``, best first: the place of the one it is folded into (its own when it is shown), and how
     many are folded into it."""
-    into, counts = np.arange(len(numbers)), np.zeros(len(numbers), np.int64)
-    head = numbers[:MAX_COMPARED]
-    prints = fingerprints.of(np.asarray(snapshot.column("key", head), np.int64)).view(np.uint64)
-    known = np.flatnonzero(prints)
-    if len(known) < 2:
-        return into, counts
-    near = np.bitwise_count(prints[known][:, None] ^ prints[known][None, :]) <= NEAR_BITS
-    near &= np.tri(len(known), k=-1, dtype=bool)  # only with better ones
-    for later in np.flatnonzero(near.any(axis=1)).tolist():
-        earlier = next((int(e) for e in np.flatnonzero(near[later]) if into[known[e]] == known[e]), None)
-        if earlier is not None:
-            into[known[later]] = known[earlier]
-            counts[known[earlier]] += 1
+    from periplus.search.kernels.folding import fold
+
+    into, counts = np.empty(len(numbers), np.int64), np.zeros(len(numbers), np.int64)
+    if len(numbers):
+        fold(fingerprints.of(numbers), NEAR_BITS, into, counts)
     return into, counts

@@ -37,16 +37,17 @@ class Generation:
     """One published generation, open, with what is derived from it on demand."""
 
     def __init__(
-        self, snapshot: Snapshot, ranks: Ranks, in_links: InLinks, read_fingerprints: Callable[[], Fingerprints]
+        self, snapshot: Snapshot, ranks: Ranks, in_links: InLinks, read_fingerprints: Callable[[Snapshot], Fingerprints]
     ) -> None:
         self.snapshot = snapshot
         self.ranks = ranks
         self.in_links = in_links
         self.users = 0
         self.retired = False
+        self.keeping_open: Callable[[Callable[[], object]], object] = lambda build: build()
         self.lazy_completion = Lazy(lambda: Completion.build(snapshot))
         self.lazy_speller = Lazy(lambda: Speller(snapshot))
-        self.lazy_fingerprints = Lazy(read_fingerprints)
+        self.lazy_fingerprints = Lazy(lambda: read_fingerprints(snapshot))
 
     @property
     def number(self) -> int:
@@ -62,6 +63,12 @@ class Generation:
         counts = np.bincount(np.asarray(self.snapshot.column("language", numbers), np.int64), minlength=len(names))
         order = np.argsort(-counts, kind="stable")[:MAIN_LANGUAGES]
         return tuple(names[i] for i in order if counts[i] >= LEAST_SHARE * len(numbers))
+
+    @cached_property
+    def nameless(self) -> int:
+        """The number of the host that documents without an address have; -1 when there are none."""
+        names = self.snapshot.host_names()
+        return names.index("") if "" in names else -1
 
     @property
     def is_small(self) -> bool:
@@ -81,7 +88,7 @@ class Generation:
     @property
     def fingerprints(self) -> Fingerprints | None:
         """Those of all documents; nothing while those of a large collection are being read."""
-        return self.lazy_fingerprints.now() if self.is_small else self.lazy_fingerprints.soon(lambda read: read())
+        return self.lazy_fingerprints.now() if self.is_small else self.lazy_fingerprints.soon(self.keeping_open)
 
     def warm(self) -> None:
         """Build everything that is otherwise built on demand."""
@@ -125,10 +132,11 @@ class Generations:
                     self._store.open(),
                     Ranks.open(self._folder / "ranks"),
                     InLinks(self._folder, last),
-                    lambda: Fingerprints.read(self._folder, last),
+                    lambda snapshot: Fingerprints.read(self._folder, last, snapshot),
                 )
             except NotReady:
                 return False
+            fresh.keeping_open = lambda build: self._build(fresh, build)
             if self.ready:  # the old generation goes on answering while the new one is made ready
                 fresh.warm()
             self._swap(fresh)
@@ -144,7 +152,7 @@ class Generations:
     def _on_demand(self, generation: Generation, lazy: Lazy[T]) -> T | None:
         if generation.is_small:
             return lazy.now()
-        return lazy.soon(lambda build: self._build(generation, build))
+        return lazy.soon(generation.keeping_open)
 
     def _build(self, generation: Generation, build: Callable[[], object]) -> None:
         """In a thread of its own, which keeps the generation open for as long as it works."""

@@ -1,15 +1,18 @@
 """Where words of a query stand in a text, without analysing all of it.
 
-The letters that all forms of a word begin with are looked for as they are; only what follows such a beginning is
-analysed, and every stretch only once a query.
+The letters that all forms of a word begin with are looked for by a kernel, in all texts of a page of results at once;
+only what follows such a beginning is analysed, and every stretch only once a query.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from msgspec import Struct
 
 from periplus.index.analysis import STEM_MARK, analyze
@@ -22,10 +25,13 @@ if TYPE_CHECKING:
     from periplus.search.plan import QueryWord
 
 MAX_PLACES = 24  # where one beginning may stand
-MAX_TRIES = 600  # places where its letters may stand inside other words
-_STRETCH = re.compile(r"\S{1,64}")
+BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 _ACCENTED = re.compile("[\u00c0-\u024f\u0370-\u03ff\u0400-\u045f\u1e00-\u1fff]")  # letters that have a bare form
 _PLAIN = re.compile(r"[\x00-\x7f]*")
+
+
+LetterArray = np.ndarray[Any, np.dtype[np.uint32]]
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Hit(NamedTuple):
@@ -45,6 +51,7 @@ class Wanted(Struct, frozen=True):
     terms: dict[str, int]  # term -> word
     weights: tuple[float, ...]
     beginnings: tuple[Beginning, ...]
+    letters: tuple[LetterArray, IntArray, IntArray]  # the beginnings as kernels take them
     known: dict[tuple[str, str], tuple[Hit, ...]]  # language and stretch -> hits in it, while the query is answered
 
 
@@ -55,17 +62,31 @@ def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
         strong = [form.term for form in word.forms if form.share >= STRONG_SHARE]
         for term in strong:
             terms.setdefault(term, place)
-        if letters := lowered(_beginning(word, strong)):
+        for letters in map(lowered, _beginnings(word, strong)):
             beginnings.setdefault(letters, Beginning(letters, not has_unspaced(letters)))
-    return Wanted(terms, tuple(weights), tuple(beginnings.values()), {})
+    return Wanted(terms, tuple(weights), tuple(beginnings.values()), _as_arrays(list(beginnings.values())), {})
 
 
-def _beginning(word: QueryWord, terms: list[str]) -> str:
-    """The letters that all forms of a word begin with: its plain ASCII ones where there are enough of them."""
-    shared = _common_beginning([word.prefix] if word.prefix else [term.lstrip(STEM_MARK) for term in terms])
-    plain = _PLAIN.match(shared)
+def _as_arrays(beginnings: list[Beginning]) -> tuple[LetterArray, IntArray, IntArray]:
+    points = "".join(beginning.letters for beginning in beginnings).encode("utf-32-le", "surrogatepass")
+    ends = np.cumsum([len(beginning.letters) for beginning in beginnings], dtype=np.int64)
+    opens = np.array([beginning.opens_word for beginning in beginnings], np.int64)
+    return np.frombuffer(points, np.uint32), ends, opens
+
+
+def _beginnings(word: QueryWord, terms: list[str]) -> list[str]:
+    """The letters that all forms of a word begin with; where they have too few in common (synonyms), those of each."""
+    spelled = [word.prefix] if word.prefix else list(dict.fromkeys(term.lstrip(STEM_MARK) for term in terms))
+    shared = _common_beginning(spelled)
+    several = [shared] if len(shared) > 1 or len(spelled) == 1 else spelled
+    return [letters for letters in map(_plain_part, several) if letters]
+
+
+def _plain_part(letters: str) -> str:
+    """The ASCII letters it begins with, where there are enough of them: accents may be written in two ways."""
+    plain = _PLAIN.match(letters)
     ascii_part = plain.group() if plain else ""
-    return ascii_part if len(ascii_part) > 1 else shared  # accents may be written in two ways
+    return ascii_part if len(ascii_part) > 1 else letters
 
 
 def _common_beginning(texts: list[str]) -> str:
@@ -97,37 +118,52 @@ def lowered(text: str) -> str:
     return low if len(low) == len(text) and not _ACCENTED.search(text) else text.translate(_BARE)
 
 
-def hits(text: str, query: Wanted, language: str, low: str = "") -> list[Hit]:
-    """Words of the query in ``text``, in any form, by place; ``low`` is the text lowered, where that is known."""
-    found: dict[int, Hit] = {}
-    small = low or lowered(text)
-    for beginning in query.beginnings:
-        for hit in _hits_of(text, small, beginning, query, language):
-            found.setdefault(hit.start, hit)
-    return [found[start] for start in sorted(found)]
+@cache
+def _bare_table() -> LetterArray:
+    """Code point to the same without accent and in lower case, for the scripts that have such letters."""
+    return np.array([ord(_BARE[code]) for code in range(BARE_CODES)], np.uint32)
 
 
-def _hits_of(text: str, low: str, beginning: Beginning, query: Wanted, language: str) -> Iterator[Hit]:
-    places = 0
-    for at in _places(low, beginning):
-        stretch = _STRETCH.match(text, at)
-        inside = _in_stretch(stretch.group(), query, language) if stretch else ()
-        for start, end, word in inside:
-            yield Hit(at + start, at + end, word)
-        places += bool(inside)
-        if places >= MAX_PLACES:
-            return
+class Texts:
+    """Some texts as code points, with the words of a query found in them."""
+
+    def __init__(self, texts: Sequence[str], languages: Sequence[str], query: Wanted) -> None:
+        self.texts = texts
+        joined = "\n".join(texts)
+        self.points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
+        self.ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64) - 1
+        self.starts = [0, *(self.ends[:-1] + 1).tolist()]
+        self.hits = self._found(languages, query)
+
+    def _found(self, languages: Sequence[str], query: Wanted) -> list[list[Hit]]:
+        """Of each text, by place in that text."""
+        from periplus.search.kernels.texts import beginnings
+
+        found: list[dict[int, Hit]] = [{} for _ in self.texts]
+        if not query.beginnings:
+            return [[] for _ in self.texts]
+        out = np.empty(3 * MAX_PLACES * len(query.beginnings) * len(self.texts), np.int64)
+        count = beginnings(self.points, self.ends, _bare_table(), *query.letters, MAX_PLACES, out)
+        rows = out[: 3 * count].tolist()
+        for i in range(0, 3 * count, 3):
+            place = rows[i]
+            start = self.starts[place]
+            at, end = rows[i + 1] - start, rows[i + 2] - start
+            inside = _in_stretch(self.texts[place][at:end], query, languages[place])
+            for hit in inside:
+                found[place].setdefault(at + hit[0], Hit(at + hit[0], at + hit[1], hit[2]))
+        return [_by_place(one) for one in found]
 
 
-def _places(low: str, beginning: Beginning) -> Iterator[int]:
-    letters, step = beginning.letters, len(beginning.letters)
-    at = low.find(letters)
-    for _ in range(MAX_TRIES):
-        if at < 0:
-            return
-        if not (beginning.opens_word and at and (low[at - 1].isalnum() or low[at - 1] == "_")):
-            yield at
-        at = low.find(letters, at + step)
+def _by_place(found: dict[int, Hit]) -> list[Hit]:
+    places = list(found)
+    ordered = all(one < other for one, other in pairwise(places))
+    return list(found.values()) if ordered else [found[start] for start in sorted(places)]
+
+
+def hits(text: str, query: Wanted, language: str) -> list[Hit]:
+    """Words of the query in ``text``, in any form, by place."""
+    return Texts([text], [language], query).hits[0] if query.terms else []
 
 
 def _in_stretch(stretch: str, query: Wanted, language: str) -> tuple[Hit, ...]:

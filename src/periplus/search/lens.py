@@ -77,16 +77,27 @@ def without_blocked(plan: Plan, lens: LensRule) -> Plan:
 
 def adjusted(snapshot: Snapshot, lens: LensRule, numbers: Numbers, score: Part) -> Part:
     """``score`` with what the lens adds to each of ``numbers``, as a part of its own."""
-    if not (lens.raised or lens.lower or lens.pin) or not len(numbers):
+    if not _moves(lens) or not len(numbers):
         return score
-    best = max(float(np.abs(score.values).max()), 1e-9)
-    step = (
+    step = adjustment(snapshot, lens, numbers, score.values)
+    added = leaf("lens", step, f"± {STEP} of the best score for raised and lowered sites, + {PINNED_STEP} for pinned")
+    return total("with lens", [score, added], len(numbers))
+
+
+def adjustment(snapshot: Snapshot, lens: LensRule, numbers: Numbers, scores: FloatArray) -> FloatArray:
+    """What the lens adds to each score."""
+    if not _moves(lens) or not len(numbers):
+        return np.zeros(len(numbers))
+    best = max(float(np.abs(scores).max()), 1e-9)
+    return best * (
         STEP * _on(snapshot, lens.raised, numbers)
         - STEP * _on(snapshot, lens.lower, numbers)
         + PINNED_STEP * _on(snapshot, lens.pin, numbers)
     )
-    added = leaf("lens", best * step, f"± {STEP} of the best score for raised and lowered sites, + 2 for pinned ones")
-    return total("with lens", [score, added], len(numbers))
+
+
+def _moves(lens: LensRule) -> bool:
+    return bool(lens.raised or lens.lower or lens.pin)
 
 
 def _on(snapshot: Snapshot, sites: tuple[str, ...], numbers: Numbers) -> FloatArray:

@@ -1,39 +1,36 @@
 """Snippets: the one or two places of a page that show best why it was found.
 
 Sentences that hold words of the query are found by the beginnings of those words (``hits``) and weighed by how many
-different words they hold and how close together. Only the page of results that is shown gets snippets. Work a page is
-bounded by ``MAX_TEXT``, ``MAX_SENTENCES`` and the bounds of ``hits``.
+different words they hold and how close together, for all results of a page in one call (``kernels/texts.py``). Only the
+page of results that is shown gets snippets. Work a page is bounded by ``MAX_TEXT`` and the bounds of the kernels.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import Struct
 
-from periplus.search.hits import Hit, Wanted, hits, lowered, wanted
+from periplus.search.hits import Hit, Texts, Wanted, hits, wanted
 from periplus.search.text import ELLIPSIS, clean, shortened
 from periplus.search.vocabulary import is_stop_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from periplus.index.stored import StoredDocument
 
-__all__ = ["MAX_SNIPPET", "MAX_TITLE", "Snippet", "Wanted", "highlighted", "snippet", "title", "wanted"]
+__all__ = ["MAX_SNIPPET", "MAX_TITLE", "Snippet", "Wanted", "highlighted", "snippet", "snippets", "title", "wanted"]
 
 MAX_SNIPPET = 260  # code points
-MAX_FRAGMENT = 180  # of one of two fragments
 SHORT_SENTENCE = 90  # a sentence below this is shown with the next one
 MAX_TITLE = 90
 MAX_TEXT = 50_000  # code points of a page that are looked at
-MAX_SENTENCES = 8  # that are weighed
 REACH = 300  # code points that a sentence may reach to either side of a word
 JOINT = f" {ELLIPSIS} "
 LINE_JOINT = " · "
-HEADING_WORTH = 0.5  # of a sentence
 
 # What may end a sentence, with all that belongs to the end; ``_ends`` says whether it does.
 _STOP = re.compile(r"[.!?…。！？\n][.!?…。！？\"”’»)\]\s]*")
@@ -46,23 +43,79 @@ class Snippet(Struct, frozen=True):
     highlights: tuple[tuple[int, int], ...] = ()
 
 
-class _Sentence(Struct, frozen=True):
+class _Fragment(Struct, frozen=True):
+    """A stretch of a text as it is shown; ``shift`` takes places of the text to places here, where nothing changed."""
+
+    text: str
     start: int
     end: int
-    words: frozenset[int]
-    score: float
+    shift: int | None
 
 
 def snippet(document: StoredDocument, query: Wanted) -> Snippet:
-    """What to show of ``document`` for ``query``; its description or its beginning when no word stands in the text."""
-    text = document.text[:MAX_TEXT]
-    sentences = _weighed(text, query, document)
-    if sentences:
-        chosen = _chosen(sentences)
-        parts = [_fragment(text, sentence, query, document.language, len(chosen)) for sentence in chosen]
-        return highlighted(shortened(JOINT.join(parts), MAX_SNIPPET), query, document.language)
+    """What to show of ``document`` for ``query``."""
+    return snippets([document], query)[0]
+
+
+def snippets(documents: Sequence[StoredDocument], query: Wanted) -> list[Snippet]:
+    """What to show of each document; its description or its beginning when no word stands in the text."""
+    if not documents:
+        return []
+    texts = Texts([document.text[:MAX_TEXT] for document in documents], [d.language for d in documents], query)
+    chosen = _chosen(texts, query)
+    return [
+        _assembled(document, texts.texts[i], texts.hits[i], chosen[i], query)
+        if chosen[i]
+        else _fallback(document, query)
+        for i, (document, spans) in enumerate(zip(documents, chosen, strict=True))
+    ]
+
+
+def _chosen(texts: Texts, query: Wanted) -> list[list[tuple[int, int]]]:
+    """Of each text the best sentence, and the best one that adds a word it lacks; in the order of the text."""
+    from periplus.search.kernels.texts import sentences
+
+    flat = [
+        value
+        for start, found in zip(texts.starts, texts.hits, strict=True)
+        for hit in found
+        for value in (start + hit[0], start + hit[1], hit[2])
+    ]
+    if not flat:
+        return [[] for _ in texts.texts]
+    hit_ends = np.cumsum([len(found) for found in texts.hits], dtype=np.int64)
+    out = np.empty(4 * len(texts.texts), np.int64)
+    sentences(texts.points, texts.ends, np.array(flat, np.int64), hit_ends, np.array(query.weights), out)
+    rows = out.reshape(-1, 4).tolist()
+    return [
+        sorted((row[i] - start, row[i + 1] - start) for i in (0, 2) if row[i] >= 0)
+        for start, row in zip(texts.starts, rows, strict=True)
+    ]
+
+
+def _assembled(
+    document: StoredDocument, text: str, found: list[Hit], spans: list[tuple[int, int]], query: Wanted
+) -> Snippet:
+    parts = [_fragment(text, start, end, found, query, len(spans)) for start, end in spans]
+    whole = JOINT.join(part.text for part in parts)
+    if len(whole) > MAX_SNIPPET or any(part.shift is None for part in parts):
+        return highlighted(shortened(whole, MAX_SNIPPET), query, document.language)
+    moved: list[Hit] = []
+    before = 0
+    for part in parts:
+        shift = before + (part.shift or 0)
+        moved += [
+            Hit(hit.start + shift, hit.end + shift, hit.word)
+            for hit in found
+            if part.start <= hit.start and hit.end <= part.end
+        ]
+        before += len(part.text) + len(JOINT)
+    return _marked(whole, moved, document.language)
+
+
+def _fallback(document: StoredDocument, query: Wanted) -> Snippet:
     described = clean(document.description)
-    only_begins = clean(text[: 2 * MAX_SNIPPET]).startswith(described[:SHORT_SENTENCE].rstrip("…. "))
+    only_begins = clean(document.text[: 2 * MAX_SNIPPET]).startswith(described[:SHORT_SENTENCE].rstrip("…. "))
     fallback = _opening(document) if not described or only_begins else described
     return highlighted(shortened(fallback, MAX_SNIPPET), query, document.language)
 
@@ -82,10 +135,14 @@ def _flowing(text: str) -> str:
 
 def highlighted(text: str, query: Wanted, language: str) -> Snippet:
     """``text`` with the places where words of the query stand, in any form; stop words only beside another word."""
-    found = hits(text, query, language) if query.terms else []
-    plain = [not is_stop_word(text[hit.start : hit.end].lower(), language) for hit in found]
-    if any(plain) and not all(plain):
-        found = [hit for place, hit in enumerate(found) if plain[place] or _beside_plain(text, found, plain, place)]
+    return _marked(text, hits(text, query, language), language)
+
+
+def _marked(text: str, found: list[Hit], language: str) -> Snippet:
+    if len(found) > 1:
+        plain = [not is_stop_word(text[hit.start : hit.end].lower(), language) for hit in found]
+        if any(plain) and not all(plain):
+            found = [hit for place, hit in enumerate(found) if plain[place] or _beside_plain(text, found, plain, place)]
     return Snippet(text, _without_overlap([(hit.start, hit.end) for hit in found]))
 
 
@@ -109,44 +166,6 @@ def _without_overlap(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...
     return tuple(joined)
 
 
-def _weighed(text: str, query: Wanted, document: StoredDocument) -> list[_Sentence]:
-    """Sentences with words of the query, best first."""
-    named: set[str] = set()
-    found = []
-    for start, end in _spans(text, query, document.language):
-        named = named or {clean(name).casefold() for name in _names(document)}
-        fits = HEADING_WORTH if _is_heading(text[start:end], named) else 1.0
-        found.append(_weigh(text, start, end, query, document.language, fits))
-    return sorted((s for s in found if s.words), key=lambda s: (-s.score, s.start))
-
-
-def _names(document: StoredDocument) -> Iterator[str]:
-    yield document.title
-    for heading in document.headings:
-        yield heading.text
-
-
-def _is_heading(line: str, named: set[str]) -> bool:
-    """Headings are shown elsewhere, or say little without what follows them."""
-    plain = clean(line)
-    return (len(plain) < SHORT_SENTENCE and plain[-1:] not in _FULL_STOPS) or plain.casefold() in named
-
-
-def _spans(text: str, query: Wanted, language: str) -> list[tuple[int, int]]:
-    """The sentences worth weighing: those with many and with rare words of the query, the earlier first."""
-    spans: dict[int, set[tuple[int, int]]] = {}
-    last = (0, 0)
-    for hit in hits(text, query, language, lowered(text)):
-        if not last[0] <= hit.start < last[1]:
-            last = _bounds(text, hit.start)
-        spans.setdefault(hit.word, set()).add(last)
-    worth: dict[tuple[int, int], float] = {}
-    for found in spans.values():
-        for span in found:
-            worth[span] = worth.get(span, 0.0) + 1.0 / len(found)
-    return sorted(worth, key=lambda span: (-worth[span], span[0]))[:MAX_SENTENCES]
-
-
 def _ends(text: str, match: re.Match[str]) -> bool:
     """Is this the end of a sentence: a line's, or signs and a space that no small letter follows?"""
     signs = match.group()
@@ -166,49 +185,23 @@ def _next_end(text: str, at: int) -> tuple[int, int]:
     return (len(text.rstrip()), len(text)) if stop == len(text) else (stop, stop)
 
 
-def _bounds(text: str, at: int) -> tuple[int, int]:
-    """The sentence around ``at``, or ``REACH`` to either side where it is longer."""
-    low = max(0, at - REACH)
-    start = low
-    for match in _STOP.finditer(text, low, at):
-        if _ends(text, match):
-            start = match.end()
-    if start == low and low:
-        space = text.find(" ", low, at)
-        start = space + 1 if space >= 0 else low
-    stop, _ = _next_end(text, at)
-    return start, min(stop, at + REACH) if stop > at else min(len(text), at + REACH)
-
-
-def _weigh(text: str, start: int, end: int, query: Wanted, language: str, fits: float) -> _Sentence:
-    sentence = text[start:end]
-    found = hits(sentence, query, language)
-    words = frozenset(hit.word for hit in found)
-    worth = sum(query.weights[word] for word in words)
-    close = sum(
-        min(query.weights[one.word], query.weights[other.word]) / max(1, sentence.count(" ", one.end, other.start))
-        for one, other in pairwise(found)
-        if one.word != other.word
-    )
-    early = 0.1 / (1.0 + start / 500)
-    return _Sentence(start, end, words, fits * (worth + 0.5 * close) + early)
-
-
-def _chosen(sentences: list[_Sentence]) -> list[_Sentence]:
-    """The best sentence, and the best one that adds a word it lacks; in the order of the text."""
-    best = sentences[0]
-    adding = next((other for other in sentences[1:] if other.words - best.words), None)
-    return sorted([best] if adding is None else [best, adding], key=lambda sentence: sentence.start)
-
-
-def _fragment(text: str, sentence: _Sentence, query: Wanted, language: str, count: int) -> str:
-    start, end = sentence.start, sentence.end
+def _fragment(text: str, start: int, end: int, found: list[Hit], query: Wanted, count: int) -> _Fragment:
     limit = MAX_SNIPPET if count == 1 else (MAX_SNIPPET - len(JOINT)) // 2
     if end - start > limit:
-        return _cropped(text[start:end], query, language, limit)
+        return _cropped(text, start, end, found, query, limit)
     if count == 1:
         end = _with_next(text, start, end, limit)
-    return _flowing(text[start:end])
+    return _shown(text, start, end, "", "")
+
+
+def _shown(text: str, start: int, end: int, before: str, behind: str) -> _Fragment:
+    """A stretch with what stands around it; lines and odd spaces are made into one line, and places are lost then."""
+    inside = text[start:end]
+    if not inside.isprintable() or "  " in inside:
+        return _Fragment(before + _flowing(inside) + behind, start, end, None)
+    bare = inside.strip()
+    left = len(inside) - len(inside.lstrip())
+    return _Fragment(before + bare + behind, start, end, len(before) - start - left)
 
 
 def _with_next(text: str, start: int, end: int, limit: int) -> int:
@@ -225,30 +218,28 @@ def _with_next(text: str, start: int, end: int, limit: int) -> int:
     return end
 
 
-def _cropped(sentence: str, query: Wanted, language: str, limit: int) -> str:
+def _cropped(text: str, start: int, end: int, found: list[Hit], query: Wanted, limit: int) -> _Fragment:
     """The stretch of a long sentence, cut between words, that holds most of the query's words."""
-    found = hits(sentence, query, language)
+    inside = [hit for hit in found if start <= hit.start and hit.end <= end]
     room = limit - 2
-    best, best_worth = (0, min(len(sentence), room)), -1.0
-    for i, (start, _, _) in enumerate(found):
-        inside = [hit for hit in found[i:] if hit.end - start <= room]
-        worth = sum(query.weights[word] for word in {hit.word for hit in inside})
+    best, best_worth = start, -1.0
+    for i, hit in enumerate(inside):
+        near = [other for other in inside[i:] if other.end - hit.start <= room]
+        worth = sum(query.weights[word] for word in {other.word for other in near})
         if worth > best_worth:
-            slack = (room - (inside[-1].end - start if inside else 0)) // 2
-            begin = max(0, min(start - slack, len(sentence) - room))
-            best, best_worth = (begin, min(len(sentence), begin + room)), worth
-    return _at_words(sentence, *best)
+            slack = (room - (near[-1].end - hit.start if near else 0)) // 2
+            best, best_worth = max(start, min(hit.start - slack, end - room)), worth
+    return _at_words(text, start, end, best, min(end, best + room))
 
 
-def _at_words(text: str, start: int, end: int) -> str:
-    if start > 0:
+def _at_words(text: str, first: int, last: int, start: int, end: int) -> _Fragment:
+    if start > first:
         space = text.find(" ", start, start + 30)
         start = space + 1 if space >= 0 else start
-    if end < len(text):
+    if end < last:
         space = text.rfind(" ", max(start, end - 30), end)
         end = space if space > start else end
-    inside = clean(text[start:end])
-    return (ELLIPSIS if start > 0 else "") + inside + (ELLIPSIS if end < len(text) else "")
+    return _shown(text, start, end, ELLIPSIS if start > first else "", ELLIPSIS if end < last else "")
 
 
 def title(document: StoredDocument, display: str) -> str:

@@ -1,9 +1,10 @@
 """Spelling: "did you mean", from the collection's own words and how often they occur.
 
-The dictionary of a generation is laid out as arrays: letters, lengths, and a 64-bit mask of the letters in each word.
-A word is compared only with those whose length and mask allow the distance; these are measured all at once
-(restricted Damerau-Levenshtein in a narrow band). Likely mistakes cost less than a whole edit:
-neighbouring keys, swapped and doubled letters, a vowel for a vowel. Bound: the ``MAX_WORDS`` most frequent words.
+The dictionary of a generation is laid out as arrays by length and frequency: letters, and a 64-bit mask of the letters
+in each word. One kernel compares a word with those whose length and mask allow the distance (restricted
+Damerau-Levenshtein in a narrow band), the frequent ones first, and leaves a length when none of its remaining words is
+frequent enough to win. Likely mistakes cost less than a whole edit: neighbouring keys, swapped and doubled letters, a
+vowel for a vowel. Bound: the ``MAX_WORDS`` most frequent words.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 MAX_WORDS = 300_000
 MAX_LETTERS = 24
 LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
-MAX_CANDIDATES = 20_000  # measured for one word
 MAX_CORRECTED = 8  # words of a query that are looked at
 
 # Costs of one edit, in units of a plain one.
@@ -39,15 +39,15 @@ EDIT_WORTH = 4.5
 # A word that occurs is changed only for one that is this many times as frequent, at one edit.
 FAR_MORE_FREQUENT = 50
 FEW_RESULTS = 10
+MARGIN = 3.0  # of worth, below the best candidate: what is further down is of no use
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-_VOWELS = frozenset("aeiouy")
 
 FAR = 99.0
 
-IntArray = np.ndarray[Any, np.dtype[np.int32]]
-LetterArray = IntArray
-FloatArray = np.ndarray[Any, np.dtype[np.float32]]
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
+LetterArray = np.ndarray[Any, np.dtype[np.uint32]]
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def _neighbours() -> dict[str, frozenset[str]]:
@@ -62,6 +62,10 @@ def _neighbours() -> dict[str, frozenset[str]]:
 
 
 _NEIGHBOURS = _neighbours()
+_TOUCHING = np.array(
+    [sum(1 << (ord(other) - 97) for other in _NEIGHBOURS.get(chr(97 + i), ())) for i in range(26)], dtype=np.int64
+)
+_PRICES = np.array([SWAP, DOUBLE, NEIGHBOUR, VOWEL, FIRST_LETTER])
 
 
 class Candidate(Struct, frozen=True):
@@ -75,152 +79,83 @@ class Candidate(Struct, frozen=True):
 
 
 class Dictionary:
-    """Words and frequencies, laid out for comparing one word with all of them."""
+    """Words and frequencies, laid out by length and frequency for comparing one word with those near it."""
 
     def __init__(self, words: list[tuple[str, int]]) -> None:
         kept = [(word, count) for word, count in words if _comparable(word)][:MAX_WORDS]
+        kept.sort(key=lambda entry: (len(entry[0]), -entry[1], entry[0]))
         self.words = [word for word, _ in kept]
         self.counts = np.array([count for _, count in kept], dtype=np.int64)
-        self.lengths = np.array([len(word) for word in self.words], dtype=np.int32)
+        self.lengths = np.array([len(word) for word in self.words], dtype=np.int64)
         self.letters = _laid_out(self.words)
-        self.masks = _masks(self.letters)
+        self._logarithms = np.log(self.counts + 1.0)
+        self._masks = _masks(self.letters)
+        self._starts = np.searchsorted(self.lengths, np.arange(MAX_LETTERS + 2)).astype(np.int64)
 
-    def near(self, word: str, limit: int = 8) -> list[Candidate]:
-        """The likeliest words at one edit (two for long words), best first; without ``word`` itself."""
+    def near(self, word: str, limit: int = 8, *, most_cost: float = FAR, least_count: float = 0.0) -> list[Candidate]:
+        """The likeliest words at one edit (two for long words), best first; without ``word`` itself.
+
+        Candidates far below the best are left out, as are those that cost more or occur in fewer documents than said.
+        """
+        from periplus.search.kernels.words import near
+
         if not self.words or not _comparable(word):
             return []
         reach = 1 if len(word) <= 4 else 2
-        rows = self._possible(word, reach)
-        if not len(rows):
-            return []
-        edits = distances(word, self.letters[:, rows], self.lengths[rows], reach)
-        rows = rows[(edits > 0) & (edits <= reach)]
-        costs = likely_costs(word, self.letters[:, rows], self.lengths[rows], reach)
-        costs = costs + FIRST_LETTER * (self.letters[0, rows] != ord(word[0]))
-        worth = np.log(self.counts[rows] + 1.0) - EDIT_WORTH * costs
-        best = np.argsort(-worth, kind="stable")[:limit]
-        return [Candidate(self.words[rows[i]], int(self.counts[rows[i]]), float(costs[i])) for i in best]
-
-    def _possible(self, word: str, reach: int) -> IntArray:
-        """Rows whose length and letters allow so few edits; the most frequent when there are too many."""
-        mask = _masks(_laid_out([word]))[0]
-        fits = (
-            (np.abs(self.lengths - len(word)) <= reach)
-            & (np.bitwise_count(self.masks & ~mask) <= reach)
-            & (np.bitwise_count(mask & ~self.masks) <= reach)
+        rows, costs, worths = np.empty(limit, np.int64), np.empty(limit), np.empty(limit)
+        found = near(
+            self.letters.reshape(-1),
+            self._masks,
+            self._logarithms,
+            self._starts,
+            _points(word),
+            reach,
+            _TOUCHING,
+            _PRICES,
+            EDIT_WORTH,
+            MARGIN,
+            most_cost,
+            math.log(least_count + 1.0),
+            rows,
+            costs,
+            worths,
         )
-        rows = np.flatnonzero(fits).astype(np.int32)
-        if len(rows) > MAX_CANDIDATES:
-            rows = rows[np.argsort(-self.counts[rows], kind="stable")[:MAX_CANDIDATES]]
-        return rows
+        return [
+            Candidate(self.words[row], int(self.counts[row]), cost)
+            for row, cost in zip(rows[:found].tolist(), costs[:found].tolist(), strict=True)
+        ]
+
+    def measured(self, word: str, reach: int) -> tuple[IntArray, FloatArray]:
+        """Plain edits (at most ``reach`` + 1) and costs from ``word`` to every word."""
+        from periplus.search.kernels.words import measured
+
+        edits, costs = np.empty(len(self.words), np.int64), np.empty(len(self.words))
+        packed = np.concatenate([_points(word).astype(np.int64), _TOUCHING])
+        measured(self.letters.reshape(-1), self.lengths, reach, packed, _PRICES, edits, costs)
+        return edits, costs
 
 
 def _comparable(word: str) -> bool:
     return LEAST_LETTERS <= len(word) <= MAX_LETTERS and word.replace("'", "").isalpha()
 
 
+def _points(word: str) -> LetterArray:
+    return np.frombuffer(word.encode("utf-32-le", "replace"), dtype=np.uint32)
+
+
 def _laid_out(words: list[str]) -> LetterArray:
-    """A row a place, a column a word; zero behind a word's end."""
+    """A row a word; zero behind a word's end."""
     padded = "".join(word.ljust(MAX_LETTERS, "\0") for word in words)
-    points = np.frombuffer(padded.encode("utf-32-le", "replace"), dtype=np.int32)
-    return np.ascontiguousarray(points.reshape(len(words), MAX_LETTERS).T)
+    return _points(padded).reshape(len(words), MAX_LETTERS)
 
 
 def _masks(letters: LetterArray) -> np.ndarray[Any, np.dtype[np.uint64]]:
     """The letters of each word as bits; different letters may share one, which only lets more words through."""
-    masks = np.zeros(letters.shape[1], dtype=np.uint64)
-    for row in letters:
-        bits = np.left_shift(np.uint64(1), (row % 64).astype(np.uint64))
-        masks |= np.where(row > 0, bits, np.uint64(0))
+    masks = np.zeros(len(letters), dtype=np.uint64)
+    for column in letters.T:
+        bits = np.left_shift(np.uint64(1), (column % 64).astype(np.uint64))
+        masks |= np.where(column > 0, bits, np.uint64(0))
     return masks
-
-
-def distances(word: str, letters: LetterArray, lengths: IntArray, reach: int) -> FloatArray:
-    """Plain edits from ``word`` to each column of ``letters``; ``FAR`` where there are more than ``reach``."""
-    return _Table(word, letters, reach, _PlainCosts()).measure(lengths)
-
-
-def likely_costs(word: str, letters: LetterArray, lengths: IntArray, reach: int) -> FloatArray:
-    """The same with likely mistakes costing less than a whole edit."""
-    return _Table(word, letters, reach, _LikelyCosts(word, letters)).measure(lengths)
-
-
-class _PlainCosts:
-    swap = 1.0
-
-    def deletion(self, i: int) -> float:  # of the i-th letter typed
-        return 1.0
-
-    def insertion(self, j: int) -> Any:  # of the j-th letter meant
-        return 1.0
-
-    def other_letter(self, i: int, j: int) -> Any:
-        return 1.0
-
-
-class _LikelyCosts(_PlainCosts):
-    """Doubled letters, neighbouring keys and vowels are confused more easily."""
-
-    swap = SWAP
-
-    def __init__(self, word: str, letters: LetterArray) -> None:
-        self.word = word
-        self.letters = letters
-        self.vowel = np.isin(letters, [ord(vowel) for vowel in _VOWELS])
-
-    def deletion(self, i: int) -> float:
-        return DOUBLE if i > 0 and self.word[i] == self.word[i - 1] else 1.0
-
-    def insertion(self, j: int) -> Any:
-        return np.where(self.letters[j] == self.letters[j - 1], DOUBLE, 1.0) if j > 0 else 1.0
-
-    def other_letter(self, i: int, j: int) -> Any:
-        letter = self.word[i]
-        cost = np.where(self.vowel[j], VOWEL, 1.0) if letter in _VOWELS else np.ones(self.letters.shape[1])
-        close = [ord(other) for other in _NEIGHBOURS.get(letter, ())]
-        return np.where(np.isin(self.letters[j], close), NEIGHBOUR, cost) if close else cost
-
-
-class _Table:
-    """Restricted Damerau-Levenshtein, all candidates at once, in the band that ``reach`` edits cannot leave."""
-
-    def __init__(self, word: str, letters: LetterArray, reach: int, costs: _PlainCosts) -> None:
-        self.word = word
-        self.letters = letters
-        self.reach = reach
-        self.costs = costs
-
-    def measure(self, lengths: IntArray) -> FloatArray:
-        rows: list[dict[int, FloatArray]] = [{}, {}]
-        for i in range(len(self.word) + 1):
-            rows.append(self._row(i, rows[-1], rows[-2]))
-        result = np.full(len(lengths), FAR, dtype=np.float32)
-        for length, values in rows[-1].items():
-            result = np.where(lengths == length, values, result)
-        return result
-
-    def _row(self, i: int, above: dict[int, FloatArray], before: dict[int, FloatArray]) -> dict[int, FloatArray]:
-        row: dict[int, FloatArray] = {}
-        for j in range(max(0, i - self.reach), min(MAX_LETTERS, i + self.reach) + 1):
-            row[j] = self._cell(i, j, row, above, before)
-        return row
-
-    def _cell(
-        self, i: int, j: int, row: dict[int, FloatArray], above: dict[int, FloatArray], before: dict[int, FloatArray]
-    ) -> FloatArray:
-        count = self.letters.shape[1]
-        best = np.full(count, 0.0 if i == j == 0 else FAR, dtype=np.float32)
-        if j in above:
-            best = np.minimum(best, above[j] + self.costs.deletion(i - 1))
-        if j - 1 in row:
-            best = np.minimum(best, row[j - 1] + self.costs.insertion(j - 1))
-        if j - 1 in above:
-            other = self.letters[j - 1] != ord(self.word[i - 1])
-            best = np.minimum(best, above[j - 1] + other * self.costs.other_letter(i - 1, j - 1))
-        if i > 1 and j - 2 in before:
-            swapped = (self.letters[j - 2] == ord(self.word[i - 1])) & (self.letters[j - 1] == ord(self.word[i - 2]))
-            best = np.where(swapped, np.minimum(best, before[j - 2] + self.costs.swap), best)
-        return best
 
 
 def suspects(snapshot: Snapshot, reading: Reading, found: int) -> list[str]:
@@ -266,9 +201,11 @@ class Speller:
         own = known_as(self._snapshot, word)
         if own and found > FEW_RESULTS:
             return ""
-        candidates = self._dictionary.near(word)
-        if own:
-            candidates = [c for c in candidates if c.cost <= 1.0 and c.frequency >= FAR_MORE_FREQUENT * own]
+        candidates = (
+            self._dictionary.near(word, most_cost=1.0, least_count=FAR_MORE_FREQUENT * own)
+            if own
+            else self._dictionary.near(word)
+        )
         best = self._in_context(candidates, [other for other in context if other != text])
         parted = "" if own else self._parted(word)
         if parted and (best is None or best.cost > 1.0):

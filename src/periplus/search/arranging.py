@@ -1,0 +1,82 @@
+"""A list as it is shown: near-duplicates folded, hosts kept apart, the operator's own results first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import structs
+
+from periplus.records import Total
+from periplus.search.folding import folds
+
+if TYPE_CHECKING:
+    from periplus.search.execution import Listing, Task
+    from periplus.search.generations import Generation
+
+LEAST_COMPARED = 64  # results that are compared for near-duplicates; three times those wanted, when that is more
+
+
+def arranged(generation: Generation, task: Task, wanted: int, listing: Listing) -> Listing:
+    folded = _folded(generation, wanted, listing) if task.fold else listing
+    return _with_pinned(task, _diverse(generation, task, wanted, folded))
+
+
+def _folded(generation: Generation, wanted: int, listing: Listing) -> Listing:
+    fingerprints = generation.fingerprints
+    if fingerprints is None or not len(fingerprints) or len(listing.numbers) < 2:
+        return listing
+    into, counts = folds(fingerprints, listing.numbers[: max(LEAST_COMPARED, 3 * wanted)])
+    if not counts.any():
+        return listing
+    shown = np.ones(len(listing.numbers), np.bool_)
+    shown[: len(into)] = into == np.arange(len(into))
+    return structs.replace(
+        listing,
+        numbers=listing.numbers[shown],
+        scores=listing.scores[shown],
+        duplicates={int(listing.numbers[i]): int(counts[i]) for i in np.flatnonzero(counts)},
+    )
+
+
+def _diverse(generation: Generation, task: Task, wanted: int, listing: Listing) -> Listing:
+    """At most ``per_host`` results of a host; those without a host are exempt."""
+    if not task.per_host or not len(listing.numbers):
+        return listing
+    hosts = generation.snapshot.column("host", listing.numbers).tolist()
+    nameless, limit = generation.nameless, task.per_host
+    seen: dict[int, int] = {}
+    kept: list[int] = []
+    last: dict[int, int] = {}  # host -> place of the last result shown
+    for place, host in enumerate(hosts):
+        count = seen[host] = seen.get(host, 0) + 1
+        if count <= limit or host == nameless:
+            kept.append(place)
+            if count == limit:
+                last[host] = place
+    complete = listing.complete or len(kept) < wanted
+    if len(kept) == len(hosts):
+        return listing if complete == listing.complete else structs.replace(listing, complete=complete)
+    more = {
+        int(listing.numbers[place]): seen[host] - limit
+        for host, place in last.items()
+        if host != nameless and seen[host] > limit
+    }
+    return structs.replace(
+        listing, numbers=listing.numbers[kept], scores=listing.scores[kept], more=more, complete=complete
+    )
+
+
+def _with_pinned(task: Task, listing: Listing) -> Listing:
+    if not task.pinned:
+        return listing
+    rest = ~np.isin(listing.numbers, task.pinned)
+    best = float(listing.scores[0]) if len(listing.scores) else 0.0
+    known = dict(zip(listing.numbers.tolist(), listing.scores.tolist(), strict=True))
+    return structs.replace(
+        listing,
+        numbers=np.concatenate([np.array(task.pinned, np.int64), listing.numbers[rest]]),
+        scores=np.concatenate([[known.get(number, best) for number in task.pinned], listing.scores[rest]]),
+        total=Total(max(listing.total.value, len(task.pinned)), listing.total.relation),
+        pinned=frozenset(task.pinned),
+    )

@@ -1,0 +1,1 @@
+"""Hot loops of the search room in numba; imported only where one is called."""

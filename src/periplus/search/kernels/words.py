@@ -1,0 +1,166 @@
+"""Words of a dictionary near a word, by likely mistakes and frequency."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.types import F64, I64, M_I64, R_F64, R_I64, R_U32, signature
+from periplus.search.kernels.folding import bits_of
+
+R_U64 = "Array(uint64, 1, 'C', True)"
+M_F64 = "Array(float64, 1, 'C')"
+
+MAX_LETTERS = 24  # of a word in the dictionary; letters stand in rows of this length
+FAR = 99.0
+
+
+@helper
+def _edits(letters: Any, base: Any, length: Any, word: Any, reach: Any, rows: Any) -> Any:
+    """Restricted Damerau-Levenshtein in a band, given up beyond ``reach``; ``rows`` is scratch of three rows."""
+    typed = len(word)
+    width = MAX_LETTERS + 2
+    for j in range(length + 1):
+        rows[j] = j
+    for i in range(1, typed + 1):
+        row, above, before = (i % 3) * width, ((i - 1) % 3) * width, ((i - 2) % 3) * width
+        low, high = max(1, i - reach), min(length, i + reach)
+        least = reach + 1
+        rows[row + low - 1] = i if low == 1 else reach + 1
+        for j in range(low, high + 1):
+            same = word[i - 1] == letters[base + j - 1]
+            best = rows[above + j - 1] + (0 if same else 1)
+            if j < i + reach:
+                best = min(best, rows[above + j] + 1)
+            best = min(best, rows[row + j - 1] + 1)
+            if i > 1 and j > 1 and word[i - 1] == letters[base + j - 2] and word[i - 2] == letters[base + j - 1]:
+                best = min(best, rows[before + j - 2] + 1)
+            rows[row + j] = best
+            least = min(least, best)
+        if high < length:
+            rows[row + high + 1] = reach + 1
+        if least > reach:
+            return reach + 1
+    return rows[(typed % 3) * width + length]
+
+
+@helper
+def _vowel(letter: Any) -> Any:
+    return letter == 97 or letter == 101 or letter == 105 or letter == 111 or letter == 117 or letter == 121
+
+
+@helper
+def _other_letter(typed: Any, meant: Any, touching: Any, neighbour: Any, vowel: Any) -> Any:
+    """What it costs to type one letter for another."""
+    if 97 <= typed <= 122 and 97 <= meant <= 122:
+        if (touching[typed - 97] >> (meant - 97)) & 1:
+            return neighbour
+        if _vowel(typed) and _vowel(meant):
+            return vowel
+    return 1.0
+
+
+@helper
+def _cost(letters: Any, base: Any, length: Any, word: Any, touching: Any, prices: Any, rows: Any) -> Any:
+    """The same without a band, likely mistakes costing less; ``prices``: swap, double, neighbour, vowel."""
+    typed = len(word)
+    width = MAX_LETTERS + 2
+    rows[0] = 0.0
+    for j in range(1, length + 1):
+        doubled = j > 1 and letters[base + j - 1] == letters[base + j - 2]
+        rows[j] = rows[j - 1] + (prices[1] if doubled else 1.0)
+    for i in range(1, typed + 1):
+        row, above, before = (i % 3) * width, ((i - 1) % 3) * width, ((i - 2) % 3) * width
+        deletion = prices[1] if i > 1 and word[i - 1] == word[i - 2] else 1.0
+        rows[row] = rows[above] + deletion
+        for j in range(1, length + 1):
+            meant = letters[base + j - 1]
+            insertion = prices[1] if j > 1 and meant == letters[base + j - 2] else 1.0
+            best = min(rows[above + j] + deletion, rows[row + j - 1] + insertion)
+            other = 0.0
+            if word[i - 1] != meant:
+                other = _other_letter(word[i - 1], meant, touching, prices[2], prices[3])
+            best = min(best, rows[above + j - 1] + other)
+            if i > 1 and j > 1 and word[i - 1] == letters[base + j - 2] and word[i - 2] == meant:
+                best = min(best, rows[before + j - 2] + prices[0])
+            rows[row + j] = best
+    return rows[(typed % 3) * width + length]
+
+
+@kernel(signature(I64, R_U32, R_U64, R_F64, R_I64, R_U32, I64, R_I64, R_F64, F64, F64, F64, F64, M_I64, M_F64, M_F64))
+def near(
+    letters: Any,  # a row of MAX_LETTERS a word
+    masks: Any,  # letters of each word as bits
+    counts: Any,  # documents of each word, as ln(n + 1)
+    starts: Any,  # first word of each length; of one length the most frequent first
+    word: Any,
+    reach: Any,
+    touching: Any,  # for each letter a to z the keys beside it, as bits
+    prices: Any,  # swap, double, neighbour, vowel; then what another first letter adds
+    edit_worth: Any,
+    margin: Any,  # candidates this far below the best are of no use
+    most_cost: Any,
+    least_count: Any,  # ln(n + 1)
+    rows: Any,  # of the best, best first
+    costs: Any,
+    worths: Any,
+) -> Any:
+    """The likeliest words within ``reach`` edits; how many there are, at most as many as the outputs hold."""
+    mask = np.uint64(0)
+    for letter in word:
+        mask |= np.uint64(1) << np.uint64(letter % 64)
+    edits_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.int64)
+    cost_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.float64)
+    cheapest = min(prices[0], prices[1], prices[2], prices[3])
+    found = 0
+    best = -1e9
+    for step in range(2 * reach + 1):  # the same length first: most mistakes keep it, and a good find prunes the rest
+        length = len(word) + ((step + 1) // 2 if step % 2 else -(step // 2))
+        if length < 1 or length > MAX_LETTERS:
+            continue
+        for row in range(starts[length], starts[length + 1]):
+            most = counts[row] - edit_worth * cheapest
+            if most < best - margin or counts[row] < least_count or (found == len(rows) and most <= worths[found - 1]):
+                break
+            other = masks[row]
+            if bits_of(other & ~mask) > reach or bits_of(mask & ~other) > reach:
+                continue
+            base = row * MAX_LETTERS
+            distance = _edits(letters, base, length, word, reach, edits_scratch)
+            if distance == 0 or distance > reach:
+                continue
+            cost = _cost(letters, base, length, word, touching, prices, cost_scratch)
+            if letters[base] != word[0]:
+                cost += prices[4]
+            worth = counts[row] - edit_worth * cost
+            if cost > most_cost or worth < best - margin or (found == len(rows) and worth <= worths[found - 1]):
+                continue
+            place = found if found < len(rows) else found - 1
+            while place > 0 and worths[place - 1] < worth:
+                rows[place], costs[place], worths[place] = rows[place - 1], costs[place - 1], worths[place - 1]
+                place -= 1
+            rows[place], costs[place], worths[place] = row, cost, worth
+            found = min(found + 1, len(rows))
+            best = max(best, worth)
+    while found > 0 and worths[found - 1] < best - margin:
+        found -= 1
+    return found
+
+
+@kernel(signature("void", R_U32, R_I64, I64, R_I64, R_F64, M_I64, M_F64))
+def measured(letters: Any, lengths: Any, reach: Any, word: Any, prices: Any, edits: Any, costs: Any) -> Any:
+    """Edits and costs to every word, for tests; ``word`` holds its letters, then what keys touch as for ``near``."""
+    typed = np.empty(len(word) - 26, np.uint32)
+    for i in range(len(typed)):
+        typed[i] = np.uint32(word[i])
+    touching = word[len(word) - 26 :]
+    edits_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.int64)
+    cost_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.float64)
+    for row in range(len(lengths)):
+        base = row * MAX_LETTERS
+        edits[row] = reach + 1
+        if abs(lengths[row] - len(typed)) <= reach:
+            edits[row] = _edits(letters, base, lengths[row], typed, reach, edits_scratch)
+        costs[row] = _cost(letters, base, lengths[row], typed, touching, prices, cost_scratch)
