@@ -65,6 +65,10 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
     auth: Annotated[tuple[str, ...], Meta(description="HOST=user:password-file, HTTP Basic login at that host")] = ()
     proxy: Annotated[str, Meta(description="HTTP proxy for all hosts but those of resolve: http://proxy:3128")] = ""
     max_bandwidth: Annotated[int, Meta(ge=0, description="bytes a second of all bodies together; 0 is no cap")] = 0
+    documents: Annotated[
+        Literal["now", "later"],
+        Meta(description="make documents while crawling, or from the archive when the index is updated"),
+    ] = "now"
     hours: Annotated[str, Meta(description="local hours in which to crawl, such as 22-06; empty is always")] = ""
     tls: Annotated[
         Literal["verify", "note"],

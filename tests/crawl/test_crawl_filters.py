@@ -21,6 +21,7 @@ from periplus.crawl.traps import (
     pattern_of,
     repeats,
 )
+from periplus.documents import outline_of
 from periplus.errors import SettingError, UsageError
 from periplus.records import Document, Link
 from periplus.settings import CrawlSettings
@@ -188,7 +189,7 @@ def test_links_of_a_document() -> None:
             Link("https://www.example.org/calendar/2099/01"),
         ),
     )
-    found = {one.url: one for one in links.of_document(document, source)}
+    found = {one.url: one for one in links.of_page(outline_of(document), source)}
     assert set(found) == {
         "https://www.example.org/a",
         "https://www.example.org/b?x=1",
@@ -203,7 +204,7 @@ def test_links_of_a_document() -> None:
     assert found["https://www.example.org/feed"].kind == FEED
     trap = found["https://www.example.org/calendar/2099/01"]
     assert (trap.state, trap.reason) == (REFUSED, "trap-calendar")
-    assert links.of_document(document, source) == []  # seen lately
+    assert links.of_page(outline_of(document), source) == []  # seen lately
     deeper = UrlRow(key=8, url=SEEDS[0], host=1, depth=2)
     assert links.of_link("https://www.example.org/deep", deeper).reason == "too-deep"
 

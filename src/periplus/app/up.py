@@ -90,7 +90,7 @@ def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -
                     began = time.monotonic()
                     collection.rank()
                     next_rank = time.monotonic() + RANK_PAUSE * (time.monotonic() - began)
-                if due.batches:
+                if due.batches or due.backlog:
                     collection.index()
             except StorageBusy:
                 continue  # somebody runs `periplus index` by hand: look again later

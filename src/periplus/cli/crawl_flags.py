@@ -48,6 +48,7 @@ def limits(settings: CrawlSettings) -> str:
         f"at most {settings.max_bandwidth:,} bytes/s" if settings.max_bandwidth else "",
         f"only at {settings.hours} o'clock" if settings.hours else "",
         "through a proxy" if settings.proxy else "",
+        "documents later" if settings.documents == "later" else "",
     ]
     return ", ".join(
         [

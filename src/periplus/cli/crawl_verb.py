@@ -34,6 +34,7 @@ def crawl(
     max_bandwidth: opt.MaxBandwidth = None,
     hours: opt.Hours = None,
     tls: opt.Tls = None,
+    documents: opt.Documents = None,
     recrawl: Annotated[bool, typer.Option("--recrawl", help="visit again what was fetched before")] = False,
     seconds: Annotated[float, typer.Option("--for", help="stop after so many seconds")] = 0,
     json: opt.Json = False,
@@ -46,6 +47,7 @@ def crawl(
         max_pages=max_pages, max_depth=max_depth, scope=scope, include=include, exclude=exclude, delay=delay,
         concurrency=concurrency, workers=workers, lang=lang, resolve=resolve, allow_private=allow_private,
         header=header, auth=auth, proxy=proxy, max_bandwidth=max_bandwidth, hours=hours, tls=tls,
+        documents=documents,
     )  # fmt: skip
     flags = {f"crawl.{name}": value for name, value in chosen.items()}
     start = canonical_seeds(all_seeds(urls, seeds))

@@ -31,6 +31,7 @@ Auth = Annotated[list[str] | None, typer.Option(help="HOST=user:password-file, H
 Proxy = Annotated[str | None, typer.Option(help="HTTP proxy for all hosts but those of --resolve: http://proxy:3128")]
 MaxBandwidth = Annotated[str | None, typer.Option(help="bytes a second, all pages together, like 2MB")]
 Hours = Annotated[str | None, typer.Option(help="crawl only in these local hours, like 22-06")]
+Documents = Annotated[str | None, typer.Option(help="make documents now, or later from the archive when indexing")]
 Tls = Annotated[str | None, typer.Option(help="certificates that fail: verify refuses them, note goes on")]
 Seeds = Annotated[Path | None, typer.Option("--seeds", help="file of addresses, one a line")]
 

@@ -87,6 +87,8 @@ def _overview(status: CollectionStatus) -> Table:
         ("hosts", number(crawl.hosts)),
         ("batches", number(status.batches)),
     ]
+    if status.backlog:
+        rows.append(("documents", f"{number(status.backlog)} pages wait for theirs: periplus index"))
     index, ranks = status.index, status.ranks
     rows.append(
         ("index", f"generation {index.generation}, {number(index.documents)} documents, {_when(index.created)}")

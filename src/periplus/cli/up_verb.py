@@ -36,6 +36,7 @@ def up(
     max_bandwidth: opt.MaxBandwidth = None,
     hours: opt.Hours = None,
     tls: opt.Tls = None,
+    documents: opt.Documents = None,
     host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
     port: Annotated[int | None, typer.Option(help="port to listen on; 0 takes a free one")] = None,
 ) -> None:
@@ -48,6 +49,7 @@ def up(
         max_pages=max_pages, max_depth=max_depth, scope=scope, include=include, exclude=exclude, delay=delay,
         concurrency=concurrency, workers=workers, lang=lang, resolve=resolve, allow_private=allow_private,
         header=header, auth=auth, proxy=proxy, max_bandwidth=max_bandwidth, hours=hours, tls=tls,
+        documents=documents,
     )  # fmt: skip
     flags = {f"crawl.{name}": value for name, value in chosen.items()}
     flags |= {"serve.host": host, "serve.port": port}

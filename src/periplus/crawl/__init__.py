@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from periplus.crawl.backlog import Backlog, backlog_size
 from periplus.crawl.control import send_command
 from periplus.crawl.host_report import HostReport, host_report
 from periplus.crawl.inspection import inspect
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AuditReport",
+    "Backlog",
     "Crawler",
     "Fetched",
     "Fetcher",
@@ -31,6 +33,7 @@ __all__ = [
     "Violation",
     "WorkerStatus",
     "audit",
+    "backlog_size",
     "canonical_seeds",
     "host_report",
     "inspect",

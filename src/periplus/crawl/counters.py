@@ -62,11 +62,11 @@ class Counters:
         self.documents = self._documents_before + documents
 
     def _count_page(self, visited: Visited) -> None:
-        if visited.document is None:
+        if visited.document is None and not visited.fresh_body:
             self.unchanged += 1
             return
         self.pages += 1
-        self.links += len(visited.document.links)
+        self.links += visited.links
         self._recent.append(time.monotonic())
 
     def answered(self, status: int) -> None:

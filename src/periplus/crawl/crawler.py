@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from periplus import addresses
 from periplus.crawl import control, partitions, roster
+from periplus.crawl.backlog import keep_languages
 from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.journal import keep_token
 from periplus.crawl.pacing import Hours
@@ -151,6 +152,7 @@ class _Session:
         self._worker = worker = Worker(self._folder, self._database, self._settings, seeds=seeds, tls=self._tls)
         control.clear_commands(self._database)
         keep_token(self._database, self._settings.bot.name)
+        keep_languages(self._database, crawl)
         Recovery(self._folder, self._database, crawl, worker.frontier, worker.interpreter).run(recrawl=recrawl)
         worker.frontier.commit(Bundle(found=[_seed(url) for url in seeds], seeds=seeds), time.time())
         if rank_of is not None:

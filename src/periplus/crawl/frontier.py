@@ -415,7 +415,7 @@ def _make_duplicate(item: Visited, owner: tuple[int, str]) -> None:
     """Keep the page, explain it, follow none of its links: they lead where the first copy's lead."""
     item.row.same_as = owner[0]
     item.found = []
-    if item.document is not None and not item.document.refusal:
+    if not item.row.refusal:
         item.row.refusal = "duplicate"
         item.row.detail = owner[1]
-        item.document = replace(item.document, refusal="duplicate")
+        item.document = replace(item.document, refusal="duplicate") if item.document is not None else None

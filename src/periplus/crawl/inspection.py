@@ -8,7 +8,18 @@ from urllib.parse import urlsplit
 
 from periplus import addresses
 from periplus.crawl.hosts import origin_of, rules_of
-from periplus.crawl.rows import FAILED, FETCHED, QUEUED, REFUSED, STATE_NAMES, URL_COLUMNS, HostRow, RobotsRow, UrlRow
+from periplus.crawl.rows import (
+    FAILED,
+    FETCHED,
+    LATER,
+    QUEUED,
+    REFUSED,
+    STATE_NAMES,
+    URL_COLUMNS,
+    HostRow,
+    RobotsRow,
+    UrlRow,
+)
 from periplus.crawl.scope import Scope
 from periplus.crawl.takedown import removed_targets
 from periplus.crawl.traps import shape_refusal
@@ -137,6 +148,10 @@ def _parse(known: _Known) -> StepRecord:
         return StepRecord("parse", "unknown")
     if row.refusal:
         return _refusal("parse", row.refusal, row.detail, row.tried_at)
+    if row.pending == LATER:
+        return StepRecord(
+            "parse", "waiting", detail="made from the archive by the next periplus index", at=row.fetched_at
+        )
     if row.pending:
         return StepRecord("parse", "waiting", detail="in the next batch", at=row.fetched_at)
     return StepRecord("parse", "ok", detail=f"batch {row.batch}", at=row.fetched_at)

@@ -14,7 +14,19 @@ from xxhash import xxh3_64_intdigest
 from periplus import addresses
 from periplus.crawl import schedule
 from periplus.crawl.politeness import BUSY_STATUSES, back_off
-from periplus.crawl.rows import FAILED, FEED, FETCHED, NEVER, PAGE, REFUSED, SITEMAP, UrlRow, Visited
+from periplus.crawl.rows import (
+    FAILED,
+    FEED,
+    FETCHED,
+    LATER,
+    NEVER,
+    PAGE,
+    REFUSED,
+    SITEMAP,
+    WAITING,
+    UrlRow,
+    Visited,
+)
 from periplus.errors import ParseError
 from periplus.reasons import may_retry
 from periplus.records import Document, Page
@@ -23,6 +35,7 @@ if TYPE_CHECKING:
     from periplus.crawl.fetcher import Fetched
     from periplus.crawl.links import LinkFilter
     from periplus.crawl.traps import TrapRules
+    from periplus.documents import Outline
     from periplus.records import ArchiveLocation, Exchange
     from periplus.settings import CrawlSettings
 
@@ -95,9 +108,9 @@ class Interpreter:
         fetched: Fetched,
         location: ArchiveLocation | None,
         delay: float,
-        document: Document | None = None,
+        reading: Document | Outline | None = None,
     ) -> Visited:
-        """What came back, whatever it is; ``document`` when it was parsed already."""
+        """What came back, whatever it is; ``reading`` when the body was read already."""
         exchange = fetched.exchange
         at = fetched.started + fetched.elapsed
         if exchange is None:
@@ -107,7 +120,7 @@ class Interpreter:
         if exchange.status == 304 and row.state == FETCHED:
             return self._unchanged(row, exchange, at)
         if exchange.status in READABLE:
-            return self._body(row, exchange, location, at, document)
+            return self._body(row, exchange, location, at, reading)
         return self._problem(row, exchange, at, delay)
 
     # Statuses
@@ -174,10 +187,15 @@ class Interpreter:
     # Bodies
 
     def _body(
-        self, row: UrlRow, exchange: Exchange, location: ArchiveLocation | None, at: float, document: Document | None
+        self,
+        row: UrlRow,
+        exchange: Exchange,
+        location: ArchiveLocation | None,
+        at: float,
+        reading: Document | Outline | None,
     ) -> Visited:
         body_hash = signed_hash(exchange.body)
-        if body_hash == row.body_hash and row.state == FETCHED and not row.same_as and not row.pending:
+        if body_hash == row.body_hash and row.state == FETCHED and not row.same_as and row.pending != WAITING:
             return self._unchanged(row, exchange, at)
         new = replace(
             row, state=FETCHED, status=exchange.status, reason="", detail="", tried_at=at, fetched_at=exchange.started,
@@ -192,44 +210,49 @@ class Interpreter:
         if row.kind == SITEMAP:
             self._read_sitemap(visited, exchange)
         else:
-            self._read_page(visited, document or self.document(row.url, exchange, location))
+            self._read_page(visited, reading or self.read(row.url, exchange, location), location)
         return visited
 
-    def _read_page(self, visited: Visited, document: Document) -> None:
+    def _read_page(self, visited: Visited, reading: Document | Outline, location: ArchiveLocation | None) -> None:
+        from periplus.documents import outline_of
+
         row = visited.row
-        visited.found = self._links.of_document(document, row)
+        outline = outline_of(reading) if isinstance(reading, Document) else reading
+        visited.found = self._links.of_page(outline, row)
+        visited.links = outline.links
         if row.kind == FEED:
             return  # a feed is read for its links only
-        row.refusal, row.fingerprint, row.pending = document.refusal, document.fingerprint, 1
-        row.detail = document.canonical if document.refusal in POINTING else ""
-        self._traps.learn(row.url, document.fingerprint)
-        visited.document = document
+        row.refusal = outline.refusal
+        row.detail = outline.canonical if outline.refusal in POINTING else ""
+        if isinstance(reading, Document):
+            row.fingerprint, row.pending = reading.fingerprint, WAITING
+            self._traps.learn(row.url, reading.fingerprint)
+            visited.document = reading
+        else:
+            row.fingerprint, row.pending = 0, LATER
+
+    def read(self, url: str, exchange: Exchange, location: ArchiveLocation | None) -> Document | Outline:
+        """The document in a response; only its outline where the rest can wait. Safe in any thread."""
+        if self._settings.documents == "later" and location is not None and not self._traps.samples(url):
+            from periplus.documents import outline
+
+            with suppress(Exception):  # what is wrong with a page shows when its document is made
+                found = outline(_page(url, exchange))
+                if found is not None:
+                    return found
+        return self.document(url, exchange, location)
 
     def warm(self) -> None:
         """Load the readers and their models, which takes a second or more, before the first page needs them."""
-        from periplus.documents import parse
+        from periplus.documents import outline, parse
 
+        read = outline if self._settings.documents == "later" else parse
         with suppress(Exception):  # what is wrong with the readers shows with the first page
-            parse(Page("http://warm.invalid/", WARM_PAGE, "text/html"))
+            read(Page("http://warm.invalid/", WARM_PAGE, "text/html"))
 
     def document(self, url: str, exchange: Exchange, location: ArchiveLocation | None) -> Document:
         """The document in a response; one with a refusal where there is none to be read. Safe in any thread."""
-        from periplus.documents import parse
-
-        page = Page(
-            url, exchange.body, exchange.header("content-type"), exchange.headers, exchange.status, exchange.started
-        )
-        try:
-            document = parse(page)
-        except ParseError as error:
-            return _no_document(url, exchange, error.reason, location)
-        except Exception:  # noqa: BLE001 - a page that breaks a reader must not stop the crawl now and at every start
-            return _no_document(url, exchange, "unreadable", location)
-        languages = self._settings.languages
-        refusal = document.refusal
-        if not refusal and languages and document.language and document.language not in languages:
-            refusal = "wrong-language"
-        return replace(document, refusal=refusal, archive=location)
+        return document_of(url, exchange, location, self._settings.languages)
 
     def _read_sitemap(self, visited: Visited, exchange: Exchange) -> None:
         from periplus.documents import read_sitemap
@@ -259,6 +282,29 @@ class Interpreter:
         )
 
 
+def document_of(
+    url: str, exchange: Exchange, location: ArchiveLocation | None, languages: tuple[str, ...] = ()
+) -> Document:
+    """The document in a response; one with a refusal where there is none to be read, or in no language wanted."""
+    from periplus.documents import parse
+
+    try:
+        document = parse(_page(url, exchange))
+    except ParseError as error:
+        return _no_document(url, exchange, error.reason, location)
+    except Exception:  # noqa: BLE001 - a page that breaks a reader must not stop the crawl now and at every start
+        return _no_document(url, exchange, "unreadable", location)
+    refusal = document.refusal
+    if not refusal and languages and document.language and document.language not in languages:
+        refusal = "wrong-language"
+    return replace(document, refusal=refusal, archive=location)
+
+
+def _page(url: str, exchange: Exchange) -> Page:
+    kind = exchange.header("content-type")
+    return Page(url, exchange.body, kind, exchange.headers, exchange.status, exchange.started)
+
+
 def refusal_document(row: UrlRow, refusal: str) -> Document:
     """A row of the log of batches that takes an address out of the index; one that redirects says where to."""
     canonical = row.detail if refusal == "redirected" else ""
@@ -271,7 +317,7 @@ def _dropping(new: UrlRow, old: UrlRow, refusal: str) -> Visited:
     """A page that we had goes out of the index; one that we never had needs no word."""
     visited = Visited(new, old.state)
     if old.fetched_at and old.kind == PAGE and old.refusal != refusal:
-        new.refusal, new.pending, new.body_hash = refusal, 1, 0
+        new.refusal, new.pending, new.body_hash = refusal, WAITING, 0
         visited.document = refusal_document(new, refusal)
     return visited
 
@@ -281,7 +327,7 @@ def _pointing(new: UrlRow, old: UrlRow) -> Visited:
     visited = Visited(new, old.state)
     said = old.refusal == "redirected" and old.detail == new.detail and old.batch and not old.pending
     if old.kind == PAGE and not said:
-        new.refusal, new.pending, new.body_hash = "redirected", 1, 0
+        new.refusal, new.pending, new.body_hash = "redirected", WAITING, 0
         visited.document = refusal_document(new, "redirected")
     return visited
 

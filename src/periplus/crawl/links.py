@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from periplus.crawl.rows import Trap, UrlRow
     from periplus.crawl.scope import Scope
     from periplus.crawl.traps import TrapRules
-    from periplus.records import Document
+    from periplus.documents import Outline
 
 RECENT_KEYS = 200_000
 FIRST, LATER = 0, 10  # sitemaps and feeds come first; a page's priority is ten times its depth
@@ -54,21 +54,20 @@ class LinkFilter:
         self._linked: dict[str, set[str]] = {}
         self.refused = 0
 
-    def of_document(self, document: Document, source: UrlRow) -> list[Found]:
+    def of_page(self, outline: Outline, source: UrlRow) -> list[Found]:
         """What a page leads to: its followed links, its canonical address, its other languages, its feeds.
 
         The canonical address is the page itself under its right name, so it is as near to the seeds, and nofollow
         does not concern it.
         """
-        urls = {link.url: PAGE for link in document.links if link.followed}
-        if not document.nofollow:
-            urls.update(dict.fromkeys(document.hreflang.values(), PAGE))
-            urls.update(dict.fromkeys(document.feeds, FEED))
+        urls = dict.fromkeys(outline.followed, PAGE)
+        urls.update(dict.fromkeys(outline.alternates, PAGE))
+        urls.update(dict.fromkeys(outline.feeds, FEED))
         if self.scope.is_open:
             self._note_foreign(urls, source.url)
-        urls.pop(document.canonical, None)
-        elsewhere = document.canonical not in ("", source.url)
-        itself = self.found(document.canonical, depth=source.depth, parent=source.key) if elsewhere else None
+        urls.pop(outline.canonical, None)
+        elsewhere = outline.canonical not in ("", source.url)
+        itself = self.found(outline.canonical, depth=source.depth, parent=source.key) if elsewhere else None
         listed = [found for url, kind in urls.items() if (found := self.of_link(url, source, kind)) is not None]
         return [itself, *listed] if itself is not None else listed
 

@@ -11,7 +11,7 @@ from periplus.crawl.fetcher import Fetched
 from periplus.crawl.interpretation import outcome_of, signed_hash
 from periplus.crawl.politeness import AddressSlots, retry_after, wait_after
 from periplus.crawl.resolver import Route
-from periplus.crawl.rows import FETCHED, JournalRow
+from periplus.crawl.rows import FETCHED, WAITING, JournalRow
 from periplus.errors import FetchError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Requester:
         if free_at > now:
             host.ready_at = max(host.ready_at, free_at)
             return Answer(Fetched(url, now, 0.0), postponed=free_at)
-        kept = row if row is not None and row.state == FETCHED and not (row.same_as or row.pending) else None
+        kept = row if row is not None and _is_whole(row) else None
         try:
             fetched = await self._fetcher.fetch(
                 url,
@@ -137,6 +137,11 @@ class Requester:
             ms=round(fetched.elapsed * 1000, 3),
             not_before=not_before,
         )
+
+
+def _is_whole(row: UrlRow) -> bool:
+    """Whether an answer that nothing changed would leave us with everything about the page."""
+    return row.state == FETCHED and not row.same_as and row.pending != WAITING
 
 
 def _repeats(row: UrlRow, exchange: Exchange) -> bool:

@@ -15,6 +15,7 @@ PARTITIONS = 64
 QUEUED, FETCHED, FAILED, REFUSED = range(4)
 STATE_NAMES = ("queued", "fetched", "failed", "refused")
 PAGE, SITEMAP, FEED = range(3)
+SAID, WAITING, LATER = range(3)  # pending: its document is in a batch, is on its way to one, is made by the backlog
 
 
 class UrlRow(Struct):
@@ -170,6 +171,7 @@ class Visited(Struct):
     found: list[Found] = field(default_factory=list)
     fresh_body: bool = False  # a body that must be tested against all others
     seed: str = ""  # where a seed moved within its site: a seed too
+    links: int = 0  # in the page
 
 
 class Batched(NamedTuple):

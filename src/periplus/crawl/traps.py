@@ -24,6 +24,7 @@ FIRST_YEAR, YEARS_AHEAD = 1000, 2
 MAX_NEAR_DUPLICATES = 20  # of one pattern, before it is closed
 NEAR_BITS = 3  # of a 64-bit fingerprint
 FINGERPRINTS_KEPT = 8
+SAMPLED_FROM, SAMPLED_EVERY = 50, 4  # pages of one pattern whose texts are compared, where texts are read later
 PATTERNS_KEPT = 20_000
 
 _SESSION = re.compile(
@@ -88,6 +89,16 @@ class TrapRules:
             seen.fingerprints = [*seen.fingerprints[1 - FINGERPRINTS_KEPT :], fingerprint]
         if seen.near >= MAX_NEAR_DUPLICATES:
             self._shut(parts.netloc, pattern, "trap-near-duplicates")
+
+    def samples(self, url: str) -> bool:
+        """Whether the text of this page should be looked at now: its pattern has brought many pages already."""
+        parts = urlsplit(url)
+        pattern = pattern_of(parts.path, parts.query)
+        if pattern == parts.path:
+            return False
+        seen = self._of(parts.netloc, "pages " + pattern)
+        seen.variants += 1
+        return seen.variants > SAMPLED_FROM and seen.variants % SAMPLED_EVERY == 0
 
     def _count(self, host: str, path: str, query: str, pattern: str) -> str:
         if is_calendar(path, query):

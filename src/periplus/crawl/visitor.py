@@ -78,12 +78,12 @@ class Visitor:
 
     async def _interpret(self, host: ActiveHost, row: UrlRow, answer: Answer) -> Visited:
         exchange = answer.fetched.exchange
-        document = None
+        reading = None
         if self._warming is not None:
             await self._warming
         if exchange is not None and len(exchange.body) > THREAD_BYTES and row.kind != SITEMAP:
-            document = await asyncio.to_thread(self._interpreter.document, row.url, exchange, answer.location)
-        return self._interpreter.response(row, answer.fetched, answer.location, host.delay, document)
+            reading = await asyncio.to_thread(self._interpreter.read, row.url, exchange, answer.location)
+        return self._interpreter.response(row, answer.fetched, answer.location, host.delay, reading)
 
     async def _read_robots(self, host: ActiveHost, row: UrlRow) -> None:
         """Read the rules and put the address back; without rules nothing may be asked."""

@@ -26,10 +26,10 @@ from periplus.errors import Corrupt, NotFound
 from periplus.storage.files import TEMPORARY_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from periplus.records import Document
-    from periplus.storage import Database, LocalFiles
+    from periplus.storage import Database, LocalFiles, Transaction
 
 _COUNTER: Final = "batches"
 _COMPRESSION: Final = "zstd"
@@ -43,8 +43,11 @@ class BatchLog:
         self._files = files
         self._database = database
 
-    def append(self, documents: Sequence[Document]) -> int:
-        """Write a batch durably and make it visible; its number."""
+    def append(self, documents: Sequence[Document], also: Callable[[Transaction, int], None] | None = None) -> int:
+        """Write a batch durably and make it visible; its number.
+
+        ``also`` joins the transaction that makes it visible; when it raises, there is no batch.
+        """
         rows = list(documents)
         links = schema.links_table(rows)
         with (
@@ -59,6 +62,8 @@ class BatchLog:
                 "INSERT INTO batches (number, documents, links, created) VALUES (?, ?, ?, ?)",
                 (number, len(rows), links.num_rows, time.time()),
             )
+            if also is not None:
+                also(transaction, number)
         return number
 
     def numbers(self, after: int = 0) -> list[int]:

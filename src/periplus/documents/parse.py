@@ -50,7 +50,7 @@ def parse(page: Page) -> Document:
 def _document(page: Page, kind: str, reading: Reading) -> Document:
     directives = reading.robots | robots.from_headers(page.headers, page.fetched)
     nofollow = "nofollow" in directives
-    canonical = _trusted_canonical(page, reading)
+    canonical = trusted_canonical(page, reading)
     refusal = _refusal(page, reading, directives, canonical)
     dates = _dates(page, reading)
     declared = reading.declared_language or _header(page, "content-language").split(",")[0].strip().lower()[:20]
@@ -122,19 +122,25 @@ def _unfollowed(link: Link) -> Link:
     return Link(link.url, link.text, link.title, ("nofollow", *link.rel), link.place)
 
 
-def _refusal(page: Page, reading: Reading, directives: set[str], canonical: str) -> str:
+def head_refusal(page: Page, reading: Reading, directives: set[str], canonical: str) -> str:
+    """The refusal that the head and the headers of a page ask for; empty when they ask for none."""
     if "noindex" in directives:
         return "noindex"
     if reading.redirect and reading.redirect != page.url:
         return "redirected"
-    if canonical and canonical != page.url:
-        return "canonical-elsewhere"
+    return "canonical-elsewhere" if canonical and canonical != page.url else ""
+
+
+def _refusal(page: Page, reading: Reading, directives: set[str], canonical: str) -> str:
+    asked = head_refusal(page, reading, directives, canonical)
+    if asked:
+        return asked
     if reading.needs_javascript:
         return "needs-javascript"
     return "" if reading.text or reading.boilerplate else "no-content"
 
 
-def _trusted_canonical(page: Page, reading: Reading) -> str:
+def trusted_canonical(page: Page, reading: Reading) -> str:
     """The canonical address that the page or its headers name, believed only within the page's own site."""
     named = reading.canonical or _header_canonical(page)
     return named if named and site(named) == site(page.url) else ""

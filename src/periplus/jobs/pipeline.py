@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from periplus.crawl import Backlog, backlog_size
 from periplus.documents import BatchLog
 from periplus.graph import Convergence, RankStore, TopRank, host_addresses, refresh_ranks
 from periplus.index import IndexStore, Manifest
@@ -28,10 +29,11 @@ LOCK_FILE = "building.lock"
 
 
 class Due(Struct, frozen=True):
-    """What is behind: batches that the index has not seen, and whether the ranks are older than the links."""
+    """What is behind: batches that the index has not seen, ranks older than the links, pages without documents."""
 
     batches: int
     ranks: bool
+    backlog: bool = False
 
 
 class RankSummary(Struct, frozen=True):
@@ -52,6 +54,7 @@ class Pipeline:
         self._folder = folder
         self._database = database
         self._settings = settings
+        self._database = database
         self._log = BatchLog(LocalFiles(folder), database)
         self._store = IndexStore(folder / "index", memory=settings.index.memory)
         self._ranks = RankStore(folder / "ranks")
@@ -61,11 +64,16 @@ class Pipeline:
         numbers = self._log.numbers()
         last = numbers[-1] if numbers else 0
         seen = manifest.last_batch if manifest else 0
-        return Due(sum(number > seen for number in numbers), last > (table.last_batch if table else 0))
+        return Due(
+            sum(number > seen for number in numbers),
+            last > (table.last_batch if table else 0),
+            backlog_size(self._database) > 0,
+        )
 
     def index(self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None) -> Manifest:
         """Bring the index up to the newest batch, with the ranks and anchor texts that are published."""
         with self._alone():
+            self._read_backlog()
             table = self._ranks.current()
             manifest = self._store.manifest()
             build = self._store.rebuild if rebuild else self._store.update
@@ -82,6 +90,7 @@ class Pipeline:
         started = time.perf_counter()
         rank = self._settings.rank
         with self._alone():
+            self._read_backlog()
             old = self._ranks.current()
             table = refresh_ranks(
                 self._log,
@@ -99,6 +108,10 @@ class Pipeline:
             if self._store.manifest() is not None:
                 self._hand_over(old, table)
         return _summary(table.meta, time.perf_counter() - started)
+
+    def _read_backlog(self) -> None:
+        """Documents that the crawl left for later come first: without them there is nothing to index or to rank."""
+        Backlog(self._folder, self._database, self._log, self._settings.crawl).work()
 
     def _hand_over(self, old: RankTable | None, new: RankTable) -> None:
         """Ranks are a column: nothing is indexed again, except pages that others now call by another name."""

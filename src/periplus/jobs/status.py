@@ -47,6 +47,7 @@ class CollectionStatus(Struct, frozen=True):
     last_write: float
     workers: tuple[WorkerStatus, ...] = ()  # of the crawl under way, or of the last one
     slots: tuple[SlotStatus, ...] = ()
+    backlog: int = 0  # pages whose documents the next index makes
     examples: tuple[str, ...] = ()  # queries to show on the landing page
 
 
@@ -66,6 +67,7 @@ def collection_status(folder: Path, database: Database) -> CollectionStatus:
         last_write=float(last or 0.0),
         workers=tuple(crawl.workers(database)),
         slots=tuple(crawl.slots(database)),
+        backlog=crawl.backlog_size(database),
         examples=msgspec.json.decode(examples, type=tuple[str, ...]) if examples else (),
     )
 

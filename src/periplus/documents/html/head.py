@@ -56,13 +56,18 @@ _LANGUAGE: Final = re.compile(r"^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*$")
 def describe(reading: Reading, walk: Findings, links: LinkSet, fetched: float) -> None:
     """Fill ``reading`` with everything the head says."""
     named = _by_name(walk.metas)
-    _describe_robots(reading, walk, fetched)
-    _describe_links(reading, walk, links)
+    routes(reading, walk, links, fetched)
     reading.structured = structured.items(walk.json_ld)
     _describe_texts(reading, walk, named)
     reading.dates = _dates(walk, named, reading.structured, fetched)
     if graph := structured.open_graph(walk.metas):
         reading.structured.append(graph)
+
+
+def routes(reading: Reading, walk: Findings, links: LinkSet, fetched: float) -> None:
+    """Only what a crawl goes by: robots directives, related addresses, an immediate refresh."""
+    _describe_robots(reading, walk, fetched)
+    _describe_links(reading, walk, links)
     reading.redirect = _redirect(walk, links)
 
 

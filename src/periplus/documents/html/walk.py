@@ -44,7 +44,7 @@ def walk(markup: str) -> Findings:
     root = document.root
     if root is not None:
         found.language = root.attr("lang") or root.attr("xml:lang") or ""
-        hidden = [element for element in document.select(tags.HIDING) if _hides(element)]
+        hidden = [element for element in document.select(tags.HIDING) if hides(element)]
         _Walker(found, _mixed(elements, hidden), frozenset(hidden)).run(root)
     return found
 
@@ -324,7 +324,8 @@ def _is_name(tag: str, identifier: str) -> bool:
     return tag != "section" and identifier.count("-") + identifier.count("_") < 2
 
 
-def _hides(element: Element) -> bool:
+def hides(element: Element) -> bool:
+    """Whether a browser would not show the element, by its own attributes."""
     style = element.attr("style")
     if style and zones.hides(style[: zones.NAME_CHARS]):
         return True

@@ -1,0 +1,125 @@
+"""The outline of a page: where it leads and whether it may be found, which is all that a crawl must know at once.
+
+Reading an outline costs a fifth of the complete document or less: the tree is built and asked for a few tags, no text
+is weighed. It agrees with the document that ``parse`` makes of the same page: every address that the document would
+follow is in it, with the same canonical address, and the same refusal where that stands in the page's head or headers.
+A page of more than ``bounds.ELEMENTS`` elements may give a few links more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import turbohtml
+from msgspec import Struct
+from turbohtml import Element
+
+from periplus.addresses import try_canonical
+from periplus.documents import bounds, robots
+from periplus.documents.charset import decode
+from periplus.documents.html import head, tags
+from periplus.documents.html.gather import gather
+from periplus.documents.html.pieces import Findings
+from periplus.documents.html.walk import hides
+from periplus.documents.kinds import HTML, kind_of
+from periplus.documents.links import LinkSet
+from periplus.documents.parse import head_refusal, trusted_canonical
+from periplus.documents.reading import Reading
+
+if TYPE_CHECKING:
+    from turbohtml import Node
+
+    from periplus.records import Document, Page
+
+_HEAD: Final = "meta,link,base"
+_LINKS: Final = "a[href],area,frame"
+_UNREAD: Final = "svg,math,iframe,object,audio,video,canvas,textarea,noembed,noframes,template"
+_UNFOLLOWED: Final = frozenset({"nofollow", "ugc", "sponsored"})
+
+
+class Outline(Struct, frozen=True):
+    """What a page leads to; nothing where it asks not to be followed."""
+
+    followed: tuple[str, ...] = ()  # addresses of links, each once
+    alternates: tuple[str, ...] = ()  # the page in other languages
+    feeds: tuple[str, ...] = ()
+    canonical: str = ""  # the page under its right name, or where it redirects to
+    refusal: str = ""  # noindex, redirected or canonical-elsewhere; other refusals show only in the document
+    links: int = 0  # in the page, followed or not
+
+
+def outline(page: Page) -> Outline | None:
+    """The outline of an HTML page; None for all other bodies, and for those without a document."""
+    if not page.body or len(page.body) > bounds.BODY_BYTES or kind_of(page) != HTML:
+        return None
+    markup = decode(page.body, page.content_type).text[: bounds.MARKUP_CHARS]
+    document = turbohtml.parse(markup, positions=False, allow_declarative_shadow_roots=False)
+    found = Findings()
+    gather(document.select(_HEAD), found)
+    links = LinkSet((try_canonical(found.base, page.url) if found.base else None) or page.url)
+    reading = Reading()
+    head.routes(reading, found, links, page.fetched)
+    anchors = _anchors(document)
+    return _judged(page, reading, links, anchors)
+
+
+def outline_of(document: Document) -> Outline:
+    """The outline of what was read completely."""
+    followed = dict.fromkeys(link.url for link in document.links if link.followed)
+    return Outline(
+        tuple(followed),
+        () if document.nofollow else tuple(document.hreflang.values()),
+        () if document.nofollow else document.feeds,
+        document.canonical,
+        document.refusal,
+        len(document.links),
+    )
+
+
+def _judged(page: Page, reading: Reading, links: LinkSet, anchors: list[Element]) -> Outline:
+    directives = reading.robots | robots.from_headers(page.headers, page.fetched)
+    canonical = trusted_canonical(page, reading)
+    refusal = head_refusal(page, reading, directives, canonical)
+    itself = reading.redirect if refusal == "redirected" else canonical
+    if "nofollow" in directives:
+        return Outline((), (), (), itself, refusal, len(anchors))
+    followed = dict.fromkeys([reading.redirect] if reading.redirect else [])
+    for href in dict.fromkeys(map(_address, anchors)):
+        url = links.address(href) if href else None
+        if url is not None:
+            followed[url] = None
+            if len(followed) >= bounds.LINKS:
+                break
+    alternates = tuple(reading.hreflang.values())
+    return Outline(tuple(followed), alternates, tuple(reading.feeds), itself, refusal, len(anchors))
+
+
+def _anchors(document: turbohtml.Document) -> list[Element]:
+    """The links that the complete reading would take: not those inside objects and pictures, nor hidden in a line."""
+    found = document.select(_LINKS)
+    if document.select_one(_UNREAD) is not None:
+        found = [anchor for anchor in found if anchor.closest(_UNREAD) is None]
+    hidden: set[Node] = {element for element in document.select(tags.HIDING) if hides(element)}
+    if hidden:
+        found = [anchor for anchor in found if not _is_within(anchor, hidden)]
+    return found[: 4 * bounds.LINKS]
+
+
+def _is_within(anchor: Element, hidden: set[Node]) -> bool:
+    """Whether the link, or something of a line around it, is hidden; hidden blocks are read for their links."""
+    node: Node | None = anchor
+    while node is not None:
+        if node in hidden and isinstance(node, Element) and node.tag not in tags.BLOCKS:
+            return True
+        node = node.parent
+    return False
+
+
+def _address(anchor: Element) -> str:
+    """What a link names, without the place on that page; nothing where it stays there, or is not to be followed."""
+    attribute = anchor.attr
+    relations = attribute("rel")
+    if relations and not _UNFOLLOWED.isdisjoint(relations.lower().split()):
+        return ""
+    href = attribute("href") if anchor.tag == "a" else attribute("src") or attribute("href")
+    return href.partition("#")[0].strip() if href else ""
