@@ -112,6 +112,7 @@ class FakePanels:
                 "delay": 1.0 + place, "failures": place % 3, "reason": "timeout" if place % 3 else "",
                 "sentence": "the server took longer than the limit" if place % 3 else "", "ip": "192.0.2.1",
                 "last_visit": 1_763_240_000.0, "next_visit": 1_763_240_060.0, "due_in": 60.0, "active": place == 0,
+                "preferred": place == 1, "blocked": place == 2,
             }
             for place, name in enumerate(names) if text in name
         ]  # fmt: skip
@@ -141,6 +142,10 @@ class FakePanels:
     def queries(self, query: str, profiles: tuple[str, ...] = ("",)) -> dict[str, Any]:
         chosen = [name or "periplus" for name in profiles]
         known = {"profiles": ["periplus", "bm25"], "chosen": chosen, "query": query, "queries": len(self.judged)}
+        known["counts"] = {
+            "asked": 1_234, "without_result": 56, "top": [{"query": "tide tables", "count": 40}],
+            "top_without_result": [{"query": "<img src=x onerror=alert(1)>", "count": 3}],
+        }  # fmt: skip
         if not query:
             return known
         words = WORD.findall(query)
@@ -212,6 +217,8 @@ class FakeBackend:
         self.error: Exception | None = None
         self.requests: list[SearchRequest] = []
         self.commands: list[str] = []
+        self.steered: list[tuple[str, str]] = []
+        self.options: dict[str, Any] = {}
         self.corrections: tuple[str, ...] = ()
         self.corrected: str | None = None
         self.degraded: tuple[str, ...] = ()
@@ -358,8 +365,16 @@ class FakeBackend:
         self._check()
         self.commands.append(name)
 
-    def start(self, seeds: list[str]) -> list[str]:
+    def steer(self, action: str, target: str) -> int:
         self._check()
+        if target == "nowhere.test":
+            raise NotFound(f"nothing is known of {target}; start a crawl there first")
+        self.steered.append((action, target))
+        return 1
+
+    def start(self, seeds: list[str], options: dict[str, Any] | None = None) -> list[str]:
+        self._check()
+        self.options = dict(options or {})
         if "start" in self.commands:
             raise StorageBusy("a crawl is under way; stop it first, or wait for its end")
         self.commands.append("start")

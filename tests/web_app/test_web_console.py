@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,3 +140,79 @@ def test_curves_stay_in_their_box(values, log):
 @pytest.mark.parametrize("values", [[], [1.0], [1.0, float("nan")], [1.0, float("inf")]])
 def test_no_curve_where_there_is_none(values):
     assert curve(values) is None
+
+
+# What an operator does to hosts, addresses, workers and crawls
+
+
+def pressed(client, path, back="/console/hosts", **fields):
+    return client.post(path, urlencode({"back": back, **fields}).encode())
+
+
+@pytest.mark.parametrize("action", ["recrawl", "boost", "block", "unblock", "remove"])
+def test_hosts_and_addresses_are_steered(client, backend, action):
+    answer = pressed(client, f"/console/steer/{action}", target="tides.test", back="/console/hosts?order=pages")
+
+    assert backend.steered == [(action, "tides.test")]
+    assert answer.headers["location"] == f"/console/hosts?order=pages&done={action}&target=tides.test"
+    told = client.get(answer.headers["location"]).text
+    assert '<b class="address">tides.test</b>' in told
+
+
+def test_steering_says_what_is_wrong(client, backend):
+    assert pressed(client, "/console/steer/paint", target="tides.test").status == 404
+    assert pressed(client, "/console/steer/block").status == 400
+    assert pressed(client, "/console/steer/recrawl", target="nowhere.test").status == 404
+    assert backend.steered == []
+    away = pressed(client, "/console/steer/block", back="//evil.test/", target="a.test").headers["location"]
+    assert away.startswith("/console?")
+
+
+def test_a_crawl_is_started_with_its_scope(client, backend):
+    answer = pressed(
+        client, "/console/crawl/start", seeds="http://a.test/\nhttp://b.test/", scope="host", max_pages="50"
+    )
+
+    assert answer.status == 303
+    assert backend.options == {"scope": "host", "max_pages": 50}
+    assert "http://a.test/ and 1 more" in client.get(answer.headers["location"]).text
+    assert pressed(client, "/console/crawl/start", seeds="http://a.test/").status == 409  # one is under way
+    assert pressed(client, "/console/crawl/start", seeds="  ").status == 400
+    assert pressed(client, "/console/crawl/start", seeds="http://a.test/", max_pages="many").status == 400
+
+
+def test_a_worker_is_restarted_from_the_console_and_the_api(client, backend):
+    assert pressed(client, "/console/crawl/workers/3/restart").headers["location"].startswith("/console?done=restart")
+    assert client.post("/api/v1/crawl/workers/4/restart").json == {"command": "restart", "accepted": True}
+    assert backend.commands == ["restart 3", "restart 4"]
+    assert client.post("/api/v1/crawl/workers/x/restart").status == 400
+
+
+def test_counts_of_queries_are_shown_as_text(client):
+    page = client.get("/console/queries").text
+
+    assert "1\u202f234 searches" in page
+    assert "&lt;img src=x onerror" in page
+    assert client.get("/console/queries.json").json["counts"]["top"] == [{"query": "tide tables", "count": 40}]
+
+
+ACTIONS = (
+    "/console/steer/block",
+    "/console/crawl/start",
+    "/console/crawl/stop",
+    "/console/crawl/workers/1/restart",
+    "/console/judge",
+)
+
+
+@pytest.mark.parametrize("path", ACTIONS)
+def test_strangers_and_other_sites_cannot_press_buttons(client, guarded, backend, path):
+    body = b"target=tides.test&seeds=http://a.test/&text=tide"
+    token = guarded.app.state.gate.token
+
+    assert guarded.post(path, body).status == 401
+    assert guarded.post(path, body, cookie="operator=wrong").status == 401
+    assert client.post(path, body, origin="https://evil.test").status == 403
+    assert guarded.post(path, body, cookie=f"operator={token}", sec_fetch_site="cross-site").status == 403
+    assert (backend.steered, backend.commands, backend.panels.judged) == ([], [], {})
+    assert guarded.post(path, body, cookie=f"operator={token}", sec_fetch_site="same-origin").status == 303

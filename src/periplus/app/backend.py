@@ -10,7 +10,9 @@ import msgspec
 from periplus import __version__, addresses
 from periplus.app.icons import stored_icon
 from periplus.app.panels import CollectionPanels
+from periplus.app.query_counts import QueryCounts
 from periplus.app.starting import CrawlStarter
+from periplus.app.steering import Steering
 from periplus.crawl import host_report
 from periplus.graph import RankStore
 
@@ -26,11 +28,16 @@ class CollectionBackend:
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
-        self.panels = CollectionPanels(collection)
+        self._counts = QueryCounts(on=collection.settings.search.past_queries)
+        self.panels = CollectionPanels(collection, self._counts)
         self._starter = CrawlStarter(collection)
+        self._steering = Steering(collection, self._starter)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
-        return self._collection.engine.search(request)
+        answer = self._collection.engine.search(request)
+        if request.page == 1:
+            self._counts.add(request.query, found=bool(answer.total.value))
+        return answer
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         return self._collection.suggest(text, limit)
@@ -107,8 +114,11 @@ class CollectionBackend:
     def command(self, name: str) -> None:
         self._collection.command(name)
 
-    def start(self, seeds: list[str]) -> list[str]:
-        return self._starter.start(seeds)
+    def start(self, seeds: list[str], options: dict[str, Any] | None = None) -> list[str]:
+        return self._starter.start(seeds, options)
+
+    def steer(self, action: str, target: str) -> int:
+        return self._steering.steer(action, target)
 
     def add_page(self, url: str) -> str:
         return self._starter.add(url)

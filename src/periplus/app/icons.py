@@ -25,9 +25,9 @@ def stored_icon(collection: Collection, host: str) -> bytes | None:
     if not wanted:
         return None
     places = ", ".join("?" * len(wanted))
-    sql = f"SELECT file, place, length FROM urls WHERE key IN ({places}) AND length > 0 AND reason = ''"  # noqa: S608
+    sql = f"SELECT file, place, length FROM urls WHERE host = ? AND key IN ({places}) AND length > 0"  # noqa: S608
     with collection.database.read() as tx:
-        row = tx.row(sql, tuple(addresses.key(url) for url in wanted))
+        row = tx.row(sql, (addresses.host_key(addresses.host(wanted[0])), *map(addresses.key, wanted)))
     if row is None:
         return None
     try:

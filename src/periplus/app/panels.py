@@ -13,6 +13,7 @@ import msgspec
 from periplus import crawl, settings
 from periplus.app.debugging import debug
 from periplus.app.judging import Judgements
+from periplus.app.query_counts import QueryCounts
 from periplus.graph import RankStore
 from periplus.index import IndexStore
 from periplus.reasons import REASONS, sentence
@@ -43,8 +44,9 @@ ORDERS = {
 class CollectionPanels:
     """Fulfils ``web.backend.Panels``; every call may come from any thread."""
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Collection, counts: QueryCounts | None = None) -> None:
         self._collection = collection
+        self._counts = counts or QueryCounts()
         self._judgements = Judgements(collection.files)
 
     # The crawl
@@ -74,7 +76,8 @@ class CollectionPanels:
         ranking = ORDERS.get(order, ORDERS["queue"])
         sql = (
             "SELECT name, queued, pages, requests, delay, failures, reason, ip, last_at,"  # noqa: S608 - order is ours
-            " CASE WHEN active > 0 THEN ready_at ELSE next_at END, active"
+            " CASE WHEN active > 0 THEN ready_at ELSE next_at END, active, level,"
+            " EXISTS (SELECT 1 FROM removed WHERE target = hosts.name)"
             f" FROM hosts WHERE name LIKE ? ESCAPE '!' ORDER BY {ranking} LIMIT ?"
         )
         with self._collection.database.read() as tx:
@@ -174,7 +177,8 @@ class CollectionPanels:
     def queries(self, query: str, profiles: tuple[str, ...] = ("",)) -> dict[str, Any]:
         """How one query is read and answered, by each profile."""
         judged = self._judgements.all()
-        return {**debug(self._collection, query, profiles), "judged": judged.get(query, {}), "queries": len(judged)}
+        kept = {"judged": judged.get(query, {}), "queries": len(judged), "counts": self._counts.shown()}
+        return {**debug(self._collection, query, profiles), **kept}
 
     def judge(self, query: str, document: str, grade: int | None) -> None:
         """Keep how well a document answers a query, or with no grade forget it."""
@@ -214,7 +218,7 @@ def _tail(tx: Transaction) -> int:
 
 
 def _host(row: tuple[Any, ...], budget: int) -> dict[str, Any]:
-    name, queued, pages, requests, delay, failures, reason, ip, last_at, next_at, active = row
+    name, queued, pages, requests, delay, failures, reason, ip, last_at, next_at, active, level, blocked = row
     planned = float(next_at)
     return {
         "host": str(name),
@@ -231,6 +235,8 @@ def _host(row: tuple[Any, ...], budget: int) -> dict[str, Any]:
         "next_visit": planned if planned < NEVER else 0.0,
         "due_in": max(0.0, planned - time.time()) if planned < NEVER else None,
         "active": bool(active),
+        "preferred": level == 0,
+        "blocked": bool(blocked),
     }
 
 

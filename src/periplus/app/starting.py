@@ -6,13 +6,13 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from periplus import addresses, crawl
+from periplus import addresses, crawl, settings
 from periplus.app.children import Child
 from periplus.app.collection import Collection
 from periplus.errors import StorageBusy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 BUSY = ("running", "paused", "stopping")
 
@@ -25,16 +25,32 @@ class CrawlStarter:
         self._lock = threading.Lock()
         self._child: Child | None = None
 
-    def start(self, seeds: Sequence[str]) -> list[str]:
-        """Crawl from ``seeds`` in a process of its own; gives them back in the spelling that is used."""
+    def start(self, seeds: Sequence[str], options: Mapping[str, Any] | None = None) -> list[str]:
+        """Crawl from ``seeds`` in a process of its own; gives them back in the spelling that is used.
+
+        ``options`` are names of crawl settings, for this crawl only.
+        """
         listed = crawl.canonical_seeds(seeds)
+        flags = self._collection.flags | {f"crawl.{name}": value for name, value in (options or {}).items()}
+        settings.load(self._collection.folder, flags)  # says what is wrong before anything starts
         with self._lock:
-            if crawl.status(self._collection.database).state in BUSY:
+            if self._is_busy():
                 raise StorageBusy("a crawl is under way; stop it first, or wait for its end")
-            arguments = (str(self._collection.folder), self._collection.flags, listed)
-            self._child = Child("crawler", crawl_once, arguments, lambda _: None)
-            self._child.start()
+            self._begin(flags, listed)
         return listed
+
+    def go_on(self) -> None:
+        """Visit what is due, unless a crawl is under way, which does so by itself."""
+        with self._lock:
+            if not self._is_busy():
+                self._begin(self._collection.flags, [])
+
+    def _is_busy(self) -> bool:
+        return crawl.status(self._collection.database).state in BUSY
+
+    def _begin(self, flags: dict[str, Any], seeds: list[str]) -> None:
+        self._child = Child("crawler", crawl_once, (str(self._collection.folder), flags, seeds), lambda _: None)
+        self._child.start()
 
     def add(self, url: str) -> str:
         """Crawl one address now; ``known`` when the crawl has it already, which visits it when it is due."""

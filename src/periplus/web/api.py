@@ -19,6 +19,7 @@ from periplus.web.operations import (
     PREFIX,
     AnalyzeAnswer,
     CommandAnswer,
+    CrawlOrder,
     CrawlStarted,
     Operation,
     PageAdded,
@@ -56,6 +57,8 @@ def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         request.app.state.gate.check_scope(request, operation.scope)
         values = read(operation.parameters, request.query_params.multi_items())
+        if operation.places:
+            values |= read(operation.places, request.path_params.items())
         if operation.body is not None:
             values["body"] = _body(await request.body(), operation.body)
         run = request.app.state.pool.run if operation.name in QUICK else run_in_threadpool
@@ -139,7 +142,13 @@ def status(backend: Backend, _values: dict[str, Any]) -> dict[str, Any]:
 
 
 def start(backend: Backend, values: dict[str, Any]) -> CrawlStarted:
-    return CrawlStarted(backend.start(values["body"].seeds), f"{PREFIX}/status")
+    order: CrawlOrder = values["body"]
+    return CrawlStarted(backend.start(order.seeds, order.options()), f"{PREFIX}/status")
+
+
+def restart(backend: Backend, values: dict[str, Any]) -> CommandAnswer:
+    backend.command(f"restart {values['number']}")
+    return CommandAnswer("restart")
 
 
 def add_page(backend: Backend, values: dict[str, Any]) -> PageAdded:
@@ -164,6 +173,7 @@ _HANDLERS: dict[str, Handler] = {
     "analyze": analyze,
     "status": status,
     "start": start,
+    "restart": restart,
     "add_page": add_page,
     **{name: command(name) for name in COMMANDS},
 }

@@ -11,6 +11,7 @@ All calls block and may be made from several threads at once; the app runs them 
 * ``bot_report``: ``host``, and what the journal knows of our visits there.
 * ``cached``: ``title``, ``text`` (paragraphs parted by newlines), ``fetched``, ``language``; None when the page is
   unknown or asks not to be kept.
+* ``start``: ``options`` are names of crawl settings (``scope``, ``max_pages``, ``max_depth``) for this crawl only.
 * ``panels``: what ``app.panels`` documents; a panel leaves out what its backend does not know.
 """
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
 
 COMMANDS = ("pause", "resume", "stop")
+ACTIONS = ("recrawl", "boost", "block", "unblock", "remove")
 
 
 class Panels(Protocol):
@@ -56,5 +58,6 @@ class Backend(Protocol):
     def icon(self, host: str) -> bytes | None: ...  # the picture of a site, when our own store holds one
     def ready(self) -> bool: ...
     def command(self, name: str) -> None: ...
-    def start(self, seeds: list[str]) -> list[str]: ...  # raises StorageBusy while a crawl runs
+    def start(self, seeds: list[str], options: dict[str, Any] | None = None) -> list[str]: ...  # or StorageBusy
+    def steer(self, action: str, target: str) -> int: ...  # one of ACTIONS on a host or an address
     def add_page(self, url: str) -> str: ...  # "queued", or "known" when the crawl has it already

@@ -7,7 +7,7 @@ of the backend and the checked parameters, and shown by the template of its name
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from msgspec import Struct
 from starlette.concurrency import run_in_threadpool
@@ -19,9 +19,10 @@ from starlette.routing import Route
 from periplus.errors import UsageError
 from periplus.web.access import COOKIE
 from periplus.web.api import json_response
-from periplus.web.backend import COMMANDS
+from periplus.web.backend import ACTIONS, COMMANDS
 from periplus.web.parameters import Parameter, read_lenient
 from periplus.web.rendering import page
+from periplus.web.themes import own_path
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,6 +37,16 @@ if TYPE_CHECKING:
 
 DAY = 86_400
 GRADES = {"": "no judgement", "0": "0 not relevant", "1": "1 a little", "2": "2 relevant", "3": "3 just right"}
+SENTENCES = {  # what an action did, told on the page that it leads back to
+    "recrawl": "is visited again as soon as its gap allows",
+    "boost": "comes before other hosts from now on",
+    "block": "is not asked for any more; what is stored of it leaves the index with the next crawl",
+    "unblock": "may be visited again",
+    "remove": "is taken out of archive, documents and index, and is never asked for again",
+    "start": "is where the crawl begins",
+    "restart": "is the number of the worker that starts again",
+}
+MAX_SEEDS = 1_000
 HOST_ORDERS = ("queue", "requests", "pages", "errors", "next", "name")
 
 
@@ -91,6 +102,7 @@ class Panel(Struct, frozen=True):
         return "/console" if self.name == "overview" else f"/console/{self.name}"
 
 
+_DONE = (Parameter("done", maximum=20), Parameter("target"))
 _LIMIT = Parameter("limit", "integer", "rows, at most", 100, minimum=1, maximum=1_000)
 
 PANELS = (
@@ -129,7 +141,10 @@ def routes() -> list[Route]:
     return [
         *(Route(panel.path, _shown(panel), name=f"console-{panel.name}") for panel in PANELS),
         *(Route(f"{panel.path}.json", _as_json(panel)) for panel in PANELS),
+        Route("/console/crawl/start", start, methods=["POST"]),
+        Route("/console/crawl/workers/{number:int}/restart", restart, methods=["POST"]),
         Route("/console/crawl/{name}", command, methods=["POST"]),
+        Route("/console/steer/{action}", steer, methods=["POST"]),
         Route("/console/judge", judge, methods=["POST"]),
         Route("/console/qrels.tsv", qrels),
         Route("/console/queries.tsv", judged_queries),
@@ -146,7 +161,16 @@ def _shown(panel: Panel) -> Endpoint:
         if "key" in request.query_params:
             return _enter(request, request.query_params["key"])
         values, data = await _read(panel, request)
-        context = {"menu": MENU, "panel": panel, "values": values, "data": data, "commands": COMMANDS, "grades": GRADES}
+        done = read_lenient(_DONE, request.query_params.multi_items())
+        context = {
+            "menu": MENU,
+            "panel": panel,
+            "values": values,
+            "data": data,
+            "commands": COMMANDS,
+            "grades": GRADES,
+            "done": {**done, "sentence": SENTENCES.get(done["done"], "")},
+        }
         return page(request, f"console-{panel.name}.html", context)
 
     return endpoint
@@ -183,6 +207,55 @@ async def command(request: Request) -> Response:
         raise HTTPException(404, f"no command {name!r}")
     await run_in_threadpool(request.app.state.backend.command, name)
     return RedirectResponse("/console", 303)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The operator's form: the last value of every field."""
+    _gate(request).check(request)
+    given = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+    return {name: values[-1].strip() for name, values in given.items()}
+
+
+def _back(path: str, done: str, target: str) -> Response:
+    """To a panel of the console, which tells what was done."""
+    parts = urlsplit(own_path(path))
+    known = parts.path if parts.path.startswith("/console") else "/console"
+    kept = [(name, value) for name, value in parse_qsl(parts.query) if name not in ("done", "target")]
+    return RedirectResponse(f"{known}?{urlencode([*kept, ('done', done), ('target', target[:500])])}", 303)
+
+
+async def steer(request: Request) -> Response:
+    """POST with ``target``, a host or an address, and ``back``, the panel to return to."""
+    form = await _form(request)
+    action = request.path_params["action"]
+    if action not in ACTIONS:
+        raise HTTPException(404, f"no action {action!r}")
+    target = form.get("target", "")
+    if not target:
+        raise UsageError("say which host or address is meant")
+    await run_in_threadpool(request.app.state.backend.steer, action, target)
+    return _back(form.get("back", "/console"), action, target)
+
+
+async def restart(request: Request) -> Response:
+    _gate(request).check(request)
+    number = request.path_params["number"]
+    await run_in_threadpool(request.app.state.backend.command, f"restart {number}")
+    return _back("/console", "restart", str(number))
+
+
+async def start(request: Request) -> Response:
+    """POST with ``seeds``, an address a line, and optionally ``scope``, ``max_pages`` and ``max_depth``."""
+    form = await _form(request)
+    seeds = form.get("seeds", "").split()
+    if not 1 <= len(seeds) <= MAX_SEEDS:
+        raise UsageError(f"give 1 to {MAX_SEEDS} addresses to start from, one a line")
+    options: dict[str, Any] = {"scope": form["scope"]} if form.get("scope") else {}
+    for name in ("max_pages", "max_depth"):
+        if form.get(name):
+            options[name] = Parameter(name, "integer", maximum=10**9).read_named(form[name])
+    listed = await run_in_threadpool(request.app.state.backend.start, seeds, options)
+    return _back("/console", "start", listed[0] if len(listed) == 1 else f"{listed[0]} and {len(listed) - 1} more")
 
 
 # Judgements

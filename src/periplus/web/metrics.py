@@ -5,6 +5,7 @@ Labels are bounded: the route's pattern (never the address asked for), known met
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -31,6 +32,9 @@ class Metrics:
             registry=self.registry,
         )
         self.running = Gauge("periplus_http_running", "Requests being answered now", registry=self.registry)
+        # With several server processes a scrape shows one of them; this says which.
+        process = Gauge("periplus_http_process", "The server process that answers", ("pid",), registry=self.registry)
+        process.labels(str(os.getpid())).set(1)
         self.running.set_function(lambda: self._under_way)
         self._under_way = 0
         self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}  # found once, not a request

@@ -54,7 +54,10 @@ def _operation(
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "parameters": [_parameter(parameter) for parameter in operation.parameters],
+        "parameters": [
+            *(_parameter(parameter, "path") for parameter in operation.places),
+            *(_parameter(parameter) for parameter in operation.parameters),
+        ],
         "responses": {
             str(operation.status): {"description": "done", "content": _content(operation, schema)},
             "default": failed,
@@ -63,7 +66,7 @@ def _operation(
     if body is not None:
         described["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
     if operation.scope:
-        open_to_all = [] if operation.scope in GUARDED else [{}]
+        open_to_all: list[dict[str, Any]] = [] if operation.scope in GUARDED else [{}]
         described["security"] = [*open_to_all, {"key": [operation.scope]}, {"operator": []}]
     return described
 
@@ -79,10 +82,10 @@ def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
+def _parameter(parameter: Parameter, place: str = "query") -> dict[str, Any]:
     return {
         "name": parameter.name,
-        "in": "query",
+        "in": place,
         "required": parameter.required,
         "description": parameter.help,
         "schema": _schema(parameter),
@@ -92,7 +95,7 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 def _schema(parameter: Parameter) -> dict[str, Any]:
     if parameter.kind == "integer":
         bounds = {"minimum": parameter.minimum, "maximum": parameter.maximum}
-        return {"type": "integer", **bounds, "default": parameter.default}
+        return {"type": "integer", **bounds, **({} if parameter.required else {"default": parameter.default})}
     if parameter.kind == "flag":
         return {"type": "integer", "enum": [0, 1], "default": 0}
     if parameter.kind == "choice":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -41,6 +41,14 @@ class CommandAnswer(Struct, frozen=True):
 
 class CrawlOrder(Struct, frozen=True, forbid_unknown_fields=True):
     seeds: Annotated[list[Address], Meta(min_length=1, max_length=MAX_SEEDS)]
+    scope: Literal["host", "site", "any"] | None = None
+    max_pages: Annotated[int, Meta(ge=0)] | None = None
+    max_depth: Annotated[int, Meta(ge=0)] | None = None
+
+    def options(self) -> dict[str, Any]:
+        """The settings of this crawl that were given."""
+        given = {"scope": self.scope, "max_pages": self.max_pages, "max_depth": self.max_depth}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class CrawlStarted(Struct, frozen=True):
@@ -68,6 +76,7 @@ class Operation(Struct, frozen=True):
     scope: str = ""  # of keys; "crawl" also opens with the operator's key only, "" is open to all
     status: int = 200
     body: Any = None  # a struct that the JSON body must be
+    places: tuple[Parameter, ...] = ()  # parameters that stand in the path
 
 
 _QUERY = Parameter("q", help="the query, as typed", required=True)
@@ -181,6 +190,17 @@ OPERATIONS = (
         )
         for name in COMMANDS
         if name != "stop"
+    ),
+    Operation(
+        "restart",
+        f"{PREFIX}/crawl/workers/{{number}}/restart",
+        "Restart one worker of the crawl",
+        (),
+        CommandAnswer,
+        "POST",
+        scope="crawl",
+        status=202,
+        places=(Parameter("number", "integer", "the worker's number", required=True, minimum=0, maximum=10**9),),
     ),
 )
 

@@ -39,6 +39,10 @@ class Parameter(Struct, frozen=True):
         """The value of ``text``; raises ValueError with the half sentence that follows the parameter's name."""
         return _READERS[self.kind](self, text)
 
+    def read_named(self, text: str) -> Any:
+        """The value of ``text``; raises UsageError with a whole sentence."""
+        return _value(self, text)
+
 
 def read(parameters: Sequence[Parameter], pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Strict reading of a query string's ``pairs``; every parameter is in the answer."""
@@ -51,7 +55,7 @@ def read(parameters: Sequence[Parameter], pairs: Iterable[tuple[str, str]]) -> d
             raise UsageError(f"parameter {name!r} was given twice; give it once")
         values[name] = _value(known[name], text)
     for parameter in parameters:
-        if parameter.required and not values.get(parameter.name):
+        if parameter.required and values.get(parameter.name) in (None, ""):
             raise UsageError(f"parameter {parameter.name!r} is missing; {parameter.help}")
     return {parameter.name: values.get(parameter.name, parameter.default) for parameter in parameters}
 

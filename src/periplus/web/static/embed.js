@@ -28,7 +28,6 @@ const form = make("form", { action: `${server}/search`, method: "get", target })
 form.setAttribute("role", "search");
 const input = make("input", { name: "q", type: "search", required: true, maxLength: 2000, placeholder, dir: "auto" });
 input.setAttribute("aria-label", label);
-input.setAttribute("list", "suggestions");
 input.autocomplete = "off";
 const list = make("datalist", { id: "suggestions" });
 form.append(input, list);
@@ -51,6 +50,7 @@ async function complete() {
   }
 }
 if (script.dataset.complete !== undefined) {
+  input.setAttribute("list", "suggestions");
   input.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(complete, 120);
