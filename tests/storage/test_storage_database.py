@@ -396,3 +396,17 @@ def test_a_connection_that_breaks_inside_a_block_is_an_error_of_ours(postgres_ad
             tx.execute("SELECT pg_terminate_backend(pg_backend_pid())")
         with database.read() as tx:
             assert tx.value("SELECT count(*) FROM meta") == 0
+
+
+def test_many_new_rows_of_every_type_arrive_as_few_do(database):
+    """From some number of rows on, PostgreSQL gets them by COPY."""
+    columns = ("key", "word", "number", "part")
+    rows = [(n, "tab\t, line\n, \\N and ü", n / 3, None if n % 2 else n) for n in range(-600, 600)]
+    with database.write() as tx:
+        tx.execute("CREATE TABLE many (key BIGINT PRIMARY KEY, word TEXT, number DOUBLE PRECISION, part BIGINT)")
+        assert tx.insert_new("many", columns, rows[:3], "key") == [-600, -599, -598]
+        assert len(tx.insert_new("many", columns, rows[:800], "key")) == 797
+        assert len(tx.insert_new("many", columns, [*rows, *rows], "key")) == 400
+    with database.write() as tx:
+        assert tx.insert_new("many", columns, rows, "key") == []
+        assert tx.rows("SELECT key, word, number, part FROM many ORDER BY key") == rows

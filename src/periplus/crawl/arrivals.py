@@ -23,6 +23,18 @@ IN_LIST = 500  # values of one IN (…)
 HEAD_START = 10.0  # seconds by which the highest rank (1) comes earlier among hosts that wait; never before ready_at
 _INSERT = f"INSERT INTO urls ({', '.join(NEW_COLUMNS)}) VALUES ({', '.join('?' * len(NEW_COLUMNS))})"  # noqa: S608
 _COME_FORWARD = "UPDATE hosts SET next_at = ready_at - rank * ? WHERE key = ? AND next_at > ready_at"
+# The same on PostgreSQL, all in one statement each; LIMIT keeps it from reading the whole table for a join.
+_KNOWN = (
+    "SELECT u.host, u.key FROM unnest(CAST(? AS bigint[]), CAST(? AS bigint[])) AS asked (host, key) CROSS JOIN LATERAL"
+    " (SELECT host, key FROM urls WHERE urls.host = asked.host AND urls.key = asked.key LIMIT 1) AS u"
+)
+_ADD_QUEUED = (
+    "UPDATE hosts SET queued = queued + given.count"
+    " FROM unnest(CAST(? AS bigint[]), CAST(? AS bigint[])) AS given (key, count) WHERE hosts.key = given.key"
+)
+_ALL_COME_FORWARD = (
+    "UPDATE hosts SET next_at = ready_at - rank * ? WHERE key = ANY(CAST(? AS bigint[])) AND next_at > ready_at"
+)
 _INSERT_PLAIN = (
     "INSERT INTO urls (key, url, host, depth, priority, parent, found_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, 0)"
 )
@@ -65,6 +77,14 @@ class Arrivals:
             _insert(tx, kept, hosts, now)
         _count(tx, fresh, hosts, result)
 
+    def lock_hosts(self, tx: Transaction, names: dict[int, str], others: Iterable[int]) -> None:
+        """Where writers run side by side: keep these hosts as they are, made when missing, in one order for all."""
+        keys = sorted({*names, *others})
+        sql = "SELECT key FROM hosts WHERE key = ANY(CAST(? AS bigint[]))"
+        there = {key for (key,) in tx.rows(sql, (number_list(names),))}
+        self.ensure_hosts(tx, {key: name for key, name in names.items() if key not in there})
+        tx.rows(f"{sql} ORDER BY key{tx.row_lock}", (number_list(keys),))
+
     def ensure_hosts(self, tx: Transaction, names: dict[int, str]) -> None:
         columns = ("key", "name", "site", "part", "level", "next_at")
         rows = [
@@ -100,6 +120,9 @@ class Arrivals:
 
 def known_of(tx: Transaction, places: Sequence[Place]) -> Iterator[Place]:
     """Those that are in the table already; best asked in order."""
+    if tx.row_lock:
+        yield from tx.rows(_KNOWN, (number_list(host for host, _ in places), number_list(key for _, key in places)))
+        return
     for start in range(0, len(places), IN_LIST):
         part = places[start : start + IN_LIST]
         yield from tx.rows(_known_sql(len(part)), [number for place in part for number in place])
@@ -150,8 +173,18 @@ def _count(tx: Transaction, fresh: list[Found], hosts: dict[str, int], result: C
     result.queued = sum(added.values())
     result.hosts = set(added)
     rows = sorted(added.items())
+    if tx.row_lock:
+        keys = number_list(added)
+        tx.execute(_ADD_QUEUED, (keys, number_list(added.values())))
+        tx.execute(_ALL_COME_FORWARD, (HEAD_START, keys))
+        return
     tx.executemany("UPDATE hosts SET queued = queued + ? WHERE key = ?", [(count, host) for host, count in rows])
     tx.executemany(_COME_FORWARD, [(HEAD_START, host) for host, _ in rows])  # apart: few do, and an index is in it
+
+
+def number_list(numbers: Iterable[int]) -> str:
+    """As PostgreSQL reads an array."""
+    return f"{{{','.join(map(str, numbers))}}}"
 
 
 def marks(values: Sequence[object]) -> str:

@@ -243,11 +243,9 @@ class Frontier:
         """Where writers run side by side, all take the rows that they share in one order, so that none deadlocks."""
         if not tx.row_lock:
             return
-        names = {addresses.host_key(one.host): one.host for one in _named(bundle)}
-        self._arrivals.ensure_hosts(tx, names)
-        keys = sorted({*names, *bundle.hosts, *bundle.resting, *(item.row.host for item in bundle.visited)})
-        for part in parts_of(keys):
-            tx.rows(f"SELECT key FROM hosts WHERE key IN ({marks(part)}) ORDER BY key{tx.row_lock}", part)  # noqa: S608
+        names = {addresses.host_key(name): name for name in {one.host for one in _named(bundle)}}
+        others = {*bundle.hosts, *bundle.resting, *(item.row.host for item in bundle.visited)}
+        self._arrivals.lock_hosts(tx, names, others)
 
     def _mark_same(self, tx: Transaction, visited: list[Visited], result: Committed) -> None:
         """The content-seen test: a body that another address gave before makes this one a duplicate."""

@@ -54,6 +54,12 @@ class Backend(Protocol):
 
     def run_many(self, connection: Any, sql: str, rows: Iterable[Sequence[Any]]) -> None: ...
 
+    def insert_bulk(
+        self, connection: Any, table: str, columns: tuple[str, ...], rows: Sequence[Sequence[Any]], conflict: str
+    ) -> list[Row] | None:
+        """Insert what is new; the ``conflict`` columns of those rows. None where statements with values do better."""
+        ...
+
     def stream(self, connection: Any, sql: str, arguments: Sequence[Any], size: int) -> Iterator[Row]: ...
 
     def lock_migrations(self, connection: Any) -> None:

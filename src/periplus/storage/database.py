@@ -79,6 +79,10 @@ class Transaction:
 
     def insert_new(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], conflict: str) -> list[Any]:
         """Insert the rows whose ``conflict`` column has a new value; these values (of several columns: tuples)."""
+        with self._guarded():
+            found = self._backend.insert_bulk(self._connection, table, tuple(columns), rows, conflict)
+        if found is not None:
+            return [key[0] if len(key) == 1 else key for key in found]
         width = len(columns)
         most = max(1, min(INSERT_ROWS, self._backend.most_parameters // width))
         fresh: list[Any] = []

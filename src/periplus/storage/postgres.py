@@ -7,6 +7,7 @@ write is READ COMMITTED, so a statement that depends on a row nobody may change 
 from __future__ import annotations
 
 import secrets
+import zlib
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from periplus.storage.backend import Row
 
 CONNECT_SECONDS = 10
+ROWS_TO_COPY = 300  # from so many on, COPY is quicker than values in a statement
 MIGRATION_LOCK = 0x5045_5249  # any number, the same in every version
 _BUSY = (
     pg.LockNotAvailable,
@@ -113,6 +115,35 @@ class PostgresBackend:
     def run_many(self, connection: psycopg.Connection[Row], sql: str, rows: Iterable[Sequence[Any]]) -> None:
         with connection.cursor() as cursor:
             cursor.executemany(numbered(sql), rows)
+
+    def insert_bulk(
+        self,
+        connection: psycopg.Connection[Row],
+        table: str,
+        columns: tuple[str, ...],
+        rows: Sequence[Sequence[Any]],
+        conflict: str,
+    ) -> list[Row] | None:
+        """By COPY into a table of this connection's own, which is empty again when the transaction ends."""
+        if len(rows) < ROWS_TO_COPY:
+            return None
+        names = ", ".join(columns)
+        staging = f"incoming_{table}_{zlib.crc32(names.encode()):08x}"
+        with connection.cursor() as cursor:
+            if cursor.execute("SELECT to_regclass($1)", (f"pg_temp.{staging}",)).fetchone() == (None,):
+                cursor.execute(
+                    f"CREATE TEMP TABLE {staging} ON COMMIT DELETE ROWS AS SELECT {names} FROM {table} WITH NO DATA"  # noqa: S608
+                )
+            with cursor.copy(f"COPY {staging} ({names}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+            cursor.execute(
+                f"INSERT INTO {table} ({names}) SELECT {names} FROM {staging}"  # noqa: S608 (names come from code)
+                f" ON CONFLICT ({conflict}) DO NOTHING RETURNING {conflict}"
+            )
+            found = cursor.fetchall()
+            cursor.execute(f"TRUNCATE {staging}")  # another bulk may follow in the same transaction
+            return found
 
     def stream(
         self, connection: psycopg.Connection[Row], sql: str, arguments: Sequence[Any], size: int

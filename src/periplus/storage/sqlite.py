@@ -124,6 +124,16 @@ class SqliteBackend:
     def run_many(self, connection: sqlite3.Connection, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         connection.executemany(sql, rows)
 
+    def insert_bulk(
+        self,
+        connection: sqlite3.Connection,
+        table: str,
+        columns: tuple[str, ...],
+        rows: Sequence[Sequence[Any]],
+        conflict: str,
+    ) -> list[Row] | None:
+        return None
+
     def stream(self, connection: sqlite3.Connection, sql: str, arguments: Sequence[Any], size: int) -> Iterator[Row]:
         with contextlib.closing(connection.execute(sql, arguments)) as cursor:
             cursor.arraysize = size
