@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w+")
 
 def marked(text: str, spans: Iterable[Sequence[int]]) -> Markup:
     """``text`` escaped, with ``<mark>`` around each span."""
-    return Markup("").join(_pieces(text, spans))
+    return Markup("".join(_pieces(text, spans)))  # noqa: S704 - every piece is escaped
 
 
 def mark_words(text: str, query: str) -> Markup:
@@ -28,12 +28,12 @@ def mark_words(text: str, query: str) -> Markup:
     return marked(text, [found.span() for found in _WORD.finditer(text) if found.group().casefold() in wanted])
 
 
-def _pieces(text: str, spans: Iterable[Sequence[int]]) -> Iterator[Markup]:
+def _pieces(text: str, spans: Iterable[Sequence[int]]) -> Iterator[str]:
     done = 0
     for span in sorted((span[0], span[1]) for span in spans):
         start, end = max(span[0], done), min(span[1], len(text))
         if start < end:
             yield escape(text[done:start])
-            yield Markup("<mark>{}</mark>").format(text[start:end])
+            yield f"<mark>{escape(text[start:end])}</mark>"
             done = end
     yield escape(text[done:])
