@@ -40,6 +40,7 @@ SERVER_CORE, CLIENT_CORE = 0, 1
 def read_options() -> argparse.Namespace:
     options = argparse.ArgumentParser(prog="bench-serve", description=__doc__)
     options.add_argument("--documents", type=Path, required=True, help="documents as .jsonl: id, url, title, text")
+    options.add_argument("--collection", type=Path, help="a collection of the same documents that is there already")
     options.add_argument("--queries", type=Path, default=QUERIES, help="one query a line")
     options.add_argument("--seconds", type=int, default=20, help="of one round")
     options.add_argument("--quick", action="store_true", help="rounds of 3 seconds")
@@ -48,9 +49,9 @@ def read_options() -> argparse.Namespace:
     return options.parse_args()
 
 
-def prepared(documents: Path) -> tuple[Path, Path]:
+def prepared(documents: Path, collection: Path | None = None) -> tuple[Path, Path]:
     """The collection and the peer's index of these documents, built once."""
-    ours, theirs = CACHE / f"{documents.stem}-periplus", CACHE / f"{documents.stem}-tantivy"
+    ours, theirs = collection or CACHE / f"{documents.stem}-periplus", CACHE / f"{documents.stem}-tantivy"
     if not (ours / "index" / "manifest.json").exists():
         from periplus.app import Collection
         from periplus.app.importing import import_paths
@@ -116,7 +117,7 @@ def contenders(ours: Path, theirs: Path) -> dict[str, tuple[tuple[str, ...], str
 def measured(options: argparse.Namespace) -> list[dict[str, Any]]:
     seconds = 3 if options.quick else options.seconds
     rows = []
-    for name, (arguments, path, few) in contenders(*prepared(options.documents)).items():
+    for name, (arguments, path, few) in contenders(*prepared(options.documents, options.collection)).items():
         if options.only and name not in options.only:
             continue
         with running(*arguments) as address:

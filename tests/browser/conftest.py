@@ -61,10 +61,12 @@ def open_context(chromium: Browser, address: str) -> Iterator[Callable[..., Brow
     made: list[BrowserContext] = []
     wrong: list[str] = []
 
-    def make(**options: object) -> BrowserContext:
+    def make(*, also: str = "", **options: object) -> BrowserContext:
+        """``also`` is the beginning of addresses that may be asked for besides the server's own."""
         context = chromium.new_context(**{"viewport": SIZES["wide"], "base_url": address, **options})
         context.set_default_timeout(30_000)
-        context.on("request", lambda request: request.url.startswith(address) or wrong.append(request.url))
+        allowed = (address, also) if also else (address,)
+        context.on("request", lambda request: request.url.startswith(allowed) or wrong.append(request.url))
         context.on("weberror", lambda error: wrong.append(str(error.error)))
         context.on("console", lambda message: message.type == "error" and wrong.append(message.text))
         made.append(context)

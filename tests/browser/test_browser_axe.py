@@ -11,7 +11,8 @@ MORE_PAGES = {
     "arabic": "/search?q=tide&lang=ar",
     "bot": "/about-bot",
     "inspect-empty": "/inspect",
-    "console-inspect": "/console/inspect?url=http://nowhere.test/",
+    "preferences-empty": "/preferences",
+    "done": "/console/hosts?done=block&target=tides.test",
 }
 
 

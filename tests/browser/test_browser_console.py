@@ -39,3 +39,75 @@ def test_hostile_addresses_run_no_script_in_the_console(page):
         page.locator("main").hover()
         assert page.title() != "pwned"
         assert page.locator('main a[href^="javascript:"]').count() == 0
+
+
+@pytest.fixture(params=["with scripts", "without scripts"])
+def any_page(request, open_context):
+    return open_context(java_script_enabled=request.param == "with scripts").new_page()
+
+
+def test_hosts_are_steered_from_their_menu(any_page, backend):
+    page = any_page
+    page.goto("/console/hosts")
+    for action in ("Recrawl", "Boost", "Block"):
+        page.locator("tr", has_text="harbours.test").locator(".acts summary").click()
+        page.get_by_role("button", name=f"{action}: harbours.test").click()
+        expect(page.get_by_role("status")).to_contain_text("harbours.test")
+    page.locator("tr", has_text="gang.test").locator(".acts summary").click()
+    page.get_by_role("button", name="Unblock: gang.test").click()
+    expect(page.get_by_role("status")).to_contain_text("may be visited again")
+
+    assert [action for action, _ in backend.steered] == ["recrawl", "boost", "block", "unblock"]
+
+
+def test_an_address_is_steered_from_the_inspector(any_page, backend):
+    page = any_page
+    page.goto("/console/inspect")
+    page.get_by_label("Address").fill("http://nowhere.test/x")
+    page.get_by_role("button", name="Inspect").click()
+    page.get_by_role("button", name="Recrawl").click()
+    expect(page.get_by_role("status")).to_contain_text("http://nowhere.test/x")
+    expect(page.get_by_role("button", name="Remove: http://nowhere.test/x")).to_be_hidden()  # asks first
+    page.locator(".sure summary").click()
+    page.get_by_role("button", name="Remove: http://nowhere.test/x").click()
+    expect(page.get_by_role("status")).to_contain_text("never asked for again")
+
+    assert backend.steered == [("recrawl", "http://nowhere.test/x"), ("remove", "http://nowhere.test/x")]
+
+
+def test_a_crawl_is_started_steered_and_a_worker_restarted(any_page, backend):
+    page = any_page
+    page.goto("/console")
+    page.get_by_text("Start a crawl").click()
+    page.get_by_label("Addresses to start from").fill("http://a.test/\nhttp://b.test/")
+    page.get_by_label("Follow links to").select_option("host")
+    page.get_by_label("Pages, at most").fill("50")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text("http://a.test/ and 1 more")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Restart worker 1").click()
+    expect(page.get_by_role("status")).to_contain_text("starts again")
+
+    assert backend.options == {"scope": "host", "max_pages": 50}
+    assert backend.commands == ["start", "pause", "restart 1"]
+
+
+def test_the_console_by_keyboard(page, backend):
+    page.goto("/console/hosts")
+    page.locator(".acts summary").first.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("status")).to_be_visible()
+    assert len(backend.steered) == 1
+
+
+def test_every_panel_is_reached_from_the_menu_and_as_json(page):
+    page.goto("/console")
+    for name in page.locator(".menu a").all_inner_texts():
+        page.locator(".menu a", has_text=name).click()
+        expect(page.locator('.menu [aria-current="page"]')).to_have_text(name)
+        expect(page.get_by_role("link", name="This panel as JSON")).to_be_visible()
+    page.goto("/console/events")
+    expect(page.get_by_role("cell", name="the disk is nearly full")).to_be_visible()

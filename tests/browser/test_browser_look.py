@@ -16,7 +16,13 @@ PAGES = {
     "explain": "/explain?q=tide+table&url=http://tides.test/tables/",
     "cached": "/cached?url=http://tides.test/tables/&q=tide",
     "about-bot": "/about-bot?host=harbours.test",
+    "lens": "/search?q=tide&lens=raise:tides.test,lower:charts.test",
+    "preferences": "/preferences?lens=pin:tides.test,block:hostile.test",
+    "similar": "/similar?url=http://tides.test/springs",
+    "embed": "/embed?site=harbours.test",
     "console": "/console",
+    "console-inspect": "/console/inspect?url=http://nowhere.test/",
+    "console-queries": "/console/queries",
     "hosts": "/console/hosts",
     "errors": "/console/errors",
     "queries": "/console/queries?text=tide&profile=periplus&beside=bm25",
@@ -81,6 +87,41 @@ def test_prints_without_the_furniture(page):
 
     assert not page.locator(".box").is_visible()
     assert page.locator(".hit").first.is_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "locale", "direction"),
+    [
+        ("arabic", "/search?q=tide", "ar", "rtl"),
+        ("arabic-preferences", "/preferences?lens=pin:tides.test", "ar", "rtl"),
+        ("chinese", "/search?q=港口的潮汐", "zh-CN", "ltr"),
+        ("german", "/search?q=tide", "de", "ltr"),
+    ],
+)
+@pytest.mark.parametrize("size", SIZES)
+def test_other_languages_fit(open_context, name, path, locale, direction, size):
+    page = open_context(locale=locale, viewport=SIZES[size]).new_page()
+    page.goto(path)
+    if path.startswith("/search"):
+        page.locator(".filter summary").first.click()
+    page.screenshot(path=SCREENSHOTS / f"{name}-light-{size}.png")
+
+    assert page.locator("html").get_attribute("dir") == direction
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the window"
+
+
+def test_menus_stay_inside_the_window(open_context):
+    for size, window in SIZES.items():
+        page = open_context(viewport=window).new_page()
+        for path, menus in (("/search?q=tide", ".site-menu"), ("/console/hosts", ".acts")):
+            page.goto(path)
+            page.locator(f"{menus} summary").nth(1).click()
+            box = page.locator(f"{menus}[open] ul").bounding_box()
+            assert box["x"] >= 0, (size, path)
+            assert box["x"] + box["width"] <= window["width"], (size, path)
+        page.goto("/search?q=tide")
+        page.locator(".site-menu summary").first.click()
+        page.screenshot(path=SCREENSHOTS / f"site-menu-light-{size}.png")
 
 
 def test_right_to_left_text_runs_from_the_right(page):

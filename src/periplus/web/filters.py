@@ -66,7 +66,7 @@ def _time(values: dict[str, Any], counts: FilterCounts) -> Filter:
     chosen = (values["after"], values["before"])
     known = {(after, before): text for text, after, before, _ in spans}
     active = any(chosen)
-    now = known.get(chosen) or " – ".join((values["after"] or "…", values["before"] or "…"))
+    now = known.get(chosen) or _year(*chosen) or " – ".join((values["after"] or "…", values["before"] or "…"))
     choices = (
         Choice("Any time", _link(values, after="", before=""), not active),
         *(
@@ -75,6 +75,12 @@ def _time(values: dict[str, Any], counts: FilterCounts) -> Filter:
         ),
     )
     return Filter("time", now if active else "Any time", active, choices)
+
+
+def _year(after: str, before: str) -> str:
+    """The year that these two days enclose; empty when they enclose something else."""
+    whole = after.endswith("-01-01") and before.endswith("-01-01")
+    return after[:4] if whole and int(before[:4]) == int(after[:4]) + 1 else ""
 
 
 def _seen(items: Iterable[str]) -> tuple[Count, ...]:
