@@ -14,7 +14,7 @@ from bench.crawl.rounds import Failed, Run, run_once, run_rounds
 from bench.crawl.web import ROOT, LocalWeb, find_web, serve
 
 CACHE = ROOT / "build" / "bench-crawl"
-DEFAULT = ("periplus", "scrapy-links", "scrapy-selectors", "periplus-timed", "scrapy-parser")
+DEFAULT = ("periplus", "periplus-later", "scrapy-links", "scrapy-selectors", "periplus-timed", "scrapy-parser")
 PAGES, ROUNDS = 2500, 3
 QUICK_PAGES, QUICK_ROUNDS = 600, 1
 START_PAGES = 1
@@ -53,10 +53,12 @@ def bench(options: argparse.Namespace, web: LocalWeb, work: Path) -> None:
     runs = run_rounds(chosen, rounds, pages, web, work, tell)
     print(f"# Crawl, {pages} pages, {rounds} rounds, {len(web.hosts)} hosts\n")
     print(report.tables(runs, starts))
-    shares: dict[str, float] = {}
-    if options.profile and (ours := report.by_name(runs).get("periplus")):
-        shares, functions = split.steps(web, pages, work)
-        print("\n" + report.split_table(shares, sorted(run.milliseconds for run in ours)[len(ours) // 2], functions))
+    shares: dict[str, dict[str, float]] = {}
+    for name in split.PROFILED if options.profile else ():
+        if ours := report.by_name(runs).get(name):
+            shares[name], functions = split.steps(web, pages, work, split.PROFILED[name])
+            middle = sorted(run.milliseconds for run in ours)[len(ours) // 2]
+            print(f"\n{name}:\n\n" + report.split_table(shares[name], middle, functions))
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(report.as_json(runs, starts, shares, pages), indent=1), encoding="utf-8")
     print(f"\nfigures: {options.json}", file=sys.stderr)

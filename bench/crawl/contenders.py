@@ -32,19 +32,19 @@ class Contender(NamedTuple):
     command: Callable[[Task], list[str]]
 
 
-def _periplus(workers: int) -> Callable[[Task], list[str]]:
+def _periplus(workers: int, documents: str = "now") -> Callable[[Task], list[str]]:
     def command(task: Task) -> list[str]:
-        return [str(PERIPLUS), *periplus_arguments(task, workers)]
+        return [str(PERIPLUS), *periplus_arguments(task, workers, documents)]
 
     return command
 
 
-def periplus_arguments(task: Task, workers: int = 1) -> list[str]:
+def periplus_arguments(task: Task, workers: int = 1, documents: str = "now") -> list[str]:
     """The crawl as anyone would ask for it; the local server counts as many hosts, so no gap is asked for."""
     return [
         "crawl", "--dir", str(task.folder / "collection"), "--seeds", str(task.seeds), "--scope", "host",
         "--delay", "0", "--resolve", f"*.test=127.0.0.1:{task.port}", "--max-pages", str(task.pages),
-        "--concurrency", str(CONCURRENCY), "--workers", str(workers), "--json",
+        "--concurrency", str(CONCURRENCY), "--workers", str(workers), "--documents", documents, "--json",
     ]  # fmt: skip
 
 
@@ -68,6 +68,10 @@ CONTENDERS = {
     for contender in (
         Contender("periplus", "everything: links, documents, archive, journal, state", _periplus(1)),
         Contender("periplus-2", "the same, two workers", _periplus(2)),
+        Contender(
+            "periplus-later", "links, archive, journal, state; documents are left for later", _periplus(1, "later")
+        ),
+        Contender("periplus-later-2", "the same, two workers", _periplus(2, "later")),
         Contender("periplus-timed", "the same, one worker, a clock around the parser", _periplus_timed),
         Contender("scrapy-links", "links and dedup, nothing kept", _scrapy("links")),
         Contender("scrapy-selectors", "links, text, title, language, stored page", _scrapy("selectors")),

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 COMPARISONS = (
     # title, ours, theirs, figure, target
-    ("(a) links: pages a CPU-second, Periplus with everything / Scrapy", "periplus", "scrapy-links", 8.0),
+    ("(a) links: pages a CPU-second, Periplus, documents later / Scrapy", "periplus-later", "scrapy-links", 8.0),
+    ("    the same with complete documents / Scrapy", "periplus", "scrapy-links", None),
     ("(b) documents: pages a CPU-second, Periplus / Scrapy with selectors", "periplus", "scrapy-selectors", 6.0),
     ("(b) the same parser: pages a CPU-second, Periplus / Scrapy", "periplus", "scrapy-parser", None),
 )
@@ -101,15 +102,19 @@ def _outside(grouped: dict[str, list[Run]]) -> str:
 
 def _two(grouped: dict[str, list[Run]]) -> str:
     """Two workers against one."""
-    if "periplus-2" not in grouped or "periplus" not in grouped:
+    return "\n\n".join(filter(None, (_two_of(grouped, name) for name in ("periplus", "periplus-later"))))
+
+
+def _two_of(grouped: dict[str, list[Run]], name: str) -> str:
+    if f"{name}-2" not in grouped or name not in grouped:
         return ""
-    pairs = list(zip(grouped["periplus"], grouped["periplus-2"], strict=True))
+    pairs = list(zip(grouped[name], grouped[f"{name}-2"], strict=True))
     if max(two.processes for _, two in pairs) < 2:
-        return "Two workers: only one process was seen, so there is nothing to compare."
+        return f"{name}, two workers: only one process was seen, so there is nothing to compare."
     cpu = [two.milliseconds / one.milliseconds for one, two in pairs]
     wall = [(one.wall / one.pages) / (two.wall / two.pages) for one, two in pairs]
     return (
-        f"Two workers: CPU a page {median(cpu):.2f} times one worker's (wanted at most 1.20), "
+        f"{name}, two workers: CPU a page {median(cpu):.2f} times one worker's (wanted at most 1.20), "
         f"wall {median(wall):.2f} times faster (wanted 1.5); {max(two.processes for _, two in pairs)} processes."
     )
 
@@ -123,7 +128,9 @@ def split_table(shares: dict[str, float], milliseconds: float, functions: list[t
     return "\n".join(lines)
 
 
-def as_json(runs: list[Run], starts: dict[str, float], shares: dict[str, float], pages: int) -> dict[str, Any]:
+def as_json(
+    runs: list[Run], starts: dict[str, float], shares: dict[str, dict[str, float]], pages: int
+) -> dict[str, Any]:
     import msgspec
 
     return {

@@ -82,12 +82,17 @@ def run_once(contender: Contender, number: int, pages: int, web: LocalWeb, work:
     return run
 
 
+def environment() -> dict[str, str]:
+    """Ours, but compiled modules are kept: those of installed packages are compiled beforehand, ours should be too."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def _metered(command: list[str], folder: Path) -> dict[str, float]:
     result = folder / "cost.json"
     with (folder / "output.txt").open("wb") as output:
         subprocess.run(
             [sys.executable, "-m", "bench.crawl.meter", str(result), *command],
-            cwd=ROOT, stdout=output, stderr=output, stdin=subprocess.DEVNULL, check=False,
+            cwd=ROOT, stdout=output, stderr=output, stdin=subprocess.DEVNULL, check=False, env=environment(),
         )  # fmt: skip
     figures: dict[str, float] = json.loads(result.read_text(encoding="utf-8"))
     return figures

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.crawl.contenders import PERIPLUS, Task, periplus_arguments
+from bench.crawl.rounds import environment
 from bench.crawl.web import ROOT
 
 if TYPE_CHECKING:
     from bench.crawl.web import LocalWeb
 
+PROFILED = {"periplus": "now", "periplus-later": "later"}  # contenders, and when they make documents
 RATE = 200  # samples a second
 WAITING = re.compile(
     r"^(_worker \(.*concurrent/futures/thread|wait \(.*threading|select \(.*selectors)"
@@ -32,13 +34,14 @@ RULES = tuple(
         (r"importlib|<frozen runpy|site\.py|<module>", "start: imports"),
         (r"periplus/addresses/", "addresses"),
         (r"periplus/documents/(batches|schema)\.py", "document batches"),
+        (r"periplus/documents/outline", "outline"),
         (r"periplus/documents/fingerprint", "parse: fingerprint"),
         (r"periplus/documents/language|pycld2|py3langid", "parse: language"),
         (r"periplus/documents/", "parse: the rest"),
         (r"periplus/archive/", "archive"),
         (r"periplus/crawl/unpack", "unpack"),
         (r"periplus/crawl/(links|scope|traps)\.py", "link filter, scope, traps"),
-        (r"periplus/crawl/frontier\.py|periplus/storage/|sqlite", "frontier in SQL"),
+        (r"periplus/crawl/(frontier|arrivals)\.py|periplus/storage/|sqlite", "frontier in SQL"),
         (r"periplus/crawl/committer", "group commit"),
         (r"periplus/crawl/(robots|politeness)", "robots, politeness"),
         (r"periplus/crawl/(engine|hosts|visitor|requests|ledger|interpretation|counters|schedule|journal)", "engine"),
@@ -49,7 +52,9 @@ RULES = tuple(
 )
 
 
-def steps(web: LocalWeb, pages: int, work: Path) -> tuple[dict[str, float], list[tuple[str, float]]]:
+def steps(
+    web: LocalWeb, pages: int, work: Path, documents: str = "now"
+) -> tuple[dict[str, float], list[tuple[str, float]]]:
     """Share of each step in a crawl of ``pages``; and the innermost functions with the largest shares."""
     folder = work / "profile"
     shutil.rmtree(folder, ignore_errors=True)
@@ -62,8 +67,8 @@ def steps(web: LocalWeb, pages: int, work: Path) -> tuple[dict[str, float], list
         subprocess.run(
             [str(spy), "record", "--format", "raw", "--rate", str(RATE), "--full-filenames", "--subprocesses",
              "--output", str(stacks), "--",
-             sys.executable, str(PERIPLUS), *periplus_arguments(Task(pages, web.port, seeds, folder))],
-            cwd=ROOT, stdout=output, stderr=output, stdin=subprocess.DEVNULL, check=True,
+             sys.executable, str(PERIPLUS), *periplus_arguments(Task(pages, web.port, seeds, folder), 1, documents)],
+            cwd=ROOT, stdout=output, stderr=output, stdin=subprocess.DEVNULL, check=True, env=environment(),
         )  # fmt: skip
     web.served()
     return shares(stacks.read_text(encoding="utf-8"))
