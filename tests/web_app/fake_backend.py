@@ -102,7 +102,13 @@ class FakePanels:
         slots = [
             {"worker": 1, "url": "http://harbours.test/ports/dunsey", "step": "fetching", "since": 1_763_240_599.0}
         ]
-        return {"workers": [worker], "slots": slots, "history": history, "events": self.events_kept}
+        second = {
+            **worker,
+            "number": 2,
+            "address": "quay:4243",
+            "pages": 987,
+        }  # the first leads and cannot be restarted
+        return {"workers": [worker, second], "slots": slots, "history": history, "events": self.events_kept}
 
     def hosts(self, order: str = "queue", text: str = "", limit: int = 100) -> dict[str, Any]:
         names = sorted({note.host for note in self.backend.notes if note.host})
