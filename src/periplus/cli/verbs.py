@@ -38,6 +38,7 @@ VERBS = (
     Verb("stop", WATCH),
     Verb("remove", WATCH),
     Verb("keys", WATCH),
+    Verb("doctor", WATCH),
     Verb("analyze", TOOLS),
     Verb("fetch", TOOLS),
     Verb("parse", TOOLS),
