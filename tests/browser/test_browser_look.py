@@ -67,6 +67,7 @@ def test_every_page_fits_and_reads_well(open_context, scheme, size):
         page.goto(path)
         if name == "results":
             page.locator(".why summary").first.click()
+            page.locator(".bars").first.wait_for()
         page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}-{size}.png")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the window"
         assert page.evaluate(CONTRAST) == [], name

@@ -90,6 +90,14 @@ def test_filters_show_how_many_there_are(page):
     expect(page.locator(".filter summary.active")).to_have_text("2025")
 
 
+def test_counts_without_scripts(plain_page):
+    plain_page.goto("/search?q=tide")
+    plain_page.locator(".filter summary", has_text="Any language").click()
+    plain_page.locator(".filter[open]").get_by_role("link", name="Count all matches").click()
+    plain_page.locator(".filter summary", has_text="Any language").click()
+    expect(plain_page.get_by_role("link", name="Deutsch").locator(".number")).to_have_text("1")
+
+
 def test_pages_that_are_alike_are_unfolded(any_page, backend):
     any_page.goto("/search?q=tide")
     any_page.get_by_role("link", name="2 nearly alike").click()

@@ -107,7 +107,7 @@ class FakePanels:
             "number": 2,
             "address": "quay:4243",
             "pages": 987,
-        }  # the first leads and cannot be restarted
+        }  # the first leads: no restart
         return {"workers": [worker, second], "slots": slots, "history": history, "events": self.events_kept}
 
     def hosts(self, order: str = "queue", text: str = "", limit: int = 100) -> dict[str, Any]:

@@ -278,3 +278,18 @@ def test_the_theme_form_never_leads_away(client, back):
 
 def test_unknown_theme_is_auto(client):
     assert client.post("/theme", b"theme=neon").headers["set-cookie"].startswith("theme=auto;")
+
+
+def test_what_costs_more_is_asked_for_by_a_link(client, backend):
+    plain = client.get("/search?q=tide")
+    asked = backend.requests[-1]
+    assert (asked.explain, asked.counts) == (False, False)
+    assert "/search?q=tide&amp;explain=1#why-3" in plain.text
+    assert "/search?q=tide&amp;counts=1" in plain.text
+
+    explained = client.get("/search?q=tide&explain=1&counts=1")
+    asked = backend.requests[-1]
+    assert (asked.explain, asked.counts) == (True, True)
+    assert 'class="score" id="why-3"' in explained.text
+    assert '<span class="number">30</span>' in explained.text
+    assert "explain=1&amp;page=2" not in explained.text  # asked for once

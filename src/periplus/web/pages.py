@@ -86,8 +86,7 @@ async def results(request: Request) -> Response:
 
 
 def _search(backend: Backend, values: dict[str, Any], choice: dict[str, Any]) -> SearchAnswer:
-    for_people = choice["format"] == "html"
-    wanted = search_request({**values, "explain": for_people, "counts": for_people})
+    wanted = search_request(values)
     if choice["exact"]:
         wanted = msgspec.structs.replace(wanted, correct=False)
     try:
@@ -100,7 +99,8 @@ def _search(backend: Backend, values: dict[str, Any], choice: dict[str, Any]) ->
 
 def _context(request: Request, values: dict[str, Any], choice: dict[str, Any], answer: SearchAnswer) -> dict[str, Any]:
     given = request.query_params.get("lens", "")
-    kept = {**values, "exact": choice["exact"], "lens": given.strip()}  # what this browser keeps stays out of links
+    # What this browser keeps stays out of links; what was asked for once, because it costs more, is not kept either.
+    kept = {**values, "exact": choice["exact"], "lens": given.strip(), "explain": False, "counts": False}
     return {
         "lens_levels": read_lens(answer.lens or values["lens"]),
         "q": values["q"],

@@ -1,3 +1,5 @@
+// What scripts add to a list of results.
+
 // "Load more here": the next page of results put below this one, with the address of the page that is being read.
 // Without scripts the numbered pages do the same.
 
@@ -55,3 +57,38 @@ function offer() {
 }
 
 offer();
+
+// What costs more than the list itself is asked for when somebody looks: the parts of scores, the counts of filters.
+// The link in a closed menu leads to the same page with them, and that page is taken from there.
+
+const pages = new Map();
+
+async function asked(link) {
+  const address = link.href.split("#")[0];
+  if (!pages.has(address)) pages.set(address, fetch(address).then(async (answer) => (answer.ok ? parse(answer) : null)));
+  return pages.get(address);
+}
+
+function takeOver(place, fresh) {
+  if (fresh) place.replaceWith(document.importNode(fresh, true));
+}
+
+document.addEventListener(
+  "toggle",
+  async ({ target }) => {
+    const link = target.open && target.querySelector("a.ask");
+    if (!link) return;
+    try {
+      const page = await asked(link);
+      if (target.matches(".why")) takeOver(target.querySelector(".score"), page?.getElementById(target.querySelector(".score").id));
+      else {
+        for (const menu of document.querySelectorAll(".filters .filter")) {
+          takeOver(menu.querySelector("ul"), page?.querySelector(`.filters [data-name="${menu.dataset.name}"] ul`));
+        }
+      }
+    } catch {
+      // The server is away for a moment: the link stays.
+    }
+  },
+  true,
+);
