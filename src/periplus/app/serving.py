@@ -43,8 +43,9 @@ class Reloader:
     def _watch(self) -> None:
         while True:
             with suppress(NotReady, StorageError):  # nothing published yet, or being replaced: look again
-                self._collection.engine.reload()
-                if self._collection.cold:
+                engine = self._collection.engine
+                engine.reload()
+                if self._collection.cold and engine.ready:
                     self._warm_up()
             if self._stop.wait(RELOAD_EVERY):
                 return
