@@ -17,11 +17,11 @@ from periplus.index.files import FORMAT
 from periplus.records import Document, Heading
 
 HERE = Path(__file__).parent
-READABLE = (1,)
-REFUSED = ()
+READABLE = (2,)
+REFUSED = (1,)
 
 
-def write(folder):
+def write(folder, *, rebuild=False):
     """The documents that every kept index holds."""
     texts = ("the tide tables of the harbour", "a chart of the harbour", "lighthouses and tides")
     documents = [
@@ -36,7 +36,8 @@ def write(folder):
         )
         for number, text in enumerate(texts)
     ]
-    IndexStore(folder).update([(1, documents)], prior=lambda pages, hosts: pages * 0 + 0.5)
+    store = IndexStore(folder)
+    (store.rebuild if rebuild else store.update)([(1, documents)], prior=lambda pages, hosts: pages * 0 + 0.5)
 
 
 @pytest.fixture
@@ -61,6 +62,15 @@ def test_readable_formats_answer(kept):
         assert [snapshot.stored(number).title for number in phrase.numbers.tolist()] == ["Page 0"]
         assert snapshot.column("prior", hits.numbers).tolist() == pytest.approx([0.5, 0.5], abs=0.01)
     assert store.remove([addresses.key("https://coast.example.org/1")]).documents == 2
+
+
+@pytest.mark.parametrize("kept", REFUSED, indirect=True)
+def test_older_formats_are_refused_and_rebuilt(kept):
+    with pytest.raises(Incompatible, match="rebuild the index"):
+        IndexStore(kept).open()
+    write(kept, rebuild=True)
+    with IndexStore(kept).open() as snapshot:
+        assert snapshot.live == 3
 
 
 @pytest.mark.parametrize("kept", [max(READABLE)], indirect=True)

@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 
+from nearness import starts_of
+
 from periplus import addresses
 from periplus.index.analysis import STEM_MARK, analyze
 from periplus.index.fields import PIECE_GAP, field_pieces
@@ -44,12 +46,12 @@ class Oracle:
     def impacts(self, postings, only):
         return {key: value for key, fields in postings.items() if (value := self.impact(key, fields, only))}
 
-    def phrase(self, terms):
-        found = defaultdict(dict)
+    def phrase(self, group):
+        found, terms = defaultdict(dict), group.phrase
         for key in self.postings.get(terms[0], ()):
             for field in range(len(FIELDS)):
                 rows = [self.postings.get(term, {}).get(key, {}).get(field, ()) for term in terms]
-                starts = [p for p in rows[0] if all(p + n in row for n, row in enumerate(rows))]
+                starts = starts_of(terms, rows, group.slop, group.ordered)
                 if starts:
                     found[key][field] = starts
         return found
@@ -62,7 +64,7 @@ class Oracle:
         count = len(self.documents)
         if group.phrase:
             weight = sum(idf(count, self.frequency(term)) for term in group.phrase)
-            return [(fixed(group.weight * weight), self.impacts(self.phrase(group.phrase), group.field))]
+            return [(fixed(group.weight * weight), self.impacts(self.phrase(group), group.field))]
         if group.prefix:
             terms = [t for t in self.postings if t.startswith(group.prefix) and not t.startswith(STEM_MARK)]
             rows = [self.impacts(self.postings[term], group.field) for term in terms]

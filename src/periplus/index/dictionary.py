@@ -1,6 +1,7 @@
-"""Dictionary: the terms of a segment in byte order, one after the other, with their offsets.
+"""Dictionary: the terms of a segment in byte order, each coded by what it does not share with the one before it.
 
-Opening it reads nothing: a lookup is a binary search in the mapped bytes, a prefix is a range of numbers.
+``kernels.lookup`` has the code. Opening a dictionary reads nothing: a lookup is a binary search over blocks of 16 terms
+in the mapped bytes, a prefix is a range of numbers.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from periplus.errors import Corrupt
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from periplus.index.files import ArrayFile, ArrayFileWriter
+
+BLOCK = 16  # terms
+LONGEST_HEAD = 3  # bytes before those of a term
 
 
 class DictionaryWriter:
@@ -24,30 +30,58 @@ class DictionaryWriter:
     def __init__(self, file: ArrayFileWriter) -> None:
         self._text = file.stream("text", "u1")
         self._offsets = file.stream("offsets", "<u4")
-        self._offsets.append(np.zeros(1, np.uint32))
+        self._count_stream = file.stream("count", "<i8")
+        self._count = 0
+        self._last = b""
 
     def append(self, terms: Sequence[bytes]) -> None:
+        from periplus.index.kernels.lookup import front_code
+
+        if not terms:
+            return
+        text = _bytes(self._last + b"".join(terms))
         lengths = np.fromiter(map(len, terms), np.int64, len(terms))
-        self._offsets.append(self._text.length + np.cumsum(lengths))
-        self._text.append(b"".join(terms))
+        ends = len(self._last) + np.concatenate([[0], np.cumsum(lengths)])
+        target = np.empty(len(text) + LONGEST_HEAD * len(terms), np.uint8)
+        blocks = np.empty(-(-(self._count + len(terms)) // BLOCK) - -(-self._count // BLOCK), np.int64)
+        size = front_code(text, ends, self._count, target, blocks)
+        self._offsets.append(self._text.length + blocks)
+        self._text.append(target[:size])
+        self._count += len(terms)
+        self._last = terms[-1]
+
+    def finish(self) -> None:
+        self._offsets.append(np.array([self._text.length]))
+        self._count_stream.append(np.array([self._count]))
 
 
 class Dictionary:
     def __init__(self, file: ArrayFile) -> None:
         self.text = file.array("text")
         self.offsets = file.array("offsets")
+        self._count = int(file.array("count")[0])
+        if len(self.offsets) != -(-self._count // BLOCK) + 1 or int(self.offsets[-1]) != len(self.text):
+            raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index")
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return self._count
 
     def term(self, number: int) -> bytes:
-        return self.text[self.offsets[number] : self.offsets[number + 1]].tobytes()
+        return self.terms(number, number + 1)[0]
 
     def terms(self, low: int, high: int) -> list[bytes]:
         """The terms with the numbers [low, high)."""
-        offsets = self.offsets[low : high + 1].tolist()
-        data = self.text[offsets[0] : offsets[-1]].tobytes() if high > low else b""
-        return [data[begin - offsets[0] : end - offsets[0]] for begin, end in pairwise(offsets)]
+        from periplus.index.kernels.lookup import decode_terms, decoded_size
+
+        if high <= low:
+            return []
+        block, before = divmod(low, BLOCK)
+        at, count = int(self.offsets[block]), before + high - low
+        text, ends = np.empty(decoded_size(self.text, at, count), np.uint8), np.empty(count, np.int64)
+        decode_terms(self.text, at, text, ends)
+        data = text.tobytes()
+        bounds = [int(ends[before - 1]) if before else 0, *ends[before:].tolist()]
+        return [data[begin:end] for begin, end in pairwise(bounds)]
 
     def find(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
         """Their numbers; -1 for those that do not occur."""

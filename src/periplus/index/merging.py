@@ -198,22 +198,21 @@ class _Merge:
 
         segment = self._segments[place]
         size = int(segment.postings.start[high] - segment.postings.start[low])
-        keys, offsets = np.empty(size, np.int64), np.empty(size, np.int64)
+        keys, ordinals = np.empty(size, np.int64), np.empty(size, np.int64)
         impacts, sizes = np.empty(size, np.uint8), np.empty(size, np.uint32)
-        positions = (segment.positions.position_start, segment.positions.data)
         count = gather(
             *segment.postings.tables,
-            *positions,
+            *segment.positions.tables,
             low,
             high,
             target,
             self._renumbered[place],
             keys,
             impacts,
-            offsets,
+            ordinals,
             sizes,
         )
-        return keys[:count], impacts[:count], offsets[:count], sizes[:count]
+        return keys[:count], impacts[:count], ordinals[:count], sizes[:count]
 
     def _copied(
         self, gathered: list[tuple[NDArray[Any], ...]], order: NDArray[np.int64], sizes: NDArray[np.uint32]
@@ -226,8 +225,8 @@ class _Merge:
         targets[order] = ends - sizes
         data = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
         first = 0
-        for segment, (keys, _, offsets, lengths) in zip(self._segments, gathered, strict=True):
-            copy_positions(segment.positions.data, offsets, lengths, targets[first : first + len(keys)], data)
+        for segment, (keys, _, ordinals, _) in zip(self._segments, gathered, strict=True):
+            copy_positions(*segment.positions.tables, ordinals, targets[first : first + len(keys)], data)
             first += len(keys)
         return data
 

@@ -1,15 +1,12 @@
-"""Postings and positions of a segment.
+"""Postings of a segment.
 
 Every posting has one byte of place in its window of 256 documents and one byte of impact. A frequent term keeps a table
 of windows (first posting, largest impact); a rare one keeps the number of the window beside each posting.
 
     per term      start (first posting), slot (≥ 0: offset in rare_window; < 0: ~row of the window tables),
-                  best (largest, 10th, 100th, 1000th impact), position_start, skip_start
+                  best (largest, 10th, 100th, 1000th impact)
     per posting   place, impact; rare_window for rare terms
     per window    window_start, window_max, for each frequent term
-
-Positions follow in the same order: for each posting the length of what follows, then the positions as differences, all
-in groups of seven bits. ``skip`` has an offset for every 64th posting of a term.
 """
 
 from __future__ import annotations
@@ -30,7 +27,6 @@ MAX_DOCUMENTS = WINDOW << 16  # window numbers have 16 bits
 BEST_RANKS = (1, 10, 100, 1000)  # of the stored best impacts
 FREQUENT_PER_WINDOW = 4  # postings a window from which a table of windows is the smaller form
 FREQUENT_AT_LEAST = 64
-SKIP = 64
 
 
 def window_count(documents: int) -> int:
@@ -40,10 +36,10 @@ def window_count(documents: int) -> int:
 class PostingsWriter:
     """Takes the postings of ascending terms in runs, and writes them in the form of the file."""
 
-    def __init__(self, postings: ArrayFileWriter, positions: ArrayFileWriter, documents: int) -> None:
+    def __init__(self, postings: ArrayFileWriter, documents: int) -> None:
         self._windows = window_count(documents)
         self._frequent_from = max(FREQUENT_AT_LEAST, FREQUENT_PER_WINDOW * self._windows)
-        self._totals = np.zeros(4, np.int64)  # rare postings, frequent terms, skip entries, position bytes
+        self._totals = np.zeros(2, np.int64)  # rare postings, frequent terms
         self._start = postings.stream("start", "<i8")
         self._slot = postings.stream("slot", "<i8")
         self._best = postings.stream("best", "u1")
@@ -52,35 +48,20 @@ class PostingsWriter:
         self._rare_window = postings.stream("rare_window", "<u2")
         self._window_start = postings.stream("window_start", "<u4")
         self._window_max = postings.stream("window_max", "u1")
-        self._position_start = positions.stream("position_start", "<i8")
-        self._skip_start = positions.stream("skip_start", "<i8")
-        self._skip = positions.stream("skip", "<u4")
-        self._longest_stream = positions.stream("longest", "<i8")
-        self._data = positions.stream("data", "u1")
-        self._longest = 0
 
-    def append(
-        self,
-        frequency: NDArray[np.uint32],
-        documents: NDArray[np.uint32],
-        impacts: NDArray[np.uint8],
-        sizes: NDArray[np.uint32],
-        data: NDArray[np.uint8],
-    ) -> None:
-        """Postings of the next terms: how many each has, then documents, impacts and sizes of position bytes of all."""
+    def append(self, frequency: NDArray[np.uint32], documents: NDArray[np.uint32], impacts: NDArray[np.uint8]) -> None:
+        """Postings of the next terms: how many each has, then documents and impacts of all."""
         from periplus.index.kernels.building import layout
 
         terms, postings = len(frequency), len(documents)
         frequent = int((frequency >= self._frequent_from).sum())
-        skips = int(((np.maximum(frequency, 1) - 1) // SKIP).sum())
         rare = int(frequency[frequency < self._frequent_from].sum())
         place, best = np.empty(postings, np.uint8), np.empty(4 * terms, np.uint8)
-        rare_window, skip = np.empty(rare, np.uint16), np.empty(skips, np.uint32)
+        rare_window, slot = np.empty(rare, np.uint16), np.empty(terms, np.int64)
         window_start = np.empty(frequent * (self._windows + 1), np.uint32)
         window_max = np.zeros(frequent * self._windows, np.uint8)
-        slot, skip_start, position_start = (np.empty(terms, np.int64) for _ in range(3))
-        tables = (place, best, rare_window, window_start, window_max, skip, slot, skip_start, position_start)
-        layout(frequency, documents, impacts, sizes, self._windows, self._frequent_from, *tables, self._totals)
+        tables = (place, best, rare_window, window_start, window_max, slot)
+        layout(frequency, documents, impacts, self._windows, self._frequent_from, *tables, self._totals)
         ends = self._place.length + np.cumsum(frequency, dtype=np.int64)
         self._start.append(ends - frequency)
         for stream, values in (
@@ -91,18 +72,12 @@ class PostingsWriter:
             (self._rare_window, rare_window),
             (self._window_start, window_start),
             (self._window_max, window_max),
-            (self._position_start, position_start),
-            (self._skip_start, skip_start),
-            (self._skip, skip),
-            (self._data, data),
         ):
             stream.append(values)
-        self._longest = max(self._longest, int(sizes.max(initial=0)))
 
     def finish(self) -> int:
         """Close the tables; the number of postings."""
         self._start.append(np.array([self._place.length]))
-        self._longest_stream.append(np.array([self._longest]))
         return self._place.length
 
 
@@ -149,19 +124,3 @@ class Postings:
         )
         if not sound:
             raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index")
-
-
-class Positions:
-    def __init__(self, file: ArrayFile, terms: int) -> None:
-        self.position_start: NDArray[np.int64] = file.array("position_start")
-        self.skip_start: NDArray[np.int64] = file.array("skip_start")
-        self.skip: NDArray[np.uint32] = file.array("skip")
-        self.data: NDArray[np.uint8] = file.array("data")
-        self.longest = int(file.array("longest")[0])
-        if len(self.position_start) != terms or len(self.skip_start) != terms:
-            raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index")
-
-    @property
-    def tables(self) -> tuple[Any, ...]:
-        """The arguments that kernels take after those of the postings."""
-        return (self.position_start, self.skip_start, self.skip, self.data)

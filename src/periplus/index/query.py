@@ -28,13 +28,19 @@ class TermForm(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """One word (``forms``), one phrase (``phrase``: exact terms in order) or one prefix of a query."""
+    """One word (``forms``), one phrase (``phrase``: exact terms in order) or one prefix of a query.
+
+    With ``slop``, up to so many other words may stand between the first and the last word of a phrase; without
+    ``ordered``, its words may stand in any order. Each place where such a stretch begins counts as one occurrence.
+    """
 
     forms: tuple[TermForm, ...] = ()
     phrase: tuple[str, ...] = ()
     prefix: str = ""
     field: str = ""  # restrict to one of FIELDS; empty is any
     weight: float = 1.0
+    slop: int = 0
+    ordered: bool = True
 
 
 class Filters(Struct, frozen=True):

@@ -23,7 +23,8 @@ from periplus.index.columns import Columns
 from periplus.index.dictionary import Dictionary, DictionaryWriter
 from periplus.index.files import FORMAT, ArrayFile, ArrayFileWriter, sync_folder, write_atomically
 from periplus.index.norms import Epoch, field_factors
-from periplus.index.postings import Positions, Postings, PostingsWriter
+from periplus.index.positions import Positions, PositionsWriter
+from periplus.index.postings import Postings, PostingsWriter
 from periplus.index.texts import Texts, TextsWriter
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class SegmentWriter:
         self._terms = 0
         self._files = {name: ArrayFileWriter(self._path(name), kind) for name, kind in KINDS.items()}
         self.dictionary = DictionaryWriter(self._files["terms"])
-        self.postings = PostingsWriter(self._files["postings"], self._files["positions"], documents)
+        self.postings = PostingsWriter(self._files["postings"], documents)
+        self.positions = PositionsWriter(self._files["positions"])
         self.texts = TextsWriter(self._files["texts"])
 
     def append_terms(
@@ -74,12 +76,15 @@ class SegmentWriter:
         """The next terms in byte order, with their postings."""
         self._terms += len(terms)
         self.dictionary.append(terms)
-        self.postings.append(frequency, documents, impacts, sizes, data)
+        self.postings.append(frequency, documents, impacts)
+        self.positions.append(sizes, data)
 
     def finish(self, columns: ColumnTable) -> SegmentHeader:
         self.texts.finish()
         columns.write(self._files["columns"])
+        self.dictionary.finish()
         postings = self.postings.finish()
+        self.positions.finish()
         lengths = {f"{name}.bin": file.close() for name, file in self._files.items()}
         header = SegmentHeader(self._documents, self._terms, postings, self._epoch.number, lengths)
         write_atomically(self._temporary / HEADER, _sealed(header))
@@ -109,7 +114,7 @@ class Segment:
         terms = self.header.terms
         self.dictionary = Dictionary(self._file("terms"))
         self.postings = Postings(self._file("postings"), self.documents, terms)
-        self.positions = Positions(self._file("positions"), terms)
+        self.positions = Positions(self._file("positions"), len(self.postings.place))
         self.columns = Columns(self._file("columns"), self.documents)
         # Blocks of text carry checksums of their own and are compared when they are read.
         self.texts = Texts(ArrayFile(folder / "texts.bin", KINDS["texts"], unchecked=("blocks",)))

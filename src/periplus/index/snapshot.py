@@ -17,12 +17,13 @@ from periplus.index.analysis import STEM_MARK
 from periplus.index.columns import NAMED
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
-from periplus.index.plan import KnownTerm, make_plan
+from periplus.index.phrases import checked_slop, norms_of, only_phrase, phrase_query
+from periplus.index.plan import LARGEST_SCORE, KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
 from periplus.index.query import FIELDS, Filters
 from periplus.index.tables import ADMITTED, MADE, Table
-from periplus.index.view import NUMBER_BITS, Best
-from periplus.index.weights import UNIT, idf
+from periplus.index.view import NUMBER_BITS, STATE, Best
+from periplus.index.weights import LARGEST_IMPACT, UNIT, fixed, idf
 from periplus.records import Total
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from periplus.index.manifest import Manifest
     from periplus.index.occurrences import Occurrences
     from periplus.index.plan import Plan
-    from periplus.index.query import IndexQuery
+    from periplus.index.query import Group, IndexQuery
     from periplus.index.stored import StoredDocument
     from periplus.index.view import SegmentView
 
@@ -52,6 +53,9 @@ class TopHits(Struct, frozen=True):
     numbers: NDArray[np.int64]
     scores: NDArray[np.float64]
     total: Total
+
+
+_NO_HITS = TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
 
 
 class Snapshot:
@@ -81,6 +85,11 @@ class Snapshot:
         """The ``k`` best documents for a query, exactly as if every stored impact had been added up."""
         if order not in ORDERS:
             raise UsageError(f"cannot order by {order!r}; choose one of {', '.join(ORDERS)}")
+        if order == "score" and (phrase := only_phrase(query)):
+            checked_slop(phrase.slop)
+            found = self._top_phrase(phrase, query.filters, k, prior_weight)
+            if found is not None:
+                return found
         plan = make_plan(query, self, prior_weight)
         if order == "date":
             return self._newest(query.filters, k, plan)
@@ -90,6 +99,30 @@ class Snapshot:
         best.search(self._table(query.filters, plan), plan, rank, prune=prune)
         numbers, scores = best.ranked()
         return TopHits(numbers, scores / UNIT, self._total(query, plan, best))
+
+    def _top_phrase(self, group: Group, filters: Filters, k: int, prior_weight: float) -> TopHits | None:
+        """A query of one phrase: positions are looked at only where the words leave room among the best.
+
+        ``None`` when scores have to be scaled down, which a plan does.
+        """
+        from periplus.index.kernels.phrases import top_phrase
+
+        words = [self.known(term) for term in group.phrase]
+        least = min(word.frequency for word in words)
+        if least == 0:
+            return _NO_HITS
+        weight = fixed(group.weight * sum(word.idf for word in words))
+        prior = fixed(prior_weight) if prior_weight > 0 else 0
+        if (weight + prior) * LARGEST_IMPACT > LARGEST_SCORE:
+            return None
+        field = FIELDS.index(group.field) if group.field else -1
+        numbers, prune = [word.numbers for word in words], k > 0 and least > COUNT_LIMIT
+        heap = np.zeros(STATE + 3 * k, np.int64)
+        query = phrase_query(group, field, numbers, weight, prior, prune=prune)
+        top_phrase(self._filtered(filters).rows, query, self._norms, heap)
+        size, matching, is_cut, _ = heap[:STATE].tolist()
+        total = Total(matching, "gte" if is_cut else "eq")
+        return TopHits(heap[STATE + 2 * k :][:size], heap[STATE : STATE + size] / UNIT, total)
 
     def matches(self, query: IndexQuery, number: int) -> bool:
         """Whether a query finds one document."""
@@ -121,6 +154,19 @@ class Snapshot:
     def _whole(self) -> Table:
         """All segments as they are, for queries without filters and lists of their own."""
         return Table([view.row for view in self._views])
+
+    @cached_property
+    def _norms(self) -> NDArray[np.float64]:
+        return norms_of(self.manifest.epoch)
+
+    def _filtered(self, filters: Filters) -> Table:
+        """All segments with the documents that the filters admit."""
+        if filters == _NO_FILTERS:
+            return self._whole
+        table = Table([view.row for view in self._views])
+        for row, view in enumerate(self._views):
+            table.put(row, ADMITTED, [view.admitted(filters)])
+        return table
 
     def _table(self, filters: Filters, plan: Plan) -> Table:
         if filters == _NO_FILTERS and not plan.made:

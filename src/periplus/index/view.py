@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.index.overlays import window_maxima
+from periplus.index.phrases import norms_of, phrase_query
 from periplus.index.tables import addressed
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class SegmentView:
         if entry.everything:
             return np.arange(self.segment.documents, dtype=np.uint32), np.ones(self.segment.documents, np.uint8)
         if entry.phrase:
-            return self._phrase(entry.phrase, entry.field)
+            return self._phrase(entry)
         if entry.prefix:
             return self._prefix(entry.prefix, entry.field)
         return self._in_field(int(self.segment.dictionary.find([entry.term.encode()])[0]), entry.field)
@@ -116,17 +117,16 @@ class SegmentView:
         documents, _ = self._prefix(prefix, field)
         return len(documents) if self.alive is None else int(self.alive[documents].sum())
 
-    def _phrase(self, words: tuple[str, ...], field: int) -> Postings:
-        from periplus.index.kernels.phrases import phrase
+    def _phrase(self, entry: MadeList) -> Postings:
+        from periplus.index.kernels.phrases import phrase_list
 
-        terms = self.segment.dictionary.find([word.encode() for word in words])
-        if (terms < 0).any():
+        terms = self.segment.dictionary.find([word.encode("utf-8", "surrogatepass") for word in entry.phrase]).tolist()
+        if min(terms) < 0:
             return _EMPTY_U32, _EMPTY_U8
-        counts = np.array([self.segment.postings.frequency(int(term)) for term in terms])
-        order = np.argsort(counts, kind="stable")
-        size, longest = int(counts.min()), self.segment.positions.longest
+        size = min(map(self.segment.postings.frequency, terms))
         documents, impacts = np.empty(size, np.uint32), np.empty(size, np.uint8)
-        found = phrase(*self._tables, *self.field_tables, terms[order], order, field, longest, documents, impacts)
+        query = phrase_query(entry, entry.field, [(term,) for term in terms])
+        found = phrase_list(np.array(self.row, np.int64), query, norms_of(self.epoch), documents, impacts)
         return documents[:found], impacts[:found]
 
     def _prefix(self, prefix: str, field: int) -> Postings:
@@ -180,8 +180,11 @@ class SegmentView:
             segment.dictionary.text,
             segment.dictionary.offsets,
             _EMPTY_U32 if self._frequency is None else self._frequency,
+            *segment.positions.tables,
+            segment.columns.starts,
+            segment.columns.array("lengths"),
         )
-        return [*addressed(arrays), postings.windows, self.first_number]
+        return [*addressed(arrays), postings.windows, self.first_number, segment.positions.longest]
 
     def made_row(self, entries: Sequence[MadeList]) -> tuple[NDArray[Any], ...]:
         """The lists made for a query, joined: starts, places, impacts and windows."""

@@ -23,6 +23,7 @@ MODULES = (
     "merging",
     "occurrences",
     "phrases",
+    "positions",
     "search",
     "spellings",
     "words",

@@ -10,7 +10,6 @@ from periplus.index.kernels.compiler import helper
 
 WINDOW = 256
 WINDOW_BITS = 8
-SKIP = 64  # postings between two entries of the table of position offsets
 FIELD_COUNT = 6  # len(query.FIELDS), as a constant that the compiler can unroll
 
 
@@ -84,23 +83,6 @@ def find_posting(
     if low < start[term + 1] and rare_window[low + shift] == window and place[low] == wanted:
         return low
     return -1
-
-
-@helper
-def seek_positions(
-    start: Any, position_start: Any, skip_start: Any, skip: Any, data: Any, term: Any, ordinal: Any
-) -> Any:
-    """(offset, end) of the position bytes of one posting."""
-    rank = ordinal - start[term]
-    block = rank >> 6
-    at = position_start[term]
-    if block > 0:
-        at += skip[skip_start[term] + block - 1]
-    for _ in range(rank & (SKIP - 1)):
-        length, at = read_varint(data, at)
-        at += length
-    length, at = read_varint(data, at)
-    return at, at + length
 
 
 @helper

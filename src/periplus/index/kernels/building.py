@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import FIELD_COUNT, SKIP, WINDOW, WINDOW_BITS, folded, write_varint
+from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS, folded, write_varint
 from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.types import (
     F64,
@@ -188,16 +188,11 @@ def best_impacts(histogram: Any, best: Any, row: Any) -> Any:
             best[row + 3] = impact
 
 
-@kernel(
-    signature(
-        "void", R_U32, R_U32, R_U8, R_U32, I64, I64, M_U8, M_U8, M_U16, M_U32, M_U8, M_U32, M_I64, M_I64, M_I64, M_I64
-    )
-)
+@kernel(signature("void", R_U32, R_U32, R_U8, I64, I64, M_U8, M_U8, M_U16, M_U32, M_U8, M_I64, M_I64))
 def layout(
     frequency: Any,
     documents: Any,
     impacts: Any,
-    sizes: Any,
     windows: Any,
     frequent_from: Any,
     place: Any,
@@ -205,21 +200,17 @@ def layout(
     rare_window: Any,
     window_start: Any,
     window_max: Any,
-    skip: Any,
     slot: Any,
-    skip_start: Any,
-    position_start: Any,
     totals: Any,
 ) -> Any:
     """Sorted postings of a run of terms → the arrays of the file.
 
-    ``totals`` carries on from run to run: rare postings, frequent terms, skip entries and position bytes so far.
+    ``totals`` carries on from run to run: rare postings and frequent terms so far.
     """
     histogram = np.zeros(WINDOW, np.int64)
     first = 0
     rare_base = totals[0]
     frequent_base = totals[1]
-    skip_base = totals[2]
     for term in range(len(frequency)):
         last = first + frequency[term]
         histogram[:] = 0
@@ -227,18 +218,11 @@ def layout(
         row = (totals[1] - frequent_base) * (windows + 1)
         row_max = (totals[1] - frequent_base) * windows
         slot[term] = ~totals[1] if is_frequent else totals[0]
-        skip_start[term] = totals[2]
-        position_start[term] = totals[3]
         window = np.int64(0)
-        offset = np.int64(0)
         for posting in range(first, last):
             document = np.int64(documents[posting])
             place[posting] = document & (WINDOW - 1)
             histogram[impacts[posting]] += 1
-            if posting > first and (posting - first) % SKIP == 0:
-                skip[totals[2] - skip_base] = offset
-                totals[2] += 1
-            offset += sizes[posting]
             there = document >> WINDOW_BITS
             if is_frequent:
                 while window <= there:
@@ -254,6 +238,5 @@ def layout(
                 window_start[row + window] = last - first
                 window += 1
             totals[1] += 1
-        totals[3] += offset
         best_impacts(histogram, best, term * 4)
         first = last

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, count_fields, folded, read_varint
+from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, folded
 from periplus.index.kernels.compiler import kernel
+from periplus.index.kernels.positions import count_fields
 from periplus.index.kernels.types import FIELD_TABLES, I64, M_U8, M_U32, POSITIONS, POSTINGS, signature
 
 
@@ -54,9 +55,8 @@ def in_field(
     window_start: Any,
     window_max: Any,
     windows: Any,
-    position_start: Any,
-    skip_start: Any,
-    skip: Any,
+    block_base: Any,
+    block_start: Any,
     data: Any,
     starts: Any,
     factors: Any,
@@ -68,7 +68,6 @@ def in_field(
 ) -> Any:
     """The documents that have a term in one field, with the impact of that field alone."""
     counts = np.zeros(FIELD_COUNT, np.int64)
-    at = position_start[term]
     base = start[term]
     row = ~slot[term] * (windows + 1)
     window: Any = 0
@@ -80,9 +79,7 @@ def in_field(
         else:
             window = np.int64(rare_window[slot[term] + posting - base])
         document = (window << WINDOW_BITS) | place[posting]
-        length, at = read_varint(data, at)
-        count_fields(data, at, at + length, starts, document, counts)
-        at += length
+        count_fields(block_base, block_start, data, posting, starts, document, counts)
         if counts[field] > 0:
             documents[found] = document
             impacts[found] = folded(counts, factors, document, k1, field)

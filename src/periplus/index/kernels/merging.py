@@ -8,12 +8,14 @@ import numpy as np
 
 from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, count_fields, folded, read_varint
 from periplus.index.kernels.compiler import kernel
+from periplus.index.kernels.positions import bytes_size, write_bytes
 from periplus.index.kernels.types import (
     F64,
     I64,
     M_I64,
     M_U8,
     M_U32,
+    POSITIONS,
     POSTINGS,
     R_F64,
     R_I64,
@@ -23,7 +25,7 @@ from periplus.index.kernels.types import (
 )
 
 
-@kernel(signature(I64, *POSTINGS, R_I64, R_U8, I64, I64, R_U32, R_I64, M_I64, M_U8, M_I64, M_U32))
+@kernel(signature(I64, *POSTINGS, *POSITIONS, I64, I64, R_U32, R_I64, M_I64, M_U8, M_I64, M_U32))
 def gather(
     start: Any,
     slot: Any,
@@ -33,7 +35,8 @@ def gather(
     window_start: Any,
     window_max: Any,
     windows: Any,
-    position_start: Any,
+    block_base: Any,
+    block_start: Any,
     data: Any,
     low: Any,
     high: Any,
@@ -41,13 +44,13 @@ def gather(
     renumbered: Any,
     keys: Any,
     impacts: Any,
-    offsets: Any,
+    ordinals: Any,
     sizes: Any,
 ) -> Any:
-    """The live postings of the terms [low, high): key (target term << 32 | new document), impact, position bytes."""
+    """The live postings of the terms [low, high): key (target term << 32 | new document), impact, and which they are
+    in this segment, with the size of their position bytes."""
     count = 0
     for term in range(low, high):
-        at = position_start[term]
         base = start[term]
         row = ~slot[term] * (windows + 1)
         window: Any = 0
@@ -57,24 +60,21 @@ def gather(
                     window += 1
             else:
                 window = np.int64(rare_window[slot[term] + posting - base])
-            length, after = read_varint(data, at)
-            end = after + length
             document = renumbered[(window << WINDOW_BITS) | place[posting]]
             if document >= 0:
                 keys[count] = (np.int64(target[term - low]) << 32) | document
                 impacts[count] = impact[posting]
-                offsets[count] = at
-                sizes[count] = end - at
+                ordinals[count] = posting
+                sizes[count] = bytes_size(block_base, block_start, data, posting)
                 count += 1
-            at = end
     return count
 
 
-@kernel(signature("void", R_U8, R_I64, R_U32, R_I64, M_U8))
-def copy_positions(source: Any, offsets: Any, sizes: Any, targets: Any, data: Any) -> Any:
-    for posting in range(len(offsets)):
-        for byte in range(sizes[posting]):
-            data[targets[posting] + byte] = source[offsets[posting] + byte]
+@kernel(signature("void", *POSITIONS, R_I64, R_I64, M_U8))
+def copy_positions(block_base: Any, block_start: Any, source: Any, ordinals: Any, targets: Any, data: Any) -> Any:
+    """Position bytes of postings of one segment, each to its place in ``data``."""
+    for place in range(len(ordinals)):
+        write_bytes(block_base, block_start, source, ordinals[place], data, targets[place])
 
 
 @kernel(signature("void", R_U32, R_U8, R_U32, R_F64, F64, M_U8))

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import FIELD_COUNT, count_fields, find_posting, read_varint, seek_positions
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.access import FIELD_COUNT, find_posting
+from periplus.index.kernels.compiler import kernel
+from periplus.index.kernels.positions import count_fields, decode, number, seek
 from periplus.index.kernels.types import (
     I64,
     M_I64,
@@ -22,18 +23,6 @@ from periplus.index.kernels.types import (
 LABEL_BITS = 16
 
 
-@helper
-def decode(data: Any, at: Any, end: Any, target: Any) -> Any:
-    count = 0
-    position = np.int64(0)
-    while at < end:
-        step, at = read_varint(data, at)
-        position += step
-        target[count] = position
-        count += 1
-    return count
-
-
 @kernel(
     signature(I64, *POSTINGS, *POSITIONS, R_U32, R_I64, R_I64, R_I64, I64, M_I64, M_U32, M_I64, M_I64, M_U32, M_U32)
 )
@@ -46,9 +35,8 @@ def occurrences(
     window_start: Any,
     window_max: Any,
     windows: Any,
-    position_start: Any,
-    skip_start: Any,
-    skip: Any,
+    block_base: Any,
+    block_start: Any,
     data: Any,
     starts: Any,
     documents: Any,
@@ -78,13 +66,12 @@ def occurrences(
             posting = find_posting(start, slot, place, rare_window, window_start, windows, terms[term], document)
             if posting < 0:
                 continue
-            at, end = seek_positions(start, position_start, skip_start, skip, data, terms[term], posting)
+            origin, width, first, count = seek(block_base, block_start, data, posting)
             table = (row * len(terms) + term) * FIELD_COUNT
             field = 0
             position = np.int64(0)
-            while at < end:
-                step, at = read_varint(data, at)
-                position += step
+            for at in range(first, first + count):
+                position += number(data, origin, width, at)
                 while field < FIELD_COUNT - 1 and position >= starts[base + field + 1]:
                     field += 1
                 counts[table + field] += 1
@@ -126,9 +113,8 @@ def frequencies(
     window_start: Any,
     window_max: Any,
     windows: Any,
-    position_start: Any,
-    skip_start: Any,
-    skip: Any,
+    block_base: Any,
+    block_start: Any,
     data: Any,
     starts: Any,
     terms: Any,
@@ -143,8 +129,7 @@ def frequencies(
         posting = find_posting(start, slot, place, rare_window, window_start, windows, terms[row], document)
         if posting < 0:
             continue
-        at, end = seek_positions(start, position_start, skip_start, skip, data, terms[row], posting)
-        count_fields(data, at, end, starts, document, counts)
+        count_fields(block_base, block_start, data, posting, starts, document, counts)
         for field in range(FIELD_COUNT):
             table[row * FIELD_COUNT + field] = counts[field]
 
@@ -159,9 +144,8 @@ def positions(
     window_start: Any,
     window_max: Any,
     windows: Any,
-    position_start: Any,
-    skip_start: Any,
-    skip: Any,
+    block_base: Any,
+    block_start: Any,
     data: Any,
     term: Any,
     document: Any,
@@ -171,5 +155,4 @@ def positions(
     posting = find_posting(start, slot, place, rare_window, window_start, windows, term, document)
     if posting < 0:
         return 0
-    at, end = seek_positions(start, position_start, skip_start, skip, data, term, posting)
-    return decode(data, at, end, found)
+    return decode(block_base, block_start, data, posting, found)

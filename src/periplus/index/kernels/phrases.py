@@ -1,4 +1,13 @@
-"""Phrases: words that stand side by side, as a list of documents made for one query."""
+"""Phrases and words near each other: the documents that hold them, as the best k or as a list for a larger query.
+
+The list of the rarest word leads. Inside a window of 256 documents the lists are intersected first; only for documents
+that hold all words and that may still be among the best k are positions looked at. A phrase occurs at most as often as
+each of its words in every field, so its impact is at most the smallest of theirs.
+
+``query`` holds segments, words, field (-1 for any), slop, whether the order of the words counts, weight, prior weight
+and whether to prune; then for each word its number in every segment, -1 where it does not occur. ``norms`` holds k1,
+then weight, length penalty and average length of each field.
+"""
 
 from __future__ import annotations
 
@@ -6,160 +15,407 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import (
-    FIELD_COUNT,
-    SKIP,
-    WINDOW_BITS,
-    find_posting,
-    folded,
-    read_varint,
-    seek_positions,
-)
+from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS, find_place
 from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.occurrences import decode
-from periplus.index.kernels.types import FIELD_TABLES, I64, M_U8, M_U32, POSITIONS, POSTINGS, R_I64, signature
+from periplus.index.kernels.nearness import count_ordered, count_unordered
+from periplus.index.kernels.positions import decode, number, seek
+from periplus.index.kernels.tables import (
+    ADMITTED,
+    BLOCK_BASE,
+    BLOCK_START,
+    FIELD_LENGTHS,
+    FIELD_STARTS,
+    FIRST_NUMBER,
+    IMPACT,
+    KEY,
+    LONGEST,
+    PLACE,
+    POSITION_DATA,
+    PRIOR,
+    PRIOR_MAX,
+    RARE_WINDOW,
+    ROW,
+    SLOT,
+    START,
+    WINDOW_MAX,
+    WINDOW_START,
+    WINDOWS,
+    i64,
+    u8,
+    u16,
+    u32,
+)
+from periplus.index.kernels.types import I64, M_I64, M_U8, M_U32, R_F64, R_I64, signature
+from periplus.index.kernels.window import push, sift_down
+
+HEAD = 8
+STATE = 4
+FIRST_WINDOWS = 16  # the most promising ones, visited before all others
+LARGEST = 255
+COMMON = WINDOW // 2  # postings in a window
+PROBE_FROM = 8  # times the candidates: longer lists are searched, shorter ones walked
 
 
 @helper
-def _keep_following(data: Any, at: Any, end: Any, distance: Any, matches: Any, count: Any) -> Any:
-    """Keep the starts whose term at ``distance`` follows; both sides ascend."""
+def _impact(counts: Any, lengths: Any, document: Any, norms: Any, only: Any) -> Any:
+    """As ``access.folded``, with factors computed for this document alone; zero when it does not match."""
+    weight = 0.0
+    for field in range(FIELD_COUNT):
+        if counts[field] > 0 and (only < 0 or field == only):
+            penalty = norms[1 + FIELD_COUNT + field]
+            norm = (
+                1.0 - penalty + penalty * lengths[document * FIELD_COUNT + field] / norms[1 + 2 * FIELD_COUNT + field]
+            )
+            weight += counts[field] * (norms[1 + field] / norm)
+    if weight == 0.0:
+        return np.int64(0)
+    return max(1, min(LARGEST, np.int64(np.floor(255.0 * weight / (norms[0] + weight) + 0.5))))
+
+
+@helper
+def _keep_following(
+    block_base: Any, block_start: Any, data: Any, posting: Any, distance: Any, found: Any, size: Any
+) -> Any:
+    """Keep the starts at whose ``distance`` the posting stands; both sides ascend."""
+    origin, width, first, count = seek(block_base, block_start, data, posting)
     kept = 0
-    place = 0
-    position = np.int64(0)
-    while at < end and place < count:
-        step, at = read_varint(data, at)
-        position += step
-        while place < count and matches[place] + distance < position:
-            place += 1
-        if place < count and matches[place] + distance == position:
-            matches[kept] = matches[place]
+    at = 0
+    position = -distance
+    for place in range(first, first + count):
+        position += number(data, origin, width, place)
+        while at < size and found[at] < position:
+            at += 1
+        if at == size:
+            break
+        if found[at] == position:
+            found[kept] = position
             kept += 1
-            place += 1
+            at += 1
     return kept
 
 
 @helper
-def _count_starts(matches: Any, count: Any, starts: Any, document: Any, counts: Any) -> Any:
+def _count_phrase(
+    place: Any,
+    low: Any,
+    high: Any,
+    block_base: Any,
+    block_start: Any,
+    data: Any,
+    ordinals: Any,
+    order: Any,
+    met: Any,
+    document_place: Any,
+    found: Any,
+) -> Any:
+    """Where all words stand side by side: starts in ``found``, how many of them.
+
+    The first ``met`` words are known to stand in the document; the others are looked up when those fit together.
+    """
+    leader = order[0]
+    size = decode(block_base, block_start, data, ordinals[leader * WINDOW + document_place], found)
+    for at in range(size):
+        found[at] -= leader
+    for turn in range(1, len(order)):
+        word = order[turn]
+        posting = ordinals[word * WINDOW + document_place]
+        if turn >= met:
+            posting = find_place(place, low[turn], high[turn], document_place)
+            if posting == high[turn] or place[posting] != document_place:
+                return 0
+        size = _keep_following(block_base, block_start, data, posting, word, found, size)
+        if size == 0:
+            break
+    return size
+
+
+@helper
+def _count_starts(found: Any, size: Any, starts: Any, document: Any, counts: Any) -> Any:
     for field in range(FIELD_COUNT):
         counts[field] = 0
     base = document * (FIELD_COUNT + 1)
     field = 0
-    for match in range(count):
-        while field < FIELD_COUNT - 1 and matches[match] >= starts[base + field + 1]:
+    for place in range(size):
+        while field < FIELD_COUNT - 1 and found[place] >= starts[base + field + 1]:
             field += 1
         counts[field] += 1
 
 
 @helper
-def _resume(
-    start: Any,
-    position_start: Any,
-    skip_start: Any,
-    skip: Any,
-    data: Any,
-    term: Any,
-    ordinal: Any,
-    cursor_ordinal: Any,
-    cursor_at: Any,
-) -> Any:
-    """Position bytes of a posting, going on from an earlier one of the same block where that is nearer."""
-    if (
-        cursor_ordinal < 0
-        or ordinal < cursor_ordinal
-        or (ordinal - start[term]) // SKIP != (cursor_ordinal - start[term]) // SKIP
-    ):
-        return seek_positions(start, position_start, skip_start, skip, data, term, ordinal)
-    at = cursor_at
-    for _ in range(ordinal - cursor_ordinal):
-        length, at = read_varint(data, at)
-        at += length
-    length, at = read_varint(data, at)
-    return at, at + length
+def _first_not_before(rare_window: Any, low: Any, high: Any, window: Any) -> Any:
+    """The first posting of [low, high) in ``window`` or later, by steps that double."""
+    step = 1
+    while low + step < high and rare_window[low + step] < window:
+        low += step
+        step *= 2
+    high = min(high, low + step)
+    while low < high:
+        middle = (low + high) >> 1
+        if rare_window[middle] < window:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
-@kernel(signature(I64, *POSTINGS, *POSITIONS, *FIELD_TABLES, R_I64, R_I64, I64, I64, M_U32, M_U8))
-def phrase(
-    start: Any,
-    slot: Any,
-    place: Any,
-    impact: Any,
-    rare_window: Any,
-    window_start: Any,
-    window_max: Any,
-    windows: Any,
-    position_start: Any,
-    skip_start: Any,
-    skip: Any,
-    data: Any,
-    starts: Any,
-    factors: Any,
-    k1: Any,
-    terms: Any,
-    distances: Any,
-    field: Any,
-    longest: Any,
+@helper
+def _most_promising(bound: Any, chosen: Any) -> Any:
+    count = 0
+    for window in range(len(bound)):
+        if count == len(chosen) and bound[window] <= bound[chosen[count - 1]]:
+            continue
+        at = min(count, len(chosen) - 1)
+        while at > 0 and bound[chosen[at - 1]] < bound[window]:
+            chosen[at] = chosen[at - 1]
+            at -= 1
+        chosen[at] = window
+        count = min(count + 1, len(chosen))
+    return count
+
+
+@helper
+def _intersect(place: Any, low: Any, high: Any, candidates: Any, count: Any, ordinals: Any) -> Any:
+    """The candidates that stand in a list, which gets its ordinals by place; how many are left."""
+    kept = 0
+    if high - low > PROBE_FROM * count:
+        for at in range(count):
+            wanted = candidates[at]
+            low = find_place(place, low, high, wanted)
+            if low == high:
+                break
+            if place[low] == wanted:
+                ordinals[wanted] = low
+                candidates[kept] = wanted
+                kept += 1
+        return kept
+    for at in range(count):
+        wanted = candidates[at]
+        while low < high and place[low] < wanted:
+            low += 1
+        if low == high:
+            break
+        if place[low] == wanted:
+            ordinals[wanted] = low
+            candidates[kept] = wanted
+            kept += 1
+    return kept
+
+
+@helper
+def _in_segment(
+    table: Any,
+    segment: Any,
+    query: Any,
+    norms: Any,
+    scores: Any,
+    keys: Any,
+    numbers: Any,
+    state: Any,
     documents: Any,
     impacts: Any,
 ) -> Any:
-    """The documents that hold ``terms`` at the given distances from a start, with the folded impact of the phrase.
+    """Offer the matches of one segment to the heap, or list them in ``documents`` and ``impacts`` if there is room."""
+    segments, words, field, slop, ordered = query[0], query[1], query[2], query[3], query[4]
+    weight, prior_weight, prune = query[5], query[6], query[7]
+    start, slot = i64(table, segment, START), i64(table, segment, SLOT)
+    terms = np.empty(words, np.int64)
+    order = np.empty(words, np.int64)
+    for word in range(words):
+        term = query[HEAD + word * segments + segment]
+        if term < 0:
+            return np.int64(0)
+        terms[word] = term
+        at = word
+        size = start[term + 1] - start[term]
+        while at > 0 and start[terms[order[at - 1]] + 1] - start[terms[order[at - 1]]] > size:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = word
+    place, impact = u8(table, segment, PLACE), u8(table, segment, IMPACT)
+    rare_window = u16(table, segment, RARE_WINDOW)
+    window_start, window_max = u32(table, segment, WINDOW_START), u8(table, segment, WINDOW_MAX)
+    windows = table[segment * ROW + WINDOWS]
+    block_base, block_start = i64(table, segment, BLOCK_BASE), u32(table, segment, BLOCK_START)
+    data = u8(table, segment, POSITION_DATA)
+    starts, lengths = u32(table, segment, FIELD_STARTS), u32(table, segment, FIELD_LENGTHS)
+    prior, prior_max = u8(table, segment, PRIOR), u8(table, segment, PRIOR_MAX)
+    admitted, key = u8(table, segment, ADMITTED), i64(table, segment, KEY)
+    first_number = table[segment * ROW + FIRST_NUMBER]
+    longest = table[segment * ROW + LONGEST]
+    has_prior = len(prior) > 0 and prior_weight > 0
+    is_exact = slop == 0 and ordered == 1
+    k = len(scores)
 
-    ``terms`` are ordered from rare to frequent: the first one's list is walked, the others are looked up.
-    ``longest`` is the largest number of position bytes of one posting.
-    """
+    # Where each list stands: rare ones as offsets in rare_window, which move on from window to window.
+    leader = terms[order[0]]
+    is_rare = slot[leader] >= 0
+    cursor = np.empty(words, np.int64)
+    for word in range(words):
+        cursor[word] = slot[terms[word]]
+    first = 0
+    visits = windows
+    chosen = np.empty(FIRST_WINDOWS, np.int64)
+    bound = np.empty(0 if is_rare else windows, np.uint8)
+    leader_end = np.int64(0)
+    if is_rare:
+        visits = start[leader + 1] - start[leader]  # at most a window each
+        leader_end = slot[leader] + visits
+    else:
+        bound[:] = LARGEST
+        for turn in range(words):
+            row = ~slot[terms[turn]] * windows
+            for at in range(windows):
+                bound[at] = min(bound[at], window_max[row + at])
+        if prune:
+            first = _most_promising(bound, chosen)
+
+    low, high = np.empty(words, np.int64), np.empty(words, np.int64)
+    candidates = np.empty(WINDOW, np.uint8)
+    ordinals = np.empty(words * WINDOW, np.int64)
     counts = np.zeros(FIELD_COUNT, np.int64)
-    matches = np.empty(longest + 1, np.int64)
-    ordinals = np.empty(len(terms), np.int64)
-    cursor_ordinal = np.full(len(terms), -1, np.int64)
-    cursor_at = np.zeros(len(terms), np.int64)
-    leader = terms[0]
-    base = start[leader]
-    row = ~slot[leader] * (windows + 1)
-    window: Any = 0
-    found = 0
-    for posting in range(base, start[leader + 1]):
-        if slot[leader] < 0:
-            while window_start[row + window + 1] <= posting - base:
-                window += 1
-        else:
-            window = np.int64(rare_window[slot[leader] + posting - base])
-        document = (window << WINDOW_BITS) | place[posting]
-        ordinals[0] = posting
-        is_there = True
-        for word in range(1, len(terms)):
-            ordinals[word] = find_posting(start, slot, place, rare_window, window_start, windows, terms[word], document)
-            if ordinals[word] < 0:
-                is_there = False
+    found = np.empty((1 if is_exact else words) * (longest + 1), np.int64)
+    heads = np.empty(2 * words, np.int64)
+    total = np.int64(0)
+    for visit in range(first + visits):
+        window: Any = np.int64(0)
+        if is_rare:
+            if cursor[order[0]] == leader_end:
                 break
+            window = np.int64(rare_window[cursor[order[0]]])
+        else:
+            window = chosen[visit] if visit < first else np.int64(visit - first)
+            if bound[window] == 0:  # visited, or a word is not there
+                continue
+        floor = scores[0] if k > 0 and state[0] == k else np.int64(0)
+        prior_bound = np.int64(prior_max[window]) * prior_weight if has_prior else np.int64(0)
+        if not is_rare:
+            largest = np.int64(bound[window]) if is_exact else np.int64(LARGEST)
+            bound[window] = 0
+            if prune and largest * weight + prior_bound < floor:
+                state[2] = 1
+                continue
+
+        # The parts of all lists in this window.
+        is_there = True
+        for turn in range(words):
+            word = order[turn]
+            term = terms[word]
+            if slot[term] < 0:
+                row = ~slot[term] * (windows + 1) + window
+                low[turn] = start[term] + window_start[row]
+                high[turn] = start[term] + window_start[row + 1]
+            else:
+                shift = start[term] - slot[term]
+                end = slot[term] + start[term + 1] - start[term]
+                at = cursor[word]
+                if turn > 0:
+                    at = _first_not_before(rare_window, at, end, window)
+                low[turn] = at + shift
+                while at < end and rare_window[at] == window:
+                    at += 1
+                high[turn] = at + shift
+                cursor[word] = at
+            if low[turn] == high[turn]:
+                is_there = False
+                if turn > 0:
+                    break
         if not is_there:
             continue
-        count = 0
-        for word in range(len(terms)):
-            at, end = _resume(
-                start,
-                position_start,
-                skip_start,
-                skip,
-                data,
-                terms[word],
-                ordinals[word],
-                cursor_ordinal[word],
-                cursor_at[word],
-            )
-            cursor_ordinal[word] = ordinals[word] + 1
-            cursor_at[word] = end
-            if word == 0:
-                count = decode(data, at, end, matches)
-                for match in range(count):
-                    matches[match] -= distances[0]
-            else:
-                count = _keep_following(data, at, end, distances[word], matches, count)
+
+        # Documents with all words.
+        base = window << WINDOW_BITS
+        count = high[0] - low[0]
+        for at in range(count):
+            candidates[at] = place[low[0] + at]
+            ordinals[order[0] * WINDOW + place[low[0] + at]] = low[0] + at
+        met = words
+        for turn in range(1, words):
+            if is_exact and turn > 1 and high[turn] - low[turn] > COMMON:
+                met = turn  # most documents have this word: it is looked for when the rarer ones fit together
+                break
+            begin = order[turn] * WINDOW
+            count = _intersect(place, low[turn], high[turn], candidates, count, ordinals[begin : begin + WINDOW])
             if count == 0:
                 break
-        if count == 0:
-            continue
-        _count_starts(matches, count, starts, document, counts)
-        if field < 0 or counts[field] > 0:
-            documents[found] = document
-            impacts[found] = folded(counts, factors, document, k1, field)
-            found += 1
-    return found
+
+        for candidate in range(count):
+            document_place = np.int64(candidates[candidate])
+            document = base + document_place
+            if len(admitted) > 0 and not admitted[document]:
+                continue
+            points = np.int64(prior[document]) * prior_weight if has_prior else np.int64(0)
+            if prune and (is_exact or ordered):
+                largest = np.int64(impact[ordinals[document_place]]) if not is_exact else np.int64(LARGEST)
+                if is_exact:
+                    for turn in range(met):
+                        largest = min(largest, np.int64(impact[ordinals[order[turn] * WINDOW + document_place]]))
+                floor = scores[0] if k > 0 and state[0] == k else np.int64(0)
+                if largest * weight + points < floor:
+                    state[2] = 1
+                    continue
+            if is_exact:
+                size = _count_phrase(
+                    place,
+                    low,
+                    high,
+                    block_base,
+                    block_start,
+                    data,
+                    ordinals,
+                    order,
+                    met,
+                    document_place,
+                    found,
+                )
+            else:
+                for word in range(words):
+                    heads[2 * word] = word * (longest + 1)
+                    heads[2 * word + 1] = heads[2 * word] + decode(
+                        block_base,
+                        block_start,
+                        data,
+                        ordinals[word * WINDOW + document_place],
+                        found[heads[2 * word] :],
+                    )
+                fields = starts[document * (FIELD_COUNT + 1) : (document + 1) * (FIELD_COUNT + 1)]
+                if ordered:
+                    size = count_ordered(found, heads, words, slop, fields)
+                else:
+                    size = count_unordered(found, heads, terms, slop, fields)
+            if size == 0:
+                continue
+            _count_starts(found, size, starts, document, counts)
+            value = _impact(counts, lengths, document, norms, field)
+            if value == 0:
+                continue
+            if len(documents) > 0:
+                documents[total] = document
+                impacts[total] = value
+            elif k > 0:
+                points += value * weight
+                state[0] = push(scores, keys, numbers, state[0], points, key[document], first_number + document)
+            total += 1
+    return total
+
+
+@kernel(signature("void", R_I64, R_I64, R_F64, M_I64))
+def top_phrase(table: Any, query: Any, norms: Any, heap: Any) -> Any:
+    """The best documents of all segments, best first; ``heap`` as in ``search.top``."""
+    k = (len(heap) - STATE) // 3
+    state, scores = heap[:STATE], heap[STATE : STATE + k]
+    keys, numbers = heap[STATE + k : STATE + 2 * k], heap[STATE + 2 * k :]
+    documents, impacts = np.empty(0, np.uint32), np.empty(0, np.uint8)
+    for segment in range(query[0]):
+        state[1] += _in_segment(table, segment, query, norms, scores, keys, numbers, state, documents, impacts)
+    for end in range(state[0] - 1, 0, -1):
+        score, key, number_ = scores[0], keys[0], numbers[0]
+        scores[0], keys[0], numbers[0] = scores[end], keys[end], numbers[end]
+        scores[end], keys[end], numbers[end] = score, key, number_
+        sift_down(scores, keys, numbers, end, 0)
+
+
+@kernel(signature(I64, R_I64, R_I64, R_F64, M_U32, M_U8))
+def phrase_list(table: Any, query: Any, norms: Any, documents: Any, impacts: Any) -> Any:
+    """All documents of one segment, deleted ones among them, with their impacts; how many there are."""
+    state, none = np.zeros(STATE, np.int64), np.empty(0, np.int64)
+    return _in_segment(table, 0, query, norms, none, none, none, state, documents, impacts)

@@ -1,0 +1,80 @@
+"""Words near each other in one document: how often, and where each such place begins.
+
+``found`` holds the positions of every word of the query, ascending; those of word n are [heads[2n], heads[2n + 1]). The
+places where a match begins replace the front of ``found``. No match reaches over the end of a field.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.access import FIELD_COUNT
+from periplus.index.kernels.compiler import helper
+
+
+@helper
+def _field_end(fields: Any, position: Any) -> Any:
+    for field in range(FIELD_COUNT):
+        if position < fields[field + 1]:
+            return np.int64(fields[field + 1])
+    return np.int64(fields[FIELD_COUNT])
+
+
+@helper
+def count_ordered(found: Any, heads: Any, words: Any, slop: Any, fields: Any) -> Any:
+    """Places of the first word that all others follow in order, with at most ``slop`` other words between them."""
+    size = 0
+    begin, end = heads[0], heads[1]
+    for at in range(begin, end):
+        first = found[at]
+        last = first
+        for word in range(1, words):
+            while heads[2 * word] < heads[2 * word + 1] and found[heads[2 * word]] <= last:
+                heads[2 * word] += 1
+            if heads[2 * word] == heads[2 * word + 1]:
+                return size
+            last = found[heads[2 * word]]
+        if last - first <= words - 1 + slop and last < _field_end(fields, first):
+            found[size] = first
+            size += 1
+    return size
+
+
+@helper
+def count_unordered(found: Any, heads: Any, terms: Any, slop: Any, fields: Any) -> Any:
+    """Places of any word from which on a stretch of as many places as words, plus ``slop``, holds all of them."""
+    words = len(terms)
+    starts = np.empty(heads[2 * words - 1] - heads[0], np.int64)
+    size = 0
+    while True:
+        first = np.int64(-1)
+        for word in range(words):
+            if heads[2 * word] == heads[2 * word + 1]:
+                return _moved(starts, size, found)
+            if first < 0 or found[heads[2 * word]] < first:
+                first = found[heads[2 * word]]
+        end = min(first + words + slop, _field_end(fields, first))
+        is_match = True
+        for word in range(words):
+            nth = 0  # the same word asked for again has to stand again
+            for other in range(word):
+                if terms[other] == terms[word]:
+                    nth += 1
+            at = heads[2 * word] + nth
+            if at >= heads[2 * word + 1] or found[at] >= end:
+                is_match = False
+        if is_match:
+            starts[size] = first
+            size += 1
+        for word in range(words):
+            if found[heads[2 * word]] == first:
+                heads[2 * word] += 1
+
+
+@helper
+def _moved(starts: Any, size: Any, found: Any) -> Any:
+    for place in range(size):
+        found[place] = starts[place]
+    return size

@@ -1,0 +1,90 @@
+"""Positions of a segment: where in its document each posting stands (``kernels.positions`` says how they are packed).
+
+Postings are counted through all terms, in the order of the file of postings, and 64 of them make a block.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from periplus.errors import Corrupt, StorageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from periplus.index.files import ArrayFile, ArrayFileWriter
+
+BLOCK = 64  # postings
+GROUP = 256  # blocks with a common base
+PADDING = 8  # bytes after the last block
+LARGEST_GROUP = 1 << 32  # bytes
+LARGEST_NUMBER = 4  # bytes of a packed number, at most
+BLOCK_HEAD = 8  # bytes before the numbers and marks of a block, at most
+
+
+class PositionsWriter:
+    """Takes position bytes (see ``kernels.positions.write_bytes``) in runs, and packs them into blocks."""
+
+    def __init__(self, file: ArrayFileWriter) -> None:
+        self._block_base = file.stream("block_base", "<i8")
+        self._block_start = file.stream("block_start", "<u4")
+        self._longest_stream = file.stream("longest", "<i8")
+        self._data = file.stream("data", "u1")
+        self._longest = 0
+        self._group_base = 0
+        self._waiting = np.empty(0, np.uint8)  # of postings that do not yet fill a block
+        self._waiting_sizes = np.empty(0, np.uint32)
+
+    def append(self, sizes: NDArray[np.uint32], data: NDArray[np.uint8]) -> None:
+        sizes = np.concatenate([self._waiting_sizes, sizes])
+        data = np.concatenate([self._waiting, data])
+        whole = len(sizes) // BLOCK * BLOCK
+        cut = int(sizes[:whole].sum(dtype=np.int64))
+        self._pack(whole, data[:cut])
+        self._waiting, self._waiting_sizes = data[cut:].copy(), sizes[whole:].copy()
+
+    def finish(self) -> None:
+        self._pack(len(self._waiting_sizes), self._waiting)
+        self._data.append(bytes(PADDING))
+        self._longest_stream.append(np.array([self._longest]))
+
+    def _pack(self, postings: int, data: NDArray[np.uint8]) -> None:
+        from periplus.index.kernels.positions import pack
+
+        blocks = -(-postings // BLOCK)
+        target = np.zeros((LARGEST_NUMBER + 1) * len(data) + BLOCK_HEAD * blocks, np.uint8)
+        sizes = np.empty(blocks, np.uint32)
+        self._longest = max(self._longest, int(pack(data, postings, target, sizes)))
+        starts = self._data.length + np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        self._append_starts(starts[:-1])
+        self._data.append(target[: int(starts[-1]) - self._data.length])
+
+    def _append_starts(self, starts: NDArray[np.int64]) -> None:
+        """Offsets of the next blocks, as differences from the first of their group."""
+        numbers = self._block_start.length + np.arange(len(starts))
+        bases = starts[numbers % GROUP == 0]
+        self._block_base.append(bases)
+        known = np.concatenate([[self._group_base], bases])
+        relative = starts - known[np.cumsum(numbers % GROUP == 0)]
+        if len(relative) and int(relative.max()) >= LARGEST_GROUP:
+            raise StorageError("the positions of one segment do not fit its tables; index with less memory")
+        self._block_start.append(relative)
+        self._group_base = int(known[-1])
+
+
+class Positions:
+    def __init__(self, file: ArrayFile, postings: int) -> None:
+        self.block_base: NDArray[np.int64] = file.array("block_base")
+        self.block_start: NDArray[np.uint32] = file.array("block_start")
+        self.data: NDArray[np.uint8] = file.array("data")
+        self.longest = int(file.array("longest")[0])  # positions of one posting
+        blocks = -(-postings // BLOCK)
+        if len(self.block_start) != blocks or len(self.block_base) != -(-blocks // GROUP):
+            raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index")
+
+    @property
+    def tables(self) -> tuple[Any, ...]:
+        """The arguments that kernels take after those of the postings."""
+        return (self.block_base, self.block_start, self.data)

@@ -1,0 +1,102 @@
+"""The codes of dictionary and positions: what goes in comes out, and a slow search finds the same."""
+
+import bisect
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from index_world import PROPERTY
+
+from periplus.index.dictionary import Dictionary, DictionaryWriter
+from periplus.index.files import ArrayFile, ArrayFileWriter
+from periplus.index.positions import Positions, PositionsWriter
+
+terms_of_all_kinds = st.lists(
+    st.one_of(
+        st.binary(min_size=1, max_size=64),
+        st.text("ab", min_size=1, max_size=40).map(str.encode),
+        st.tuples(st.sampled_from(["~", "interna", "x" * 20]), st.text("abc", max_size=20))
+        .map("".join)
+        .map(str.encode),
+    ),
+    max_size=120,
+    unique=True,
+).map(sorted)
+
+
+def written_dictionary(folder, runs):
+    file = ArrayFileWriter(folder / "terms.bin", "TERM")
+    writer = DictionaryWriter(file)
+    for run in runs:
+        writer.append(run)
+    writer.finish()
+    file.close()
+    return Dictionary(ArrayFile(folder / "terms.bin", "TERM"))
+
+
+@PROPERTY
+@given(terms_of_all_kinds, st.lists(st.integers(0, 120), max_size=3), st.binary(min_size=1, max_size=5))
+def test_terms_are_found_and_read(tmp_path_factory, terms, cuts, other):
+    bounds = [0, *sorted(min(cut, len(terms)) for cut in cuts), len(terms)]
+    runs = [terms[low:high] for low, high in itertools.pairwise(bounds)]
+    dictionary = written_dictionary(tmp_path_factory.mktemp("terms"), runs)
+    assert len(dictionary) == len(terms)
+    assert dictionary.terms(0, len(terms)) == terms
+    assert [dictionary.term(number) for number in range(len(terms))] == terms
+    for low in range(0, len(terms), 7):
+        assert dictionary.terms(low, low + 3) == terms[low : low + 3] or low + 3 > len(terms)
+    assert dictionary.find(terms).tolist() == list(range(len(terms)))
+    for text in [other, other + b"\x00", *(term + b"a" for term in terms), *(term[:-1] for term in terms if term[:-1])]:
+        place = bisect.bisect_left(terms, text)
+        assert dictionary.lower_bound(text) == place
+        assert dictionary.find([text]).tolist() == [place if terms[place : place + 1] == [text] else -1]
+        low, high = dictionary.prefix_range(text)
+        assert terms[low:high] == [term for term in terms if term.startswith(text)]
+
+
+def varint(value):
+    low, rest = value & 127, value >> 7
+    return bytes([low | 128]) + varint(rest) if rest else bytes([low])
+
+
+def posting_bytes(positions):
+    steps = [second - first for first, second in zip([0, *positions], positions, strict=False)]
+    data = b"".join(map(varint, steps))
+    return varint(len(data)) + data
+
+
+postings_of_all_kinds = st.lists(
+    st.one_of(
+        st.integers(0, 300).map(lambda position: [position]),
+        st.lists(st.integers(0, 40), min_size=1, max_size=30, unique=True).map(sorted),
+        st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=4, unique=True).map(sorted),
+        st.just([0]),
+    ),
+    max_size=300,
+)
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+@PROPERTY
+@given(postings=postings_of_all_kinds)
+def test_positions_of_any_posting(tmp_path_factory, runs, postings):
+    from periplus.index.kernels.merging import copy_positions
+
+    path = tmp_path_factory.mktemp("positions") / "positions.bin"
+    file = ArrayFileWriter(path, "POSI")
+    writer = PositionsWriter(file)
+    coded = [posting_bytes(positions) for positions in postings]
+    for run in np.array_split(np.arange(len(coded)), runs):
+        part = [coded[place] for place in run.tolist()]
+        writer.append(np.array([len(data) for data in part], np.uint32), np.frombuffer(b"".join(part), np.uint8))
+    writer.finish()
+    file.close()
+    stored = Positions(ArrayFile(path, "POSI"), len(postings))
+    assert stored.longest == max(map(len, postings), default=0)
+    sizes = np.array([len(data) for data in coded], np.int64)
+    target = np.zeros(int(sizes.sum()), np.uint8)
+    ordinals = np.arange(len(coded), dtype=np.int64)[::-1].copy()
+    copy_positions(*stored.tables, ordinals, (np.cumsum(sizes) - sizes)[::-1].copy(), target)
+    assert target.tobytes() == b"".join(coded)
