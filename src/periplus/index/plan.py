@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from msgspec import Struct
 
 from periplus.errors import UsageError
-from periplus.index.phrases import checked_slop
 from periplus.index.query import FIELDS, STRONG_SHARE
 from periplus.index.weights import LARGEST_IMPACT, fixed, idf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from periplus.index.query import Group, IndexQuery
 
@@ -34,6 +36,9 @@ class KnownTerm(NamedTuple):
     frequency: int
     idf: float
     numbers: tuple[int, ...]
+    lists: NDArray[np.int64]  # where its postings lie, for kernels (``kernels.plain``)
+    address: int  # of ``lists``
+    weight: int  # its idf as a whole number
 
 
 class Statistics(Protocol):
@@ -53,8 +58,6 @@ class MadeList(Struct, frozen=True):
     prefix: str = ""
     everything: bool = False
     field: int = -1
-    slop: int = 0
-    ordered: bool = True
 
 
 class Plan:
@@ -106,26 +109,24 @@ class Plan:
 
     def _add_forms(self, group: Group) -> None:
         known = [self._statistics.known(form.term) for form in group.forms]
-        for (frequency, _, numbers), weight in zip(known, _weights(group, known), strict=True):
-            if frequency:
-                self.numbers.extend(numbers)
+        for term, weight in zip(known, form_weights(group, known), strict=True):
+            if term.frequency:
+                self.numbers.extend(term.numbers)
                 self.weights.append(weight)
-                self.sizes.append(frequency)
+                self.sizes.append(term.frequency)
 
     def _add_made(self, group: Group) -> None:
         statistics = self._statistics
         field = FIELDS.index(group.field) if group.field else -1
         if group.phrase:
             weight = sum(statistics.known(term).idf for term in group.phrase)
-            slop = checked_slop(group.slop)
-            made = MadeList(phrase=group.phrase, field=field, slop=slop, ordered=group.ordered)
-            self._make(made, fixed(group.weight * weight))
+            self._make(MadeList(phrase=group.phrase, field=field), fixed(group.weight * weight))
         elif group.prefix:
             weight = idf(statistics.live, statistics.prefix_frequency(group.prefix, field))
             self._make(MadeList(prefix=group.prefix, field=field), fixed(group.weight * weight))
         else:
             known = [statistics.known(form.term) for form in group.forms]
-            for form, weight in zip(group.forms, _weights(group, known), strict=True):
+            for form, weight in zip(group.forms, form_weights(group, known), strict=True):
                 self._make(MadeList(form.term, field=field), weight)
 
     def _make(self, made: MadeList, weight: int) -> None:
@@ -170,7 +171,7 @@ def make_plan(query: IndexQuery, statistics: Statistics, prior_weight: float) ->
     return plan
 
 
-def _weights(group: Group, known: Sequence[KnownTerm]) -> list[int]:
+def form_weights(group: Group, known: Sequence[KnownTerm]) -> list[int]:
     """What the forms of a word weigh; the idf falls as the frequency rises, so the smaller one is the more frequent."""
     strong = min(
         (term.idf for term, form in zip(known, group.forms, strict=True) if form.share >= STRONG_SHARE),

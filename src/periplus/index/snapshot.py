@@ -5,6 +5,7 @@ A document number is ``segment ordinal << 32 | number in the segment`` and means
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,13 @@ from periplus.index.analysis import STEM_MARK
 from periplus.index.columns import NAMED
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
-from periplus.index.phrases import checked_slop, norms_of, only_phrase, phrase_query
-from periplus.index.plan import LARGEST_SCORE, KnownTerm, make_plan
+from periplus.index.plain import MOST, plain_query, search_plain
+from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
 from periplus.index.query import FIELDS, Filters
 from periplus.index.tables import ADMITTED, MADE, Table
-from periplus.index.view import NUMBER_BITS, STATE, Best
-from periplus.index.weights import LARGEST_IMPACT, UNIT, fixed, idf
+from periplus.index.view import NUMBER_BITS, Best
+from periplus.index.weights import UNIT, fixed, idf
 from periplus.records import Total
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     from periplus.index.generations import Hold
     from periplus.index.manifest import Manifest
     from periplus.index.occurrences import Occurrences
+    from periplus.index.plain import PlainQuery
     from periplus.index.plan import Plan
-    from periplus.index.query import Group, IndexQuery
+    from periplus.index.query import IndexQuery
     from periplus.index.stored import StoredDocument
     from periplus.index.view import SegmentView
 
@@ -53,9 +55,6 @@ class TopHits(Struct, frozen=True):
     numbers: NDArray[np.int64]
     scores: NDArray[np.float64]
     total: Total
-
-
-_NO_HITS = TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
 
 
 class Snapshot:
@@ -85,11 +84,10 @@ class Snapshot:
         """The ``k`` best documents for a query, exactly as if every stored impact had been added up."""
         if order not in ORDERS:
             raise UsageError(f"cannot order by {order!r}; choose one of {', '.join(ORDERS)}")
-        if order == "score" and (phrase := only_phrase(query)):
-            checked_slop(phrase.slop)
-            found = self._top_phrase(phrase, query.filters, k, prior_weight)
-            if found is not None:
-                return found
+        if order == "score" and 0 < k <= MOST:
+            plain = plain_query(query, self.known, prior_weight)
+            if plain is not None:
+                return self._plain_top(plain, k, query.filters)
         plan = make_plan(query, self, prior_weight)
         if order == "date":
             return self._newest(query.filters, k, plan)
@@ -100,29 +98,25 @@ class Snapshot:
         numbers, scores = best.ranked()
         return TopHits(numbers, scores / UNIT, self._total(query, plan, best))
 
-    def _top_phrase(self, group: Group, filters: Filters, k: int, prior_weight: float) -> TopHits | None:
-        """A query of one phrase: positions are looked at only where the words leave room among the best.
-
-        ``None`` when scores have to be scaled down, which a plan does.
-        """
-        from periplus.index.kernels.phrases import top_phrase
-
-        words = [self.known(term) for term in group.phrase]
-        least = min(word.frequency for word in words)
-        if least == 0:
-            return _NO_HITS
-        weight = fixed(group.weight * sum(word.idf for word in words))
-        prior = fixed(prior_weight) if prior_weight > 0 else 0
-        if (weight + prior) * LARGEST_IMPACT > LARGEST_SCORE:
-            return None
-        field = FIELDS.index(group.field) if group.field else -1
-        numbers, prune = [word.numbers for word in words], k > 0 and least > COUNT_LIMIT
-        heap = np.zeros(STATE + 3 * k, np.int64)
-        query = phrase_query(group, field, numbers, weight, prior, prune=prune)
-        top_phrase(self._filtered(filters).rows, query, self._norms, heap)
-        size, matching, is_cut, _ = heap[:STATE].tolist()
-        total = Total(matching, "gte" if is_cut else "eq")
-        return TopHits(heap[STATE + 2 * k :][:size], heap[STATE : STATE + size] / UNIT, total)
+    def _plain_top(self, query: PlainQuery, k: int, filters: Filters) -> TopHits:
+        """The same for any of some words, or all of them."""
+        every, terms, reach = query.every, query.terms, query.reach
+        if not reach:
+            return TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
+        everything = filters is _NO_FILTERS or filters == _NO_FILTERS
+        prune = reach > COUNT_LIMIT
+        rank = bisect_left(BEST_RANKS, k) if prune and everything and not every and k <= BEST_RANKS[-1] else -1
+        table = self._whole if everything else self._filtered(filters)
+        numbers, scores, matching, complete = search_plain(table, query, k, rank, prune=prune)
+        if complete:
+            total = Total(matching)
+        elif everything and len(terms) == 1:
+            total = Total(terms[0].frequency)
+        elif everything and not every:
+            total = Total(max(matching, *[term.frequency for term in terms]), "gte")
+        else:
+            total = Total(matching, "gte")
+        return TopHits(numbers, scores / UNIT, total)
 
     def matches(self, query: IndexQuery, number: int) -> bool:
         """Whether a query finds one document."""
@@ -155,26 +149,19 @@ class Snapshot:
         """All segments as they are, for queries without filters and lists of their own."""
         return Table([view.row for view in self._views])
 
-    @cached_property
-    def _norms(self) -> NDArray[np.float64]:
-        return norms_of(self.manifest.epoch)
-
-    def _filtered(self, filters: Filters) -> Table:
-        """All segments with the documents that the filters admit."""
-        if filters == _NO_FILTERS:
-            return self._whole
-        table = Table([view.row for view in self._views])
-        for row, view in enumerate(self._views):
-            table.put(row, ADMITTED, [view.admitted(filters)])
-        return table
-
     def _table(self, filters: Filters, plan: Plan) -> Table:
         if filters == _NO_FILTERS and not plan.made:
             return self._whole
+        table = self._filtered(filters)
+        for row, view in enumerate(self._views):
+            table.put(row, MADE, view.made_row(plan.made))
+        return table
+
+    def _filtered(self, filters: Filters) -> Table:
+        """All segments, with what the filters admit."""
         table = Table([view.row for view in self._views])
         for row, view in enumerate(self._views):
             table.put(row, ADMITTED, [view.admitted(filters)])
-            table.put(row, MADE, view.made_row(plan.made))
         return table
 
     def _row(self, view: SegmentView, admitted: NDArray[np.uint8], plan: Plan) -> Table:
@@ -236,11 +223,14 @@ class Snapshot:
         return known
 
     def _looked_up(self, term: str) -> KnownTerm:
+        from periplus.index.kernels.lists_known import LIST_ROW
         from periplus.index.kernels.search import find
 
-        numbers = np.empty(len(self._views), np.int64)
-        live = find(self._whole.rows, np.frombuffer(term.encode("utf-8", "surrogatepass"), np.uint8), numbers)
-        return KnownTerm(live, idf(self.live, live), tuple(numbers.tolist()))
+        numbers, lists = np.empty(len(self._views), np.int64), np.empty(LIST_ROW * len(self._views), np.int64)
+        text = np.frombuffer(term.encode("utf-8", "surrogatepass"), np.uint8)
+        live = find(self._whole.rows, text, numbers, lists)
+        worth = idf(self.live, live)
+        return KnownTerm(live, worth, tuple(numbers.tolist()), lists, lists.ctypes.data, fixed(worth))
 
     def _number_in(self, view: SegmentView, term: str) -> int:
         return self.known(term).numbers[view.ordinal]

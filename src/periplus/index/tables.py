@@ -17,12 +17,12 @@ ARRAYS = (
     *("prior", "prior_max", "admitted", "key"),
     *("made_start", "made_place", "made_impact", "made_window"),
     *("term_text", "term_offsets", "live_frequency"),
-    *("block_base", "block_start", "position_data", "field_starts", "field_lengths"),
 )
-NUMBERS = ("windows", "first_number", "longest")
+NUMBERS = ("windows", "first_number")
 WIDTH = 2 * len(ARRAYS) + len(NUMBERS)
 ADMITTED = 2 * ARRAYS.index("admitted")
 MADE = 2 * ARRAYS.index("made_start")
+WINDOWS = 2 * len(ARRAYS) + NUMBERS.index("windows")
 
 
 def addressed(arrays: Sequence[NDArray[Any]]) -> list[int]:
@@ -35,12 +35,11 @@ class Table:
 
     def __init__(self, rows: Sequence[Sequence[int]], only: int | None = None) -> None:
         self.rows = np.array(rows, np.int64).reshape(-1)
+        self.address: int = self.rows.ctypes.data
+        self.segments = len(rows)
+        self.windows = sum(row[WINDOWS] for row in rows)
         self.only = only
         self._kept: list[NDArray[Any]] = []
-
-    @property
-    def segments(self) -> int:
-        return len(self.rows) // WIDTH
 
     def put(self, row: int, column: int, arrays: Sequence[NDArray[Any]]) -> None:
         """Other arrays than the segment's own, from a column on."""

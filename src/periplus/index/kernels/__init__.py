@@ -23,7 +23,7 @@ MODULES = (
     "merging",
     "occurrences",
     "phrases",
-    "positions",
+    "plain",
     "search",
     "spellings",
     "words",

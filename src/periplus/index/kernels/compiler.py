@@ -54,6 +54,13 @@ class Kernel:
         return self._compiled
 
     @property
+    def entry(self) -> Callable[..., Any]:
+        """The compiled function without numba's choice among signatures: quicker, and arguments have to be exact."""
+        (compiled,) = self.compile().overloads.values()
+        entry: Callable[..., Any] = compiled.entry_point
+        return entry
+
+    @property
     def cached(self) -> bool:
         """Whether the compiled form is at hand, in memory or on disk."""
         folder = cache_folder()

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.lists_known import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.kernels.lookup import find_term
 from periplus.index.kernels.tables import (
     ADMITTED,
@@ -172,19 +173,32 @@ def top(table: Any, query: Any, heap: Any, all_documents: Any, all_scores: Any) 
     _sort(state[0], scores, keys, numbers)
 
 
-@kernel(signature(I64, R_I64, R_U8, M_I64))
-def find(table: Any, text: Any, found: Any) -> Any:
-    """The number of a term in every segment, -1 where it does not occur; how many live documents have it."""
+@kernel(signature(I64, R_I64, R_U8, M_I64, M_I64))
+def find(table: Any, text: Any, found: Any, lists: Any) -> Any:
+    """The number of a term in every segment, -1 where it does not occur; how many live documents have it.
+
+    ``lists`` gets what searching needs to know of each list (see ``plain``).
+    """
     live = np.int64(0)
     for segment in range(len(found)):
         term = find_term(u8(table, segment, TERM_TEXT), u32(table, segment, TERM_OFFSETS), text, 0, len(text))
         found[segment] = term
+        row = segment * LIST_ROW
+        lists[row : row + LIST_ROW] = 0
         if term < 0:
             continue
+        start, slot = i64(table, segment, START), i64(table, segment, SLOT)[term]
+        size = start[term + 1] - start[term]
         frequency = u32(table, segment, LIVE_FREQUENCY)
-        if len(frequency) > 0:
-            live += np.int64(frequency[term])
+        live += np.int64(frequency[term]) if len(frequency) > 0 else size
+        lists[row + FIRST], lists[row + LENGTH] = start[term], size
+        if slot < 0:
+            windows = table[segment * ROW + WINDOWS]
+            lists[row + STARTS] = table[segment * ROW + WINDOW_START] + 4 * (~slot * (windows + 1))
+            lists[row + MAXIMA] = table[segment * ROW + WINDOW_MAX] + ~slot * windows
         else:
-            start = i64(table, segment, START)
-            live += start[term + 1] - start[term]
+            lists[row + MAXIMA] = table[segment * ROW + RARE_WINDOW] + 2 * slot
+        best = u8(table, segment, BEST)
+        for rank in range(4):
+            lists[row + BESTS] |= np.int64(best[4 * term + rank]) << 8 * rank
     return live

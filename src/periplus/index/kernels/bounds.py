@@ -1,0 +1,120 @@
+"""Bounds by window: what a document of each window can score at most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.compiler import helper
+
+
+@helper
+def fill(window_of: Any, impacts: Any, starts: Any, ends: Any, maxima: Any) -> Any:
+    """The window table of a list without one; offsets are set only where the list has documents."""
+    for window in range(len(maxima)):
+        maxima[window] = 0
+    for posting in range(len(window_of) - 1, -1, -1):
+        starts[window_of[posting]] = posting
+    before: Any = -1
+    largest = np.uint8(0)
+    for posting in range(len(window_of)):
+        window = window_of[posting]
+        value = impacts[posting]
+        largest = max(largest, value) if window == before else value
+        before = np.int64(window)
+        ends[window] = posting + 1
+        maxima[window] = largest
+
+
+@helper
+def set_bound(bound: Any, maxima: Any, weight: Any) -> Any:
+    for window in range(len(maxima)):
+        bound[window] = weight * np.int32(maxima[window])
+
+
+@helper
+def zero_bound(bound: Any) -> Any:
+    for window in range(len(bound)):
+        bound[window] = 0
+
+
+@helper
+def raise_bound(bound: Any, maxima: Any, weight: Any) -> Any:
+    for window in range(len(maxima)):
+        bound[window] = max(bound[window], weight * np.int32(maxima[window]))
+
+
+@helper
+def add_group(bound: Any, group: Any) -> Any:
+    for window in range(len(bound)):
+        bound[window] += group[window]
+
+
+@helper
+def require_group(bound: Any, group: Any) -> Any:
+    """The same, and nothing where either is nothing."""
+    for window in range(len(bound)):
+        both = bound[window] > 0 and group[window] > 0
+        bound[window] = bound[window] + group[window] if both else np.int32(0)
+
+
+@helper
+def add_prior(bound: Any, prior_max: Any, weight: Any) -> Any:
+    for window in range(len(bound)):
+        more = weight * np.int32(prior_max[window])
+        bound[window] = bound[window] + more if bound[window] > 0 else np.int32(0)
+
+
+LEVELS = 256  # of bounds, when windows are ordered by them
+
+
+@helper
+def most_promising(bound: Any, chosen: Any) -> Any:
+    """The windows with the largest bounds, at most ``len(chosen)`` of them, best first; how many."""
+    count = 0
+    least = np.int32(0)
+    for window in range(len(bound)):
+        if bound[window] <= least:
+            continue
+        at = min(count, len(chosen) - 1)
+        while at > 0 and bound[chosen[at - 1]] < bound[window]:
+            chosen[at] = chosen[at - 1]
+            at -= 1
+        chosen[at] = window
+        count = min(count + 1, len(chosen))
+        if count == len(chosen):
+            least = bound[chosen[count - 1]]
+    return count
+
+
+@helper
+def by_bound(bound: Any, floor: Any, falling: Any, chosen: Any, spare: Any) -> Any:
+    """The windows that reach the floor, by falling bound (roughly) or as they come; how many."""
+    count = 0
+    for window in range(len(bound)):
+        chosen[np.uint64(count)] = window
+        count += bound[window] >= floor
+    if not falling or count < 2:
+        return count
+    largest = np.int32(0)
+    for window in range(len(bound)):
+        largest = max(largest, bound[window])
+    shift = 0
+    while (np.int64(largest) - floor) >> shift >= LEVELS:
+        shift += 1
+    ends = spare[: LEVELS + 1]
+    ends[:] = 0
+    level: Any = 0
+    for at in range(count):
+        level = (np.int64(largest) - np.int64(bound[chosen[at]])) >> shift
+        ends[level + 1] += 1
+    for level in range(LEVELS):
+        ends[level + 1] += ends[level]
+    sorted_windows = spare[LEVELS + 1 :]
+    for at in range(count):
+        level = (np.int64(largest) - np.int64(bound[chosen[at]])) >> shift
+        sorted_windows[ends[level]] = chosen[at]
+        ends[level] += 1
+    chosen[:count] = sorted_windows[:count]
+    return count

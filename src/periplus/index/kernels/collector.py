@@ -1,0 +1,178 @@
+"""The best k documents met so far, and the score that a document has to reach to become one of them.
+
+``state`` holds the number of documents kept, the floor (at least k documents reach it), how many matched, and for large
+k how many kept ones lie in the bucket of the floor or above it.
+
+A few documents are kept sorted. Many are appended to a buffer, and a histogram of their scores raises the floor as soon
+as k of them lie in higher buckets; what has fallen below is dropped when the buffer is full. Keys are looked up only to
+decide between equal scores.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.access import WINDOW
+from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.tables import KEY, i64
+
+SIZE, FLOOR, MATCHING, ABOVE = 0, 1, 2, 3
+STATE = 4
+FEW = 64  # so many are kept sorted
+BUCKETS = 2048
+DIGIT = 11  # bits of a digit of the final sort: as many as there are buckets
+NUMBER_BITS = 32
+LOCAL = (1 << NUMBER_BITS) - 1
+
+
+@helper
+def capacity(k: Any) -> Any:
+    """Room for the best k, and for a window more when half of it is free."""
+    return k + 1 if k <= FEW else 2 * k + 2 * WINDOW
+
+
+@helper
+def bucket_shift(largest: Any) -> Any:
+    """How far to shift scores up to ``largest`` so that they number buckets."""
+    shift = 0
+    while largest >> shift >= BUCKETS:
+        shift += 1
+    return shift
+
+
+@helper
+def _key(table: Any, number: Any) -> Any:
+    return i64(table, number >> NUMBER_BITS, KEY)[number & LOCAL]
+
+
+@helper
+def keep_sorted(table: Any, state: Any, scores: Any, numbers: Any, k: Any, score: Any, number: Any) -> Any:
+    """Offer a document whose score is at least the floor, for small k."""
+    at = state[SIZE]
+    while at > 0 and (
+        scores[at - 1] < score or (scores[at - 1] == score and _key(table, numbers[at - 1]) > _key(table, number))
+    ):
+        scores[at] = scores[at - 1]
+        numbers[at] = numbers[at - 1]
+        at -= 1
+    scores[at] = score
+    numbers[at] = number
+    if state[SIZE] < k:
+        state[SIZE] += 1
+    if state[SIZE] == k and scores[k - 1] > state[FLOOR]:
+        state[FLOOR] = scores[k - 1]
+
+
+@helper
+def keep_counted(
+    state: Any, scores: Any, numbers: Any, histogram: Any, shift: Any, k: Any, score: Any, number: Any
+) -> Any:
+    """The same for large k."""
+    scores[state[SIZE]] = score
+    numbers[state[SIZE]] = number
+    state[SIZE] += 1
+    histogram[score >> shift] += 1
+    state[ABOVE] += 1
+    level = state[FLOOR] >> shift
+    if state[ABOVE] - histogram[level] >= k:
+        while state[ABOVE] - histogram[level] >= k:
+            state[ABOVE] -= histogram[level]
+            level += 1
+        state[FLOOR] = level << shift
+
+
+@helper
+def make_room(
+    table: Any,
+    state: Any,
+    scores: Any,
+    numbers: Any,
+    histogram: Any,
+    shift: Any,
+    k: Any,
+    others: Any,
+    places: Any,
+) -> Any:
+    """Drop what has fallen below the floor; when that is not enough, all but the best k."""
+    kept = 0
+    for at in range(state[SIZE]):
+        scores[kept] = scores[at]
+        numbers[kept] = numbers[at]
+        kept += scores[at] >= state[FLOOR]
+    state[SIZE] = kept
+    if kept > k + WINDOW:
+        finish(table, state, scores, numbers, histogram, k, others, places)
+        histogram[:] = 0
+        for at in range(state[SIZE]):
+            histogram[scores[at] >> shift] += 1
+        state[ABOVE] = state[SIZE]
+
+
+@helper
+def _by_digit(scores: Any, numbers: Any, size: Any, shift: Any, others: Any, places: Any, counts: Any) -> Any:
+    """One pass of a stable sort, larger digits first."""
+    mask = (1 << DIGIT) - 1
+    counts[:] = 0
+    for at in range(size):
+        counts[mask - ((scores[at] >> shift) & mask)] += 1
+    total = 0
+    for digit in range(1 << DIGIT):
+        count = counts[digit]
+        counts[digit] = total
+        total += count
+    for at in range(size):
+        digit = mask - ((scores[at] >> shift) & mask)
+        others[counts[digit]] = scores[at]
+        places[counts[digit]] = numbers[at]
+        counts[digit] += 1
+
+
+@helper
+def _order_by_key(table: Any, numbers: Any, keys: Any, low: Any, high: Any) -> Any:
+    """Sort documents of one score (Shell's way, as there may be many)."""
+    for at in range(low, high):
+        keys[at] = _key(table, numbers[at])
+    gap = 1
+    while gap < (high - low) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for at in range(low + gap, high):
+            key, number = keys[at], numbers[at]
+            to = at
+            while to >= low + gap and keys[to - gap] > key:
+                keys[to], numbers[to] = keys[to - gap], numbers[to - gap]
+                to -= gap
+            keys[to], numbers[to] = key, number
+        gap //= 3
+
+
+@helper
+def finish(table: Any, state: Any, scores: Any, numbers: Any, counts: Any, k: Any, others: Any, places: Any) -> Any:
+    """Sort a buffer, best first, equal scores by key, and cut it to k; ``counts`` is overwritten."""
+    size = state[SIZE]
+    least, largest = np.int64(1 << 40), np.int64(0)
+    for at in range(size):
+        least, largest = min(least, scores[at]), max(largest, scores[at])
+    shift = 0
+    for at in range(size):
+        scores[at] -= least
+    while size > 0 and (largest - least) >> shift > 0:
+        _by_digit(scores, numbers, size, shift, others, places, counts)
+        scores[:size] = others[:size]
+        numbers[:size] = places[:size]
+        shift += DIGIT
+    low = 0
+    while low < min(size, k):
+        high = low + 1
+        while high < size and scores[high] == scores[low]:
+            high += 1
+        if high > low + 1:
+            _order_by_key(table, numbers, others, low, high)
+        low = high
+    for at in range(size):
+        scores[at] += least
+    if size >= k:
+        state[SIZE] = k
+        state[FLOOR] = max(state[FLOOR], scores[k - 1])

@@ -1,0 +1,516 @@
+"""Exact top-k for plain queries: any of some words, or all of them; over all segments, with one floor.
+
+``query`` holds segments, groups, whether all groups are required, prior weight, the rank of stored best impacts that
+makes a floor (-1 for none), whether to prune, and k; then the first list of each group (and their end), weights by
+list, and the address of what is known of each list (``LIST_ROW`` numbers a segment).
+
+The query stands at the beginning of ``memory``; k scores and k numbers, best first, are written behind it, and the rest
+is working memory. The result is one number: how many documents were found (31 bits), whether all that match were
+counted (1 bit), and how many were.
+
+The largest impacts of the lists by window add up to bounds. The most promising windows of all segments are visited
+first, then those that still may hold one of the best, by falling bound. A window or a document is left out only when
+its bound is *strictly* below the floor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.access import WINDOW, WINDOW_BITS
+from periplus.index.kernels.bounds import (
+    LEVELS,
+    add_group,
+    add_prior,
+    by_bound,
+    fill,
+    most_promising,
+    raise_bound,
+    require_group,
+    set_bound,
+    zero_bound,
+)
+from periplus.index.kernels.collector import (
+    BUCKETS,
+    FEW,
+    FLOOR,
+    MATCHING,
+    SIZE,
+    STATE,
+    bucket_shift,
+    capacity,
+    finish,
+    keep_counted,
+    keep_sorted,
+    make_room,
+)
+from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.direct import SHORT, all_short, look_up_all, merge_all, shortest
+from periplus.index.kernels.lists_known import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
+from periplus.index.kernels.tables import (
+    ADMITTED,
+    FIRST_NUMBER,
+    IMPACT,
+    PLACE,
+    PRIOR,
+    PRIOR_MAX,
+    ROW,
+    WINDOWS,
+    at_i32,
+    at_i64,
+    at_u8,
+    at_u16,
+    at_u32,
+    prefetch,
+    u8,
+)
+from periplus.index.kernels.types import I64, signature
+from periplus.index.kernels.visit import (
+    PROBE,
+    add_best,
+    add_list,
+    clear,
+    from_list,
+    from_scores,
+    probe,
+    probe_best,
+    raise_list,
+    take_best,
+)
+
+HEAD = 7
+FIRST_WINDOWS = 16  # visited before all others, to raise the floor early
+AHEAD = 8  # windows whose postings are fetched into the cache before they are needed
+QUERY = 2_560  # numbers of a query, at most
+
+
+@helper
+def _floor(segments: Any, weights: Any, lists_at: Any, rank: Any) -> Any:
+    """A score that so many documents of one segment reach as the rank stands for."""
+    floor = np.int64(0)
+    for item in range(len(weights)):
+        rows = at_i64(lists_at[item], segments * LIST_ROW)
+        for segment in range(segments):
+            floor = max(floor, ((rows[segment * LIST_ROW + BESTS] >> 8 * rank) & 255) * weights[item])
+    return floor
+
+
+@helper
+def _largest(starts: Any, weights: Any, prior_weight: Any) -> Any:
+    """No document can score more."""
+    total = prior_weight
+    for group in range(len(starts) - 1):
+        best = np.int64(0)
+        for item in range(starts[group], starts[group + 1]):
+            best = max(best, weights[item])
+        total += best
+    return 255 * total
+
+
+@helper
+def _locate(table: Any, segment: Any, rows: Any, made: Any, made_offsets: Any, made_maxima: Any, tables: Any) -> Any:
+    """Where the postings and window tables of a list are in a segment; a rare one gets a table of its own.
+
+    ``tables`` gets the first posting, and the addresses of where windows start, end, and their maxima (0: no list).
+    """
+    row = segment * LIST_ROW
+    low, size = rows[row + FIRST], rows[row + LENGTH]
+    tables[0] = low
+    tables[1] = rows[row + STARTS]
+    tables[2] = rows[row + STARTS] + 4
+    tables[3] = rows[row + MAXIMA]
+    if size == 0 or rows[row + STARTS] != 0:
+        return made
+    windows = table[segment * ROW + WINDOWS]
+    starts, ends = made_offsets[2 * made : 2 * made + windows], made_offsets[2 * made + windows : 2 * (made + windows)]
+    maxima = made_maxima[made : made + windows]
+    impact = at_u8(table[segment * ROW + IMPACT] + low, size)
+    fill(at_u16(rows[row + MAXIMA], size), impact, starts, ends, maxima)
+    tables[1] = starts.ctypes.data
+    tables[2] = ends.ctypes.data
+    tables[3] = maxima.ctypes.data
+    return made + windows
+
+
+@helper
+def _bound(starts: Any, weights: Any, tables: Any, every: Any, bound: Any, group_bound: Any) -> Any:
+    """Add up the windows of a segment."""
+    windows = len(bound)
+    begun = False
+    for group in range(len(starts) - 1):
+        lists = 0
+        for item in range(starts[group], starts[group + 1]):
+            if tables[4 * item + 3] == 0:
+                continue
+            maxima = at_u8(tables[4 * item + 3], windows)
+            if not begun and lists == 0:
+                set_bound(bound, maxima, np.int32(weights[item]))
+            elif not begun:
+                raise_bound(bound, maxima, np.int32(weights[item]))
+            elif lists == 0:
+                set_bound(group_bound, maxima, np.int32(weights[item]))
+            else:
+                raise_bound(group_bound, maxima, np.int32(weights[item]))
+            lists += 1
+        if every and lists == 0:
+            begun = False
+            break
+        if begun and every:
+            require_group(bound, group_bound)
+        elif begun and lists > 0:
+            add_group(bound, group_bound)
+        begun = begun or lists > 0
+    if not begun:
+        zero_bound(bound)
+
+
+@helper
+def _open(tables: Any, first: Any, last: Any, window: Any, low: Any, high: Any) -> Any:
+    """Where the postings of the lists [first, last) lie in a window; how many there are."""
+    size = np.int64(0)
+    for item in range(first, last):
+        low[item] = 0
+        high[item] = 0
+        maxima = tables[4 * item + 3]
+        if maxima != 0 and at_u8(maxima + window, 1)[0] > 0:
+            low[item] = tables[4 * item] + np.int64(at_u32(tables[4 * item + 1] + 4 * window, 1)[0])
+            high[item] = tables[4 * item] + np.int64(at_u32(tables[4 * item + 2] + 4 * window, 1)[0])
+            size += high[item] - low[item]
+    return size
+
+
+@helper
+def _fetch(table: Any, segments: Any, lists_at: Any) -> Any:
+    """Ask for the memory that comes first, all at once."""
+    for item in range(len(lists_at)):
+        for line in range(0, 8 * segments * LIST_ROW, 64):
+            prefetch(lists_at[item] + line)
+    for item in range(len(lists_at)):
+        rows = at_i64(lists_at[item], segments * LIST_ROW)
+        for segment in range(segments):
+            row = segment * LIST_ROW
+            if rows[row + LENGTH] == 0:
+                continue
+            prefetch(rows[row + MAXIMA])
+            prefetch(rows[row + MAXIMA] + 64)
+            if rows[row + STARTS] == 0:
+                prefetch(table[segment * ROW + IMPACT] + rows[row + FIRST])
+            else:
+                prefetch(rows[row + MAXIMA] + 128)
+                prefetch(rows[row + MAXIMA] + 192)
+
+
+@helper
+def _lacks_one(segments: Any, segment: Any, starts: Any, lists_at: Any) -> Any:
+    """Whether a group has no list in a segment."""
+    for group in range(len(starts) - 1):
+        size = np.int64(0)
+        for item in range(starts[group], starts[group + 1]):
+            size += at_i64(lists_at[item], segments * LIST_ROW)[segment * LIST_ROW + LENGTH]
+        if size == 0:
+            return True
+    return False
+
+
+@kernel(signature(I64, I64, I64, I64))
+def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
+    at: Any
+    item: Any
+    made: Any
+    begin: Any
+    least: Any
+    value: Any
+    rank: Any
+    rest: Any
+    memory = at_i64(memory_at, words)
+    query = memory[:QUERY]
+    segment: Any
+    segments, groups, every, prior_weight = query[0], query[1], query[2] != 0, query[3]
+    prune, k = query[5] != 0, query[6]
+    table = at_i64(table_at, segments * ROW)
+    out = memory[QUERY : QUERY + 2 * k]
+    scratch = memory[QUERY + 2 * k :]
+    starts = query[HEAD : HEAD + groups + 1]
+    lists = starts[groups]
+    weights = query[HEAD + groups + 1 : HEAD + groups + 1 + lists]
+    lists_at = query[HEAD + groups + 1 + lists : HEAD + groups + 1 + 2 * lists]
+    windows, widest = np.int64(0), np.int64(0)
+    for segment in range(segments):
+        windows += table[segment * ROW + WINDOWS]
+        widest = max(widest, table[segment * ROW + WINDOWS])
+
+    # Everything that is needed on the way.
+    room = capacity(k)
+    few = k <= FEW
+    state, at = scratch[:STATE], np.int64(STATE)
+    state[:] = 0
+    scores, at = scratch[at : at + room], at + room
+    numbers, at = scratch[at : at + room], at + room
+    spare_scores, at = scratch[at : at + room], at + room
+    spare_numbers, at = scratch[at : at + room], at + room
+    histogram, at = scratch[at : at + BUCKETS], at + BUCKETS
+    tables, at = scratch[at : at + 4 * segments * lists], at + 4 * segments * lists
+    first_window, at = scratch[at : at + segments], at + segments
+    order, at = scratch[at : at + groups], at + groups
+    group_value, at = scratch[at : at + groups], at + groups
+    low, at = scratch[at : at + lists], at + lists
+    high, at = scratch[at : at + lists], at + lists
+    narrow = at_i32(memory_at + 8 * (QUERY + 2 * k + at), 2 * (len(scratch) - at))
+    score, best, found_score = narrow[:WINDOW], narrow[WINDOW : 2 * WINDOW], narrow[2 * WINDOW : 3 * WINDOW]
+    at = np.int64(3 * WINDOW)
+    every_bound, at = narrow[at : at + windows], at + windows
+    todo, at = narrow[at : at + windows], at + windows
+    segment_of, at = narrow[at : at + windows], at + windows
+    group_bound, at = narrow[at : at + widest], at + widest
+    spare, at = narrow[at : at + windows + LEVELS + 1], at + windows + LEVELS + 1
+    made_offsets, at = narrow[at : at + 2 * lists * windows], at + 2 * lists * windows
+    small = at_u8(narrow.ctypes.data + 4 * at, 4 * (len(narrow) - at))
+    found_place, made_maxima = small[:WINDOW], small[WINDOW:]
+    shift = bucket_shift(_largest(starts, weights, prior_weight))
+    if not few:
+        histogram[:] = 0
+
+    _fetch(table, segments, lists_at)
+    if query[4] >= 0:
+        state[FLOOR] = _floor(segments, weights, lists_at, query[4])
+    required = np.int32(1) if every else np.int32(0)
+
+    # Bounds of all windows of all segments; short lists are done with at once.
+    made, begin = np.int64(0), np.int64(0)
+    left = False
+    for segment in range(segments):
+        here = table[segment * ROW + WINDOWS]
+        first_window[segment] = begin
+        bound = every_bound[begin : begin + here]
+        done = every and _lacks_one(segments, segment, starts, lists_at)
+        if not done and every and lists == groups and shortest(lists_at, segments, segment, low) <= SHORT:
+            row = segment * LIST_ROW
+            if at_i64(lists_at[low[0]], segments * LIST_ROW)[row + STARTS] == 0:
+                look_up_all(
+                    table,
+                    segment,
+                    segments,
+                    weights,
+                    lists_at,
+                    low,
+                    high,
+                    prior_weight,
+                    state,
+                    scores,
+                    numbers,
+                    histogram,
+                    shift,
+                    k,
+                    spare_scores,
+                    spare_numbers,
+                )
+                done = True
+        elif not every and all_short(lists_at, segments, segment):
+            merge_all(
+                table,
+                segment,
+                segments,
+                starts,
+                weights,
+                lists_at,
+                low,
+                high,
+                prior_weight,
+                state,
+                scores,
+                numbers,
+                histogram,
+                shift,
+                k,
+                spare_scores,
+                spare_numbers,
+            )
+            done = True
+        if done:
+            zero_bound(bound)
+            begin += here
+            continue
+        left = True
+        for item in range(lists):
+            rows = at_i64(lists_at[item], segments * LIST_ROW)
+            own = tables[4 * (segment * lists + item) :]
+            made = _locate(table, segment, rows, made, made_offsets, made_maxima, own)
+        _bound(starts, weights, tables[4 * segment * lists :], every, bound, group_bound)
+        if prior_weight > 0 and table[segment * ROW + PRIOR + 1] > 0:
+            add_prior(bound, u8(table, segment, PRIOR_MAX), np.int32(prior_weight))
+        segment_of[begin : begin + here] = segment
+        begin += here
+
+    for phase in range(2 if left else 0):
+        if phase == 0:
+            if not prune:
+                continue
+            count = most_promising(every_bound, todo[:FIRST_WINDOWS])
+        else:
+            count = by_bound(every_bound, max(np.int64(1), state[FLOOR] if prune else np.int64(0)), prune, todo, spare)
+        for visit in range(count):
+            if visit % AHEAD == 0:
+                # Offsets of the next windows, then their postings, so that the waits for memory overlap.
+                for step in range(visit, min(visit + AHEAD, count)):
+                    wide = np.int64(todo[step])
+                    segment = np.int64(segment_of[wide])
+                    window = wide - first_window[segment]
+                    for item in range(lists):
+                        row = 4 * (segment * lists + item)
+                        if tables[row + 3] != 0:
+                            value = weights[item] * np.int64(at_u8(tables[row + 3] + window, 1)[0])
+                            if 4 * value > every_bound[wide]:
+                                prefetch(tables[row + 1] + 4 * window)
+                for step in range(visit, min(visit + AHEAD, count)):
+                    wide = np.int64(todo[step])
+                    segment = np.int64(segment_of[wide])
+                    window = wide - first_window[segment]
+                    for item in range(lists):
+                        row = 4 * (segment * lists + item)
+                        if tables[row + 3] != 0:
+                            value = weights[item] * np.int64(at_u8(tables[row + 3] + window, 1)[0])
+                            if 4 * value > every_bound[wide]:
+                                posting = tables[row] + np.int64(at_u32(tables[row + 1] + 4 * window, 1)[0])
+                                prefetch(table[segment * ROW + PLACE] + posting)
+                                prefetch(table[segment * ROW + IMPACT] + posting)
+
+            wide = np.int64(todo[visit])
+            window_bound = np.int64(every_bound[wide])
+            floor = state[FLOOR] if prune else np.int64(0)
+            if window_bound < floor:
+                continue
+            every_bound[wide] = 0  # visited
+            segment = np.int64(segment_of[wide])
+            window = wide - first_window[segment]
+            place, impact = u8(table, segment, PLACE), u8(table, segment, IMPACT)
+            base = window << WINDOW_BITS
+
+            own = tables[4 * segment * lists : 4 * (segment + 1) * lists]
+
+            # What is in this window: groups by ascending value, or by ascending size when all are required.
+            present = 0
+            for group in range(groups):
+                value, rank = np.int64(0), np.int64(0)
+                for item in range(starts[group], starts[group + 1]):
+                    maxima = own[4 * item + 3]
+                    if maxima != 0:
+                        value = max(value, weights[item] * np.int64(at_u8(maxima + window, 1)[0]))
+                if every:
+                    rank = _open(own, starts[group], starts[group + 1], window, low, high)
+                if value == 0:
+                    continue
+                group_value[group] = value
+                if not every:
+                    rank = value
+                to = present
+                while to > 0 and order[to - 1] >> 16 > rank:
+                    order[to] = order[to - 1]
+                    to -= 1
+                order[to] = group | rank << 16
+                present += 1
+            for at in range(present):
+                order[at] &= 0xFFFF
+            has_prior = prior_weight > 0 and table[segment * ROW + PRIOR + 1] > 0
+            prior_bound = np.int64(0)
+            if has_prior:
+                prior_bound = prior_weight * np.int64(u8(table, segment, PRIOR_MAX)[window])
+
+            # Candidates come from the groups order[begin:end].
+            rest = window_bound
+            begin, end = 0, 1
+            if not every:
+                end = present
+                below = prior_bound
+                while begin < present - 1 and below + group_value[order[begin]] < floor:
+                    below += group_value[order[begin]]
+                    begin += 1
+            for at in range(begin, end):
+                rest -= group_value[order[at]]
+                if not every:
+                    _open(own, starts[order[at]], starts[order[at] + 1], window, low, high)
+            item = starts[order[begin]]
+            if end == begin + 1 and starts[order[begin] + 1] == item + 1:
+                least = max(np.int64(1), -((rest - floor) // weights[item]))
+                found = from_list(
+                    place, impact, low[item], high[item], np.int32(weights[item]), least, found_place, found_score
+                )
+            else:
+                clear(score)
+                for at in range(begin, end):
+                    item, last = starts[order[at]], starts[order[at] + 1]
+                    if last == item + 1:
+                        add_list(place, impact, low[item], high[item], np.int32(weights[item]), score)
+                        continue
+                    clear(best)
+                    for form in range(item, last):
+                        raise_list(place, impact, low[form], high[form], np.int32(weights[form]), best)
+                    add_best(score, best)
+                found = from_scores(score, np.int32(max(np.int64(1), floor - rest)), found_place, found_score)
+
+            if found > 0 and table[segment * ROW + ADMITTED + 1] > 0:
+                admitted = u8(table, segment, ADMITTED)
+                kept = 0
+                for at in range(found):
+                    found_place[kept], found_score[kept] = found_place[at], found_score[at]
+                    kept += admitted[base + found_place[at]] != 0
+                found = kept
+            if has_prior:
+                prior = u8(table, segment, PRIOR)
+                rest -= prior_bound
+                kept = 0
+                for at in range(found):
+                    value = np.int64(found_score[at]) + prior_weight * np.int64(prior[base + found_place[at]])
+                    found_place[kept], found_score[kept] = found_place[at], value
+                    kept += value + rest >= floor
+                found = kept
+
+            # The other groups.
+            for step in range(present - 1 if every else begin):
+                if found == 0:
+                    break
+                group = order[step + 1] if every else order[begin - 1 - step]
+                rest -= group_value[group]
+                least = floor - rest
+                item, last = starts[group], starts[group + 1]
+                if not every:
+                    _open(own, item, last, window, low, high)
+                if last == item + 1 and found * PROBE < high[item] - low[item]:
+                    weight = np.int32(weights[item])
+                    found = probe(
+                        place, impact, low[item], high[item], weight, required, least, found_place, found_score, found
+                    )
+                    continue
+                clear(best)
+                for form in range(item, last):
+                    if found * PROBE < high[form] - low[form]:
+                        probe_best(
+                            place, impact, low[form], high[form], np.int32(weights[form]), found_place, found, best
+                        )
+                    else:
+                        raise_list(place, impact, low[form], high[form], np.int32(weights[form]), best)
+                found = take_best(best, required, least, found_place, found_score, found)
+
+            state[MATCHING] += found
+            first_number = table[segment * ROW + FIRST_NUMBER] + base
+            for at in range(found):
+                value = np.int64(found_score[at])
+                if value < state[FLOOR]:
+                    continue
+                number = first_number + np.int64(found_place[at])
+                if few:
+                    keep_sorted(table, state, scores, numbers, k, value, number)
+                else:
+                    keep_counted(state, scores, numbers, histogram, shift, k, value, number)
+            if not few and state[SIZE] > room - WINDOW:
+                make_room(table, state, scores, numbers, histogram, shift, k, spare_scores, spare_numbers)
+
+    if not few:
+        make_room(table, state, scores, numbers, histogram, shift, k, spare_scores, spare_numbers)
+        finish(table, state, scores, numbers, histogram, k, spare_scores, spare_numbers)
+    for at in range(state[SIZE]):
+        out[at] = scores[at]
+        out[k + at] = numbers[at]
+    complete = not prune or state[FLOOR] == 0
+    return state[SIZE] | (np.int64(1) << 31 if complete else np.int64(0)) | state[MATCHING] << 32
