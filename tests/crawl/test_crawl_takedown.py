@@ -195,3 +195,20 @@ def test_unknown_targets_and_wrong_ones(voyage: Voyage, mock_web: MockWeb) -> No
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+def test_both_schemes_of_an_address_and_of_a_host_go_together(voyage: Voyage, mock_web: MockWeb) -> None:
+    mock_web.page("http://a.test/", links=["/letter"])
+    mock_web.page("http://a.test/letter", f"<p>First words of {SECRET}.")
+    voyage.run(mock_web, "http://a.test/")
+    removal = _take_down(voyage, "https://a.test/letter")
+    assert removal.addresses == ("http://a.test/letter",)
+    assert SECRET.encode() not in _archived(voyage)
+    assert takedown.removed_targets(voyage.database) == {"https://a.test/letter", "http://a.test/letter"}
+    assert takedown.spellings("http://a.test:8080/x") == ("http://a.test:8080/x",)
+    assert takedown.spellings("a.test") == ("a.test",)
+    voyage.run(mock_web, recrawl=True)
+    assert len(mock_web.requests("a.test", "/letter")) == 1
+    told = [text for (text,) in voyage.rows("SELECT text FROM events ORDER BY id")]
+    assert "https://a.test/letter is taken down: 1 addresses" in told
+    assert set(_take_down(voyage, "a.test").addresses) == {"http://a.test/"}

@@ -24,6 +24,7 @@ from periplus.crawl.status import begin
 from periplus.errors import LeaseLost, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from crawl.voyages import Voyage
@@ -282,3 +283,68 @@ def test_workers_left_to_us_come_only_when_there_is_work(voyage: Voyage, mock_we
     voyage.run(mock_web, *seeds, workers=0)
     assert voyage.fetched() == pages
     assert len(workers(voyage.database)) == 1
+
+
+def told(voyage: Voyage) -> list[str]:
+    return [text for (text,) in voyage.rows("SELECT text FROM events ORDER BY id")]
+
+
+def test_a_worker_is_restarted_by_number(voyage: Voyage, mock_web: MockWeb) -> None:
+    seeds, pages = sites(mock_web, 10, 60)
+    crawl = Running(voyage, mock_web, seeds, workers=2)
+    crawl.child()
+    first, second = (one.number for one in workers(voyage.database))
+    with pytest.raises(UsageError, match="leads the crawl"):
+        send_command(voyage.database, f"restart {first}")
+    with pytest.raises(UsageError, match="no worker 99 at work"):
+        send_command(voyage.database, "restart 99")
+    send_command(voyage.database, f"restart {second}")
+    crawl.join()
+    assert voyage.fetched() == pages
+    assert [one.state for one in workers(voyage.database)] == ["ended"] * 3
+    events = told(voyage)
+    assert events.index(f"worker {second} has left") < events.index(f"worker {second + 1} joins")
+    assert events[0].endswith("begins")
+    assert "done" in events[-1]
+    asked = Counter(record.url for record in mock_web.requests() if not record.url.endswith("robots.txt"))
+    assert max(asked.values()) == 1
+
+
+def test_a_worker_that_lost_its_leases_is_replaced(voyage: Voyage, mock_web: MockWeb) -> None:
+    seeds, pages = sites(mock_web, 10, 40)
+    crawl = Running(voyage, mock_web, seeds, workers=2)
+    crawl.child()
+    second = workers(voyage.database)[1].number
+    with voyage.database.write() as tx:
+        free_of(tx, f"worker {second}")
+    crawl.join()
+    assert voyage.fetched() == pages
+    assert set(voyage.documents()) == pages
+    assert f"worker {second} is lost: its leases went to others" in told(voyage)
+
+
+def test_pause_and_resume_are_told(voyage: Voyage, mock_web: MockWeb) -> None:
+    seeds, pages = sites(mock_web, 2, 20)
+    crawl = Running(voyage, mock_web, seeds, workers=1)
+    mock_web.log.wait_for(6, timeout=30)
+    for command in ("pause", "resume"):
+        send_command(voyage.database, command)
+        wait_until(lambda: status(voyage.database).state == ("paused" if command == "pause" else "running"))  # noqa: B023
+    crawl.join()
+    assert voyage.fetched() == pages
+    assert [text.split()[-1] for text in told(voyage)[1:3]] == ["pauses", "on"]
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+
+
+def test_a_crawl_with_nothing_to_do_is_no_news(voyage: Voyage, mock_web: MockWeb) -> None:
+    mock_web.page("http://a.test/")
+    voyage.run(mock_web, "http://a.test/")
+    before = told(voyage)
+    voyage.run(mock_web)
+    assert told(voyage) == before

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from periplus import addresses, crawl
 from periplus.errors import NotFound, UsageError
+from periplus.storage import write_event
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
@@ -75,7 +76,7 @@ class Steering:
         with self._collection.database.write() as tx:
             if not tx.value("SELECT 1 FROM removed WHERE target = ?", (name,)):
                 raise NotFound(f"{name} is not blocked")
-            tx.execute("DELETE FROM removed WHERE target = ?", (name,))
+            tx.executemany("DELETE FROM removed WHERE target = ?", [(one,) for one in crawl.spellings(name)])
             count = tx.execute(_AGAIN + where, (host, REMOVED, *values))
             tx.execute(_RECOUNT, (host,))
             now = time.time()
@@ -92,10 +93,7 @@ class Steering:
 
     def _note(self, text: str) -> None:
         with self._collection.database.write() as tx:
-            tx.execute(
-                "INSERT INTO events (at, room, level, text) VALUES (?, ?, ?, ?)",
-                (time.time(), "console", "info", text),
-            )
+            write_event(tx, "console", text)
 
 
 def target_of(text: str) -> tuple[str, bool]:
@@ -111,4 +109,7 @@ def _host_key(name: str, is_host: bool) -> int:
 
 
 def _narrowed(name: str, is_host: bool) -> tuple[str, tuple[int, ...]]:
-    return ("", ()) if is_host else (" AND key = ?", (addresses.key(name),))
+    if is_host:
+        return "", ()
+    keys = tuple(addresses.key(url) for url in crawl.spellings(name))
+    return f" AND key IN ({', '.join('?' * len(keys))})", keys

@@ -12,7 +12,7 @@ from periplus.crawl.robots import RobotsFile, Verdict
 from periplus.crawl.roster import SlotStatus, WorkerStatus, slots, workers
 from periplus.crawl.scope import canonical_seeds
 from periplus.crawl.status import status, stored_pages
-from periplus.crawl.takedown import Removal, remove
+from periplus.crawl.takedown import Removal, remove, spellings
 
 if TYPE_CHECKING:
     from periplus.crawl.crawler import Crawler
@@ -41,6 +41,7 @@ __all__ = [
     "remove",
     "send_command",
     "slots",
+    "spellings",
     "status",
     "stored_pages",
     "user_agent",

@@ -6,10 +6,11 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from periplus.crawl.roster import ENDED
 from periplus.errors import UsageError
 
 if TYPE_CHECKING:
-    from periplus.storage import Database
+    from periplus.storage import Database, Transaction
 
 NAME = "crawl"
 COMMANDS = ("pause", "resume", "stop", "workers N", "restart N")
@@ -21,6 +22,8 @@ def send_command(database: Database, command: str) -> None:
     if not _COMMAND.fullmatch(command):
         raise UsageError(f"unknown command {command!r}; known are {', '.join(COMMANDS)}")
     with database.write() as tx:
+        if command.startswith("restart "):
+            _check_restart(tx, int(command.removeprefix("restart ")))
         tx.execute(
             "INSERT INTO control (name, value, at) VALUES (?, ?, ?)"
             " ON CONFLICT (name) DO UPDATE SET value = excluded.value, at = excluded.at",
@@ -28,9 +31,20 @@ def send_command(database: Database, command: str) -> None:
         )
 
 
-def read_command(database: Database) -> str:
+def _check_restart(tx: Transaction, number: int) -> None:
+    """The first worker is the crawl itself; others are processes that can go and come."""
+    working = [one for (one,) in tx.rows("SELECT number FROM workers WHERE state <> ? ORDER BY number", (ENDED,))]
+    if number not in working:
+        raise UsageError(f"no worker {number} at work; these are: {', '.join(map(str, working)) or 'none'}")
+    if number == working[0]:
+        raise UsageError(f"worker {number} leads the crawl and ends with it; use periplus stop, then crawl again")
+
+
+def read_command(database: Database) -> tuple[str, float]:
+    """The newest command and when it was given; the same one may be given again."""
     with database.read() as tx:
-        return str(tx.value("SELECT value FROM control WHERE name = ?", (NAME,)) or "")
+        row = tx.row("SELECT value, at FROM control WHERE name = ?", (NAME,))
+    return (str(row[0]), float(row[1])) if row else ("", 0.0)
 
 
 def clear_commands(database: Database) -> None:

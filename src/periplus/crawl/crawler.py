@@ -10,6 +10,7 @@ import asyncio
 import os
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from periplus import addresses
@@ -26,8 +27,8 @@ from periplus.crawl.status import begin, forget, save
 from periplus.crawl.takedown import sweep
 from periplus.crawl.team import Team, wait_for_old_workers
 from periplus.crawl.worker import Worker, known_seeds, loop_factory
-from periplus.errors import UsageError
-from periplus.storage import folder_lock
+from periplus.errors import PeriplusError, UsageError
+from periplus.storage import folder_lock, write_event
 
 if TYPE_CHECKING:
     import ssl
@@ -127,7 +128,9 @@ class _Session:
         self._number = 0
         self._deadline = 0.0
         self._next = {"command": 0.0, "progress": 0.0, "figures": 0.0}
-        self._seen_command = ""
+        self._seen_command = ("", 0.0)
+        self._news: list[str] = []  # for the operator, with the next commit
+        self._first_event = 0
         self._stopping = self._ordered_to_stop = False
         self._ordered_to_pause = False
         self._hours = Hours.parse(settings.crawl.hours)
@@ -153,13 +156,16 @@ class _Session:
         control.clear_commands(self._database)
         keep_token(self._database, self._settings.bot.name)
         keep_languages(self._database, crawl)
-        Recovery(self._folder, self._database, crawl, worker.frontier, worker.interpreter).run(recrawl=recrawl)
+        self._recovery = Recovery(self._folder, self._database, crawl, worker.frontier, worker.interpreter)
+        self._recovery.run(recrawl=recrawl)
         worker.frontier.commit(Bundle(found=[_seed(url) for url in seeds], seeds=seeds), time.time())
         if rank_of is not None:
             worker.frontier.rank_hosts(rank_of)
         self._number, earlier = begin(self._database)
         with self._database.write() as tx:
             fill_pool(tx, self._number, crawl.max_pages)
+            how = "goes on where it was interrupted" if earlier else "begins"
+            self._first_event = write_event(tx, "crawl", f"crawl {self._number} {how}")
         worker.enroll(self._number, roster.register(self._database), leads=True, earlier=earlier, also=self._save)
         self._counters = worker.counters
         self._team = Team(self._folder, self._database, self._settings, self._number)
@@ -171,18 +177,26 @@ class _Session:
         self._team.look()
         try:
             await self._worker.run(self._poll)
+        except PeriplusError as error:
+            self._tell_failure(error)
+            raise
         finally:
             if self._watch is not None:
                 await asyncio.wait([self._watch])
             await asyncio.to_thread(self._team.close)
         self._close_marks()
+        self._recovery.store_pending()  # of a worker that lost its leases
         sweep(self._database, self._folder)
         self._refresh_figures()
         status = self._counters.status("stopped" if self._ordered_to_stop else "done", self._others)
         with self._database.write() as tx:
             save(tx, self._number, status, ended=time.time())
-            if not any((status.pages, status.unchanged, status.failed, status.refused, status.bytes)):
+            self._tell_news(tx)
+            if any((status.pages, status.unchanged, status.failed, status.refused, status.bytes)):
+                write_event(tx, "crawl", _summary(self._number, status))
+            else:
                 forget(tx, self._number)
+                tx.execute("DELETE FROM events WHERE id = ?", (self._first_event,))  # nothing was due: no news
         self._crawler.report(status)
         return status
 
@@ -199,7 +213,7 @@ class _Session:
             command = control.read_command(self._database)
             if command != self._seen_command:
                 self._seen_command = command
-                self._obey(command)
+                self._obey(command[0])
         if now >= self._next["figures"]:
             self._next["figures"] = now + FIGURES_SECONDS
             self._refresh_figures()
@@ -226,7 +240,10 @@ class _Session:
         """All workers do as the crawl as a whole."""
         engine.stopping = engine.stopping or self._stopping
         engine.paused = self._ordered_to_pause or not self._hours.is_open(time.time())
+        before = self._state
         self._state = "stopping" if engine.stopping else "paused" if engine.paused else "running"
+        if self._state != before:
+            self._news.append({"stopping": "stops", "paused": "pauses", "running": "goes on"}[self._state])
         if engine.stopping or engine.paused or self._team.size:
             self._team.order("stop" if engine.stopping else "pause" if engine.paused else "resume")
 
@@ -260,6 +277,17 @@ class _Session:
 
     def _save(self, tx: Transaction) -> None:
         save(tx, self._number, self._counters.status(self._state, self._others))
+        self._tell_news(tx)
+
+    def _tell_news(self, tx: Transaction) -> None:
+        news, self._news = self._news, []
+        for text in news:
+            write_event(tx, "crawl", f"crawl {self._number} {text}")
+
+    def _tell_failure(self, error: PeriplusError) -> None:
+        """As well as the database allows: it may be what failed."""
+        with suppress(PeriplusError), self._database.write() as tx:
+            write_event(tx, "crawl", f"crawl {self._number} failed: {error}", "error")
 
     def _refresh_figures(self) -> None:
         with self._database.read() as tx:
@@ -277,6 +305,13 @@ class _Session:
         changed = {name: size for name, size in sizes.items() if name in marks and marks[name] != size}
         if changed:
             self._worker.frontier.commit(Bundle(marks=changed), time.time())
+
+
+def _summary(number: int, status: CrawlStatus) -> str:
+    return (
+        f"crawl {number} {status.state}: {status.pages:,} pages, {status.unchanged:,} unchanged,"
+        f" {status.failed:,} failed, {status.refused:,} refused in {status.seconds:,.0f} s"
+    )
 
 
 def _cores() -> int:

@@ -62,7 +62,7 @@ class Recovery:
         archive.repair(self._folder / ARCHIVE)
         replayed = self._replay()
         takedown.sweep(self._database, self._folder)
-        self._store_pending()
+        self.store_pending()
         self._wait_out_gaps()
         self._reopen()
         if recrawl:
@@ -82,7 +82,7 @@ class Recovery:
         replayed = self._replay()
         if parts:
             marks = ", ".join(map(str, parts))
-            self._store_pending(f"AND host IN (SELECT key FROM hosts WHERE part IN ({marks}))")  # noqa: S608
+            self.store_pending(f"AND host IN (SELECT key FROM hosts WHERE part IN ({marks}))")  # noqa: S608
         self._wait_out_gaps(worker)
         with self._database.write() as tx:
             partitions.free_of(tx, owner)
@@ -147,7 +147,8 @@ class Recovery:
 
     # Documents that are in no batch
 
-    def _store_pending(self, which: str = "") -> None:
+    def store_pending(self, which: str = "") -> None:
+        """Parse again what is marked as fetched and in no batch; only while no worker has it in memory."""
         log = BatchLog(LocalFiles(self._folder), self._database)
         columns = ", ".join(URL_COLUMNS)
         sql = f"SELECT {columns} FROM urls WHERE pending = 1 {which} ORDER BY key LIMIT {CHUNK}"  # noqa: S608

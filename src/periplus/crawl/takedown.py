@@ -21,7 +21,7 @@ from periplus.crawl.interpretation import refusal_document
 from periplus.crawl.rows import FETCHED, NEVER, REFUSED, URL_COLUMNS, UrlRow, Visited
 from periplus.errors import StorageBusy, UsageError
 from periplus.records import ArchiveLocation, Document
-from periplus.storage import LocalFiles, folder_lock
+from periplus.storage import LocalFiles, folder_lock, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -71,20 +71,30 @@ def remove(database: Database, url_or_host: str, log: BatchLog | None = None, fo
     (of the collection) the archive loses it.
     """
     target, is_host = _target(url_or_host)
+    targets = spellings(target)
     now = time.time()
     with database.write() as tx:
-        tx.insert_new("removed", ("target", "at"), [(target, now)], "target")
+        tx.insert_new("removed", ("target", "at"), [(one, now) for one in targets], "target")
         if log is not None or folder is not None:
-            tx.insert_new("meta", ("key", "value"), [(_UNFINISHED + target, "1")], "key")
-        rows = _refuse(tx, target, is_host, now)
+            tx.insert_new("meta", ("key", "value"), [(_UNFINISHED + one, "1") for one in targets], "key")
+        rows = [row for one in targets for row in _refuse(tx, one, is_host, now)]
+        if rows:
+            write_event(tx, "crawl", f"{target} is taken down: {len(rows):,} addresses")
     if log is not None:
         _write_refusals(database, rows, now, log)
-    removal = _purge(database, target, {row.key for row in rows if _had(row)}, log, folder)
+    removal = _purge(database, targets, {row.key for row in rows if _had(row)}, log, folder)
     return replace(
         removal,
         addresses=tuple(row.url for row in rows),
         archived=removal.archived or tuple(place for row in rows if (place := row.location) is not None),
     )
+
+
+def spellings(target: str) -> tuple[str, ...]:
+    """A target as it is listed: an address goes together with the same one of the other scheme, a host has both."""
+    scheme, mark, rest = target.partition("://")
+    other = addresses.try_canonical(f"{'http' if scheme == 'https' else 'https'}://{rest}") if mark else None
+    return (target, other) if other is not None and ":" not in addresses.host(other) else (target,)
 
 
 def removed_targets(database: Database) -> frozenset[str]:
@@ -186,13 +196,13 @@ def _had(row: UrlRow) -> bool:
 
 
 def _purge(
-    database: Database, target: str, written: Collection[int], log: BatchLog | None, folder: Path | None
+    database: Database, targets: Sequence[str], written: Collection[int], log: BatchLog | None, folder: Path | None
 ) -> Removal:
     """Empty the files; ``written`` are the keys of addresses whose refusal is in the log already."""
-    is_host = "://" not in target
+    target, is_host = targets[0], "://" not in targets[0]
     if folder is None and log is None:
         return Removal(target, is_host, ())
-    wanted = _matcher({target})
+    wanted = _matcher(targets)
     emptied, places = 0, []
     with _alone(folder):
         if log is not None:
@@ -202,7 +212,7 @@ def _purge(
             archive.blank(folder / ARCHIVE, places)
     with database.write() as tx:
         tx.executemany(_FORGET_PLACE, [(REFUSED, REASON, place.file, place.offset) for place in places])
-        tx.execute("DELETE FROM meta WHERE key = ?", (_UNFINISHED + target,))
+        tx.executemany("DELETE FROM meta WHERE key = ?", [(_UNFINISHED + one,) for one in targets])
     return Removal(target, is_host, (), tuple(places), emptied)
 
 

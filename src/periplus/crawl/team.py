@@ -16,8 +16,9 @@ from periplus import errors
 from periplus.crawl import roster
 from periplus.crawl.places import fill_pool
 from periplus.crawl.recovery import Recovery
-from periplus.crawl.worker import WORKERS_LOCK, Task, Worker
+from periplus.crawl.worker import LOST, WORKERS_LOCK, Task, Worker
 from periplus.errors import PeriplusError, StorageBusy, StorageError
+from periplus.storage import write_event
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,10 +106,15 @@ class Team:
         except OSError as error:
             raise StorageError(f"a worker cannot be started: {error.strerror}; try --workers 1") from error
         hand = Hand(number, process)
+        self._tell(f"worker {number} joins")
         _tell(hand, msgspec.json.encode(task).decode())
         if self._command:
             _tell(hand, self._command)
         return hand
+
+    def _tell(self, text: str, level: str = "info") -> None:
+        with self._database.write() as tx:
+            write_event(tx, "crawl", text, level)
 
     def _bury(self, hand: Hand) -> None:
         """What a worker left undone is done for it, before its hosts go to others."""
@@ -118,6 +124,7 @@ class Team:
                 with contextlib.suppress(OSError):
                     pipe.close()
         if hand.process.returncode == 0:
+            self._tell(f"worker {hand.number} has left")
             return
         kit = Worker(self._folder, self._database, self._settings)
         Recovery(self._folder, self._database, self._settings.crawl, kit.frontier, kit.interpreter).heal(hand.number)
@@ -125,6 +132,9 @@ class Team:
             with self._database.write() as tx:
                 fill_pool(tx, self._crawl, self._settings.crawl.max_pages)
         self._deaths += 1
+        code = hand.process.returncode
+        how = " ".join(message.split()) or ("its leases went to others" if code == LOST else f"ended with code {code}")
+        self._tell(f"worker {hand.number} is lost: {how}", "warning")
         if message:
             raise _error(message)
         if self._deaths > MOST_DEATHS:

@@ -13,7 +13,7 @@ from periplus.documents import BatchLog
 from periplus.graph import Convergence, RankStore, TopRank, host_addresses, refresh_ranks
 from periplus.index import IndexStore, Manifest
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
-from periplus.storage import LocalFiles, folder_lock
+from periplus.storage import LocalFiles, folder_lock, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -78,12 +78,15 @@ class Pipeline:
             manifest = self._store.manifest()
             build = self._store.rebuild if rebuild else self._store.update
             after = 0 if rebuild or manifest is None else manifest.last_batch
-            return build(
+            new = build(
                 self._batches(after),
                 anchors=table.anchors.__call__ if table else None,
                 prior=table.prior if table else None,
                 progress=progress,
             )
+            if manifest is None or new.generation != manifest.generation:
+                self._tell(f"generation {new.generation} is published: {new.documents:,} documents")
+            return new
 
     def rank(self, *, progress: Callable[[int, float], None] | None = None) -> RankSummary:
         """Compute ranks over all links, publish them, and let a published index use them."""
@@ -107,7 +110,13 @@ class Pipeline:
             )
             if self._store.manifest() is not None:
                 self._hand_over(old, table)
+            if old is None or table.generation != old.generation:
+                self._tell(f"ranks {table.generation} are published: {table.pages:,} pages, {table.hosts:,} hosts")
         return _summary(table.meta, time.perf_counter() - started)
+
+    def _tell(self, text: str) -> None:
+        with self._database.write() as tx:
+            write_event(tx, "jobs", text)
 
     def _read_backlog(self) -> None:
         """Documents that the crawl left for later come first: without them there is nothing to index or to rank."""

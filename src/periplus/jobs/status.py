@@ -44,7 +44,7 @@ class CollectionStatus(Struct, frozen=True):
     links: int  # rows in the link batches, all versions
     pages: int  # addresses with a stored response
     disk: int
-    last_write: float
+    last_write: float  # of the crawl's last commit, or of the last batch
     workers: tuple[WorkerStatus, ...] = ()  # of the crawl under way, or of the last one
     slots: tuple[SlotStatus, ...] = ()
     backlog: int = 0  # pages whose documents the next index makes
@@ -54,6 +54,7 @@ class CollectionStatus(Struct, frozen=True):
 def collection_status(folder: Path, database: Database) -> CollectionStatus:
     with database.read() as tx:
         batches, links, last = tx.row("SELECT COUNT(*), SUM(links), MAX(created) FROM batches") or (0, 0, 0.0)
+        committed = tx.value("SELECT MAX(at) FROM (SELECT at FROM workers UNION ALL SELECT at FROM crawls) AS writers")
         examples = tx.value("SELECT value FROM meta WHERE key = ?", ("examples",))
     return CollectionStatus(
         collection=str(folder),
@@ -64,7 +65,7 @@ def collection_status(folder: Path, database: Database) -> CollectionStatus:
         links=int(links or 0),
         pages=crawl.stored_pages(database),
         disk=disk_use(folder),
-        last_write=float(last or 0.0),
+        last_write=max(float(last or 0.0), float(committed or 0.0)),
         workers=tuple(crawl.workers(database)),
         slots=tuple(crawl.slots(database)),
         backlog=crawl.backlog_size(database),
