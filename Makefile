@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-search bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index docs lock soak soak-crash soak-frontier clean
+.PHONY: help test lint format relevance bench bench-search bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index docs lock soak soak-crash soak-frontier soak-search clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -80,6 +80,12 @@ soak: environment  ## fuzz every reader of documents, SECONDS=60 each; ONLY="htm
 
 soak-index: environment  ## the tests of the index with every array access of its kernels checked; slow
 	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/index tests/compat
+
+bench-search: bench-environment  ## string to ten results beside tantivy; ARGS="--documents FILE --peer"
+	.venv-bench/bin/python -m bench.search $(ARGS)
+
+soak-search: bench-environment  ## 20,000 real and random queries: no error, none over the budget; ARGS="--documents FILE"
+	.venv-bench/bin/python -m bench.search --soak $(ARGS)
 
 bench-serve: bench-environment  ## searches a second over HTTP beside Starlette and tantivy; ARGS="--documents FILE"
 	.venv-bench/bin/python -m bench.serve $(ARGS)

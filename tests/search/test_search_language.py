@@ -137,3 +137,12 @@ def test_reading_never_fails_and_its_spelling_reads_the_same(text):
 def test_any_bytes_can_be_read(data):
     read(data.decode("utf-8", "surrogateescape"))
     read(data.decode("latin-1"))
+
+
+@given(st.text(alphabet="ab+-|OR \t.,'_é", max_size=30))
+def test_queries_without_signs_are_read_as_by_the_reader_of_all(text):
+    from periplus.search import language
+
+    quick = language._plain(language.clean(text))
+    if quick is not None:
+        assert quick.nodes == language._Reader(language.clean(text)).sequence(depth=0)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.search.spelling import MARGIN, Dictionary
+from periplus.search.spelling import EDIT_WORTH, FIRST_LETTER, MARGIN, Dictionary
 
 letters = st.text(alphabet="abcde", min_size=3, max_size=8)
 
@@ -51,7 +51,7 @@ def test_no_near_word_is_overlooked(word, others):
     assert bool(found) == bool(expected)
     _, costs = dictionary.measured(word, reach)
     worth = {
-        other: -4.5 * (cost + 0.5 * (other[0] != word[0]))
+        other: -EDIT_WORTH * (cost + FIRST_LETTER * (other[0] != word[0]))
         for other, cost in zip(dictionary.words, costs.tolist(), strict=True)
         if other in expected
     }

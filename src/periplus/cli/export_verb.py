@@ -18,26 +18,34 @@ if TYPE_CHECKING:
 
     from periplus.app import Collection
 
-KINDS = ("documents", "links", "ranks", "hosts")
+KINDS = ("pages", "documents", "links", "ranks", "hosts", "run")
+RUN_LENGTH = 1_000  # results of one query in a run file
 
 
 def export(
     kind: Annotated[str, typer.Argument(help=f"what to write: {', '.join(KINDS)}")],
     out: Annotated[Path | None, typer.Option(help="file to write [default: KIND.parquet]")] = None,
     format: Annotated[str | None, typer.Option(help="parquet or csv; follows the name of the file")] = None,
+    queries: Annotated[Path | None, typer.Option(help="for a run: TSV of query id, text")] = None,
+    profile: Annotated[str, typer.Option(help="for a run: ranking profile")] = "",
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     json: opt.Json = False,
 ) -> None:
-    """Write documents, links, ranks of pages or of hosts to a Parquet or CSV file."""
+    """Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, or results as a TREC run."""
     from periplus.app import Collection
     from periplus.graph.export import write_tables
 
     if kind not in KINDS:
         raise UsageError(f"{kind!r} cannot be exported; choose one of {', '.join(KINDS)}")
+    if (kind == "run") != (queries is not None):
+        raise UsageError("a run is made of queries: give both, export run --queries FILE")
     form = _format(format)
-    target = out or Path(f"{kind}.{form or 'parquet'}")
+    target = out or Path("run.txt" if queries else f"{kind}.{form or 'parquet'}")
     with Collection.existing(directory) as collection:
-        rows = write_tables(_tables(collection, kind), target, form)
+        if queries is not None:
+            rows = _write_run(collection, queries, profile, target)
+        else:
+            rows = write_tables(_tables(collection, kind), target, form)
     if json:
         print_json({"kind": kind, "file": str(target), "rows": rows})
     else:
@@ -55,9 +63,12 @@ def _format(text: str | None) -> Literal["parquet", "csv"] | None:
 
 
 def _tables(collection: Collection, kind: str) -> Iterator[pa.Table]:
+    from periplus.crawl.export import page_tables
     from periplus.documents import BatchLog
     from periplus.graph import RankStore, export
 
+    if kind == "pages":
+        return page_tables(collection.database)
     log = BatchLog(collection.files, collection.database)
     if kind == "documents":
         return export.document_tables(log)
@@ -67,3 +78,17 @@ def _tables(collection: Collection, kind: str) -> Iterator[pa.Table]:
     if ranks is None:
         raise NotFound("no ranks are published yet; run periplus rank first")
     return export.rank_tables(log, ranks) if kind == "ranks" else export.host_tables(ranks)
+
+
+def _write_run(collection: Collection, queries: Path, profile: str, target: Path) -> int:
+    """Results of every query, as ``evaluate`` would judge them: host diversity and folding are off."""
+    from periplus.evaluation import read_queries, write_run
+
+    name = profile or collection.settings.search.profile
+    asked = read_queries(queries)
+    run = {
+        query: [identifier for identifier, _ in collection.engine.ranking(text, RUN_LENGTH, name)]
+        for query, text in asked.items()
+    }
+    write_run(target, run, name)
+    return sum(map(len, run.values()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import threading
+from collections import OrderedDict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 32_768
 LEVEL = 3
 MAX_BLOCK_BYTES = 1 << 30  # a damaged header must not ask for all memory
+KEPT_BYTES = 32_000_000  # of unpacked blocks, a segment: neighbours in address order are often shown together
 
 _local = threading.local()
 
@@ -66,12 +68,15 @@ class Texts:
         self._blocks = file.array("blocks")
         self._block_start = file.array("block_start")
         self._block_first = file.array("block_first")
+        self._kept: OrderedDict[int, bytes] = OrderedDict()
+        self._kept_bytes = 0
+        self._lock = threading.Lock()
 
     def packed(self, number: int) -> bytes:
         """The document as it was packed; ``Corrupt`` when its block is damaged."""
-        block = int(np.searchsorted(self._block_first, number, "right")) - 1
+        block = int(np.searchsorted(self._block_first, np.uint32(number), "right")) - 1
         place = number - int(self._block_first[block])
-        raw = self._raw(block)
+        raw = self._kept_raw(block)
         count, begin, end = *struct.unpack_from("<I", raw), *struct.unpack_from("<2I", raw, 4 * (place + 1))
         return raw[4 * (count + 2) + begin : 4 * (count + 2) + end]
 
@@ -88,6 +93,21 @@ class Texts:
         ends = struct.unpack_from(f"<{count + 1}I", raw, 4)
         base = 4 * (count + 2)
         return [raw[base + begin : base + end] for begin, end in pairwise(ends)]
+
+    def _kept_raw(self, block: int) -> bytes:
+        """The block as it was last unpacked; the least recently used ones go when there are too many bytes."""
+        with self._lock:
+            raw = self._kept.get(block)
+            if raw is not None:
+                self._kept.move_to_end(block)
+                return raw
+        raw = self._raw(block)
+        with self._lock:
+            self._kept_bytes += len(raw) - len(self._kept.pop(block, b""))
+            self._kept[block] = raw
+            while self._kept_bytes > KEPT_BYTES and self._kept:
+                self._kept_bytes -= len(self._kept.popitem(last=False)[1])
+        return raw
 
     def _raw(self, block: int) -> bytes:
         data = self._blocks[self._block_start[block] : self._block_start[block + 1]].tobytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from periplus import addresses
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from periplus.search.generations import Generation
     from periplus.search.reading import Understood
     from periplus.search.requests import Checked
+
+
+ADDRESSES_KEPT = 10_000  # as people read them
 
 
 def moment(seconds: float) -> str:
@@ -102,4 +106,9 @@ class Page:
 
 def display(document: StoredDocument) -> str:
     """The address as people read it; the id of a document that has none."""
-    return addresses.display(document.url) if document.host else clean(document.id)
+    return _displayed(document.url) if document.host else clean(document.id)
+
+
+@lru_cache(maxsize=ADDRESSES_KEPT)
+def _displayed(url: str) -> str:
+    return addresses.display(url)

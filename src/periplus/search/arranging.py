@@ -40,30 +40,29 @@ def _folded(generation: Generation, wanted: int, listing: Listing) -> Listing:
 
 
 def _diverse(generation: Generation, task: Task, wanted: int, listing: Listing) -> Listing:
-    """At most ``per_host`` results of a host; those without a host are exempt."""
+    """The first ``wanted`` results with at most ``per_host`` of a host; those without a host are exempt."""
     if not task.per_host or not len(listing.numbers):
         return listing
-    hosts = generation.snapshot.column("host", listing.numbers).tolist()
+    hosts = generation.snapshot.column("host", listing.numbers)
     nameless, limit = generation.nameless, task.per_host
     seen: dict[int, int] = {}
     kept: list[int] = []
-    last: dict[int, int] = {}  # host -> place of the last result shown
-    for place, host in enumerate(hosts):
+    last: dict[int, int] = {}  # host -> place of its last result shown
+    for place, host in enumerate(hosts.tolist()):
         count = seen[host] = seen.get(host, 0) + 1
         if count <= limit or host == nameless:
             kept.append(place)
-            if count == limit:
+            if count == limit and host != nameless:
                 last[host] = place
-    complete = listing.complete or len(kept) < wanted
-    if len(kept) == len(hosts):
-        return listing if complete == listing.complete else structs.replace(listing, complete=complete)
-    more = {
-        int(listing.numbers[place]): seen[host] - limit
-        for host, place in last.items()
-        if host != nameless and seen[host] > limit
-    }
+            if len(kept) == wanted:
+                break
+    left = {host: int((hosts == host).sum()) - limit for host in last}
     return structs.replace(
-        listing, numbers=listing.numbers[kept], scores=listing.scores[kept], more=more, complete=complete
+        listing,
+        numbers=listing.numbers[kept],
+        scores=listing.scores[kept],
+        more={int(listing.numbers[place]): left[host] for host, place in last.items() if left[host]},
+        complete=len(kept) < wanted or (listing.complete and place + 1 == len(hosts)),
     )
 
 

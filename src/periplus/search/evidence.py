@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from periplus.index.fields import PIECE_GAP
 from periplus.index.query import FIELDS, STRONG_SHARE, TermForm
+from periplus.index.view import NUMBER_BITS
 from periplus.ranking import Candidates, Evidence, FormEvidence, Places
 from periplus.ranking.evidence import ADDRESS
 from periplus.search.columns import dates
@@ -83,11 +84,14 @@ def _forms(snapshot: Snapshot, word: QueryWord) -> tuple[TermForm, ...]:
 
 
 class Gathered:
-    """What is known of the first of some candidates: of all of them unless the deadline passed."""
+    """What is known of the first of some candidates: of all of them unless the deadline passed.
+
+    They are kept in the order of the index, chunk by chunk; ``before`` says at which place each of ``numbers`` came.
+    """
 
     def __init__(self, snapshot: Snapshot, profile: Profile, terms: Terms, numbers: Numbers, query: Asked) -> None:
-        found, places = _occurrences(snapshot, terms, numbers, profile, query.deadline)
-        self.numbers = numbers[: len(found)]
+        self.before, found, places = _occurrences(snapshot, terms, numbers, profile, query.deadline)
+        self.numbers = numbers[self.before]
         self.terms = terms
         self._snapshot = snapshot
         self._profile = profile
@@ -161,18 +165,27 @@ class Gathered:
 
 def _occurrences(
     snapshot: Snapshot, terms: Terms, numbers: Numbers, profile: Profile, deadline: float
-) -> tuple[CountArray, Places]:
-    """D x T x F frequencies, and the places of the words, of as many candidates as there is time for."""
+) -> tuple[IntArray, CountArray, Places]:
+    """Places among ``numbers``, D x T x F counts and places of words, of as many candidates as there is time for."""
     fields = [FIELDS[field] for field in profile.fields]
     labels = terms.labels if fields else [-1] * len(terms.terms)
     parts: list[Occurrences] = []
+    places: list[IntArray] = []
     for first in range(0, max(len(numbers), 1), CHUNK):
         if first and time.perf_counter() > deadline:
             break
-        chunk = numbers[first : first + CHUNK]
-        parts.append(snapshot.occurrences(chunk, terms.terms, labels, fields, MAX_SIGHTINGS))
+        for rows in _by_segment(numbers[first : first + CHUNK]):
+            places.append(rows + first)
+            parts.append(snapshot.occurrences(numbers[places[-1]], terms.terms, labels, fields, MAX_SIGHTINGS))
     counts = parts[0].counts if len(parts) == 1 else np.concatenate([part.counts for part in parts])
-    return counts, _joined(parts)
+    return places[0] if len(places) == 1 else np.concatenate(places), counts, _joined(parts)
+
+
+def _by_segment(numbers: Numbers) -> list[IntArray]:
+    """The places of the numbers of each segment, so that what is found of each segment has only to be joined."""
+    order = np.argsort(numbers, kind="stable")
+    segments = numbers[order] >> NUMBER_BITS
+    return np.split(order, np.flatnonzero(segments[1:] != segments[:-1]) + 1)
 
 
 def _joined(parts: Sequence[Occurrences]) -> Places:

@@ -144,12 +144,12 @@ def _scored(snapshot: Snapshot, task: Task, known: Gathered) -> tuple[FloatArray
     if task.profile.quick is None:
         ranked = task.profile.rank(known.evidence)
         values = adjusted(snapshot, task.lens, known.numbers, ranked.score).values
-        order = np.argsort(-values, kind="stable")
+        order = np.lexsort((known.before, -values))
         return values, order[ranked.admitted[order]], tree
     values = task.profile.quick(known.candidates)
     if task.lens != NO_LENS:
         values = values + adjustment(snapshot, task.lens, known.numbers, values)
-    return values, np.argsort(-values, kind="stable"), tree
+    return values, np.lexsort((known.before, -values)), tree
 
 
 def _degraded(generation: Generation, task: Task, *, cut: bool) -> tuple[str, ...]:

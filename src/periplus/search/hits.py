@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,11 +20,12 @@ from periplus.index.analysis.words import has_unspaced
 from periplus.index.query import STRONG_SHARE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from periplus.search.plan import QueryWord
 
-MAX_PLACES = 24  # where one beginning may stand
+MAX_PLACES = 16  # where one beginning may stand in one text
+STRETCHES_KEPT = 50_000  # analysed for the texts of any query
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 _ACCENTED = re.compile("[\u00c0-\u024f\u0370-\u03ff\u0400-\u045f\u1e00-\u1fff]")  # letters that have a bare form
 _PLAIN = re.compile(r"[\x00-\x7f]*")
@@ -170,12 +171,18 @@ def _in_stretch(stretch: str, query: Wanted, language: str) -> tuple[Hit, ...]:
     key = (language, stretch)
     found = query.known.get(key)
     if found is None:
-        found = query.known[key] = tuple(_analyzed(stretch, query, language))
+        terms = query.terms
+        found = query.known[key] = tuple(
+            Hit(start, end, next(terms[form] for form in forms if form in terms))
+            for start, end, forms in _analyzed(stretch, language)
+            if not terms.keys().isdisjoint(forms)
+        )
     return found
 
 
-def _analyzed(stretch: str, query: Wanted, language: str) -> Iterator[Hit]:
-    for token in analyze(stretch, language):
-        word = next((query.terms[form.term] for form in token.forms if form.term in query.terms), None)
-        if word is not None:
-            yield Hit(token.start, token.end, word)
+@lru_cache(maxsize=STRETCHES_KEPT)
+def _analyzed(stretch: str, language: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+    """The tokens of a stretch: start, end and terms."""
+    return tuple(
+        (token.start, token.end, tuple(form.term for form in token.forms)) for token in analyze(stretch, language)
+    )

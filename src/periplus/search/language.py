@@ -43,15 +43,29 @@ LEAST_PREFIX = 2
 _QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "”": "”"}
 _OPERATOR = re.compile(rf"({'|'.join((*FIELD_OPERATORS, *FILTER_OPERATORS))}):(?=\S)", re.IGNORECASE)
 _QUOTE_SIGNS = frozenset('"“”„«»')
+_SIGNS = re.compile(r"[\"“”„«»()|*:]|(?:^|\s)[+-]")  # operators, or words that only look like them
 _OR = ("OR", "|", "||")
 
 
 def read(text: str) -> Reading:
     """How ``text`` is understood as a query."""
     whole = clean(text)
+    plain = _plain(whole)
+    if plain is not None:
+        return plain
     reader = _Reader(_without_loose_quotes(whole[:MAX_CHARACTERS]))
     nodes = reader.sequence(depth=0)
     return Reading(nodes, reader.cut or len(whole) > MAX_CHARACTERS)
+
+
+def _plain(text: str) -> Reading | None:
+    """The reading of a query without anything that may be a sign: nearly all are of this kind."""
+    if len(text) > MAX_CHARACTERS or _SIGNS.search(text):
+        return None
+    words = text.split()
+    if len(words) > MAX_WORDS or "OR" in words:
+        return None
+    return Reading(tuple(map(Word, words)))
 
 
 def prose(text: str) -> Reading:

@@ -31,14 +31,17 @@ LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
 MAX_CORRECTED = 8  # words of a query that are looked at
 
 # Costs of one edit, in units of a plain one.
-SWAP, DOUBLE, NEIGHBOUR, VOWEL = 0.7, 0.6, 0.75, 0.8
-FIRST_LETTER = 0.5  # added for another first letter: people get that right
+SWAP, DOUBLE, NEIGHBOUR, VOWEL = 0.7, 0.4, 0.75, 0.8
+FIRST_LETTER = 0.8  # added for another first letter: people get that right
 
 # What a candidate is worth: ln(documents + 1) - EDIT_WORTH * cost.
-EDIT_WORTH = 4.5
+EDIT_WORTH = 6.5
 # A word that occurs is changed only for one that is this many times as frequent, at one edit.
 FAR_MORE_FREQUENT = 50
 FEW_RESULTS = 10
+# What a candidate must be worth, in a small collection and more for every e-fold of it: a word of few documents among
+# very many is hardly what two mistakes were made in.
+LEAST_WORTH, WORTH_GROWTH, SMALL_COLLECTION = -18.0, 1.1, 1_000
 MARGIN = 3.0  # of worth, below the best candidate: what is further down is of no use
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -81,7 +84,8 @@ class Candidate(Struct, frozen=True):
 class Dictionary:
     """Words and frequencies, laid out by length and frequency for comparing one word with those near it."""
 
-    def __init__(self, words: list[tuple[str, int]]) -> None:
+    def __init__(self, words: list[tuple[str, int]], documents: int = 0) -> None:
+        self.floor = LEAST_WORTH + WORTH_GROWTH * math.log(max(1.0, documents / SMALL_COLLECTION))
         kept = [(word, count) for word, count in words if _comparable(word)][:MAX_WORDS]
         kept.sort(key=lambda entry: (len(entry[0]), -entry[1], entry[0]))
         self.words = [word for word, _ in kept]
@@ -114,6 +118,7 @@ class Dictionary:
             _PRICES,
             EDIT_WORTH,
             MARGIN,
+            self.floor,
             most_cost,
             math.log(least_count + 1.0),
             rows,
@@ -174,7 +179,7 @@ class Speller:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._dictionary = Dictionary(snapshot.prefix("", MAX_WORDS))
+        self._dictionary = Dictionary(snapshot.prefix("", MAX_WORDS), snapshot.live)
 
     def corrections(self, reading: Reading, found: int) -> tuple[str, ...]:
         """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results."""
@@ -198,7 +203,7 @@ class Speller:
         if len(tokens) != 1 or len(tokens[0].text) < LEAST_LETTERS or not tokens[0].text.isalpha():
             return ""
         word = tokens[0].text
-        own = known_as(self._snapshot, word)
+        own = self._snapshot.frequency(word) or min(1, known_as(self._snapshot, word))
         if own and found > FEW_RESULTS:
             return ""
         candidates = (

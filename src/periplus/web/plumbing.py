@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 # Result lists are for people; a crawler in them would find no end.
-_PRIVATE = ("/search", "/cached", "/inspect", "/explain", "/console")
+_PRIVATE = ("/search", "/similar", "/cached", "/inspect", "/explain", "/preferences", "/console")
 ROBOTS = "User-agent: *\n" + "".join(f"Disallow: {path}\n" for path in _PRIVATE)
 
 

@@ -60,6 +60,12 @@ def _closes(c: Any) -> Any:
 
 
 @helper
+def _trails(c: Any) -> Any:
+    """A sign behind a word that is no part of it."""
+    return c == 44 or c == 46 or c == 58 or c == 59 or c == 33 or c == 63 or c == 34 or c == 41 or c == 93
+
+
+@helper
 def _ends(text: Any, at: Any, limit: Any, behind: Any) -> Any:
     """Of the sign at ``at``: whether a sentence ends there, where its last sign stands, where the next one begins."""
     run, last, line = at, at, False
@@ -180,6 +186,8 @@ def beginnings(
                     stop = i
                     while stop < end and stop - i < MAX_STRETCH and not is_space(text[stop]):
                         stop += 1
+                    while stop > i + size and _trails(text[stop - 1]):  # the fewer spellings, the fewer to analyse
+                        stop -= 1
                     out[3 * found], out[3 * found + 1], out[3 * found + 2] = document, i, stop
                     found += 1
                     places[p] += 1

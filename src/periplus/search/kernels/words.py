@@ -89,7 +89,9 @@ def _cost(letters: Any, base: Any, length: Any, word: Any, touching: Any, prices
     return rows[(typed % 3) * width + length]
 
 
-@kernel(signature(I64, R_U32, R_U64, R_F64, R_I64, R_U32, I64, R_I64, R_F64, F64, F64, F64, F64, M_I64, M_F64, M_F64))
+@kernel(
+    signature(I64, R_U32, R_U64, R_F64, R_I64, R_U32, I64, R_I64, R_F64, F64, F64, F64, F64, F64, M_I64, M_F64, M_F64)
+)
 def near(
     letters: Any,  # a row of MAX_LETTERS a word
     masks: Any,  # letters of each word as bits
@@ -101,6 +103,7 @@ def near(
     prices: Any,  # swap, double, neighbour, vowel; then what another first letter adds
     edit_worth: Any,
     margin: Any,  # candidates this far below the best are of no use
+    floor: Any,  # nor are those worth less than this
     most_cost: Any,
     least_count: Any,  # ln(n + 1)
     rows: Any,  # of the best, best first
@@ -120,12 +123,15 @@ def near(
         length = len(word) + ((step + 1) // 2 if step % 2 else -(step // 2))
         if length < 1 or length > MAX_LETTERS:
             continue
+        least = cheapest * max(1, abs(length - len(word)))
         for row in range(starts[length], starts[length + 1]):
-            most = counts[row] - edit_worth * cheapest
-            if most < best - margin or counts[row] < least_count or (found == len(rows) and most <= worths[found - 1]):
+            bar = max(best - margin, floor)
+            if found == len(rows):
+                bar = max(bar, worths[found - 1])
+            if counts[row] - least * edit_worth < bar or counts[row] < least_count:
                 break
-            other = masks[row]
-            if bits_of(other & ~mask) > reach or bits_of(mask & ~other) > reach:
+            differing = max(bits_of(masks[row] & ~mask), bits_of(mask & ~masks[row]))
+            if differing > reach or counts[row] - prices[2] * float(differing) * edit_worth < bar:
                 continue
             base = row * MAX_LETTERS
             distance = _edits(letters, base, length, word, reach, edits_scratch)
@@ -135,7 +141,7 @@ def near(
             if letters[base] != word[0]:
                 cost += prices[4]
             worth = counts[row] - edit_worth * cost
-            if cost > most_cost or worth < best - margin or (found == len(rows) and worth <= worths[found - 1]):
+            if cost > most_cost or worth < bar or (found == len(rows) and worth <= worths[found - 1]):
                 continue
             place = found if found < len(rows) else found - 1
             while place > 0 and worths[place - 1] < worth:
