@@ -43,7 +43,7 @@ WITH_HANDLER = (
 )
 LEADING_AWAY = """() => [...document.querySelectorAll("[href],[src],[action],[formaction]")]
   .map((e) => ["href", "src", "action", "formaction"].map((name) => e.getAttribute(name)).find(Boolean) ?? "/")
-  .filter((address) => !/^(https?:|[/#?])/.test(address))"""
+  .filter((address) => !/^(https?:|[/#?]|tel:[+0-9]*$)/.test(address))"""
 
 
 def unharmed(page, elements):
@@ -67,11 +67,19 @@ def collection_of_payloads(backend):
     ]
     backend.icons = {"x.test": f"<svg xmlns='http://www.w3.org/2000/svg' onload=\"{RUN}\"/>".encode()}
     backend.corrections = PAYLOADS[:3]
+    facts = [{"address": text, "telephone": text, "source": text} for text in PAYLOADS]
+    backend.kinds = {"news": {f"http://x.test/{number}": told for number, told in enumerate(facts)}}
     return backend
 
 
 def test_titles_addresses_snippets_types_and_languages(page, collection_of_payloads):
-    for path in ("/search?q=tide", "/search?q=tide&page=2", "/search?q=tide&page=3", "/similar?url=http://x.test/1"):
+    for path in (
+        "/search?q=tide",
+        "/search?q=tide&page=2",
+        "/search?q=tide&page=3",
+        "/search?q=tide&tab=news",
+        "/similar?url=http://x.test/1",
+    ):
         page.goto(path)
         for details in page.locator("main details").all():
             details.evaluate("node => { node.open = true }")

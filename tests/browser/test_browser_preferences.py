@@ -109,6 +109,18 @@ def test_pages_that_are_alike_are_unfolded(any_page, backend):
     assert not backend.requests[-1].duplicates
 
 
+def test_tabs(any_page, backend):
+    backend.kinds = {"news": {"http://tides.test/springs": {"source": "The Log"}}}
+    any_page.goto("/search?q=tide")
+    any_page.get_by_role("link", name="News").click()
+    expect(any_page.locator(".result")).to_have_count(1)
+    expect(any_page.locator(".known")).to_have_text("The Log")
+    SCREENSHOTS.mkdir(exist_ok=True)
+    any_page.screenshot(path=SCREENSHOTS / "tabs-light-wide.png")
+    any_page.get_by_role("link", name="All", exact=True).click()
+    expect(any_page.locator(".result")).to_have_count(10)
+
+
 def test_similar_pages(any_page):
     any_page.goto("/search?q=tide")
     any_page.locator(".site-menu summary").first.click()

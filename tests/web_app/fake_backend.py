@@ -218,6 +218,7 @@ class FakeBackend:
     def __init__(self) -> None:
         self.notes = notes()
         self.panels = FakePanels(self)
+        self.kinds: dict[str, dict[str, dict[str, str]]] = {}  # tab → address → facts
         self.icons: dict[str, bytes] = {}
         self.is_ready = True
         self.error: Exception | None = None
@@ -269,6 +270,17 @@ class FakeBackend:
             counts=_counts(found) if request.counts else None,
             lens=request.lens,
         )
+
+    def tabs(self) -> tuple[str, ...]:
+        return tuple(self.kinds)
+
+    def search_tab(self, request: SearchRequest, name: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
+        whole = self.search(msgspec.structs.replace(request, page=1, size=100))
+        known = self.kinds.get(name, {})
+        results = tuple(result for result in whole.results if result.url in known)
+        total = Total(len(results))
+        answer = msgspec.structs.replace(whole, results=results, total=total, page=request.page, size=request.size)
+        return answer, {result.id: known[result.url] for result in results}
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         self._check()

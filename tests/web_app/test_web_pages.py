@@ -299,3 +299,19 @@ def test_what_costs_more_is_asked_for_by_a_link(client, backend):
     assert 'class="score" id="why-3"' in explained.text
     assert '<span class="number">30</span>' in explained.text
     assert "explain=1&amp;page=2" not in explained.text  # asked for once
+
+
+def test_tabs_are_shown_when_the_collection_has_such_pages(client, backend):
+    assert 'class="tabs"' not in client.get("/search?q=tide").text
+    url = "http://tides.test/springs"
+    backend.kinds = {"places": {url: {"address": "1 Quay <b>", "telephone": "+44 12-34 javascript:alert(1)"}}}
+    every = client.get("/search?q=tide").text
+    places = client.get("/search?q=tide&tab=places").text
+
+    assert '<a href="/search?q=tide&amp;tab=places">Places</a>' in every
+    assert "News" not in every
+    assert '<a href="/search?q=tide&amp;tab=places" aria-current="page">Places</a>' in places
+    assert places.count('class="hit"') == 1
+    assert "1 Quay &lt;b&gt;" in places
+    assert 'href="tel:+4412341"' in places
+    assert client.get("/search?q=tide&tab=nonsense").status == 200

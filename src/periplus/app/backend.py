@@ -13,6 +13,7 @@ from periplus.app.panels import CollectionPanels
 from periplus.app.query_counts import QueryCounts
 from periplus.app.starting import CrawlStarter
 from periplus.app.steering import Steering
+from periplus.app.verticals import Verticals
 from periplus.crawl import host_report
 from periplus.graph import RankStore
 
@@ -31,6 +32,7 @@ class CollectionBackend:
         self._counts = QueryCounts(on=collection.settings.search.past_queries)
         self.panels = CollectionPanels(collection, self._counts)
         self._starter = CrawlStarter(collection)
+        self._verticals = Verticals(collection)
         self._steering = Steering(collection, self._starter)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
@@ -38,6 +40,12 @@ class CollectionBackend:
         if request.page == 1:
             self._counts.add(request.query, found=bool(answer.total.value))
         return answer
+
+    def tabs(self) -> tuple[str, ...]:
+        return self._verticals.names()
+
+    def search_tab(self, request: SearchRequest, name: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
+        return self._verticals.search(request, name)
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         return self._collection.suggest(text, limit)

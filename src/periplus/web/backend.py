@@ -11,6 +11,7 @@ All calls block and may be made from several threads at once; the app runs them 
 * ``bot_report``: ``host``, and what the journal knows of our visits there.
 * ``cached``: ``title``, ``text`` (paragraphs parted by newlines), ``fetched``, ``language``; None when the page is
   unknown or asks not to be kept.
+* ``search_tab``: the answer, and facts by result id: ``source``, ``author``; ``address``, ``telephone``, ``hours`` …
 * ``start``: ``options`` are names of crawl settings (``scope``, ``max_pages``, ``max_depth``) for this crawl only.
 * ``panels``: what ``app.panels`` documents; a panel leaves out what its backend does not know.
 """
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
 
 COMMANDS = ("pause", "resume", "stop")
+TABS = {"news": "News", "places": "Places"}
 ACTIONS = ("recrawl", "boost", "block", "unblock", "remove")
 
 
@@ -46,6 +48,8 @@ class Backend(Protocol):
     def panels(self) -> Panels: ...
 
     def search(self, request: SearchRequest) -> SearchAnswer: ...
+    def tabs(self) -> tuple[str, ...]: ...  # of TABS, those that the collection has pages for; does not wait
+    def search_tab(self, request: SearchRequest, name: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]: ...
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]: ...
     def explain(self, query: str, url: str, profile: str = "") -> Explanation: ...
     def similar(self, url: str, k: int = 10) -> list[SearchResult]: ...

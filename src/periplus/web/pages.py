@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from periplus.errors import NotFound, UsageError
+from periplus.web.backend import TABS
 from periplus.web.feeds import FORMATS, feed, foreign_parameters, searxng
 from periplus.web.filters import filters
 from periplus.web.languages import language_name
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from periplus.records import SearchAnswer
+    from periplus.records import SearchAnswer, SearchRequest
     from periplus.web.backend import Backend
 
 _EXACT = Parameter("exact", "flag", "search for what was typed, uncorrected", default=False)
 _FORMAT = Parameter("format", "choice", "shape of the answer", "html", choices=FORMATS)
+_TAB = Parameter("tab", "choice", "only pages of this kind", "", choices=("", *TABS))
 _LOOKUP = (Parameter("url"), Parameter("q"), Parameter("host", maximum=255), Parameter("profile", maximum=60))
 
 
@@ -68,7 +70,7 @@ async def landing(request: Request) -> Response:
 async def results(request: Request) -> Response:
     pairs = request.query_params.multi_items()
     values = read_lenient(SEARCH_PARAMETERS, pairs)
-    choice = read_lenient((_EXACT, _FORMAT), pairs)
+    choice = read_lenient((_EXACT, _FORMAT, _TAB), pairs)
     if choice["format"] != "html":
         values = foreign_parameters(values, dict(pairs))
     if not values["q"]:
@@ -77,30 +79,48 @@ async def results(request: Request) -> Response:
         request.app.state.gate.check_scope(request, "search")
     else:
         values["lens"] = lens_of(request)
-    answer: SearchAnswer = await request.app.state.pool.run(_search, _backend(request), values, choice)
+    answer, facts = await request.app.state.pool.run(_search, _backend(request), values, choice)
     if choice["format"] == "json":
         return searxng(answer)
     if choice["format"] in ("rss", "atom"):
         return feed(request, answer, choice["format"], address("/search", values))
-    return page(request, "results.html", _context(request, values, choice, answer))
+    context = _context(request, values, choice, answer)
+    return page(
+        request, "results.html", {**context, "facts": facts, "tab": choice["tab"], "tabs": _tabs(request, context)}
+    )
 
 
-def _search(backend: Backend, values: dict[str, Any], choice: dict[str, Any]) -> SearchAnswer:
+def _search(
+    backend: Backend, values: dict[str, Any], choice: dict[str, Any]
+) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
     wanted = search_request(values)
     if choice["exact"]:
         wanted = msgspec.structs.replace(wanted, correct=False)
     try:
-        return backend.search(wanted)
+        return _ask(backend, wanted, choice["tab"])
     except UsageError:
         if not wanted.lens:
             raise
-        return backend.search(msgspec.structs.replace(wanted, lens=""))  # a lens that nobody knows is left out
+        # A lens that nobody knows is left out.
+        return _ask(backend, msgspec.structs.replace(wanted, lens=""), choice["tab"])
+
+
+def _ask(backend: Backend, wanted: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
+    return backend.search_tab(wanted, tab) if tab else (backend.search(wanted), {})
+
+
+def _tabs(request: Request, context: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Name, text and address of each; none when the collection has no such pages."""
+    there = _backend(request).tabs()
+    named = [("", "All"), *((name, text) for name, text in TABS.items() if name in there)]
+    return [(name, text, context["link"](tab=name, page=1)) for name, text in named] if there else []
 
 
 def _context(request: Request, values: dict[str, Any], choice: dict[str, Any], answer: SearchAnswer) -> dict[str, Any]:
     given = request.query_params.get("lens", "")
     # What this browser keeps stays out of links; what was asked for once, because it costs more, is not kept either.
     kept = {**values, "exact": choice["exact"], "lens": given.strip(), "explain": False, "counts": False}
+    kept["tab"] = choice["tab"]
     return {
         "lens_levels": read_lens(answer.lens or values["lens"]),
         "q": values["q"],

@@ -103,6 +103,7 @@ def environment(assets: Assets, catalogue: dict[str, str]) -> jinja2.Environment
         pretty=pretty,
         without_scheme=without_scheme,
         language_name=language_name,
+        digits=digits,
     )
     return env
 
@@ -238,6 +239,11 @@ def query_string(values: dict[str, Any]) -> str:
 def segment(text: str) -> str:
     """``text`` as one segment of a path."""
     return quote(text, safe=":")
+
+
+def digits(text: str) -> str:
+    """What of a telephone number is dialled."""
+    return "".join(letter for letter in text if letter in "+0123456789")[:30]
 
 
 def host_of(url: str) -> str:
