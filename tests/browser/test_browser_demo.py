@@ -97,6 +97,32 @@ def test_one_page_from_every_side(page):
     expect(page.locator(".facts").first).to_contain_text("Requests")
 
 
+def test_a_site_is_pinned_and_then_blocked(page):
+    page.goto(f"/search?q={QUERY}")
+    sites = page.locator(".site").all_inner_texts()
+    other = next(site for site in sites if site != sites[0])
+    result = page.locator(".result", has=page.locator(".site", has_text=other)).first
+    result.locator(".site-menu summary").click()
+    result.get_by_role("button", name="Pin to the top").click()
+    expect(page.locator(".level").first).to_have_text("pinned")
+    expect(page.locator(".site").first).to_have_text(other)
+
+    page.locator(".site-menu summary").first.click()
+    page.locator(".site-menu[open]").get_by_role("button", name="Never show").click()
+    expect(page.locator(".lens-note")).to_be_visible()
+    expect(page.locator(".site", has_text=other)).to_have_count(0)
+
+
+def test_news_of_the_collection_have_a_tab(page):
+    page.goto("/search?q=harbour")
+    page.wait_for_function(
+        "async () => (await (await fetch(location)).text()).includes('tab=news')"
+    )  # read in the background when the first page is asked for
+    page.reload()
+    page.get_by_role("link", name="News").click()
+    expect(page.locator(".known").first).to_be_visible()
+
+
 def test_a_misspelt_word_is_understood(page):
     page.goto("/search?q=lighthuose")
 

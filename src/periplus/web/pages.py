@@ -129,6 +129,7 @@ def _context(request: Request, values: dict[str, Any], choice: dict[str, Any], a
         "pages": pages(answer),
         "filters": filters(kept, answer),
         "link": partial(address, "/search", kept),
+        "explain_link": address("/search", kept, explain=True),
         "language_name": language_name,
         "feed": address("/search", kept, format="rss", page=1),
     }

@@ -81,7 +81,12 @@ def environment(assets: Assets, catalogue: dict[str, str]) -> jinja2.Environment
     )
     env.extend(catalogue=catalogue)
     env.globals.update(_=translator(catalogue), asset=assets.address, themes=THEMES, sentence=sentence, curve=curve)
-    env.globals.update(levels=tuple(LEVEL_ACTIONS), level_actions=LEVEL_ACTIONS, level_names=LEVEL_NAMES)
+    said = translator(catalogue)
+    env.globals.update(
+        levels=tuple(LEVEL_ACTIONS),
+        level_actions={level: said(text) for level, text in LEVEL_ACTIONS.items()},
+        level_names={level: said(text) for level, text in LEVEL_NAMES.items()},
+    )
     env.filters.update(
         marked=marked,
         mark_words=mark_words,
