@@ -28,6 +28,7 @@ def _gather() -> None:
     """A kernel joins the list when its module is imported."""
     import periplus.graph.kernels
     import periplus.ranking.kernels
+    import periplus.search.kernels.completing
     import periplus.search.kernels.folding
     import periplus.search.kernels.texts
     import periplus.search.kernels.words  # noqa: F401
