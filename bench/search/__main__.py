@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.search.peer import Tantivy
+
 from periplus.app import Collection
 from periplus.app.importing import import_paths
 from periplus.records import SearchRequest

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import time
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from search_samples import DOCUMENTS, build
 
-from periplus.search.completion import Completion
+from periplus.search import Engine
+from periplus.search.asked import PastQueries
+from periplus.search.completion import INSIDE_SHARE, MAX_BEGINNINGS, Completion
+from periplus.search.text import folded
+from periplus.settings import SearchSettings, Settings
 
 
 def made(*entries: tuple[str, float]) -> Completion:
@@ -50,10 +56,101 @@ def test_from_titles_headings_and_sites(engine):
 
 def test_fast_on_many_entries():
     many = Completion({f"w{i % 977} entry {i}": (f"w{i % 977} entry {i}", float(i % 31)) for i in range(50_000)})
+    many.complete("warm", 8)
     started = time.process_time()
-    for text in ("w", "w1", "w12 e", "entry 4"):
-        assert len(many.complete(text, 8)) == 8
-    assert time.process_time() - started < 1.0
+    for text in ("w", "w1", "w12 e", "entry 4", "entri 4", "nothing like this"):
+        many.complete(text, 8)
+    assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize("typed", ["harbuor", "hrbour", "harboour", "hatbour", "high tiide", "tidal pwoer"])
+def test_one_mistake_is_forgiven_behind_the_first_letter(typed):
+    assert len(ENTRIES.complete(typed, 8)) == 1
+
+
+def test_exact_matches_come_before_mistaken_ones():
+    entries = made(("harbour", 1.0), ("harbor", 100.0))
+    assert texts(entries.complete("harb", 8)) == ["harbor", "harbour"]
+
+
+def test_words_never_to_suggest():
+    assert texts(ENTRIES.complete("tid", 8, frozenset({"power"}))) == ["Tide tables", "High tide"]
+
+
+words = st.text(alphabet="abé ", min_size=1, max_size=12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(words, st.integers(1, 9)), max_size=12), words)
+def test_exact_matches_equal_the_obvious_way(entries, typed):
+    known = {}
+    for text, weight in entries:
+        plain = folded(text)
+        if plain and plain not in known:
+            known[plain] = (plain, float(weight))
+    typed = folded(typed)
+    expected = {}
+    for plain, (_, weight) in known.items():
+        words = plain.split(" ")
+        if typed and plain.startswith(typed):
+            expected[plain] = weight
+        elif typed and any(" ".join(words[i:]).startswith(typed) for i in range(1, len(words[:MAX_BEGINNINGS]))):
+            expected[plain] = weight * INSIDE_SHARE
+    found = Completion(known).complete(typed, 50)
+    exact = {one.text: one.weight for one in found if one.text in expected}
+    assert exact == pytest.approx(expected)
+
+
+def test_link_texts_and_past_queries_are_entries(engine):
+    with engine._generations.use() as generation:
+        built = Completion.build(generation.snapshot, {"tide calendar": 5}, {"when is low tide": 7})
+    assert "tide calendar" in texts(built.complete("tide cal", 8))
+    assert "when is low tide" in texts(built.complete("low ti", 8))
+
+
+# Past queries
+
+
+def test_a_query_is_kept_when_three_people_asked(tmp_path):
+    past = PastQueries(tmp_path)
+    for person in ("one", "two", "one", "two"):
+        past.note("  Low   tide ", person)
+    assert past.counts == {}
+    past.note("Low tide", "three")
+    assert past.counts == {"Low tide": 3}
+    past.note("Low tide", "one")
+    past.note("x" * 500, "one")
+    past.note(" ", "one")
+    past.close()
+    saved = (tmp_path / "suggest" / "queries.json").read_text(encoding="utf-8")
+    assert saved == '{"Low tide":4}'
+    assert PastQueries(tmp_path).counts == {"Low tide": 4}
+
+
+def test_waiting_queries_are_bounded_and_damage_begins_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr("periplus.search.asked.MAX_WAITING", 3)
+    past = PastQueries(tmp_path)
+    for i in range(10):
+        past.note(f"query {i}", "one")
+    for person in ("two", "three"):
+        past.note("query 0", person)
+    assert past.counts == {}  # who asked first is forgotten
+    (tmp_path / "suggest").mkdir(exist_ok=True)
+    (tmp_path / "suggest" / "queries.json").write_text("[", encoding="utf-8")
+    assert PastQueries(tmp_path).counts == {}
+
+
+def test_the_setting_turns_past_queries_off(tmp_path):
+    build(tmp_path, DOCUMENTS)
+    for on in (True, False):
+        engine = Engine(tmp_path, Settings(search=SearchSettings(past_queries=on)))
+        for person in ("a", "b", "c"):
+            engine.asked(f"tide clock {on}", person)
+        engine.close()
+    assert PastQueries(tmp_path).counts == {"tide clock True": 3}
+    engine = Engine(tmp_path, Settings())
+    assert "tide clock True" in texts(engine.suggest("tide cl"))
+    engine.close()
 
 
 @given(st.text(max_size=60))

@@ -1,13 +1,13 @@
-"""Completion: what people may be about to type, from titles, headings and site names.
+"""Completion: what people may be about to type, from titles, headings, link texts, site names and past queries.
 
-All entries of a generation are laid out as one sorted list of their word beginnings, so a prefix is a range found by
-bisection: the entry's own beginning first, beginnings of words inside it after. Bounds: ``MAX_DOCUMENTS`` pages by
-link prior, ``MAX_ENTRIES`` entries, ``MAX_SCANNED`` matches weighed for one answer.
+All entries of a generation stand in one text, and every beginning of a word in them is a row of a sorted table, so a
+prefix is a range found by bisection; a kernel weighs the whole range. Where few rows begin so, the same is tried with
+one mistake behind the first letter. Bounds: ``MAX_DOCUMENTS`` pages by link prior, ``MAX_ENTRIES`` entries,
+``MAX_BEGINNINGS`` of one entry.
 """
 
 from __future__ import annotations
 
-import bisect
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -18,99 +18,147 @@ from periplus.records import Suggestion
 from periplus.search.text import clean, folded, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from periplus.index.snapshot import Snapshot
     from periplus.index.stored import StoredDocument
 
-MAX_DOCUMENTS = 20_000
-MAX_ENTRIES = 200_000
-MAX_SCANNED = 50_000
+MAX_DOCUMENTS = 50_000
+MAX_ENTRIES = 1_000_000
+MAX_BEGINNINGS = 8
 MAX_CHARACTERS = 70
+MAX_TYPED = 60  # bytes
 LEAST_CHARACTERS = 2
 MAX_HEADINGS = 4  # of one page
 INSIDE_SHARE = 0.5  # of the weight, when the match is not at the beginning
-SITE_WEIGHT, TITLE_WEIGHT, HEADING_WEIGHT = 1.5, 1.0, 0.4
+MISTAKEN_SHARE = 0.1  # of the weight, when there is a mistake in what was typed
+ENOUGH = 3  # exact matches: then nothing is taken for a mistake
+SITE_WEIGHT, TITLE_WEIGHT, HEADING_WEIGHT, LINK_WEIGHT, ASKED_WEIGHT = 1.5, 1.0, 0.4, 0.3, 0.5
+SORTED_BYTES = 24  # of a beginning; what is typed beyond is compared, too
 
 _WORD = re.compile(r"\w[\w'’.+#-]*")
 _TITLE_PARTS = re.compile(r"\s+[|–—·:»-]\s+")
 
-FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+Entries = dict[str, tuple[str, float]]  # folded text -> as shown, weight
 
 
 class Completion:
     """The entries of one generation."""
 
-    def __init__(self, entries: dict[str, tuple[str, float]]) -> None:
-        """``entries``: folded text to (text as shown, weight)."""
+    def __init__(self, entries: Entries) -> None:
         kept = sorted(entries.items(), key=lambda entry: (-entry[1][1], entry[0]))[:MAX_ENTRIES]
-        self._texts = [text for _, (text, _) in kept]
-        self._weights = np.array([weight for _, (_, weight) in kept], dtype=np.float64)
-        beginnings = [
-            (match_text, place, offset)
-            for place, (plain, _) in enumerate(kept)
-            for match_text, offset in _beginnings(plain)
-        ]
-        beginnings.sort()
-        self._keys = [text for text, _, _ in beginnings]
-        self._places = np.array([place for _, place, _ in beginnings], dtype=np.int64)
-        self._inside = np.array([offset > 0 for _, _, offset in beginnings], dtype=np.bool_)
+        self._count = len(kept)
+        self._shown, self._shown_starts = _laid_out([text for _, (text, _) in kept])
+        self._text, self._starts = _laid_out([plain for plain, _ in kept])
+        self._weights = np.array([weight for _, (_, weight) in kept], dtype=np.float32)
+        rows, offsets = _beginnings([plain for plain, _ in kept])
+        order, keys = _sorted(self._text, self._starts, rows, offsets)
+        self._keys, self._rows, self._offsets = keys, rows[order], offsets[order]
 
     @classmethod
-    def build(cls, snapshot: Snapshot) -> Completion:
-        """From the pages with the highest link prior."""
+    def build(
+        cls, snapshot: Snapshot, links: Mapping[str, int] | None = None, asked: Mapping[str, int] | None = None
+    ) -> Completion:
+        """From the pages with the highest link prior, the texts of links and past queries, with their counts."""
         numbers = snapshot.numbers()
         prior = np.asarray(snapshot.column("prior", numbers), dtype=np.float64)
         best = np.lexsort((numbers, -prior))[:MAX_DOCUMENTS]
-        entries: dict[str, tuple[str, float]] = {}
+        best = best[np.argsort(numbers[best])]  # neighbours share a block of stored text
+        entries: Entries = {}
         for number, worth in zip(numbers[best].tolist(), prior[best].tolist(), strict=True):
             for text, weight in _phrases(snapshot.stored(number)):
                 _add(entries, text, weight * (0.2 + worth))
         for host in snapshot.host_names()[:MAX_DOCUMENTS]:
             if host:
                 _add(entries, addresses.site(host), SITE_WEIGHT)
+        for weight, counts in ((LINK_WEIGHT, links or {}), (ASKED_WEIGHT, asked or {})):
+            for text, count in counts.items():
+                _add(entries, clean(text), weight * float(np.log1p(count)))
         return cls(entries)
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return self._count
 
-    def complete(self, text: str, limit: int) -> list[Suggestion]:
-        """Entries with a word that begins as ``text`` does, the heaviest first."""
-        typed = folded(text)
-        if not typed or limit < 1:
+    def complete(self, text: str, limit: int, never: frozenset[str] = frozenset()) -> list[Suggestion]:
+        """Entries with a word that begins as ``text`` does, the heaviest first; none with a word of ``never``."""
+        typed = folded(text).encode("utf-8", "replace")[:MAX_TYPED]
+        if not typed or limit < 1 or not self._count:
             return []
-        return self._best(*self._range(typed), limit)
+        if not never:
+            return self._best(typed, limit)
+        found = self._best(typed, 4 * limit + 16)
+        return [one for one in found if never.isdisjoint(_WORD.findall(folded(one.text)))][:limit]
 
-    def related(self, words: Iterable[str], limit: int) -> list[Suggestion]:
+    def related(self, words: Iterable[str], limit: int, never: frozenset[str] = frozenset()) -> list[Suggestion]:
         """Entries that begin a word with one of ``words``, for a query that found little."""
         found: dict[str, Suggestion] = {}
         for word in words:
-            for suggestion in self.complete(word, limit):
+            for suggestion in self.complete(word, limit, never):
                 found.setdefault(suggestion.text, suggestion)
         return sorted(found.values(), key=lambda s: (-s.weight, s.text))[:limit]
 
-    def _range(self, typed: str) -> tuple[int, int]:
-        low = bisect.bisect_left(self._keys, typed)
-        high = bisect.bisect_right(self._keys, typed + "\U0010ffff")
-        return low, min(high, low + MAX_SCANNED)
+    def _best(self, typed: bytes, limit: int) -> list[Suggestion]:
+        from periplus.search.kernels.completing import complete
 
-    def _best(self, low: int, high: int, limit: int) -> list[Suggestion]:
-        places = self._places[low:high]
-        worth = self._weights[places] * np.where(self._inside[low:high], INSIDE_SHARE, 1.0)
-        chosen: dict[int, float] = {}
-        for i in np.lexsort((places, -worth))[: limit * 8].tolist():
-            chosen.setdefault(int(places[i]), float(worth[i]))
-            if len(chosen) == limit:
-                break
-        return [Suggestion(self._texts[place], round(weight, 6)) for place, weight in chosen.items()]
+        entries, worths = np.empty(limit, np.int64), np.empty(limit)
+        found = complete(
+            self._keys,
+            self._rows,
+            self._offsets,
+            self._starts,
+            self._text,
+            self._weights,
+            np.frombuffer(typed, np.uint8),
+            INSIDE_SHARE,
+            MISTAKEN_SHARE,
+            min(ENOUGH, limit),
+            entries,
+            worths,
+        )
+        return [
+            Suggestion(self._text_of(entry), round(worth, 6))
+            for entry, worth in zip(entries[:found].tolist(), worths[:found].tolist(), strict=True)
+        ]
+
+    def _text_of(self, entry: int) -> str:
+        begin, end = self._shown_starts[entry], self._shown_starts[entry + 1]
+        text: str = self._shown[begin:end].tobytes().decode("utf-8")
+        return text
 
 
-def _beginnings(plain: str) -> Iterator[tuple[str, int]]:
-    """The text from each of its words on; shortened, because nobody types so much before choosing."""
-    yield plain[:40], 0
-    for match in list(_WORD.finditer(plain))[:10]:
-        if match.start():
-            yield plain[match.start() : match.start() + 40], match.start()
+def _laid_out(texts: list[str]) -> tuple[Any, Any]:
+    packed = [text.encode("utf-8", "replace") for text in texts]
+    starts = np.cumsum([0, *map(len, packed)], dtype=np.int64)
+    return np.frombuffer(b"".join(packed), np.uint8), starts
+
+
+def _beginnings(plain: list[str]) -> tuple[Any, Any]:
+    """The entry of each beginning of a word, and where in its bytes that is."""
+    rows: list[int] = []
+    offsets: list[int] = []
+    for entry, text in enumerate(plain):
+        places = [match.start() for match in _WORD.finditer(text)][: MAX_BEGINNINGS - 1]
+        if not text.isascii():
+            places = [len(text[:place].encode("utf-8", "replace")) for place in places]
+        found = places if places[:1] == [0] else [0, *places]
+        rows += [entry] * len(found)
+        offsets += found
+    return np.array(rows, np.uint32), np.array(offsets, np.uint32)
+
+
+def _sorted(text: Any, starts: Any, rows: Any, offsets: Any) -> tuple[Any, Any]:
+    """The order of the beginnings by their first bytes, and the first eight of each as a number."""
+    begins, ends = starts[rows] + offsets, starts[rows.astype(np.int64) + 1]
+    padded = np.concatenate([text, np.zeros(SORTED_BYTES, np.uint8)])
+    keys = []
+    for first in range(0, SORTED_BYTES, 8):
+        key = np.zeros(len(rows), np.uint64)
+        for i in range(first, first + 8):
+            letters = np.where(begins + i < ends, padded[begins + i], 0).astype(np.uint64)
+            key = (key << np.uint64(8)) | letters
+        keys.append(key)
+    order = np.lexsort(keys[::-1])
+    return order, keys[0][order]
 
 
 def _phrases(document: StoredDocument) -> Iterator[tuple[str, float]]:
@@ -120,7 +168,7 @@ def _phrases(document: StoredDocument) -> Iterator[tuple[str, float]]:
         yield clean(heading.text), HEADING_WEIGHT
 
 
-def _add(entries: dict[str, tuple[str, float]], text: str, weight: float) -> None:
+def _add(entries: Entries, text: str, weight: float) -> None:
     shown = shortened(text, MAX_CHARACTERS)
     plain = folded(shown.rstrip("…"))
     if len(plain) < LEAST_CHARACTERS or (plain not in entries and len(entries) >= 2 * MAX_ENTRIES):
@@ -129,12 +177,14 @@ def _add(entries: dict[str, tuple[str, float]], text: str, weight: float) -> Non
     entries[plain] = (known, worth + weight)
 
 
-def by_words(snapshot: Snapshot, text: str, limit: int) -> list[Suggestion]:
+def by_words(snapshot: Snapshot, text: str, limit: int, never: frozenset[str] = frozenset()) -> list[Suggestion]:
     """Completions of the last word alone, from the dictionary: while the entries are being gathered."""
     typed = clean(text).casefold()
     before, _, last = typed.rpartition(" ")
     if not last or limit < 1:
         return []
     return [
-        Suggestion(f"{before} {word}".strip(), float(frequency)) for word, frequency in snapshot.prefix(last, limit)
+        Suggestion(f"{before} {word}".strip(), float(frequency))
+        for word, frequency in snapshot.prefix(last, limit)
+        if word not in never
     ]

@@ -13,6 +13,7 @@ from periplus.index.query import Filters
 from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, Suggestion, Total
 from periplus.search import requests
 from periplus.search.answers import Page
+from periplus.search.asked import PastQueries
 from periplus.search.cache import Cache
 from periplus.search.completion import by_words
 from periplus.search.counting import counted
@@ -52,7 +53,8 @@ class Engine:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._settings = settings
-        self._generations = Generations(folder)
+        self._past = PastQueries(folder) if settings.search.past_queries else None
+        self._generations = Generations(folder, lambda: self._past.counts if self._past else {})
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
         self._folder = folder
         self._rules = read_rules(folder, settings.search.rules)
@@ -83,6 +85,8 @@ class Engine:
     def close(self) -> None:
         self._generations.close()
         self._answers.clear()
+        if self._past is not None:
+            self._past.close()
 
     def search(self, request: SearchRequest, *, per_host: int | None = None) -> SearchAnswer:
         """The answer to ``request``. ``per_host`` overrides the setting; 0 turns host diversity off."""
@@ -127,7 +131,15 @@ class Engine:
         """Completions of what was typed so far, best first."""
         with self._generations.use() as generation:
             completion = self._generations.completion(generation)
-            return completion.complete(text, limit) if completion else by_words(generation.snapshot, text, limit)
+            never = self._rules.never
+            if completion is None:
+                return by_words(generation.snapshot, text, limit, never)
+            return completion.complete(text, limit, never)
+
+    def asked(self, query: str, person: str) -> None:
+        """Count a query for completion, unless the setting is off; ``person`` tells people apart and is not kept."""
+        if self._past is not None:
+            self._past.note(query, person)
 
     def explain(self, query: str, url: str, profile: str = "") -> Explanation:
         """Why the page at ``url`` has the score that it has for ``query``, or why it is not found at all."""
@@ -271,7 +283,7 @@ class _Search:
             return ()
         completion = self.generations.completion(self.generation)
         words = [word.text for word in understood.plan.words]
-        found = completion.related(words, SUGGESTIONS) if completion else []
+        found = completion.related(words, SUGGESTIONS, self.rules.never) if completion else []
         typed = clean(self.request.query).casefold()
         return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed)
 

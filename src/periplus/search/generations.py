@@ -15,7 +15,7 @@ from periplus.index import IndexStore
 from periplus.search.completion import Completion
 from periplus.search.folding import Fingerprints
 from periplus.search.lazy import Lazy
-from periplus.search.links import InLinks
+from periplus.search.links import InLinks, link_texts
 from periplus.search.ranks import Ranks
 from periplus.search.spelling import Speller
 
@@ -37,15 +37,21 @@ class Generation:
     """One published generation, open, with what is derived from it on demand."""
 
     def __init__(
-        self, snapshot: Snapshot, ranks: Ranks, in_links: InLinks, read_fingerprints: Callable[[Snapshot], Fingerprints]
+        self,
+        snapshot: Snapshot,
+        ranks: Ranks,
+        in_links: InLinks,
+        read_fingerprints: Callable[[Snapshot], Fingerprints],
+        phrases: Callable[[], tuple[dict[str, int], dict[str, int]]],
     ) -> None:
+        """``phrases`` gives the texts of links and past queries, with their counts."""
         self.snapshot = snapshot
         self.ranks = ranks
         self.in_links = in_links
         self.users = 0
         self.retired = False
         self.keeping_open: Callable[[Callable[[], object]], object] = lambda build: build()
-        self.lazy_completion = Lazy(lambda: Completion.build(snapshot))
+        self.lazy_completion = Lazy(lambda: Completion.build(snapshot, *phrases()))
         self.lazy_speller = Lazy(lambda: Speller(snapshot))
         self.lazy_fingerprints = Lazy(lambda: read_fingerprints(snapshot))
 
@@ -103,8 +109,9 @@ class Generation:
 class Generations:
     """Opens the newest generation of an index and hands it out; ``reload`` swaps without disturbing anyone."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, past_queries: Callable[[], dict[str, int]] = dict) -> None:
         self._folder = folder
+        self._past_queries = past_queries
         self._store = IndexStore(folder / "index")
         self._lock = threading.Lock()
         self._reloading = threading.Lock()
@@ -133,6 +140,7 @@ class Generations:
                     Ranks.open(self._folder / "ranks"),
                     InLinks(self._folder, last),
                     lambda snapshot: Fingerprints.read(self._folder, last, snapshot),
+                    lambda: (link_texts(self._folder, last), self._past_queries()),
                 )
             except NotReady:
                 return False

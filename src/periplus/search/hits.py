@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
@@ -35,10 +35,7 @@ LetterArray = np.ndarray[Any, np.dtype[np.uint32]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
 
-class Hit(NamedTuple):
-    start: int
-    end: int
-    word: int  # of the query
+Hit = tuple[int, int, int]  # start, end, word of the query
 
 
 class Beginning(Struct, frozen=True):
@@ -146,13 +143,17 @@ class Texts:
         out = np.empty(3 * MAX_PLACES * len(query.beginnings) * len(self.texts), np.int64)
         count = beginnings(self.points, self.ends, _bare_table(), *query.letters, MAX_PLACES, out)
         rows = out[: 3 * count].tolist()
-        for i in range(0, 3 * count, 3):
+        known, texts, starts = query.known, self.texts, self.starts
+        for i in range(0, 3 * count, 3):  # some sixty times a page: no more than is needed
             place = rows[i]
-            start = self.starts[place]
-            at, end = rows[i + 1] - start, rows[i + 2] - start
-            inside = _in_stretch(self.texts[place][at:end], query, languages[place])
-            for hit in inside:
-                found[place].setdefault(at + hit[0], Hit(at + hit[0], at + hit[1], hit[2]))
+            at = rows[i + 1] - starts[place]
+            stretch = texts[place][at : rows[i + 2] - starts[place]]
+            inside = known.get((languages[place], stretch))
+            if inside is None:
+                inside = _in_stretch(stretch, query, languages[place])
+            for start, end, word in inside:
+                if at + start not in found[place]:
+                    found[place][at + start] = (at + start, at + end, word)
         return [_by_place(one) for one in found]
 
 
@@ -168,15 +169,12 @@ def hits(text: str, query: Wanted, language: str) -> list[Hit]:
 
 
 def _in_stretch(stretch: str, query: Wanted, language: str) -> tuple[Hit, ...]:
-    key = (language, stretch)
-    found = query.known.get(key)
-    if found is None:
-        terms = query.terms
-        found = query.known[key] = tuple(
-            Hit(start, end, next(terms[form] for form in forms if form in terms))
-            for start, end, forms in _analyzed(stretch, language)
-            if not terms.keys().isdisjoint(forms)
-        )
+    terms = query.terms
+    found = query.known[language, stretch] = tuple(
+        (start, end, next(terms[form] for form in forms if form in terms))
+        for start, end, forms in _analyzed(stretch, language)
+        if not terms.keys().isdisjoint(forms)
+    )
     return found
 
 

@@ -6,6 +6,7 @@ the answers of a generation are kept for the last ``KEPT`` addresses.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from periplus.search.generations import Generation
 
 KEPT = 64
+LEAST_SAID = 3  # times, for the text of a link to be suggested
+MAX_TEXTS = 200_000
+LONGEST = 70  # characters of a text that is suggested
 
 Keys = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -53,6 +57,23 @@ class InLinks:
     def _replaced(self, name: str) -> set[int]:
         """Documents that this batch has a newer version of."""
         return set(read_columns(self._folder / "documents" / name, ["key"]).column("key").to_pylist())
+
+
+def link_texts(folder: Path, last_batch: int) -> dict[str, int]:
+    """What links say, with how many say it: those of at least ``LEAST_SAID``, the ``MAX_TEXTS`` most frequent."""
+    counts: Counter[str] = Counter()
+    for path in sorted(folder.joinpath("links").glob("*.parquet")):
+        if not path.stem.isdigit() or int(path.stem) > last_batch:
+            continue
+        try:
+            found = read_columns(path, ["text"]).column("text").value_counts()
+        except Corrupt:  # what cannot be read is not suggested
+            continue
+        texts, times = found.field("values").to_pylist(), found.field("counts").to_pylist()
+        counts.update({text: count for text, count in zip(texts, times, strict=True) if text and len(text) <= LONGEST})
+        if len(counts) > 4 * MAX_TEXTS:
+            counts = Counter(dict(counts.most_common(2 * MAX_TEXTS)))
+    return {text: count for text, count in counts.most_common(MAX_TEXTS) if count >= LEAST_SAID}
 
 
 def _linking(path: Path, wanted: list[str]) -> set[int]:

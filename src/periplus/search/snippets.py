@@ -105,9 +105,7 @@ def _assembled(
     for part in parts:
         shift = before + (part.shift or 0)
         moved += [
-            Hit(hit.start + shift, hit.end + shift, hit.word)
-            for hit in found
-            if part.start <= hit.start and hit.end <= part.end
+            (start + shift, end + shift, word) for start, end, word in found if part.start <= start and end <= part.end
         ]
         before += len(part.text) + len(JOINT)
     return _marked(whole, moved, document.language)
@@ -140,16 +138,16 @@ def highlighted(text: str, query: Wanted, language: str) -> Snippet:
 
 def _marked(text: str, found: list[Hit], language: str) -> Snippet:
     if len(found) > 1:
-        plain = [not is_stop_word(text[hit.start : hit.end].lower(), language) for hit in found]
+        plain = [not is_stop_word(text[start:end].lower(), language) for start, end, _ in found]
         if any(plain) and not all(plain):
             found = [hit for place, hit in enumerate(found) if plain[place] or _beside_plain(text, found, plain, place)]
-    return Snippet(text, _without_overlap([(hit.start, hit.end) for hit in found]))
+    return Snippet(text, _without_overlap([(start, end) for start, end, _ in found]))
 
 
 def _beside_plain(text: str, found: list[Hit], plain: list[bool], place: int) -> bool:
     """Is the hit before or behind a word of its own, with nothing said in between?"""
     return any(
-        plain[other] and not any(sign.isalnum() for sign in text[found[left].end : found[right].start])
+        plain[other] and not any(sign.isalnum() for sign in text[found[left][1] : found[right][0]])
         for other, left, right in ((place - 1, place - 1, place), (place + 1, place, place + 1))
         if 0 <= other < len(found)
     )
@@ -220,15 +218,15 @@ def _with_next(text: str, start: int, end: int, limit: int) -> int:
 
 def _cropped(text: str, start: int, end: int, found: list[Hit], query: Wanted, limit: int) -> _Fragment:
     """The stretch of a long sentence, cut between words, that holds most of the query's words."""
-    inside = [hit for hit in found if start <= hit.start and hit.end <= end]
+    inside = [hit for hit in found if start <= hit[0] and hit[1] <= end]
     room = limit - 2
     best, best_worth = start, -1.0
-    for i, hit in enumerate(inside):
-        near = [other for other in inside[i:] if other.end - hit.start <= room]
-        worth = sum(query.weights[word] for word in {other.word for other in near})
+    for i, (first, _, _) in enumerate(inside):
+        near = [other for other in inside[i:] if other[1] - first <= room]
+        worth = sum(query.weights[word] for word in {word for _, _, word in near})
         if worth > best_worth:
-            slack = (room - (near[-1].end - hit.start if near else 0)) // 2
-            best, best_worth = max(start, min(hit.start - slack, end - room)), worth
+            slack = (room - (near[-1][1] - first if near else 0)) // 2
+            best, best_worth = max(start, min(first - slack, end - room)), worth
     return _at_words(text, start, end, best, min(end, best + room))
 
 
