@@ -250,3 +250,9 @@ def test_every_profile_gives_finite_scores_that_add_up(rows, data):
         ranked = known.rank(source)
         assert np.isfinite(ranked.score.values).all()
         assert all(check(ranked.score.explain(i)) == "" for i in range(3))
+
+
+def test_the_text_part_alone_is_a_part_of_ours():
+    whole = ours.periplus(evidence()).score.explain(0)
+    part = next(part for part in whole.parts if part.name == "bm25f")
+    assert ours.bm25f(evidence()).score.values[0] == pytest.approx(part.value)

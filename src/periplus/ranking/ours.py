@@ -80,6 +80,11 @@ def periplus(evidence: Evidence, table: Weights | None = None) -> Ranked:
     return Ranked(root, np.ones(count, dtype=np.bool_))
 
 
+def bm25f(evidence: Evidence) -> Ranked:
+    """The text part alone, field-weighted BM25F without links and features: what they add shows beside it."""
+    return Ranked(_words(evidence, word_weights(evidence), weights()), np.ones(evidence.count, dtype=np.bool_))
+
+
 _SCALE = "mean idf of the query's words · their number, at most the longest that counts"
 
 
