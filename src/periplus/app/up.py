@@ -67,7 +67,11 @@ def crawl_until(stopping: threading.Event, folder: str, flags: dict[str, Any], s
             )
             watcher = threading.Thread(target=_stop_crawler, args=(stopping, crawler), daemon=True)
             watcher.start()
-            status = crawler.run(seeds)
+            try:
+                status = crawler.run(seeds)
+            except StorageBusy:  # one that was started by hand or over the API: ours goes on after it
+                stopping.wait(LOOK_EVERY)
+                continue
             if status.state == "stopped":
                 return  # somebody said `periplus stop`; the pages stay up
             seeds = []

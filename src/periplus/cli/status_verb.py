@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import asdict
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
@@ -16,10 +17,11 @@ from periplus.cli import options as opt
 from periplus.cli.output import data, facts, number, print_json, size
 
 if TYPE_CHECKING:
-    from periplus.jobs import CollectionStatus
+    from periplus.jobs import CollectionStatus, OperatorView
 
 REFRESH = 1.0  # seconds
 SLOTS_SHOWN = 20
+EVENTS_SHOWN = 5
 
 
 def status(
@@ -29,25 +31,36 @@ def status(
 ) -> None:
     """Show how far the collection has come."""
     from periplus.app import Collection
+    from periplus.jobs import operator_view
 
     with Collection.existing(directory) as collection:
+
+        def look() -> Group:
+            return _picture(collection.status(), operator_view(collection.database))
+
         if json:
-            print_json(collection.status())
+            print_json(asdict(collection.status()) | asdict(operator_view(collection.database)))
         elif not watch:
-            data().print(_picture(collection.status()))
+            data().print(look())
         else:
-            with Live(_picture(collection.status()), console=data(), auto_refresh=False) as live:
+            with Live(look(), console=data(), auto_refresh=False) as live:
                 while True:
                     time.sleep(REFRESH)
-                    live.update(_picture(collection.status()), refresh=True)
+                    live.update(look(), refresh=True)
 
 
-def _picture(status: CollectionStatus) -> Group:
+def _picture(status: CollectionStatus, view: OperatorView) -> Group:
     parts: list[Table] = [_overview(status)]
     if status.workers:
         parts.append(_workers(status))
     if status.slots:
         parts.append(_slots(status))
+    if any(host.queued or host.active for host in view.host_queues):
+        parts.append(_hosts(view))
+    if view.errors:
+        parts.append(_errors(view))
+    if view.events:
+        parts.append(_events(view))
     return Group(*parts)
 
 
@@ -57,13 +70,13 @@ def _workers(status: CollectionStatus) -> Table:
         table.add_column(name, justify="left" if name in ("worker", "state") else "right")
     for worker in status.workers:
         table.add_row(
-            worker.address,
+            f"{worker.number} {worker.address}",
             worker.state,
             number(worker.pages),
             size(worker.bytes),
             *(f"{rate:.1f}" for rate in (worker.rate, worker.max_rate, worker.average_rate)),
             *(number(n) for n in (worker.answers_2xx, worker.answers_3xx, worker.answers_404, worker.answers_other)),
-            datetime.fromtimestamp(worker.last_write, UTC).strftime("%H:%M:%S"),
+            _clock(worker.last_write),
         )
     return table
 
@@ -77,13 +90,49 @@ def _slots(status: CollectionStatus) -> Table:
     return table
 
 
+def _hosts(view: OperatorView) -> Table:
+    table = _columns("host", "waiting>", "pages>", "delay>", "next>", "state")
+    for host in view.host_queues:
+        due = "" if host.due_in is None else f"in {host.due_in:.1f} s" if host.due_in else "now"
+        state = "active" if host.active else host.reason
+        table.add_row(host.host, number(host.queued), number(host.pages), f"{host.delay:g} s", due, state)
+    return table
+
+
+def _errors(view: OperatorView) -> Table:
+    table = _columns("error", "host", "times>", "status>", "newest")
+    for error in view.errors:
+        table.add_row(error.reason, error.host, number(error.count), str(error.status or ""), error.sample)
+    return table
+
+
+def _events(view: OperatorView) -> Table:
+    table = _columns("event", "room", "")
+    for event in view.events[:EVENTS_SHOWN]:
+        table.add_row(_clock(event.at), event.room, event.text)
+    return table
+
+
+def _columns(*names: str) -> Table:
+    """A quiet table; a name that ends with > stands on the right."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for name in names:
+        table.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left", overflow="fold")
+    return table
+
+
 def _overview(status: CollectionStatus) -> Table:
+    from periplus.jobs import seconds_left
+
     crawl = status.crawl
+    left = seconds_left(status)
     limit = f" of at most {number(crawl.limit)}" if crawl.limit else ""
     rows = [
         ("collection", status.collection),
         ("crawl", f"{crawl.state}, {number(crawl.pages)} pages{limit} at {crawl.rate:.1f} a second"),
         ("", f"{number(crawl.queued)} waiting, {number(crawl.failed)} failed, {number(crawl.refused)} refused"),
+        *([("", f"about {timedelta(seconds=round(left))} left at this rate")] if left is not None else []),
+        ("last write", _when(status.last_write) if status.last_write else "none yet"),
         ("hosts", number(crawl.hosts)),
         ("batches", number(status.batches)),
     ]
@@ -104,5 +153,9 @@ def _overview(status: CollectionStatus) -> Table:
     return facts(rows)
 
 
+def _clock(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%H:%M:%S")
+
+
 def _when(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

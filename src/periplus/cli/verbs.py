@@ -36,6 +36,7 @@ VERBS = (
     Verb("pause", WATCH),
     Verb("resume", WATCH),
     Verb("stop", WATCH),
+    Verb("restart", WATCH),
     Verb("remove", WATCH),
     Verb("keys", WATCH),
     Verb("doctor", WATCH),

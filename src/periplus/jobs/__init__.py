@@ -2,13 +2,20 @@
 
 from periplus.jobs.pipeline import Due, Pipeline, RankSummary
 from periplus.jobs.status import CollectionStatus, IndexStatus, RankStatus, collection_status
+from periplus.jobs.watching import ErrorGroup, Event, HostQueue, OperatorView, operator_view, seconds_left
 
 __all__ = [
     "CollectionStatus",
     "Due",
+    "ErrorGroup",
+    "Event",
+    "HostQueue",
     "IndexStatus",
+    "OperatorView",
     "Pipeline",
     "RankStatus",
     "RankSummary",
     "collection_status",
+    "operator_view",
+    "seconds_left",
 ]
