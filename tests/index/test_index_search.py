@@ -62,13 +62,21 @@ def word_group(word, field, weight):
     )
 
 
-def phrase_group(chosen, field, weight):
-    return Group(phrase=tuple(token.text for token in analyze(" ".join(chosen), "en")), field=field, weight=weight)
+def phrase_group(chosen, field, weight, slop, ordered):
+    terms = tuple(token.text for token in analyze(" ".join(chosen), "en"))
+    return Group(phrase=terms, field=field, weight=weight, slop=slop, ordered=ordered)
 
 
 groups = st.one_of(
     st.builds(word_group, words, fields, weights),
-    st.builds(phrase_group, st.lists(words, min_size=1, max_size=3), fields, weights),
+    st.builds(
+        phrase_group,
+        st.lists(words, min_size=1, max_size=3),
+        fields,
+        weights,
+        st.sampled_from([0, 0, 0, 1, 4]),
+        st.sampled_from([True, True, False]),
+    ),
     st.builds(
         lambda text, field: Group(prefix=text, field=field), st.sampled_from(["t", "ti", "p", "c", "zz"]), fields
     ),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from msgspec import Struct
 
 from periplus.errors import UsageError
+from periplus.index.phrases import checked_slop
 from periplus.index.query import FIELDS, STRONG_SHARE
 from periplus.index.weights import LARGEST_IMPACT, fixed, idf
 
@@ -58,6 +59,8 @@ class MadeList(Struct, frozen=True):
     prefix: str = ""
     everything: bool = False
     field: int = -1
+    slop: int = 0
+    ordered: bool = True
 
 
 class Plan:
@@ -120,7 +123,9 @@ class Plan:
         field = FIELDS.index(group.field) if group.field else -1
         if group.phrase:
             weight = sum(statistics.known(term).idf for term in group.phrase)
-            self._make(MadeList(phrase=group.phrase, field=field), fixed(group.weight * weight))
+            slop = checked_slop(group.slop)
+            made = MadeList(phrase=group.phrase, field=field, slop=slop, ordered=group.ordered)
+            self._make(made, fixed(group.weight * weight))
         elif group.prefix:
             weight = idf(statistics.live, statistics.prefix_frequency(group.prefix, field))
             self._make(MadeList(prefix=group.prefix, field=field), fixed(group.weight * weight))

@@ -18,6 +18,7 @@ from periplus.index.analysis import STEM_MARK
 from periplus.index.columns import NAMED
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
+from periplus.index.phrases import norms_of, only_phrase, search_phrase
 from periplus.index.plain import MOST, plain_query, search_plain
 from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from periplus.index.generations import Hold
     from periplus.index.manifest import Manifest
     from periplus.index.occurrences import Occurrences
+    from periplus.index.phrases import PhraseQuery
     from periplus.index.plain import PlainQuery
     from periplus.index.plan import Plan
     from periplus.index.query import IndexQuery
@@ -88,6 +90,9 @@ class Snapshot:
             plain = plain_query(query, self.known, prior_weight)
             if plain is not None:
                 return self._plain_top(plain, k, query.filters)
+        phrase = only_phrase(query, self.known, prior_weight) if order == "score" else None
+        if phrase is not None:
+            return self._phrase_top(phrase, k, query.filters)
         plan = make_plan(query, self, prior_weight)
         if order == "date":
             return self._newest(query.filters, k, plan)
@@ -117,6 +122,15 @@ class Snapshot:
         else:
             total = Total(matching, "gte")
         return TopHits(numbers, scores / UNIT, total)
+
+    def _phrase_top(self, phrase: PhraseQuery, k: int, filters: Filters) -> TopHits:
+        """The same for one phrase alone."""
+        if not phrase.reach:
+            return TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
+        everything = filters is _NO_FILTERS or filters == _NO_FILTERS
+        table, prune = self._whole if everything else self._filtered(filters), k > 0 and phrase.reach > COUNT_LIMIT
+        numbers, scores, matching, complete = search_phrase(table, phrase, self._norms, k, prune=prune)
+        return TopHits(numbers, scores / UNIT, Total(matching, "eq" if complete else "gte"))
 
     def matches(self, query: IndexQuery, number: int) -> bool:
         """Whether a query finds one document."""
@@ -148,6 +162,10 @@ class Snapshot:
     def _whole(self) -> Table:
         """All segments as they are, for queries without filters and lists of their own."""
         return Table([view.row for view in self._views])
+
+    @cached_property
+    def _norms(self) -> NDArray[np.float64]:
+        return norms_of(self.manifest.epoch)
 
     def _table(self, filters: Filters, plan: Plan) -> Table:
         if filters == _NO_FILTERS and not plan.made:

@@ -17,8 +17,9 @@ ARRAYS = (
     *("prior", "prior_max", "admitted", "key"),
     *("made_start", "made_place", "made_impact", "made_window"),
     *("term_text", "term_offsets", "live_frequency"),
+    *("block_base", "block_start", "position_data", "field_starts", "field_lengths"),
 )
-NUMBERS = ("windows", "first_number")
+NUMBERS = ("windows", "first_number", "longest")
 WIDTH = 2 * len(ARRAYS) + len(NUMBERS)
 ADMITTED = 2 * ARRAYS.index("admitted")
 MADE = 2 * ARRAYS.index("made_start")

@@ -24,6 +24,7 @@ MODULES = (
     "occurrences",
     "phrases",
     "plain",
+    "positions",
     "search",
     "spellings",
     "words",

@@ -20,7 +20,8 @@ START, SLOT, PLACE, IMPACT, RARE_WINDOW, WINDOW_START, WINDOW_MAX, BEST = (2 * p
 PRIOR, PRIOR_MAX, ADMITTED, KEY = (2 * place for place in range(8, 12))
 MADE_START, MADE_PLACE, MADE_IMPACT, MADE_WINDOW = (2 * place for place in range(12, 16))
 TERM_TEXT, TERM_OFFSETS, LIVE_FREQUENCY = (2 * place for place in range(16, 19))
-WINDOWS, FIRST_NUMBER = (2 * len(ARRAYS) + place for place in range(len(NUMBERS)))
+BLOCK_BASE, BLOCK_START, POSITION_DATA, FIELD_STARTS, FIELD_LENGTHS = (2 * place for place in range(19, 24))
+WINDOWS, FIRST_NUMBER, LONGEST = (2 * len(ARRAYS) + place for place in range(len(NUMBERS)))
 ROW = WIDTH
 
 
