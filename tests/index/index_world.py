@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 
 from periplus import addresses
-from periplus.records import Document, Heading
+from periplus.index.sources import DocumentSource
+from periplus.records import Anchor, Document, Heading
 
 PROPERTY = settings(
     deadline=None,
@@ -46,3 +47,20 @@ def random_document(random, number, words):
         content_type=("text/html", "application/pdf")[int(random.integers(0, 2))],
         published=float(random.integers(0, 2)) * float(random.integers(1, 5000)),
     )
+
+
+class StoredBatch(DocumentSource):
+    """Documents that are made where they are read; fewer than none cannot be."""
+
+    def __init__(self, first, count):
+        self.first = first
+        self.count = count
+
+    def __iter__(self):
+        if self.count < 0:
+            raise ZeroDivisionError
+        return iter([make_document(number, "tide") for number in range(self.first, self.first + self.count)])
+
+    @staticmethod
+    def anchors(page_key):
+        return (Anchor("safe haven", 9),)

@@ -38,7 +38,7 @@ def copy(sound, tmp_path):
 
 def all_files(folder):
     return sorted(
-        p for p in folder.rglob("*") if p.is_file() and p.name != "writer.lock" and p.parent.name != "generations"
+        p for p in folder.rglob("*") if p.is_file() and p.suffix != ".lock" and p.parent.name != "generations"
     )
 
 

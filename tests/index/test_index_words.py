@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
-from periplus.index.analysis import analyze, class_table, classes, composed
+from periplus.index.analysis import analyze, class_table, classes, composed, exact_term
 from periplus.index.analysis.characters import marks, normalized, spaced, unspaced
 from periplus.index.analysis.words import RARE_HAN, THAI_MARKS
 from periplus.index.spellings import Spellings
@@ -34,7 +34,7 @@ def numbered(vocabulary, some, language):
     encoded = [composed(text).encode("utf-8", "surrogatepass") for text in some]
     owners = np.full(len(some), vocabulary.language(language), np.uint32)
     stream, counts = vocabulary.numbers(encoded, owners)
-    terms, start, forms = vocabulary.sorted()
+    (terms, _), start, forms = vocabulary.sorted()
     words = [{terms[form] for form in forms[start[word] : start[word + 1]]} for word in stream.tolist()]
     ends = np.cumsum(counts, dtype=np.int64).tolist()
     return [words[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
@@ -101,3 +101,9 @@ def test_spellings_keep_their_numbers_and_sort_by_bytes(some):
     assert table.numbers(some).tolist() == first
     assert table.some(np.array(first, np.int64)) == some
     assert table.some(table.in_order()) == sorted(set(some))
+
+
+def test_letters_of_unspaced_scripts_have_no_case():
+    """The kernel takes their pairs as terms as they are."""
+    for point in np.flatnonzero(class_table() & classes.UNSPACED):
+        assert exact_term(chr(point)) == chr(point)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from periplus.records import Anchor, Document
 
 WORD_BYTES = 8  # memory a word of the stream takes until it is written
-PIECE_BYTES = 40
 ROW_BYTES = 1_500  # memory a document takes beside its words and text
 PENDING_BYTES = 1 << 20  # of text that is cut into words at once
 FIELD_COUNT = len(FIELDS)
@@ -45,6 +44,7 @@ class SegmentBuilder:
         self._pending = _Pending()
         self._streams: list[NDArray[np.uint32]] = []
         self._words = 0
+        self._kept_bytes = 0  # streams and vocabulary
         self._counts: list[NDArray[np.uint32]] = []  # words by piece
         self._pieces: list[NDArray[np.uint32]] = []  # rows (document, field)
         self._rows: list[ColumnRow] = []
@@ -58,13 +58,7 @@ class SegmentBuilder:
     @property
     def memory(self) -> int:
         """About how many bytes the documents take up now."""
-        return (
-            self._packed_bytes
-            + 3 * self._pending.size
-            + WORD_BYTES * self._words
-            + self._vocabulary.memory
-            + ROW_BYTES * len(self._rows)
-        )
+        return self._kept_bytes + self._packed_bytes + 3 * self._pending.size + ROW_BYTES * len(self._rows)
 
     def add(self, document: Document, anchors: Sequence[Anchor] = (), place: Place | None = None) -> None:
         number = len(self._rows)
@@ -125,6 +119,7 @@ class SegmentBuilder:
             self._words += len(stream)
             self._counts.append(counts)
             self._pieces.append(pieces)
+            self._kept_bytes = WORD_BYTES * self._words + self._vocabulary.memory
 
     def _layout(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         """Lengths and first positions by document and field; the first position of each piece."""
@@ -179,12 +174,13 @@ class _Pending:
         self._languages: list[int] = []
 
     def add(self, number: int, language: int, fields: list[list[str]]) -> None:
+        texts, owners = self.texts, self._pieces
         for field, pieces in enumerate(fields):
             for piece in pieces:
-                text = (piece if piece.isascii() else composed(piece)).encode("utf-8", "surrogatepass")
-                self.texts.append(text)
+                text = piece.encode() if piece.isascii() else composed(piece).encode("utf-8", "surrogatepass")
+                texts.append(text)
                 self.size += len(text)
-                self._pieces += (number, field)
+                owners += (number, field)
                 self._languages.append(language)
 
     def tables(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

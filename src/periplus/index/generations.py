@@ -5,6 +5,8 @@ generations/<n>.json      the same for every generation that may still be open; 
 segments/<name>/          immutable
 overlays/<name>.<n>.live  deletes and priors of a segment as of a generation
 writer.lock               held by the one process that writes
+merging/<name>/           a segment that is being merged; moved to segments/ when it is published
+merger.lock               held by the one process that merges, which takes writer.lock only to publish
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -25,8 +28,13 @@ from periplus.index.manifest import FILE_NAME, Manifest, read_manifest
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import IO
 
 OPEN_ATTEMPTS = 100
+WRITER_LOCK = "writer.lock"
+MERGER_LOCK = "merger.lock"
+PUBLISHING_TIME = 60.0  # seconds that a merger may hold the writer's lock
+POLL = 0.02
 
 
 class Hold:
@@ -63,17 +71,49 @@ class Generations:
                 return Hold(manifest, descriptor)
         raise NotReady("the index is being replaced all the time; try again")
 
+    @property
+    def merging_folder(self) -> Path:
+        return self._folder / "merging"
+
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the only writer."""
-        for folder in (self._folder, self.segments, self.overlays, self._record(0).parent):
+        """Be the only writer; waits for one that only publishes a merge, and refuses when another one writes."""
+        for folder in (self._folder, self.segments, self.overlays, self.merging_folder, self._record(0).parent):
             folder.mkdir(parents=True, exist_ok=True)
-        with (self._folder / "writer.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise DatabaseBusy(f"another process is writing {self._folder}; wait until it is done") from error
+        with (self._folder / WRITER_LOCK).open("w") as lock:
+            patience = time.monotonic() + PUBLISHING_TIME
+            while not _taken(lock):
+                if time.monotonic() > patience or not self._is_merging():
+                    raise DatabaseBusy(f"another process is writing {self._folder}; wait until it is done")
+                time.sleep(POLL)
             yield
+
+    @contextmanager
+    def merging(self) -> Iterator[bool]:
+        """Be the only merger; False when another one is at it. What a crashed one left behind is removed."""
+        if not self.merging_folder.is_dir():
+            yield False  # nothing was ever written here
+            return
+        with (self._folder / MERGER_LOCK).open("w") as lock:
+            is_alone = _taken(lock)
+            if is_alone:
+                for path in self.merging_folder.iterdir():
+                    shutil.rmtree(path, ignore_errors=True)
+            yield is_alone
+
+    @contextmanager
+    def publishing(self) -> Iterator[None]:
+        """Be the only writer, however long that takes; for the merger."""
+        with (self._folder / WRITER_LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _is_merging(self) -> bool:
+        try:
+            with (self._folder / MERGER_LOCK).open("r") as lock:
+                return not _taken(lock)
+        except FileNotFoundError:
+            return False
 
     def publish(self, manifest: Manifest) -> None:
         """Make ``manifest`` the generation that readers open from now on; all its files are already on the disk."""
@@ -129,3 +169,12 @@ class Generations:
                 return msgspec.json.decode(file.read(), type=Manifest)
             record.unlink()
         return None
+
+
+def _taken(lock: IO[str]) -> bool:
+    """Whether the lock could be taken; it is let go when the file is closed."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

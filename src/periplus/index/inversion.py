@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.index.norms import field_factors
-from periplus.index.vocabulary import counts_as_word
+from periplus.index.vocabulary import SortedTerms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,20 +34,22 @@ class Inversion:
         self._k1 = epoch.k1
         self.largest = np.zeros(len(lengths), np.uint32)
 
-    def write(self, writer: SegmentWriter, terms: list[bytes]) -> None:
+    def write(self, writer: SegmentWriter, sorted_terms: SortedTerms) -> None:
         from periplus.index.kernels.building import count_terms
 
         _, order, piece_start, _, _, form_start, forms = self._pieces
+        terms, is_word = sorted_terms
         counts = np.zeros(len(terms), np.int64)
         count_terms(self._pieces[0], order, piece_start, form_start, forms, counts)
         for low, high in bounded_runs(counts, RUN_OCCURRENCES):
-            self._write_run(writer, terms[low:high], counts, low, high)
+            self._write_run(writer, SortedTerms(terms[low:high], is_word[low:high]), counts, low, high)
 
     def _write_run(
-        self, writer: SegmentWriter, terms: list[bytes], counts: NDArray[np.int64], low: int, high: int
+        self, writer: SegmentWriter, sorted_terms: SortedTerms, counts: NDArray[np.int64], low: int, high: int
     ) -> None:
         from periplus.index.kernels.building import encode, scatter
 
+        terms, is_word = sorted_terms
         start = np.zeros(high - low + 1, np.int64)
         np.cumsum(counts[low:high], out=start[1:])
         size = int(start[-1])
@@ -62,7 +64,7 @@ class Inversion:
             self._starts,
             self._factors,
             self._k1,
-            counts_as_word(terms),
+            is_word,
             frequency,
             found,
             impacts,

@@ -62,9 +62,17 @@ class Spellings:
 
     def some(self, numbers: NDArray[Any]) -> list[bytes]:
         """The bytes of these entries."""
-        pool = self.pool.data
-        ends = zip(self.start[numbers].tolist(), self.start[numbers + 1].tolist(), strict=True)
-        return [bytes(pool[begin:end]) for begin, end in ends]
+        if not len(numbers):
+            return []
+        begins, ends = self.start[numbers], self.start[numbers + 1]
+        base = int(begins.min())
+        data = self.pool[base : int(ends.max())].tobytes()
+        return [data[begin:end] for begin, end in zip((begins - base).tolist(), (ends - base).tolist(), strict=True)]
+
+    def first_bytes(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
+        """The first byte of each of these entries, none of which is empty."""
+        first: NDArray[np.uint8] = self.pool[self.start[numbers]]
+        return first
 
     def in_order(self) -> NDArray[np.int64]:
         """The numbers of all entries, in the order of their bytes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from periplus.errors import NotFound
@@ -12,11 +13,12 @@ from periplus.index.manifest import Manifest
 from periplus.index.overlays import read_live, read_prior
 from periplus.index.segment import Segment
 from periplus.index.snapshot import Snapshot
+from periplus.index.upkeep import Upkeep
 from periplus.index.view import SegmentView
 from periplus.index.writing import DEFAULT_MEMORY, WritingSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from periplus.index.generations import Hold
@@ -32,9 +34,11 @@ OPEN_ATTEMPTS = 3
 class IndexStore:
     """The index of one collection; one writer at a time, any number of readers, in any number of processes."""
 
-    def __init__(self, folder: Path, *, memory: int = DEFAULT_MEMORY) -> None:
+    def __init__(self, folder: Path, *, memory: int = DEFAULT_MEMORY, workers: int = 1) -> None:
+        """``memory`` bounds what is collected before it is written, in all ``workers`` processes together."""
         self._generations = Generations(folder)
         self._memory = memory
+        self._workers = workers
         self._segments: dict[str, Segment] = {}
         self._opening = threading.Lock()
 
@@ -65,15 +69,16 @@ class IndexStore:
         anchors: AnchorSource | None = None,
         prior: PriorSource | None = None,
         progress: Callable[[int], None] | None = None,
+        merge: bool = True,
     ) -> Manifest:
         """Bring the index up to the last of ``batches``; those it already holds are passed over.
 
         ``anchors`` gives the anchor texts of a page key, ``prior`` a value from 0 to 1 for arrays of page and host
-        keys; ``progress`` is told how many rows were taken.
+        keys; ``progress`` is told how many rows were taken. What is new is published before anything is merged.
         """
-        with storage_errors("the index"), self._generations.writing():
-            session = self._session(anchors=anchors, prior=prior)
-            return self._run(session, batches, progress, publish_early=True)
+        with self._writing(anchors=anchors, prior=prior, workers=self._workers) as session:
+            published = self._run(session, batches, progress, publish_early=True)
+        return self._kept_up(published, merge=merge)
 
     def rebuild(
         self,
@@ -82,11 +87,12 @@ class IndexStore:
         anchors: AnchorSource | None = None,
         prior: PriorSource | None = None,
         progress: Callable[[int], None] | None = None,
+        merge: bool = True,
     ) -> Manifest:
         """The same from nothing, in a new norm epoch; the old generation serves until the new one is whole."""
-        with storage_errors("the index"), self._generations.writing():
-            session = self._session(anchors=anchors, prior=prior, fresh=True)
-            return self._run(session, batches, progress, publish_early=False)
+        with self._writing(anchors=anchors, prior=prior, workers=self._workers, fresh=True) as session:
+            published = self._run(session, batches, progress, publish_early=False)
+        return self._kept_up(published, merge=merge)
 
     def replace(
         self,
@@ -95,45 +101,73 @@ class IndexStore:
         anchors: AnchorSource | None = None,
         prior: PriorSource | None = None,
         progress: Callable[[int], None] | None = None,
+        merge: bool = True,
     ) -> Manifest:
         """Take the newest version of some documents again, because their anchor texts changed; no batch is passed.
 
         Only documents that the index holds are replaced, so that nothing removed since comes back.
         """
-        with storage_errors("the index"), self._generations.writing():
-            session = self._session(anchors=anchors, prior=prior)
+        with self._writing(anchors=anchors, prior=prior) as session:
             for taken, document in enumerate(documents, 1):
                 if session.holds(document.key):
                     session.add(document)
                 if progress:
                     progress(taken)
-                if session.is_full:
-                    session.flush()
-            return session.publish()
+            published = session.publish()
+        return self._kept_up(published, merge=merge)
 
     def refresh_prior(self, prior: PriorSource | None) -> Manifest:
         """A new generation with new priors and the same segments."""
-        with storage_errors("the index"), self._generations.writing():
-            session = self._session()
+        with self._writing() as session:
             session.set_prior(prior)
             return session.publish()
 
     def remove(self, keys: Iterable[int]) -> Manifest:
         """A new generation without the documents of these address keys."""
-        with storage_errors("the index"), self._generations.writing():
-            session = self._session()
+        with self._writing() as session:
             session.delete(keys)
-            return session.publish()
+            published = session.publish()
+        return self._kept_up(published, merge=True)
 
-    def _session(
-        self, *, anchors: AnchorSource | None = None, prior: PriorSource | None = None, fresh: bool = False
-    ) -> WritingSession:
+    def merge(self) -> Manifest | None:
+        """Do the merges that are due, beside a writer and readers; the generation that was published, if any.
+
+        Only one process merges at a time; to a second one nothing is due.
+        """
+        if self.manifest() is None:
+            return None
+        with storage_errors("the index"):
+            return Upkeep(self._generations, self._segment).run()
+
+    def _kept_up(self, published: Manifest, *, merge: bool) -> Manifest:
+        return (self.merge() if merge else None) or published
+
+    @contextmanager
+    def _writing(
+        self,
+        *,
+        anchors: AnchorSource | None = None,
+        prior: PriorSource | None = None,
+        workers: int = 1,
+        fresh: bool = False,
+    ) -> Iterator[WritingSession]:
         """A session from the published generation on, after removing what a crashed writer may have left."""
-        self._generations.sweep()
-        old = self.manifest() or Manifest()
-        return WritingSession(
-            self._generations, old, self._segment, anchors=anchors, prior=prior, memory=self._memory, fresh=fresh
-        )
+        with storage_errors("the index"), self._generations.writing():
+            self._generations.sweep()
+            session = WritingSession(
+                self._generations,
+                self.manifest() or Manifest(),
+                self._segment,
+                anchors=anchors,
+                prior=prior,
+                memory=self._memory,
+                workers=workers,
+                fresh=fresh,
+            )
+            try:
+                yield session
+            finally:
+                session.close()
 
     def _run(
         self,
@@ -143,24 +177,17 @@ class IndexStore:
         *,
         publish_early: bool,
     ) -> Manifest:
-        begun, taken, has_flushed = session.last_batch, 0, False
+        begun = session.last_batch
         published = self.manifest()
         for number, documents in batches:
             if number <= begun:
                 continue
-            for document in documents:
-                session.add(document)
-                taken += 1
-                if progress:
-                    progress(taken)
-                if session.is_full:
-                    session.flush()
-                    has_flushed = True
+            session.take(documents, progress)
             session.last_batch = max(session.last_batch, number)
-            if has_flushed and publish_early:  # what is done is kept, whatever happens to the rest
-                published, has_flushed = session.publish(), False
+            if session.has_flushed and publish_early:  # what is done is kept, whatever happens to the rest
+                published = session.publish()
         is_current = published is not None and published.last_batch == session.last_batch and publish_early
-        return published if is_current and published is not None and not has_flushed else session.publish()
+        return published if is_current and published is not None and not session.has_flushed else session.publish()
 
     def _snapshot(self, hold: Hold) -> Snapshot:
         manifest = hold.manifest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,6 +12,9 @@ from periplus.records import Heading
 
 if TYPE_CHECKING:
     from periplus.records import Document
+
+HOSTS_KEPT = 65_536
+FIRST_HOST_END = len("http://h")
 
 
 class StoredDocument(Struct, frozen=True):
@@ -45,7 +49,16 @@ def place_of(document: Document) -> Place:
     url = document.url
     if not url.startswith(("http://", "https://")):
         return Place("", "", document.key, url)
-    return Place(addresses.host(url), addresses.site(url), addresses.page_key(url), addresses.surt(url))
+    end = url.find("/", FIRST_HOST_END) + 1
+    if not end:
+        return Place(addresses.host(url), addresses.site(url), addresses.page_key(url), addresses.surt(url))
+    host, site, order = _host_place(url[:end])
+    return Place(host, site, addresses.page_key(url), order + url[end:])
+
+
+@lru_cache(maxsize=HOSTS_KEPT)
+def _host_place(root: str) -> tuple[str, str, str]:
+    return addresses.host(root), addresses.site(root), addresses.surt(root)
 
 
 def identifier(document: Document) -> str:

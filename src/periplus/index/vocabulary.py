@@ -7,7 +7,7 @@ language: those of ASCII words by a kernel, stems and all other words by ``analy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 SLICE = 8_192  # new words whose forms are found at once
 MAX_FORMS = 9  # of an ASCII word: its parts (``kernels.forms``) and itself
 MAX_TERM_BYTES = 64
-STREAM = 1 << 20  # words of one part of the stream
 STEM, FOREIGN = 1, 2  # kernels.forms
+
+
+class SortedTerms(NamedTuple):
+    terms: list[bytes]
+    is_word: NDArray[np.uint8]  # words as written, not stems: they decide a document's largest frequency
 
 
 class Vocabulary:
@@ -61,13 +65,14 @@ class Vocabulary:
         self._find_forms()
         return stream[: state[0]].copy(), counts
 
-    def sorted(self) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.uint32]]:
+    def sorted(self) -> tuple[SortedTerms, NDArray[np.int64], NDArray[np.uint32]]:
         """Terms in byte order; where the forms of each word begin; and these forms as numbers of that order."""
         order = self._terms.in_order()
         rank = np.empty(len(order), np.uint32)
         rank[order] = np.arange(len(order), dtype=np.uint32)
         start = self._form_start[: self._known + 1]
-        return self._terms.some(order), start, rank[self._forms[: start[-1]]]
+        is_word = (self._terms.first_bytes(order) != ord(STEM_MARK)).astype(np.uint8)
+        return SortedTerms(self._terms.some(order), is_word), start, rank[self._forms[: start[-1]]]
 
     @property
     def memory(self) -> int:
@@ -88,7 +93,8 @@ class Vocabulary:
         exact, kind = np.zeros(size, np.uint32), np.zeros(size, np.uint8)
         parts, part_start = np.empty(MAX_FORMS * size, np.uint32), np.empty(size + 1, np.int64)
         self._terms.reserve(MAX_FORMS * size, MAX_FORMS * size * MAX_TERM_BYTES)
-        plain_forms(self._words.pool, self._words.start, low, high, *self._terms.tables, exact, kind, parts, part_start)
+        words = (self._words.pool, self._words.start, class_table(), low, high)
+        plain_forms(*words, *self._terms.tables, exact, kind, parts, part_start)
         stems = self._stems_of(self._words.owner[low:high], exact, kind == STEM)
         foreign_start, foreign = self._foreign(low + np.flatnonzero(kind == FOREIGN))
         self._reserve_forms(high, (MAX_FORMS + 1) * size + len(foreign))
@@ -148,12 +154,6 @@ class Vocabulary:
         wanted = int(self._form_start[self._known]) + more
         if wanted > len(self._forms):
             self._forms = _grown(self._forms, max(wanted, 2 * len(self._forms)))
-
-
-def counts_as_word(terms: list[bytes]) -> NDArray[np.uint8]:
-    """Which terms are words as written (stems are not): they decide a document's largest frequency."""
-    mark = STEM_MARK.encode()
-    return np.array([not term.startswith(mark) for term in terms], np.uint8)
 
 
 def _state() -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """Writing: one update of the index, from batches of documents to a published generation.
 
 A session starts from the published generation and ends with a new one. Nothing it writes counts before ``publish``
-swaps the manifest; what a crash leaves behind is swept by the next writer.
+swaps the manifest; what a crash leaves behind is swept by the next writer. Merges are not its business (``upkeep``).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from periplus import addresses
 from periplus.index.builder import SegmentBuilder
 from periplus.index.files import storage_errors, sync_folder
 from periplus.index.manifest import Manifest, SegmentEntry
-from periplus.index.merging import Source, merge, merges_due
 from periplus.index.norms import Epoch
 from periplus.index.overlays import quantized_prior, read_live, read_prior, write_live, write_prior
 from periplus.index.query import FIELDS
 from periplus.index.stored import place_of
+from periplus.index.team import Team, losers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     PriorSource = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 
 DEFAULT_MEMORY = 512_000_000  # bytes of documents before a segment is written
-EPOCH_GROWTH = 4  # times the documents of an epoch, from which on its averages are taken anew
 
 
 class Part:
@@ -83,6 +82,7 @@ class WritingSession:
         anchors: AnchorSource | None = None,
         prior: PriorSource | None = None,
         memory: int = DEFAULT_MEMORY,
+        workers: int = 1,
         fresh: bool = False,
     ) -> None:
         self._generations = generations
@@ -92,18 +92,32 @@ class WritingSession:
         self._prior = prior
         self._memory = memory
         self._builder = SegmentBuilder()
+        self._team = Team(workers, memory, anchors) if workers > 1 else None
         self._touched: set[int] = set()  # keys of documents in the builder, or refused since the last flush
-        self._epoch = Epoch(number=old.epoch.number, documents=0) if fresh else old.epoch
-        self._parts = [] if fresh else [self._opened(entry) for entry in old.segments]
+        self.epoch = Epoch(number=old.epoch.number, documents=0) if fresh else old.epoch
+        self.parts = [] if fresh else [self.opened(entry) for entry in old.segments]
         self.last_batch = 0 if fresh else old.last_batch
+        self.has_flushed = False  # since the last publication
+        self.taken = 0  # documents so far
 
-    @property
-    def is_full(self) -> bool:
-        return self._builder.memory >= self._memory
+    def close(self) -> None:
+        if self._team:
+            self._team.close()
 
-    @property
-    def parts(self) -> list[Part]:
-        return self._parts
+    def take(self, documents: Iterable[Document], progress: Callable[[int], None] | None = None) -> None:
+        """Take the rows of a batch; segments are written whenever the memory is used up."""
+        if self._team:
+            for _ in self._team.take(documents):
+                if progress:
+                    progress(self._team.taken)
+                if self._team.is_full:
+                    self.flush()
+            return
+        for document in documents:
+            self.add(document)
+            self.taken += 1
+            if progress:
+                progress(self.taken)
 
     def add(self, document: Document) -> None:
         """Take one row of a batch: a document to be found, or one that replaces an older version by nothing."""
@@ -113,11 +127,13 @@ class WritingSession:
             return
         place = place_of(document)
         self._builder.add(document, self._anchors(place.page_key) if self._anchors else (), place)
+        if self._builder.memory >= self._memory:
+            self.flush()
 
     def holds(self, key: int) -> bool:
         """Whether a live document has this key."""
         wanted = np.array([key], np.int64)
-        for part in self._parts:
+        for part in self.parts:
             place = int(part.segment.columns.find(wanted)[0])
             if place >= 0 and (part.alive is None or part.alive[place]):
                 return True
@@ -128,30 +144,30 @@ class WritingSession:
 
     def flush(self) -> None:
         """Delete older versions and write what was collected as a segment."""
-        keys = np.array(sorted(self._touched), np.int64)
-        for part in self._parts:
-            part.delete(keys)
+        if self._team:
+            self._flush_team(self._team)
+        self._delete(np.array(sorted(self._touched), np.int64))
         if len(self._builder):
-            self._renew_epoch()
-            folder = self._new_folder()
-            self._builder.write(folder, self._epoch)
-            self._parts.append(Part(self._open_segment(folder.name)))
-        self._builder = SegmentBuilder()
+            self._begin_epoch(len(self._builder), self._builder.field_totals)
+            folder = self.new_folder()
+            self._builder.write(folder, self.epoch)
+            self.parts.append(Part(self._open_segment(folder.name)))
+            self._builder = SegmentBuilder()
         self._touched = set()
+        self.has_flushed = True
 
     def set_prior(self, prior: PriorSource | None) -> None:
         """A new prior for all documents; ``None`` drops it."""
-        for part in self._parts:
+        for part in self.parts:
             part.prior = part.computed_prior(prior) if prior else None
             part.is_prior_new = True
 
     def publish(self) -> Manifest:
-        """Merge what is due and make everything so far the new generation."""
+        """Make everything so far the new generation."""
         self.flush()
-        self._parts = [part for part in self._parts if part.live]
-        self._merge_due()
+        self.parts = [part for part in self.parts if part.live]
         generation = self._old.generation + 1
-        entries = tuple(self._written_entry(part, generation) for part in self._parts)
+        entries = tuple(self._written_entry(part, generation) for part in self.parts)
         sync_folder(self._generations.overlays)
         manifest = Manifest(
             generation=generation,
@@ -159,18 +175,40 @@ class WritingSession:
             segments=entries,
             documents=sum(entry.live for entry in entries),
             created=time.time(),
-            epoch=self._epoch,
+            epoch=self.epoch,
             statistics=self._statistics(),
         )
         with storage_errors("the manifest"):
             self._generations.publish(manifest)
         self._go_on_from(manifest)
         self._generations.sweep()
+        self.has_flushed = False
         return manifest
+
+    def _flush_team(self, team: Team) -> None:
+        """The same for what the processes of a team collected."""
+        count, totals = team.totals()
+        self._begin_epoch(count, lambda: totals)
+        written = team.write([self.new_folder() for _ in range(team.size)], self.epoch)
+        self._delete(np.unique(np.concatenate([part.keys for part in written])))
+        for part, beaten in zip(written, losers(written), strict=True):
+            if part.name:
+                self.parts.append(Part(self._open_segment(part.name)))
+                self.parts[-1].delete(beaten)
+
+    def _delete(self, keys: NDArray[np.int64]) -> None:
+        for part in self.parts:
+            part.delete(keys)
+
+    def _begin_epoch(self, documents: int, totals: Callable[[], NDArray[np.float64]]) -> None:
+        """Freeze the average lengths of the first documents; later ones are a matter of upkeep."""
+        if not self.epoch.documents and documents:
+            averages = tuple((totals() / documents).tolist())
+            self.epoch = Epoch(number=self.epoch.number + 1, documents=documents, averages=averages)
 
     # Opening and writing
 
-    def _opened(self, entry: SegmentEntry) -> Part:
+    def opened(self, entry: SegmentEntry) -> Part:
         part = Part(self._open_segment(entry.name), entry)
         if entry.live_file:
             part.alive = read_live(self._generations.overlays / entry.live_file, part.segment).alive
@@ -178,7 +216,7 @@ class WritingSession:
             part.prior = read_prior(self._generations.overlays / entry.prior_file, part.segment)
         return part
 
-    def _new_folder(self) -> Path:
+    def new_folder(self) -> Path:
         """A name that no other segment has had, so that an open segment is never mistaken for another."""
         return self._generations.segments / f"{self._old.generation + 1:08d}-{secrets.token_hex(4)}"
 
@@ -202,56 +240,16 @@ class WritingSession:
     def _go_on_from(self, manifest: Manifest) -> None:
         """The session may add more after publishing."""
         self._old = manifest
-        for part, entry in zip(self._parts, manifest.segments, strict=True):
+        for part, entry in zip(self.parts, manifest.segments, strict=True):
             part.entry = entry
             part.is_alive_new = part.is_prior_new = False
 
-    # Epochs and merging
-
-    def _renew_epoch(self) -> None:
-        """Freeze the average lengths anew when the index has outgrown those of its epoch."""
-        live = sum(part.live for part in self._parts) + len(self._builder)
-        if self._epoch.documents and live < EPOCH_GROWTH * self._epoch.documents:
-            return
-        totals = self._builder.field_totals() + sum(
-            (part.field_totals() for part in self._parts), np.zeros(len(FIELDS))
-        )
-        averages = tuple((totals / live).tolist())
-        self._epoch = Epoch(number=self._epoch.number + 1, documents=live, averages=averages)
-
-    def _merge_due(self) -> None:
-        """Merge full size classes; all segments when some were folded in an older epoch."""
-        if any(part.segment.header.epoch != self._epoch.number for part in self._parts):
-            self._merge(self._parts)
-        while due := merges_due([Source(part.segment, part.alive) for part in self._parts]):
-            for parts in [[self._parts[place] for place in places] for places in due]:
-                self._merge(parts)
-
-    def _merge(self, parts: list[Part]) -> None:
-        folder = self._new_folder()
-        order = merge(folder, [Source(part.segment, part.alive) for part in parts], self._epoch)
-        merged = Part(self._open_segment(folder.name))
-        if self._prior is None and any(part.prior is not None for part in parts):
-            merged.prior = _joined_prior(parts, order)
-            merged.is_prior_new = True
-        self._parts = [part for part in self._parts if part not in parts] + [merged]
-
     def _statistics(self) -> dict[str, float]:
-        live = sum(part.live for part in self._parts)
-        totals = sum((part.field_totals() for part in self._parts), np.zeros(len(FIELDS)))
+        live = sum(part.live for part in self.parts)
+        totals = sum((part.field_totals() for part in self.parts), np.zeros(len(FIELDS)))
         statistics = {
             f"average_{field}": float(total) / max(1, live) for field, total in zip(FIELDS, totals, strict=True)
         }
-        statistics["postings"] = float(sum(part.segment.header.postings for part in self._parts))
-        statistics["bytes"] = float(sum(sum(part.segment.header.files.values()) for part in self._parts))
+        statistics["postings"] = float(sum(part.segment.header.postings for part in self.parts))
+        statistics["bytes"] = float(sum(sum(part.segment.header.files.values()) for part in self.parts))
         return statistics
-
-
-def _joined_prior(parts: list[Part], order: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """The priors of merged segments in the order of the merged documents."""
-    base = np.concatenate([[0], np.cumsum([part.segment.documents for part in parts])])
-    every = np.concatenate(
-        [part.prior if part.prior is not None else np.zeros(part.segment.documents, np.uint8) for part in parts]
-    )
-    joined: NDArray[np.uint8] = every[base[order[:, 0]] + order[:, 1]]
-    return joined

@@ -49,7 +49,12 @@ def stem_term(term: str, language: str) -> str:
 
 def stem_terms(terms: list[str], language: str) -> list[bytes]:
     """The marked stems of many exact terms that have one."""
-    return [clipped(STEM_MARK + fold(found)).encode() for found in stems(terms, language)]
+    found = stems(terms, language)
+    joined = "\n".join(found)
+    if joined.isascii() and max(map(len, found), default=0) < MAX_TERM_BYTES:
+        mark = STEM_MARK.encode()
+        return [mark + stem for stem in joined.encode().split(b"\n")]
+    return [clipped(STEM_MARK + fold(stem)).encode() for stem in found]
 
 
 def parts(word: str) -> list[str]:

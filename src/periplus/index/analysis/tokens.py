@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -41,6 +42,7 @@ def analyze(text: str, language: str = "") -> list[Token]:
     return tokens if places is None else [_moved(token, places) for token in tokens]
 
 
+@lru_cache(maxsize=CACHE_SIZE)
 def forms_of_bytes(word: bytes, language: str) -> list[bytes]:
     """The terms of one word of a text, as the kernel cuts it out: a spaced word, or one or two unspaced letters."""
     text = word.decode("utf-8", "surrogatepass")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS, folded, write_varint
+from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS, varint_size, write_varint
 from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.types import (
     F64,
@@ -23,6 +23,8 @@ from periplus.index.kernels.types import (
     R_U64,
     signature,
 )
+
+FEW = 10  # postings; the second of the best impacts is the tenth
 
 
 @kernel(signature("void", R_U32, R_U32, I64, M_U32, M_U32, M_U32))
@@ -84,42 +86,14 @@ def scatter(
 
 
 @helper
-def _position(occurrence: Any) -> Any:
-    return np.int64(occurrence & np.uint64(0xFFFFFFFF))
-
-
-@helper
-def _write_positions(data: Any, at: Any, occurrences: Any, first: Any, last: Any) -> Any:
-    before = np.int64(0)
-    for place in range(first, last):
-        position = _position(occurrences[place])
-        at = write_varint(data, at, position - before)
-        before = position
-    return at
-
-
-@helper
-def _write_posting(data: Any, at: Any, occurrences: Any, first: Any, last: Any) -> Any:
-    """The length of the position bytes, then these; moved up in the rare case that the length takes two bytes."""
-    end = _write_positions(data, at + 1, occurrences, first, last)
-    size = end - at - 1
-    if size <= 127:
-        data[at] = size
-        return end
-    return _write_positions(data, write_varint(data, at, size), occurrences, first, last)
-
-
-@helper
-def _count_positions(occurrences: Any, first: Any, last: Any, starts: Any, document: Any, counts: Any) -> Any:
-    for field in range(FIELD_COUNT):
-        counts[field] = 0
-    base = document * (FIELD_COUNT + 1)
-    field = 0
-    for at in range(first, last):
-        position = _position(occurrences[at])
-        while field < FIELD_COUNT - 1 and position >= starts[base + field + 1]:
-            field += 1
-        counts[field] += 1
+def _lengthened(data: Any, head: Any, end: Any) -> Any:
+    """Make room at ``head`` for a length of more than one byte; the new end."""
+    size = end - head - 1
+    more = varint_size(size) - 1
+    for at in range(end - 1, head, -1):
+        data[at + more] = data[at]
+    write_varint(data, head, size)
+    return end + more
 
 
 @kernel(signature("void", R_I64, R_U64, R_U32, R_F64, F64, R_U8, M_U32, M_U32, M_U8, M_U32, M_U8, M_U32, M_I64))
@@ -142,30 +116,53 @@ def encode(
 
     ``counted`` says which terms count for the largest frequency of a document; ``totals`` gets postings and bytes.
     """
-    counts = np.zeros(FIELD_COUNT, np.int64)
     posting = 0
     at = 0
     for term in range(len(frequency)):
         first = occurrence_start[term]
         end = occurrence_start[term + 1]
-        found = 0
+        before_term = posting
         while first < end:
-            document = np.int64(occurrences[first] >> np.uint64(32))
-            last = first + 1
-            while last < end and np.int64(occurrences[last] >> np.uint64(32)) == document:
+            # Written out instead of called: numba counts references to every array at every call.
+            owner = occurrences[first] >> np.uint64(32)
+            document = np.int64(owner)
+            base = document * (FIELD_COUNT + 1)
+            head = at
+            at += 1
+            field = 0
+            count = 0
+            weight = 0.0
+            before = np.int64(0)
+            last = first
+            while last < end and occurrences[last] >> np.uint64(32) == owner:
+                position = np.int64(occurrences[last] & np.uint64(0xFFFFFFFF))
+                while field < FIELD_COUNT - 1 and position >= starts[base + field + 1]:
+                    weight += count * factors[document * FIELD_COUNT + field]
+                    count = 0
+                    field += 1
+                count += 1
+                step = position - before
+                before = position
+                while step > 127:
+                    data[at] = (step & 127) | 128
+                    step >>= 7
+                    at += 1
+                data[at] = step
+                at += 1
                 last += 1
-            _count_positions(occurrences, first, last, starts, document, counts)
-            before = at
-            at = _write_posting(data, at, occurrences, first, last)
+            weight += count * factors[document * FIELD_COUNT + field]
+            if at - head - 1 <= 127:
+                data[head] = at - head - 1
+            else:
+                at = _lengthened(data, head, at)
             documents[posting] = document
-            impacts[posting] = folded(counts, factors, document, k1, -1)
-            sizes[posting] = at - before
+            impacts[posting] = max(1, min(255, np.int64(np.floor(255.0 * weight / (k1 + weight) + 0.5))))
+            sizes[posting] = at - head
             if counted[term] and last - first > largest[document]:
                 largest[document] = last - first
             posting += 1
-            found += 1
             first = last
-        frequency[term] = found
+        frequency[term] = posting - before_term
     totals[0] = posting
     totals[1] = at
 
@@ -213,7 +210,10 @@ def layout(
     frequent_base = totals[1]
     for term in range(len(frequency)):
         last = first + frequency[term]
-        histogram[:] = 0
+        is_counted = frequency[term] >= FEW  # fewer have only a largest impact
+        if is_counted:
+            histogram[:] = 0
+        largest = np.uint8(0)
         is_frequent = frequency[term] >= frequent_from
         row = (totals[1] - frequent_base) * (windows + 1)
         row_max = (totals[1] - frequent_base) * windows
@@ -222,7 +222,10 @@ def layout(
         for posting in range(first, last):
             document = np.int64(documents[posting])
             place[posting] = document & (WINDOW - 1)
-            histogram[impacts[posting]] += 1
+            if is_counted:
+                histogram[impacts[posting]] += 1
+            elif impacts[posting] > largest:
+                largest = impacts[posting]
             there = document >> WINDOW_BITS
             if is_frequent:
                 while window <= there:
@@ -238,5 +241,9 @@ def layout(
                 window_start[row + window] = last - first
                 window += 1
             totals[1] += 1
-        best_impacts(histogram, best, term * 4)
+        if is_counted:
+            best_impacts(histogram, best, term * 4)
+        else:
+            best[4 * term] = largest
+            best[4 * term + 1 : 4 * term + 4] = 0
         first = last

@@ -1,6 +1,6 @@
-"""Forms of words of ASCII letters, digits and signs, by the rules of ``analysis.forms``, many words in one call.
+"""Forms of ASCII words and of unspaced letters, by the rules of ``analysis.forms``, many words in one call.
 
-Words with any other character, and all stems, are left to Python: they are analysed once a spelling and language.
+All other words, and all stems, are left to Python: they are analysed once a spelling and language.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.spellings import TABLE, number_of
 from periplus.index.kernels.types import I64, M_I64, M_U8, M_U32, R_I64, R_U8, R_U32, signature
+from periplus.index.kernels.words import UNSPACED, decoded, letter_end
 
 MAX_TERM_BYTES = 64
 MAX_PARTS = 8
@@ -170,10 +171,22 @@ def _add_parts(
     return end
 
 
-@kernel(signature(I64, R_U8, R_I64, I64, I64, *TABLE, M_U32, M_U8, M_U32, M_I64))
+@helper
+def _unspaced_letter_end(pool: Any, first: Any, last: Any, classes: Any) -> Any:
+    """Where the first letter of one or two unspaced letters ends; -1 for what Python must look at."""
+    at = first
+    while at < last:
+        point, at = decoded(pool, at)
+        if not classes[point] & UNSPACED:
+            return np.int64(-1)
+    return letter_end(pool, first, last, classes)
+
+
+@kernel(signature(I64, R_U8, R_I64, R_U8, I64, I64, *TABLE, M_U32, M_U8, M_U32, M_I64))
 def plain_forms(
     pool: Any,
     word_start: Any,
+    classes: Any,
     low: Any,
     high: Any,
     slots: Any,
@@ -194,7 +207,13 @@ def plain_forms(
         row = word - low
         part_start[row] = end
         if _is_foreign(pool, first, last):
-            kind[row] = FOREIGN
+            letter = _unspaced_letter_end(pool, first, last, classes) if last - first <= MAX_TERM_BYTES else -1
+            kind[row] = FOREIGN if letter < 0 else NO_STEM
+            if letter >= 0:  # these letters have no case, and their terms are as they are written
+                exact[row] = number_of(pool, first, last, 0, slots, term_pool, start, owner, count)
+                if letter < last:
+                    parts[end] = number_of(pool, first, letter, 0, slots, term_pool, start, owner, count)
+                    end += 1
             continue
         size = _write_exact(pool, first, last, spelled)
         exact[row] = number_of(spelled, 0, size, 0, slots, term_pool, start, owner, count)

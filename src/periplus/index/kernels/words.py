@@ -211,7 +211,7 @@ def _holds_unspaced(data: Any, at: Any, end: Any, classes: Any) -> Any:
 
 
 @helper
-def _letter_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
+def letter_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
     _, stop = decoded(data, at)
     return _run_end(data, stop, end, classes, WITH_LETTER)
 
@@ -232,12 +232,12 @@ def _emit_pairs(
     at: Any,
 ) -> Any:
     """Overlapping pairs of the letters of an unspaced run, then its last letter alone."""
-    letter_end = _letter_end(data, first, last, classes)
-    while letter_end < last:
-        pair_end = _letter_end(data, letter_end, last, classes)
+    stop = letter_end(data, first, last, classes)
+    while stop < last:
+        pair_end = letter_end(data, stop, last, classes)
         stream[at] = number_of(data, first, pair_end, who, slots, pool, start, owner, count)
         at += 1
-        first, letter_end = letter_end, pair_end
+        first, stop = stop, pair_end
     stream[at] = number_of(data, first, last, who, slots, pool, start, owner, count)
     return at + 1
 

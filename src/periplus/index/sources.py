@@ -1,0 +1,18 @@
+"""Sources of documents that another process can read by itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from periplus.records import Document
+
+
+class DocumentSource(ABC):
+    """An iterable of documents that can be pickled: it holds where they are, not what they are."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Document]: ...

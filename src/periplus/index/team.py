@@ -1,0 +1,170 @@
+"""Team: several processes that build segments together.
+
+Documents are dealt out in turns, so that which process gets what does not depend on who is faster; a round ends when
+one of them is full, and then all write their segments with the same norm epoch. Every document carries its turn,
+because a later version of a page may have gone to another process than an earlier one: the latest turn wins.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from periplus.index.builder import SegmentBuilder
+from periplus.index.processes import Helper
+from periplus.index.query import FIELDS
+from periplus.index.sources import DocumentSource
+from periplus.index.stored import place_of
+from periplus.records import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from multiprocessing.connection import Connection
+
+    from numpy.typing import NDArray
+
+    from periplus.index.norms import Epoch
+    from periplus.records import Anchor
+
+CHUNK = 500  # documents of one turn, where they are sent rather than read
+AHEAD = 2  # turns that a process may have waiting
+
+
+class Written(NamedTuple):
+    """What one process wrote: its segment, and the keys it met with their turns."""
+
+    name: str  # empty when nothing was to be found
+    keys: NDArray[np.int64]
+    turns: NDArray[np.int64]
+
+
+class Team:
+    def __init__(self, size: int, memory: int, anchors: Callable[[int], Sequence[Anchor]] | None) -> None:
+        self._share = memory // size
+        self._helpers: list[Helper] = []
+        self._turn = 0
+        self._answered = 0
+        self.taken = 0  # documents that have arrived
+        self.is_full = False
+        for _ in range(size):
+            self._helpers.append(Helper(f"{__name__}:build"))
+            self._helpers[-1].send(anchors)
+
+    def take(self, documents: Iterable[Document]) -> Iterator[None]:
+        """Deal documents out; comes back after every turn, so that the caller may end a round."""
+        for payload in _payloads(documents):
+            self._helpers[self._turn % len(self._helpers)].send("take", self._turn, payload)
+            self._turn += 1
+            if self._turn - self._answered > AHEAD * len(self._helpers):
+                self._hear()
+            yield
+
+    def totals(self) -> tuple[int, NDArray[np.float64]]:
+        """How many documents wait to be written, and their words by field."""
+        while self._answered < self._turn:
+            self._hear()
+        found = self._ask("totals")
+        return sum(count for count, _ in found), sum((totals for _, totals in found), np.zeros(len(FIELDS)))
+
+    def write(self, folders: Sequence[Path], epoch: Epoch) -> list[Written]:
+        """End the round: everything is written, by each process into its folder."""
+        for helper, folder in zip(self._helpers, folders, strict=True):
+            helper.send("write", str(folder), epoch)
+        written = [helper.receive() for helper in self._helpers]
+        self.is_full = False
+        return written
+
+    @property
+    def size(self) -> int:
+        return len(self._helpers)
+
+    def close(self) -> None:
+        for helper in self._helpers:
+            helper.close()
+
+    def _hear(self) -> None:
+        """Answers are heard in the order of turns, so that a round ends at the same turn every time."""
+        rows, memory = self._helpers[self._answered % len(self._helpers)].receive()
+        self._answered += 1
+        self.taken += rows
+        self.is_full = self.is_full or memory >= self._share
+
+    def _ask(self, *message: Any) -> list[Any]:
+        for helper in self._helpers:
+            helper.send(*message)
+        return [helper.receive() for helper in self._helpers]
+
+
+def _payloads(documents: Iterable[Document]) -> Iterator[Any]:
+    """What is sent for some documents: where to read them, or they themselves in chunks."""
+    if isinstance(documents, DocumentSource):
+        yield documents
+        return
+    rows = iter(documents)
+    while chunk := list(islice(rows, CHUNK)):
+        yield msgspec.msgpack.encode(chunk)
+
+
+def losers(written: Sequence[Written]) -> list[NDArray[np.int64]]:
+    """For each process the keys whose latest version went to another one."""
+    keys = np.concatenate([part.keys for part in written])
+    turns = np.concatenate([part.turns for part in written])
+    owners = np.repeat(np.arange(len(written)), [len(part.keys) for part in written])
+    order = np.lexsort((turns, keys))
+    beaten = np.zeros(len(keys), np.bool_)
+    beaten[order[:-1]] = keys[order[:-1]] == keys[order[1:]]
+    return [keys[beaten & (owners == owner)] for owner in range(len(written))]
+
+
+class _Builder:
+    """One process of a team."""
+
+    def __init__(self, anchors: Callable[[int], Sequence[Anchor]] | None) -> None:
+        self._anchors = anchors
+        self._builder = SegmentBuilder()
+        self._turns: dict[int, int] = {}  # by key of every document met, refused ones too
+
+    def take(self, turn: int, payload: Any) -> tuple[int, int]:
+        rows = 0
+        documents = _DECODER.decode(payload) if isinstance(payload, bytes) else payload
+        for document in documents:
+            self._turns[document.key] = turn
+            rows += 1
+            if document.refusal:
+                self._builder.discard(document.key)
+            else:
+                place = place_of(document)
+                self._builder.add(document, self._anchors(place.page_key) if self._anchors else (), place)
+        return rows, self._builder.memory
+
+    def totals(self) -> tuple[int, NDArray[np.float64]]:
+        return len(self._builder), self._builder.field_totals()
+
+    def write(self, folder: str, epoch: Epoch) -> Written:
+        path = Path(folder)
+        name = ""
+        if len(self._builder):
+            self._builder.write(path, epoch)
+            name = path.name
+        written = Written(
+            name,
+            np.fromiter(self._turns.keys(), np.int64, len(self._turns)),
+            np.fromiter(self._turns.values(), np.int64, len(self._turns)),
+        )
+        self._builder, self._turns = SegmentBuilder(), {}
+        return written
+
+
+_DECODER = msgspec.msgpack.Decoder(list[Document])
+
+
+def build(connection: Connection[Any, Any]) -> None:
+    """The function that a helper runs: the anchors come first, then what to do."""
+    builder = _Builder(*connection.recv())
+    while True:
+        verb, *arguments = connection.recv()
+        connection.send(getattr(builder, verb)(*arguments))
