@@ -86,7 +86,9 @@ async def results(request: Request) -> Response:
         return feed(request, answer, choice["format"], address("/search", values))
     context = _context(request, values, choice, answer)
     return page(
-        request, "results.html", {**context, "facts": facts, "tab": choice["tab"], "tabs": _tabs(request, context)}
+        request,
+        "results.html",
+        {**context, "facts": facts, "tab": choice["tab"], "tabs": _tabs(request, context, choice["tab"])},
     )
 
 
@@ -109,9 +111,9 @@ def _ask(backend: Backend, wanted: SearchRequest, tab: str) -> tuple[SearchAnswe
     return backend.search_tab(wanted, tab) if tab else (backend.search(wanted), {})
 
 
-def _tabs(request: Request, context: dict[str, Any]) -> list[tuple[str, str, str]]:
+def _tabs(request: Request, context: dict[str, Any], chosen: str) -> list[tuple[str, str, str]]:
     """Name, text and address of each; none when the collection has no such pages."""
-    there = _backend(request).tabs()
+    there = {*_backend(request).tabs(), *([chosen] if chosen else [])}
     named = [("", "All"), *((name, text) for name, text in TABS.items() if name in there)]
     return [(name, text, context["link"](tab=name, page=1)) for name, text in named] if there else []
 
