@@ -209,7 +209,8 @@ def test_openapi_describes_what_is_checked(client):
     for operation in OPERATIONS:
         described = document["paths"][operation.path][operation.method.lower()]
         assert described["operationId"] == operation.name
-        assert [item["name"] for item in described["parameters"]] == [item.name for item in operation.parameters]
+        named = [item.name for item in (*operation.places, *operation.parameters)]
+        assert [item["name"] for item in described["parameters"]] == named
         assert ("security" in described) == bool(operation.scope)
         assert ({} in described.get("security", [{}])) == (operation.scope != "crawl")  # open to all
     schemas = document["components"]["schemas"]
