@@ -211,3 +211,17 @@ def test_the_inspector_names_the_reason_when_links_of_a_host_count_less(collecti
     assert step.reason == "link-exchange"
     assert step.advice == REASONS["link-exchange"].advice
     assert "links from this host to others count 4" in step.detail
+
+
+def test_a_large_update_is_shared_out_to_processes(tmp_path, monkeypatch):
+    from periplus.jobs import pipeline
+
+    monkeypatch.setattr(pipeline, "DOCUMENTS_A_WORKER", 1)
+    with Collection(tmp_path / "c", flags={"index.workers": 2}).create() as collection:
+        append(collection, page("a.test", "tides", ("b.test",)), page("b.test", "winds"))
+        collection.rank()
+        append(collection, page("b.test", "trade winds", ("a.test",)), page("c.test", "charts"))
+        manifest = collection.index()
+        assert (manifest.documents, manifest.last_batch) == (3, 2)
+        assert [hit.url for hit in collection.search("famous b")][:1] == ["http://b.test/"]
+        assert [hit.url for hit in collection.search("trade winds")] == ["http://b.test/"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from periplus.app.children import Child
 from periplus.app.collection import Collection
 from periplus.app.serving import Reloader, further_servers, operator_key, web_server
-from periplus.errors import StorageBusy, StorageFull, UsageError
+from periplus.errors import StorageBusy, StorageError, StorageFull, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,8 +85,9 @@ def _stop_crawler(stopping: threading.Event, crawler: Any) -> None:
 
 
 def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -> None:
-    """Child: index and rank whenever there is something new, until stopped."""
+    """Child: index and rank whenever there is something new, until stopped; merges run beside that."""
     next_rank = 0.0
+    merging: threading.Thread | None = None
     with Collection(folder, flags=flags) as collection:
         while not stopping.wait(LOOK_EVERY):
             due = collection.pipeline.due()
@@ -95,8 +97,17 @@ def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -
                     collection.rank()
                     next_rank = time.monotonic() + RANK_PAUSE * (time.monotonic() - began)
                 if due.batches or due.backlog:
-                    collection.index()
+                    collection.pipeline.index(merge=False)
+                    if merging is None or not merging.is_alive():
+                        merging = threading.Thread(target=_merge, args=(collection,), daemon=True)
+                        merging.start()
             except StorageBusy:
                 continue  # somebody runs `periplus index` by hand: look again later
             except StorageFull:
                 stopping.wait(FULL_DISK_PAUSE)
+
+
+def _merge(collection: Collection) -> None:
+    """What a full disk or another process keeps from being merged now is merged after a later update."""
+    with suppress(StorageError):
+        collection.pipeline.merge()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from periplus.documents import BatchLog
 from periplus.graph import Convergence, RankStore, TopRank, host_addresses, refresh_ranks
 from periplus.index import IndexStore, Manifest
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
+from periplus.jobs.sources import StoredAnchors, StoredBatch
 from periplus.storage import LocalFiles, folder_lock, write_event
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 SHOWN_HOSTS = 5
 LOCK_FILE = "building.lock"
+DOCUMENTS_A_WORKER = 2_000  # fewer are indexed sooner than a process has started
 
 
 class Due(Struct, frozen=True):
@@ -56,7 +59,7 @@ class Pipeline:
         self._settings = settings
         self._database = database
         self._log = BatchLog(LocalFiles(folder), database)
-        self._store = IndexStore(folder / "index", memory=settings.index.memory)
+        self._store = self._index_store(1)
         self._ranks = RankStore(folder / "ranks")
 
     def due(self) -> Due:
@@ -70,23 +73,34 @@ class Pipeline:
             backlog_size(self._database) > 0,
         )
 
-    def index(self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None) -> Manifest:
-        """Bring the index up to the newest batch, with the ranks and anchor texts that are published."""
+    def index(
+        self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None, merge: bool = True
+    ) -> Manifest:
+        """Bring the index up to the newest batch, with the ranks and anchor texts that are published.
+
+        Large updates are shared out to processes. Without ``merge``, merges are left to a call of ``merge``.
+        """
         with self._alone():
             self._read_backlog()
             table = self._ranks.current()
             manifest = self._store.manifest()
-            build = self._store.rebuild if rebuild else self._store.update
             after = 0 if rebuild or manifest is None else manifest.last_batch
+            store = self._index_store(self._workers(after))
+            build = store.rebuild if rebuild else store.update
             new = build(
                 self._batches(after),
-                anchors=table.anchors.__call__ if table else None,
+                anchors=StoredAnchors(self._folder) if table else None,
                 prior=table.prior if table else None,
                 progress=progress,
+                merge=merge,
             )
             if manifest is None or new.generation != manifest.generation:
                 self._tell(f"generation {new.generation} is published: {new.documents:,} documents")
             return new
+
+    def merge(self) -> None:
+        """Do the merges of the index that are due; may run while another thread or process indexes."""
+        self._store.merge()
 
     def rank(self, *, progress: Callable[[int, float], None] | None = None) -> RankSummary:
         """Compute ranks over all links, publish them, and let a published index use them."""
@@ -132,7 +146,17 @@ class Pipeline:
 
     def _batches(self, after: int) -> Iterator[tuple[int, Iterable[Document]]]:
         for number in self._log.numbers(after):
-            yield number, self._log.documents(number)
+            yield number, StoredBatch(self._folder, number)
+
+    def _index_store(self, workers: int) -> IndexStore:
+        return IndexStore(self._folder / "index", memory=self._settings.index.memory, workers=workers)
+
+    def _workers(self, after: int) -> int:
+        """How many processes the batches after ``after`` are worth: starting one takes a second or two."""
+        with self._database.read() as transaction:
+            rows = transaction.value("SELECT SUM(documents) FROM batches WHERE number > ?", (after,)) or 0
+        most = self._settings.index.workers or len(os.sched_getaffinity(0))
+        return max(1, min(most, int(rows) // DOCUMENTS_A_WORKER))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

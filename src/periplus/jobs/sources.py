@@ -1,0 +1,50 @@
+"""Where documents and anchor texts are stored, in a form that can be sent to another process and read there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from periplus.documents import BatchLog
+from periplus.graph import RankStore
+from periplus.index.sources import DocumentSource
+from periplus.storage import LocalFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from periplus.records import Anchor, Document
+    from periplus.storage import Database
+
+
+class StoredBatch(DocumentSource):
+    """One batch of the log of a collection."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self._folder = folder
+        self._number = number
+
+    def __iter__(self) -> Iterator[Document]:
+        log = BatchLog(LocalFiles(self._folder), cast("Database", None))  # reading a batch asks no database
+        return iter(log.documents(self._number))
+
+
+class StoredAnchors:
+    """The published anchor texts of a collection; opened where they are first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._table: Callable[[int], Sequence[Anchor]] | None = None
+
+    def __call__(self, page_key: int) -> Sequence[Anchor]:
+        if self._table is None:
+            table = RankStore(self._folder / "ranks").current()
+            self._table = table.anchors.__call__ if table else _none
+        return self._table(page_key)
+
+    def __reduce__(self) -> tuple[type[StoredAnchors], tuple[Path]]:
+        return StoredAnchors, (self._folder,)
+
+
+def _none(_: int) -> Sequence[Anchor]:
+    return ()
