@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import subprocess
 import sys
 import warnings
@@ -189,6 +190,21 @@ def test_each_record_is_a_gzip_member_of_its_own(tmp_path: Path) -> None:
     first, *_ = revisits(tmp_path)
     data = (tmp_path / first.file).read_bytes()
     assert gzip.decompress(data[first.offset : first.offset + first.length]).startswith(b"WARC/1.1\r\n")
+
+
+@pytest.mark.parametrize("size", [100, 2047, 2048, 65_535, 70_000, 300_000])
+def test_a_body_that_came_packed_is_stored_as_it_came(tmp_path: Path, size: int) -> None:
+    payload = gzip.compress(random.Random(size).randbytes(size), 9)
+    sent = exchange(payload=payload, body=gzip.decompress(payload), headers=(("Content-Encoding", "gzip"),))
+    location, other = write(tmp_path, sent, exchange())
+    data = (tmp_path / location.file).read_bytes()
+    member = data[location.offset : location.offset + location.length]
+    assert (payload[:2000] in member) == (len(payload) >= 2048)
+    assert payload in gzip.decompress(member)
+    assert [read(tmp_path, place).payload for place in (location, other)] == [payload, exchange().payload]
+    checker = Path(sys.executable).with_name("warcio")
+    checked = subprocess.run([checker, "check", tmp_path / location.file], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_files_rotate_by_size_and_names_never_clash(tmp_path: Path) -> None:

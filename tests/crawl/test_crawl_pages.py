@@ -61,6 +61,19 @@ def test_bodies_of_unwanted_types_are_not_taken(voyage: Voyage, mock_web: MockWe
     assert all(record.method == "GET" for record in mock_web.requests())
 
 
+def test_json_is_taken_as_a_feed_only(voyage: Voyage, mock_web: MockWeb) -> None:
+    head = '<link rel="alternate" type="application/feed+json" href="/feed">'
+    mock_web.text("http://a.test/", f'{head} words of the page <a href="/data">data</a>', "text/html")
+    mock_web.text("http://a.test/data", '{"rows": [' + "1, " * 100_000 + "1]}", "application/json")
+    feed = '{"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1", "url": "http://a.test/entry"}]}'
+    mock_web.text("http://a.test/feed", feed, "application/feed+json")
+    mock_web.page("http://a.test/entry", "<p>An entry that has words.")
+    result = voyage.run(mock_web, "http://a.test/")
+    assert voyage.documents()["http://a.test/data"] == "unsupported-type"
+    assert result.bytes < 10_000
+    assert "http://a.test/entry" in voyage.fetched()
+
+
 def test_feeds_are_polled_on_their_own_schedule(voyage: Voyage, mock_web: MockWeb) -> None:
     mock_web.text(
         "http://a.test/",

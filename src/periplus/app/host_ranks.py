@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from periplus.errors import StorageError
-from periplus.graph import RankStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,6 +13,12 @@ if TYPE_CHECKING:
 
 def host_ranks(folder: Path) -> Callable[[Sequence[int]], Sequence[float]] | None:
     """A look-up by host key, relative to the best host; ``None`` before the first rank run."""
+    if not (folder / "ranks").is_dir():
+        return None  # the first crawl goes without loading what ranks need
+    import numpy as np
+
+    from periplus.graph import RankStore
+
     try:
         table = RankStore(folder / "ranks").current()
     except StorageError:

@@ -11,6 +11,7 @@ import datetime
 import hashlib
 import re
 import uuid
+import zlib
 from typing import NamedTuple
 
 from isal import igzip
@@ -60,8 +61,10 @@ def encode(fields: Fields, block: bytes) -> bytes:
     return b"".join((f"{VERSION}\r\n{lines}\r\n".encode("utf-8", "replace"), block, b"\r\n\r\n"))
 
 
-def pack(record: bytes) -> bytes:
-    """The record as one standard gzip member."""
+def pack(record: bytes, *, packed: bool = False) -> bytes:
+    """The record as one standard gzip member; where most of it is ``packed`` already, in stored blocks."""
+    if packed:
+        return zlib.compress(record, 0, 31)
     member: bytes = igzip.compress(record, COMPRESSION_LEVEL, mtime=0)
     return member
 
@@ -143,7 +146,7 @@ def _base32(found: bytes) -> str:
 
 def date_text(seconds: float) -> str:
     moment = datetime.datetime.fromtimestamp(seconds, _UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def date_seconds(text: str) -> float:
@@ -157,4 +160,4 @@ def date_seconds(text: str) -> float:
 
 def one_line(text: str) -> str:
     """``text`` without line breaks, which would end a field early."""
-    return _BREAKS.sub(" ", text)
+    return text if text.isprintable() else _BREAKS.sub(" ", text)

@@ -35,6 +35,8 @@ IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 ELAPSED = "Periplus-Elapsed-Ms"
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_PACKED = ("gzip", "x-gzip", "deflate", "br", "zstd")
+_PACKED_FROM = 2048  # bytes of a packed payload from which packing the record again gains next to nothing
 _CUT = ("length", "time", "disconnect", "unspecified")
 
 
@@ -181,7 +183,8 @@ def _members(exchange: Exchange, revisit: Revisit | None) -> tuple[bytes, bytes]
         response = _revisit_record(exchange, revisit or Revisit(), identity)
     else:
         response = _response_record(exchange, identity)
-    return record.pack(response), record.pack(_request_record(exchange, identity))
+    packed = len(exchange.payload) >= _PACKED_FROM and exchange.header("content-encoding").lower() in _PACKED
+    return record.pack(response, packed=packed), record.pack(_request_record(exchange, identity))
 
 
 def _common(kind: str, identity: str, exchange: Exchange) -> Fields:

@@ -18,7 +18,6 @@ from msgspec import Struct, field
 from periplus.crawl import takedown
 from periplus.crawl.places import Grant
 from periplus.crawl.rows import ActiveRow, Batched, Bundle, Committed
-from periplus.documents import BatchLog
 from periplus.errors import StorageError, StorageFull
 from periplus.storage import LocalFiles
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from periplus.crawl.frontier import Frontier
     from periplus.crawl.member import Member
     from periplus.crawl.roster import SlotStatus, WorkerStatus
+    from periplus.documents import BatchLog
     from periplus.records import Document
     from periplus.storage import Database
 
@@ -76,7 +76,7 @@ class Committer:
         self._folder = folder
         self._database = database
         self._archive = folder / ARCHIVE
-        self._log = BatchLog(LocalFiles(folder), database)
+        self._log: BatchLog | None = None
         self._frontier = frontier
         self._member = member
         self._delay = delay
@@ -136,10 +136,22 @@ class Committer:
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
-        number = self._log.append([document for document, _ in waiting])
-        takedown.recall(self._database, self._folder, self._log, number, [document for document, _ in waiting])
+        log = self._batch_log()
+        number = log.append([document for document, _ in waiting])
+        takedown.recall(self._database, self._folder, log, number, [document for document, _ in waiting])
         self._batched += [Batched(number, document.key, tried_at) for document, tried_at in waiting]
         self.documents += len(waiting)
+
+    def _batch_log(self) -> BatchLog:
+        """Opened with the first document: a crawl that leaves documents for later goes without Arrow."""
+        if self._log is None:
+            import pyarrow as pa
+
+            from periplus.documents import BatchLog
+
+            pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps 50 MB after a batch that used 20
+            self._log = BatchLog(LocalFiles(self._folder), self._database)
+        return self._log
 
     def _sync(self, bundle: Bundle) -> None:
         """Every record of the bundle is on disk when this returns; its writer may go on meanwhile."""

@@ -46,16 +46,27 @@ WARM_PAGE = b"<!doctype html><title>Warm</title><p>A first page, so that the nex
 DROPPING = frozenset({"robots-disallowed", "removed", "banned-host"})
 POINTING = frozenset({"canonical-elsewhere", "redirected"})  # refusals that name another address
 _KEPT_PREFIXES = ("text/", "application/xhtml", "application/xml", "application/pdf", "application/x-pdf",
-                  "application/rss", "application/atom", "application/rdf", "application/json", "application/epub",
+                  "application/rss", "application/atom", "application/rdf", "application/ld+json", "application/epub",
                   "application/vnd.openxmlformats-officedocument.wordprocessingml", "application/msword",
                   "application/vnd.oasis.opendocument.text", "application/octet-stream", "application/gzip",
                   "application/x-gzip")  # fmt: skip
 
+_JSON = frozenset({"application/json", "text/json", "application/feed+json"})  # as a page, it is a program's data
+
 
 def wanted_type(content_type: str) -> bool:
     """Is a body of this Content-Type worth taking? An unknown or missing one is; films and pictures are not."""
-    kind = content_type.partition(";")[0].strip().lower()
-    return not kind or kind.startswith(_KEPT_PREFIXES) or "/" not in kind
+    kind = _media_type(content_type)
+    return not kind or (kind.startswith(_KEPT_PREFIXES) and kind not in _JSON) or "/" not in kind
+
+
+def wanted_feed(content_type: str) -> bool:
+    """The same for an address that was announced as a feed: some of them are JSON, and say no more than that."""
+    return wanted_type(content_type) or _media_type(content_type) in _JSON
+
+
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
 
 
 def outcome_of(fetched: Fetched) -> str:

@@ -22,7 +22,6 @@ from periplus.crawl.interpretation import outcome_of, refusal_document
 from periplus.crawl.robots_visit import judge
 from periplus.crawl.rows import FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, JournalRow, UrlRow
 from periplus.crawl.scope import REOPENED
-from periplus.documents import BatchLog
 from periplus.errors import Corrupt, NotFound
 from periplus.storage import LocalFiles
 
@@ -149,7 +148,6 @@ class Recovery:
 
     def store_pending(self, which: str = "") -> None:
         """Parse again what is marked as fetched and in no batch; only while no worker has it in memory."""
-        log = BatchLog(LocalFiles(self._folder), self._database)
         columns = ", ".join(URL_COLUMNS)
         sql = f"SELECT {columns} FROM urls WHERE pending = 1 {which} ORDER BY key LIMIT {CHUNK}"  # noqa: S608
         while True:
@@ -157,6 +155,9 @@ class Recovery:
                 rows = [UrlRow(*row) for row in tx.rows(sql)]
             if not rows:
                 return
+            from periplus.documents import BatchLog
+
+            log = BatchLog(LocalFiles(self._folder), self._database)
             documents = [(row, document) for row in rows if (document := self._document(row)) is not None]
             lost = [row for row in rows if row.key not in {kept.key for kept, _ in documents}]
             number = log.append([document for _, document in documents]) if documents else 0

@@ -7,9 +7,9 @@ import time
 from typing import TYPE_CHECKING
 
 from periplus.crawl.hosts import origin_of, rules_of
-from periplus.crawl.interpretation import wanted_type
+from periplus.crawl.interpretation import wanted_feed, wanted_type
 from periplus.crawl.robots_visit import stale_rules
-from periplus.crawl.rows import FETCHED, PAGE, SITEMAP
+from periplus.crawl.rows import FEED, FETCHED, PAGE, SITEMAP
 
 if TYPE_CHECKING:
     from periplus.crawl.hosts import ActiveHost, Rules
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from periplus.settings import CrawlSettings
 
 LARGE_ROBOTS = 50_000  # characters; a larger robots.txt is parsed beside the event loop
+_WANTED = {PAGE: wanted_type, FEED: wanted_feed, SITEMAP: None}  # which bodies are taken
 THREAD_BYTES = 300_000  # a larger body is parsed beside the event loop
 
 
@@ -63,7 +64,7 @@ class Visitor:
             await self._read_robots(host, row)
             return 0
         host.doing = (row.url, "fetching", time.time())
-        wanted = None if row.kind == SITEMAP else wanted_type
+        wanted = _WANTED[row.kind]
         answer = await self._requester.send(host, row.url, str(verdict), row=row, wanted=wanted)
         if answer.postponed:
             host.queue.appendleft(row)

@@ -1,11 +1,15 @@
 """From any bytes on the web to clean text, fields and links; and the log of batches that keeps them."""
 
-from periplus.documents.batches import BatchLog
+from typing import TYPE_CHECKING, Any
+
 from periplus.documents.fingerprint import content_hash, distance, simhash
 from periplus.documents.outline import Outline, outline, outline_of
 from periplus.documents.parse import parse
 from periplus.documents.readers import READERS
 from periplus.documents.sitemaps import Sitemap, SitemapEntry, read_sitemap
+
+if TYPE_CHECKING:
+    from periplus.documents.batches import BatchLog
 
 __all__ = [
     "READERS",
@@ -21,3 +25,12 @@ __all__ = [
     "read_sitemap",
     "simhash",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The log loads Arrow: 0.2 s and 55 MB, without which a page can be read."""
+    if name != "BatchLog":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from periplus.documents.batches import BatchLog
+
+    return BatchLog

@@ -1,6 +1,6 @@
 """The outline of a page: where it leads and whether it may be found, which is all that a crawl must know at once.
 
-Reading an outline costs a fifth of the complete document or less: the tree is built and asked for a few tags, no text
+Reading an outline costs about a quarter of the complete document: the tree is built and asked for a few tags, no text
 is weighed. It agrees with the document that ``parse`` makes of the same page: every address that the document would
 follow is in it, with the same canonical address, and the same refusal where that stands in the page's head or headers.
 A page of more than ``bounds.ELEMENTS`` elements may give a few links more.
@@ -27,8 +27,6 @@ from periplus.documents.parse import head_refusal, trusted_canonical
 from periplus.documents.reading import Reading
 
 if TYPE_CHECKING:
-    from turbohtml import Node
-
     from periplus.records import Document, Page
 
 _HEAD: Final = "meta,link,base"
@@ -95,24 +93,17 @@ def _judged(page: Page, reading: Reading, links: LinkSet, anchors: list[Element]
 
 
 def _anchors(document: turbohtml.Document) -> list[Element]:
-    """The links that the complete reading would take: not those inside objects and pictures, nor hidden in a line."""
+    """The links that the complete reading would take: not those inside objects and pictures, nor hidden in a line.
+
+    Hidden blocks are read for their links, as the complete reading does.
+    """
     found = document.select(_LINKS)
-    if document.select_one(_UNREAD) is not None:
-        found = [anchor for anchor in found if anchor.closest(_UNREAD) is None]
-    hidden: set[Node] = {element for element in document.select(tags.HIDING) if hides(element)}
-    if hidden:
-        found = [anchor for anchor in found if not _is_within(anchor, hidden)]
+    hidden = [element for element in document.select(tags.HIDING) if element.tag not in tags.BLOCKS and hides(element)]
+    unread = [*hidden, *document.select(_UNREAD)]
+    if unread:
+        inside = {*hidden, *(anchor for element in unread for anchor in element.select(_LINKS))}
+        found = [anchor for anchor in found if anchor not in inside]
     return found[: 4 * bounds.LINKS]
-
-
-def _is_within(anchor: Element, hidden: set[Node]) -> bool:
-    """Whether the link, or something of a line around it, is hidden; hidden blocks are read for their links."""
-    node: Node | None = anchor
-    while node is not None:
-        if node in hidden and isinstance(node, Element) and node.tag not in tags.BLOCKS:
-            return True
-        node = node.parent
-    return False
 
 
 def _address(anchor: Element) -> str:
