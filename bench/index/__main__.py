@@ -50,7 +50,7 @@ def main() -> None:
     web = options.web or made_web(options.cache)
     passages = options.cache / "passages.jsonl"
     corpus.make(web, passages, options.documents)
-    asked, prose = corpus.queries(corpus.read(passages))
+    asked, prose = corpus.queries(passages)
     builds = {}
     for name in [] if options.no_build else [name for name in BUILDERS if name in options.only]:
         builds[name] = build(name, passages, options.cache)

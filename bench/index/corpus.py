@@ -49,9 +49,10 @@ def prior_of(number: int) -> int:
     return min(255, int(random.Random(number).paretovariate(1.2) * 8) - 8)
 
 
-def queries(passages: list[Passage]) -> tuple[list[str], list[str]]:
-    """The kept files of queries; drawn from the corpus when they are not there."""
+def queries(path: Path) -> tuple[list[str], list[str]]:
+    """The kept files of queries; drawn from the passages when they are not there."""
     if not QUERIES.exists() or not PROSE.exists():
+        passages = read(path)
         QUERIES.write_text("\n".join(_sampled(passages)) + "\n", encoding="utf-8")
         PROSE.write_text("\n".join(_prose(passages)) + "\n", encoding="utf-8")
     return QUERIES.read_text(encoding="utf-8").splitlines(), PROSE.read_text(encoding="utf-8").splitlines()

@@ -10,19 +10,18 @@ from __future__ import annotations
 import threading
 from functools import cache
 from struct import pack_into
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
 
-from periplus.index.plan import LARGEST_SCORE, MAX_GROUPS, form_weights
+from periplus.index.plan import LARGEST_SCORE, MAX_GROUPS, KnownTerm, form_weights
 from periplus.index.weights import LARGEST_IMPACT, fixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from periplus.index.plan import KnownTerm
     from periplus.index.query import Group, IndexQuery
     from periplus.index.tables import Table
 
@@ -35,7 +34,7 @@ _COMPLETE = 1 << 31
 _COUNT_SHIFT = 32
 
 
-class PlainQuery(NamedTuple):
+class PlainQuery(Struct, gc=False):
     every: bool  # all groups are required, else any of them will do
     starts: list[int]  # first list of each group, and their end
     weights: list[int]
@@ -44,7 +43,7 @@ class PlainQuery(NamedTuple):
     reach: int  # how many postings decide about matches, at most
 
 
-class Found(NamedTuple):
+class Found(Struct, gc=False):
     numbers: NDArray[np.int64]
     scores: NDArray[np.int64]
     matching: int  # documents met
@@ -75,16 +74,22 @@ def plain_query(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weig
     starts, weights, terms = [0], [], []
     reach, smallest = 0, LARGEST_SCORE
     for group in groups:
-        lists = _lists(group, known)
-        if lists is None:
+        forms = group.forms
+        if not forms or group.phrase or group.prefix or group.field:
             return None
         size = 0
-        for term, weight in lists:
-            frequency = term.frequency
-            if frequency:
+        if len(forms) == 1:
+            term = known(forms[0].term)
+            size = term.frequency
+            if size:
+                terms.append(term)
+                share = group.weight * forms[0].share
+                weights.append(term.weight if share == 1.0 else fixed(share * term.idf))
+        else:
+            for term, weight in _weighted(group, known):
                 terms.append(term)
                 weights.append(weight)
-                size += frequency
+                size += term.frequency
         if size:
             starts.append(len(terms))
             reach += size
@@ -95,17 +100,11 @@ def plain_query(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weig
     return PlainQuery(every, starts, weights, terms, prior, smallest if every else reach)
 
 
-def _lists(group: Group, known: Callable[[str], KnownTerm]) -> Any:
-    """The terms of a group with their weights; None when it is more than a word."""
-    forms = group.forms
-    if not forms or group.phrase or group.prefix or group.field:
-        return None
-    if len(forms) == 1:
-        term = known(forms[0].term)
-        share = group.weight * forms[0].share
-        return ((term, term.weight if share == 1.0 else fixed(share * term.idf)),)
-    terms = [known(form.term) for form in forms]
-    return zip(terms, form_weights(group, terms), strict=True)
+def _weighted(group: Group, known: Callable[[str], KnownTerm]) -> list[tuple[KnownTerm, int]]:
+    """The forms of a word that occur, with their weights."""
+    terms = [known(form.term) for form in group.forms]
+    pairs = zip(terms, form_weights(group, terms), strict=True)
+    return [pair for pair in pairs if pair[0].frequency]
 
 
 @cache
@@ -117,15 +116,15 @@ def _kernel() -> Callable[[int, int, int], int]:
 
 def search_plain(table: Table, query: PlainQuery, k: int, rank: int, *, prune: bool) -> Found:
     """The best of all segments of the table; ``rank`` of stored best impacts gives a floor (-1: none is known)."""
-    every, starts, weights, terms, prior_weight, _ = query
+    starts, weights = query.starts, query.weights
     memory, count = _memory, len(weights)
     segments, windows = table.segments, table.windows
     # Behind query and hits: the buffer of the best, what is known of lists, windows and groups.
     words = QUERY + 10 * k + 12_288 + (4 * segments + 4) * (count + 1) + windows * (count + 4 + (count >> 3))
     if memory.words < words:
         memory.grow(words + (words >> 2))
-    addresses = [term.address for term in terms]
-    head = (segments, len(starts) - 1, every, prior_weight, rank, prune, k)
+    addresses = [term.address for term in query.terms]
+    head = (segments, len(starts) - 1, query.every, query.prior_weight, rank, prune, k)
     pack_into(f"{7 + len(starts) + 2 * count}q", memory.numbers, 0, *head, *starts, *weights, *addresses)
     found = _kernel()(table.address, memory.address, memory.words)
     size = found & _SIZE

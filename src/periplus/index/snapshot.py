@@ -22,7 +22,7 @@ from periplus.index.phrases import norms_of, only_phrase, search_phrase
 from periplus.index.plain import MOST, plain_query, search_plain
 from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
-from periplus.index.query import FIELDS, Filters
+from periplus.index.query import FIELDS, Filters, IndexQuery
 from periplus.index.tables import ADMITTED, MADE, Table
 from periplus.index.view import NUMBER_BITS, Best
 from periplus.index.weights import UNIT, fixed, idf
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from periplus.index.phrases import PhraseQuery
     from periplus.index.plain import PlainQuery
     from periplus.index.plan import Plan
-    from periplus.index.query import IndexQuery
     from periplus.index.stored import StoredDocument
     from periplus.index.view import SegmentView
 
@@ -47,7 +46,7 @@ ORDERS = ("score", "date")
 COMPLETIONS_LOOKED_AT = 64
 LOCAL = (1 << NUMBER_BITS) - 1
 COLUMN_TYPES = {"published": np.float64, "fetched": np.float64, "prior": np.float64}  # all others are whole numbers
-_NO_FILTERS = Filters()
+_NO_FILTERS = IndexQuery().filters
 LENGTH_COLUMNS = {"words": "body", "title_length": "title"}
 
 
@@ -112,8 +111,9 @@ class Snapshot:
         prune = reach > COUNT_LIMIT
         rank = bisect_left(BEST_RANKS, k) if prune and everything and not every and k <= BEST_RANKS[-1] else -1
         table = self._whole if everything else self._filtered(filters)
-        numbers, scores, matching, complete = search_plain(table, query, k, rank, prune=prune)
-        if complete:
+        found = search_plain(table, query, k, rank, prune=prune)
+        matching = found.matching
+        if found.complete:
             total = Total(matching)
         elif everything and len(terms) == 1:
             total = Total(terms[0].frequency)
@@ -121,7 +121,7 @@ class Snapshot:
             total = Total(max(matching, *[term.frequency for term in terms]), "gte")
         else:
             total = Total(matching, "gte")
-        return TopHits(numbers, scores / UNIT, total)
+        return TopHits(found.numbers, found.scores / UNIT, total)
 
     def _phrase_top(self, phrase: PhraseQuery, k: int, filters: Filters) -> TopHits:
         """The same for one phrase alone."""

@@ -38,7 +38,7 @@ from periplus.index.kernels.tables import (
 from periplus.index.kernels.visit import lookup, unsigned
 
 SHORT = 128  # postings of the shortest list up to which all-word queries look up each of them
-MERGED = 2_048  # postings of all lists up to which any-word queries merge them
+MERGED = 64  # postings of all lists up to which any-word queries merge them, when they need not count all of them
 LAST = 1 << 40  # no document has this number
 
 
@@ -188,8 +188,8 @@ def look_up_all(
 
 
 @helper
-def all_short(lists_at: Any, segments: Any, segment: Any) -> Any:
-    """Whether all lists of a segment are rare and few postings in all."""
+def all_short(lists_at: Any, segments: Any, segment: Any, most: Any) -> Any:
+    """Whether all lists of a segment are rare, and not more than so many postings in all."""
     total = np.int64(0)
     for item in range(len(lists_at)):
         rows = at_i64(lists_at[item], segments * LIST_ROW)
@@ -197,7 +197,7 @@ def all_short(lists_at: Any, segments: Any, segment: Any) -> Any:
         if rows[row + LENGTH] > 0 and rows[row + STARTS] != 0:
             return False
         total += rows[row + LENGTH]
-    return total <= MERGED
+    return total <= most
 
 
 @helper

@@ -47,7 +47,7 @@ from periplus.index.kernels.collector import (
     make_room,
 )
 from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.direct import SHORT, all_short, look_up_all, merge_all, shortest
+from periplus.index.kernels.direct import MERGED, SHORT, all_short, look_up_all, merge_all, shortest
 from periplus.index.kernels.lists_known import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.kernels.tables import (
     ADMITTED,
@@ -307,7 +307,7 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
                     spare_numbers,
                 )
                 done = True
-        elif not every and all_short(lists_at, segments, segment):
+        elif not every and all_short(lists_at, segments, segment, MERGED if prune else windows * WINDOW * lists):
             merge_all(
                 table,
                 segment,
