@@ -32,11 +32,12 @@ with IndexStore(sys.argv[1]).open() as snapshot:
 
 
 def build(rows: list[Any], folder: Path, segments: int) -> None:
-    from periplus.index import IndexStore, writing
+    from periplus.index import IndexStore
+    from periplus.index.upkeep import Upkeep
 
     shutil.rmtree(folder, ignore_errors=True)
     store = IndexStore(folder)
-    with patch.object(writing, "merges_due", lambda _: []), patch.object(writing, "EPOCH_GROWTH", sys.maxsize):
+    with patch.object(Upkeep, "run", lambda _: None):
         for part in range(segments):
             store.update([(part + 1, [_document(row) for row in rows[part::segments]])])
 
