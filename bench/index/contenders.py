@@ -30,7 +30,7 @@ class Periplus:
     def build(self, passages: Iterator[Passage], folder: Path) -> None:
         from periplus.index import IndexStore
 
-        store = IndexStore(folder)
+        store = IndexStore(folder, workers=self.workers)
         store.update(self._batches(passages), prior=_periplus_prior)
 
     def open(self, folder: Path) -> None:

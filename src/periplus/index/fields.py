@@ -25,15 +25,15 @@ _SEPARATORS = re.compile(r"[^\w.]+|_")
 
 def field_pieces(document: Document, anchors: Sequence[Anchor] = ()) -> list[list[str]]:
     """The pieces of text of each field, in the order of ``FIELDS``."""
-    pieces = (
-        (document.title,),
-        [heading.text for heading in document.headings],
-        (document.text,),
-        anchor_pieces(anchors) if anchors else (),
-        address_pieces(document.url),
-        (document.description, document.boilerplate),
-    )
-    return [[piece for piece in some if piece] for some in pieces]
+    margin = (document.description, document.boilerplate)
+    return [
+        [document.title] if document.title else [],
+        [heading.text for heading in document.headings if heading.text],
+        [document.text] if document.text else [],
+        [piece for piece in anchor_pieces(anchors) if piece] if anchors else [],
+        [piece for piece in address_pieces(document.url) if piece],
+        [piece for piece in margin if piece],
+    ]
 
 
 def anchor_pieces(anchors: Sequence[Anchor]) -> list[str]:

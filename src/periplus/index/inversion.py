@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from periplus.index.norms import Epoch
     from periplus.index.segment import SegmentWriter
 
-RUN_OCCURRENCES = 4_000_000  # occurrences that are inverted at once
+RUN_OCCURRENCES = 8_000_000  # occurrences that are inverted at once
 
 
 class Inversion:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import lru_cache
 
 import Stemmer
 
@@ -50,6 +51,7 @@ ALGORITHMS = {
 _local = threading.local()
 
 
+@lru_cache(maxsize=1_000)
 def base_language(language: str) -> str:
     """``"pt-BR"`` → ``"pt"``; empty becomes the default language."""
     return language.replace("_", "-").split("-")[0].lower() or DEFAULT_LANGUAGE

@@ -11,7 +11,7 @@ from msgspec import Struct
 from periplus.index.analysis.characters import normalized
 from periplus.index.analysis.forms import PART_SHARE, exact_term, forms_of
 from periplus.index.analysis.stemming import base_language
-from periplus.index.analysis.words import letter_pattern, unspaced_pattern, words
+from periplus.index.analysis.words import ascii_pattern, letter_pattern, unspaced_pattern, words
 from periplus.index.query import TermForm
 
 if TYPE_CHECKING:
@@ -34,12 +34,25 @@ class Token(Struct, frozen=True):
 
 def analyze(text: str, language: str = "") -> list[Token]:
     """The tokens of ``text``; ``language`` (ISO 639-1) decides how they are stemmed."""
+    if text.isascii():
+        return _ascii_tokens(text, base_language(language))
     plain, places = normalized(text)
     tokens = [
         Token(forms[0].term, start, end, position, forms)
         for position, (start, end, forms) in enumerate(_placed_forms(plain, base_language(language)))
     ]
     return tokens if places is None else [_moved(token, places) for token in tokens]
+
+
+def _ascii_tokens(text: str, language: str) -> list[Token]:
+    """The same for the plainest texts, which most queries are, with nothing between the pattern and the tokens."""
+    known = _cache(language)
+    tokens: list[Token] = []
+    for match in ascii_pattern().finditer(text):
+        word = match[0]
+        forms = known.get(word) or _learnt(known, word, language)
+        tokens.append(Token(forms[0].term, match.start(), match.end(), len(tokens), forms))
+    return tokens
 
 
 @lru_cache(maxsize=CACHE_SIZE)
@@ -82,12 +95,14 @@ def _placed_forms(plain: str, language: str) -> Iterator[tuple[int, int, tuple[T
         if word.unspaced:
             yield from _pairs(word.text, word.start)
             continue
-        forms = known.get(word.text)
-        if forms is None:
-            if len(known) >= CACHE_SIZE:
-                known.clear()
-            forms = known[word.text] = forms_of(word.text, language)
-        yield word.start, word.end, forms
+        yield word.start, word.end, known.get(word.text) or _learnt(known, word.text, language)
+
+
+def _learnt(known: dict[str, tuple[TermForm, ...]], word: str, language: str) -> tuple[TermForm, ...]:
+    if len(known) >= CACHE_SIZE:
+        known.clear()
+    forms = known[word] = forms_of(word, language)
+    return forms
 
 
 def _pairs(run: str, offset: int) -> Iterator[tuple[int, int, tuple[TermForm, ...]]]:
