@@ -2,13 +2,14 @@
 
 The simhash (Charikar, 2002; its use for web pages: Manku, Jain, Das Sarma, 2007) is taken over shingles of three words.
 Two texts that share most shingles differ in few of its bits; ``distance`` counts them. All in numpy: the hash of a
-word is a difference of two values of one running polynomial over the text's bytes.
+word is its part of one polynomial over the text's bytes, moved to where all words begin.
 
 Numbers are signed 64-bit, as everywhere.
 """
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -20,21 +21,31 @@ if TYPE_CHECKING:
 
 _SHINGLE: Final = 3  # words
 _CHARACTER_SHINGLE: Final = 5  # characters, for scripts without spaces
-_LONGEST: Final = 64 * 1024  # bytes of text that count
+LONGEST: Final = 64 * 1024  # characters, and then bytes, of text that count
 _LONG_WORDS: Final = 24  # mean bytes a word from which the text is taken to have no spaces
 _POLYNOMIAL: Final = 0x9E3779B97F4A7C15  # odd, so that it has an inverse modulo 2**64
 _CHAIN: Final = np.uint64(0xD6E8FEB86659FD93)  # odd, and another, so that words do not shift into each other
 _MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)  # the finaliser of splitmix64
 _MIX_2: Final = np.uint64(0x94D049BB133111EB)
 
-# 1 for bytes that are part of a word: ASCII letters and digits, and everything beyond ASCII.
-_IS_WORD: Final = bytes(chr(byte).isalnum() if byte < 128 else True for byte in range(256))
+# 0 for bytes that are not part of a word; ASCII letters and digits, and everything beyond ASCII, are.
+_ONLY_WORDS: Final = bytes(byte if byte >= 128 or chr(byte).isalnum() else 0 for byte in range(256))
 
-# For each byte its eight bits, each in a byte of its own: adding these counts eight bits at once.
-_SPREAD: Final = np.unpackbits(np.arange(256, dtype=np.uint8).reshape(-1, 1), axis=1, bitorder="little").view(
-    np.uint64
-)[:, 0]
+# Bit k of each of the eight bytes of a number, moved to the lowest: adding these counts eight bits at once.
+_LOWEST: Final = np.uint64(0x0101010101010101)
+_BITS: Final = np.arange(8, dtype=np.uint64).reshape(8, 1)
 _LANE: Final = 255  # additions before a byte may overflow
+
+
+class _Scratch(threading.local):
+    """Room for the terms of the polynomial and their running sum: fresh memory for each text would cost more."""
+
+    def __init__(self) -> None:
+        self.terms = np.zeros(LONGEST, dtype=np.uint64)
+        self.running = np.zeros(LONGEST + 1, dtype=np.uint64)
+
+
+_scratch: Final = _Scratch()
 
 
 def content_hash(body: bytes) -> int:
@@ -44,10 +55,15 @@ def content_hash(body: bytes) -> int:
 
 def simhash(text: str) -> int:
     """The near-duplicate fingerprint of a text; 0 for a text without words."""
-    folded = text[:_LONGEST].lower().encode("utf-8", "ignore")[:_LONGEST]
+    return simhash_of(text, text[:LONGEST].lower())
+
+
+def simhash_of(text: str, lowered: str) -> int:
+    """The same, where the first 64 Ki characters of the text are known in lower case."""
+    folded = lowered.encode("utf-8", "ignore")[:LONGEST]
     hashes = _word_hashes(folded)
     if len(hashes) and len(folded) / len(hashes) > _LONG_WORDS:
-        letters = np.frombuffer(text[:_LONGEST].encode("utf-32-le", "ignore"), dtype=np.uint32)
+        letters = np.frombuffer(text[:LONGEST].encode("utf-32-le", "ignore"), dtype=np.uint32)
         return _folded_bits(_shingled(_mixed(letters.astype(np.uint64)), _CHARACTER_SHINGLE))
     return _folded_bits(_shingled(hashes, _SHINGLE))
 
@@ -63,13 +79,19 @@ def signed(number: int) -> int:
 
 def _word_hashes(text: bytes) -> NDArray[np.uint64]:
     """A hash for each word of the text, in order; equal words have equal hashes wherever they stand."""
-    inside = np.frombuffer(b"\0%b\0" % text.translate(_IS_WORD), dtype=np.uint8)
-    edges = np.flatnonzero(inside[1:] != inside[:-1])
-    starts, ends = edges[::2], edges[1::2]
+    letters = np.frombuffer(b"\0%b" % text.translate(_ONLY_WORDS), dtype=np.uint8)
+    inside = letters != 0
+    starts = np.flatnonzero(inside[1:] > inside[:-1])
+    if not len(starts):
+        return np.zeros(0, dtype=np.uint64)
     powers, inverses = _powers(len(text))
-    running = np.zeros(len(text) + 1, dtype=np.uint64)
-    np.cumsum(np.frombuffer(text, dtype=np.uint8) * powers[: len(text)], out=running[1:])
-    return (running[ends] - running[starts]) * inverses[starts]
+    terms, running = _scratch.terms[: len(text)], _scratch.running[: len(text) + 1]
+    terms[:] = letters[1:]
+    np.multiply(terms, powers[: len(text)], out=terms)
+    np.cumsum(terms, out=running[1:])
+    edges = running[np.append(starts, len(text))]  # what is not a word adds nothing
+    sums: NDArray[np.uint64] = edges[1:] - edges[:-1]
+    return sums * inverses[starts]
 
 
 @lru_cache(maxsize=8)
@@ -83,7 +105,7 @@ def _power_tables(size: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
 
 def _powers(size: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Powers of the polynomial's base and of its inverse, for at least ``size`` bytes."""
-    return _power_tables(16 * 1024 if size <= 16 * 1024 else _LONGEST)
+    return _power_tables(16 * 1024 if size <= 16 * 1024 else LONGEST)
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -106,8 +128,8 @@ def _shingled(hashes: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
 def _folded_bits(shingles: NDArray[np.uint64]) -> int:
     if not len(shingles):
         return 0
-    spread = _SPREAD[shingles.view(np.uint8).reshape(-1, 8)]
-    partial = np.add.reduceat(spread, np.arange(0, len(spread), _LANE), axis=0)  # no lane can overflow
-    counts = partial.view(np.uint8).reshape(-1, 64).sum(axis=0, dtype=np.int64)
-    majority = np.packbits(counts * 2 > len(shingles), bitorder="little")
+    lanes = (shingles >> _BITS) & _LOWEST
+    partial = np.add.reduceat(lanes, np.arange(0, len(shingles), _LANE), axis=1)  # no lane can overflow
+    counts = partial.view(np.uint8).reshape(8, -1, 8).sum(axis=1, dtype=np.int64)  # by bit, then by byte
+    majority = np.packbits(len(shingles) < counts.T * 2, bitorder="little")
     return int(majority.view(np.int64)[0])

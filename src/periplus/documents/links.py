@@ -7,6 +7,7 @@ A target may appear several times with different text; the same target with the 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from periplus.addresses import try_canonical
@@ -20,53 +21,55 @@ _RELATIONS: Final = ("nofollow", "ugc", "sponsored")
 # Steps upwards before a name that no other reading of an address could begin with.
 _UPWARDS: Final = re.compile(r"(?:\.\./){1,30}(?=[A-Za-z0-9_][^:\\]*\Z)")
 
+_REMEMBERED: Final = 200  # characters of an href beyond which its address is not kept
+
+
+@lru_cache(maxsize=16 * 1024)
+def _resolved(href: str, folder: str) -> str | None:
+    """The address of ``href`` on the pages of a folder; the same menus stand on all of them.
+
+    ``../x`` is ``x`` seen from the folder above, which takes the quick way of ``try_canonical``.
+    """
+    steps = _UPWARDS.match(href) if href[0] == "." else None
+    if steps is None:
+        return try_canonical(href, folder)
+    return try_canonical(href[steps.end() :], _above(folder, steps.end() // 3))
+
+
+@lru_cache(maxsize=1024)
+def _above(folder: str, steps: int) -> str:
+    """The address of the folder so many steps above."""
+    return try_canonical("../" * steps, folder) or folder
+
 
 class LinkSet:
     """Collects the links of one page, at most ``bounds.LINKS`` of them."""
 
     def __init__(self, base: str) -> None:
         self._base = base
-        self._addresses: dict[str, str | None] = {}
-        self._folders: list[str] = [base]
+        self._folder = base[: base.partition("?")[0].rfind("/") + 1]
         self._links: dict[tuple[str, str], Link] = {}
         self.truncated = False
 
     def address(self, href: str) -> str | None:
         """The canonical address that ``href`` means on this page; None for what is no page on the web."""
-        try:
-            return self._addresses[href]
-        except KeyError:
-            found = self._resolved(href) if 0 < len(href) <= bounds.ADDRESS_CHARS else None
-            self._addresses[href] = found
-            return found
-
-    def _resolved(self, href: str) -> str | None:
-        """``../x`` is ``x`` seen from the folder above, which takes the quick way of ``try_canonical``."""
-        steps = _UPWARDS.match(href) if href[0] == "." else None
-        if steps is None:
+        if not 0 < len(href) <= bounds.ADDRESS_CHARS:
+            return None
+        if len(href) > _REMEMBERED or href[0] in "?#":
             return try_canonical(href, self._base)
-        return try_canonical(href[steps.end() :], self._folder(steps.end() // 3))
-
-    def _folder(self, steps: int) -> str:
-        """The address of the folder so many steps above the page."""
-        while len(self._folders) <= steps:
-            above = "../" * len(self._folders)
-            self._folders.append(try_canonical(above, self._base) or self._base)
-        return self._folders[steps]
+        return _resolved(href, self._folder)
 
     def add(self, href: str, text: str, title: str = "", rel: Collection[str] = (), place: str = "content") -> None:
         """Take a link in; ``text`` and ``title`` are clean."""
-        if href.startswith("#"):
-            return
         url = self.address(href)
-        if url is None:
+        if url is None or href[0] == "#":
             return
         if len(self._links) >= bounds.LINKS:
             self.truncated = True
             return
         text = text[: bounds.LINK_TEXT_CHARS]
         if (url, text) not in self._links:
-            kept = tuple(name for name in _RELATIONS if name in rel) if rel else ()
+            kept = tuple([name for name in _RELATIONS if name in rel]) if rel else ()
             self._links[url, text] = Link(url, text, title[: bounds.LINK_TEXT_CHARS], kept, place)
 
     def links(self) -> list[Link]:

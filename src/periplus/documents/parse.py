@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from periplus.addresses import key, site, try_canonical
 from periplus.documents import bounds, robots
 from periplus.documents.dates import CONFIDENCE, in_address, plausible
-from periplus.documents.fingerprint import content_hash, simhash
+from periplus.documents.fingerprint import LONGEST, content_hash, simhash_of
 from periplus.documents.kinds import kind_of
 from periplus.documents.language import detect
 from periplus.documents.readers import READERS
@@ -55,7 +55,8 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
     dates = _dates(page, reading)
     declared = reading.declared_language or _header(page, "content-language").split(",")[0].strip().lower()[:20]
     language = detect(reading.text or reading.title or reading.boilerplate, declared[:2])
-    words, signals = measure(page, reading, language)
+    lowered = reading.text[:LONGEST].lower()
+    words, signals = measure(page, reading, language, lowered)
     return Document(
         url=page.url,
         key=key(page.url),
@@ -89,7 +90,7 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
         nofollow=nofollow,
         noarchive="noarchive" in directives,
         content_hash=content_hash(page.body),
-        fingerprint=simhash(reading.text),
+        fingerprint=simhash_of(reading.text, lowered),
         word_count=words,
         signals=signals,
     )

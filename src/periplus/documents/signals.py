@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from periplus.documents import bounds
 from periplus.documents.stopwords import STOP_WORDS
 
@@ -27,18 +29,19 @@ _NOT_FOUND: Final = re.compile(
     r"|pagina (?:non trovat|niet gevonden)|страница не найдена|ページが見つかりません|页面不存在|找不到",
     re.IGNORECASE,
 )
+_SPACE: Final = 32  # the highest of the bytes that part words: texts hold no other white space, and no controls
 _SHORT_PAGE: Final = 150  # words; a page that says "not found" in more is about something
 # Words that hardly occur outside pages for adults; a density, not a verdict.
 _ADULT: Final = frozenset({"porn", "porno", "xxx", "hentai", "milf", "camgirls", "pornstar", "pornstars", "upskirt"})
 
 
-def measure(page: Page, reading: Reading, language: str) -> tuple[int, dict[str, float]]:
-    """The number of words in the main text, and all signals."""
+def measure(page: Page, reading: Reading, language: str, lowered: str) -> tuple[int, dict[str, float]]:
+    """The number of words in the main text, and all signals; ``lowered`` is the beginning of the text in lower case."""
     count = word_count(reading.text, language)
     signals = dict(reading.signals)
     if len(reading.text) >= bounds.TEXT_CHARS:
         signals["truncated"] = 1.0
-    sample = reading.text[: _SAMPLE * 8].lower().split()[:_SAMPLE]
+    sample = lowered[: _SAMPLE * 8].split(None, _SAMPLE)[:_SAMPLE]
     if len(sample) >= _FEWEST:
         signals.update(_word_shares(sample, language))
         signals["repeated_lines"] = repeated_lines(reading.text)
@@ -56,35 +59,36 @@ def word_count(text: str, language: str) -> int:
 
 
 def _spaced(text: str) -> int:
-    if "  " in text:  # code keeps its spacing
-        return len(text.split())
-    return text.count(" ") + text.count("\n") + 1 if text else 0
+    if not text:
+        return 0
+    if "  " not in text:
+        return text.count(" ") + text.count("\n") + 1
+    inside = np.frombuffer(b" %b" % text.encode("utf-8", "ignore"), dtype=np.uint8) > _SPACE  # code keeps its spacing
+    return int(np.count_nonzero(inside[1:] > inside[:-1]))
 
 
 def _word_shares(sample: list[str], language: str) -> dict[str, float]:
     counts = Counter(sample)
     total = len(sample)
-    stops = STOP_WORDS.get(language)
+    stops = STOP_WORDS.get(language, frozenset())
     shares: dict[str, float] = {}
-    if stops is not None:
+    if stops:
         shares["stop_words"] = sum([counts[word] for word in stops.intersection(counts)]) / total
-    common = ((times, word) for word, times in counts.items() if times > 2 and len(word) > 3)
-    shares["repetition"] = (
-        max((times for times, word in common if stops is None or word not in stops), default=1) / total
-    )
-    if adult := sum([counts[word] for word in _ADULT.intersection(counts)]):
-        shares["adult_words"] = adult / total
+    common = [(times, word) for word, times in counts.items() if times > 2]
+    repeated = [times for times, word in common if len(word) > 3 and word not in stops]
+    shares["repetition"] = max(repeated, default=1) / total
+    if not _ADULT.isdisjoint(counts):
+        shares["adult_words"] = sum([counts[word] for word in _ADULT]) / total
     return shares
 
 
 def repeated_lines(text: str) -> float:
     """The share of the text's lines, by length, that stood there before."""
-    seen: set[str] = set()
-    repeated = 0
-    for line in text[: _SAMPLE * 12].split("\n"):
-        if line in seen:
-            repeated += len(line)
-        seen.add(line)
+    lines = text[: _SAMPLE * 12].split("\n")
+    distinct = set(lines)
+    if len(distinct) == len(lines):
+        return 0.0
+    repeated = sum(map(len, lines)) - sum(map(len, distinct))
     return repeated / max(1, min(len(text), _SAMPLE * 12))
 
 

@@ -13,22 +13,28 @@ from typing import Final
 _UNWANTED: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
+_WIDE_SPACE: Final = re.compile(r"[^\S ]")
 
 
 def clean(text: str) -> str:
     """One line: runs of white space become one space, unwanted characters vanish."""
-    if text.isascii() and text.isprintable() and "  " not in text:
-        return text.strip(" ")  # most short texts are clean already
+    if "\n" in text:
+        text = text.replace("\n", " ")
+    if text.isprintable():  # so a space is its only white space
+        return " ".join(text.split()) if "  " in text else text.strip(" ")
     line = " ".join(text.split())
-    if line.isprintable():
-        return line
-    return " ".join(_UNWANTED.sub("", line).split())
+    return line if line.isprintable() else " ".join(_UNWANTED.sub("", line).split())
 
 
 def clean_lines(text: str) -> str:
     """Several lines, for code and plain text: inner spacing kept, tabs widened, empty lines dropped."""
-    lines = _UNWANTED.sub("", "\n".join(text.expandtabs(4).splitlines())).split("\n")
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+    lines = [line.rstrip() for line in text.expandtabs(4).splitlines()]
+    return "\n".join(filter(None, [line if line.isprintable() else _printable(line) for line in lines]))
+
+
+def _printable(line: str) -> str:
+    """The line without unwanted characters; spaces of other widths become plain ones."""
+    return _WIDE_SPACE.sub(" ", _UNWANTED.sub("", line)).rstrip()
 
 
 def shorten(text: str, limit: int) -> str:

@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import compress, groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from periplus.documents.html import zones
@@ -29,50 +30,52 @@ _HUB: Final = 0.5  # share of the text in link lists from which the page is a hu
 
 def choose(blocks: list[Block]) -> list[bool]:
     """For each block whether it belongs to the main text."""
+    sizes = [block.size for block in blocks]
     chosen = [block.zone == zones.CONTENT for block in blocks]
-    if _size(blocks, chosen) < _TOO_LITTLE * sum(block.size for block in blocks):
+    size = sum(compress(sizes, chosen))
+    if size < _TOO_LITTLE * sum(sizes):
         chosen = [kept or _may_return(block) for block, kept in zip(blocks, chosen, strict=True)]
-    inside = _narrowed_to_main(blocks, chosen)
-    if inside is chosen:
-        _drop_link_lists(blocks, inside)
+        size = sum(compress(sizes, chosen))
+    inside = _narrowed_to_main(blocks, chosen, sizes, size)
+    if inside is None:
+        inside = chosen
+        _drop_link_lists(blocks, inside, size)
     return inside
-
-
-def _size(blocks: list[Block], chosen: list[bool]) -> int:
-    return sum([block.size for block, kept in zip(blocks, chosen, strict=True) if kept])
 
 
 def _may_return(block: Block) -> bool:
     return block.zone in zones.HINTED and not _is_linked(block)
 
 
-def _narrowed_to_main(blocks: list[Block], chosen: list[bool]) -> list[bool]:
-    """Only the marked main part, by the strongest mark that holds enough text."""
-    total = _size(blocks, chosen)
-    for mark in (2, 1):
-        inside = [kept and block.in_main >= mark for block, kept in zip(blocks, chosen, strict=True)]
-        size = _size(blocks, inside)
+def _narrowed_to_main(blocks: list[Block], chosen: list[bool], sizes: list[int], total: int) -> list[bool] | None:
+    """Only the marked main part, by the strongest mark that holds enough text; None where there is none."""
+    marks = [block.in_main for block in blocks]
+    for mark in range(max(marks, default=0), 0, -1):
+        inside = [kept and found >= mark for found, kept in zip(marks, chosen, strict=True)]
+        size = sum(compress(sizes, inside))
         if size and (size >= _ENOUGH_MAIN or size >= _MAIN_SHARE * total):
             return inside
-    return chosen
+    return None
 
 
-def _drop_link_lists(blocks: list[Block], chosen: list[bool]) -> None:
+def _drop_link_lists(blocks: list[Block], chosen: list[bool], total: int) -> None:
     """Runs of two and more short linked blocks, or a lone one at either end, where enough else remains."""
-    numbers = [number for number, kept in enumerate(chosen) if kept]
-    linked = [number for number in numbers if _is_linked(blocks[number]) and not blocks[number].in_text]
-    if not linked:
+    linked = [
+        kept and block.size < _SHORT and block.link_chars > _LINKED * block.size and not block.heading
+        for block, kept in zip(blocks, chosen, strict=True)
+    ]
+    if True not in linked:
         return
-    dropped = [number for number in linked if _in_run(number, chosen, blocks, (numbers[0], numbers[-1]))]
-    if sum(blocks[number].size for number in dropped) < _HUB * sum(blocks[number].size for number in numbers):
+    ends = (chosen.index(True), len(chosen) - 1 - chosen[::-1].index(True))
+    around = [False, *linked, False]
+    dropped = [
+        number
+        for number in compress(range(len(blocks)), linked)
+        if not blocks[number].in_text and (around[number] or around[number + 2] or number in ends)
+    ]
+    if sum([blocks[number].size for number in dropped]) < _HUB * total:
         for number in dropped:
             chosen[number] = False
-
-
-def _in_run(number: int, chosen: list[bool], blocks: list[Block], ends: tuple[int, int]) -> bool:
-    if number in ends:
-        return True
-    return any(chosen[other] and _is_linked(blocks[other]) for other in (number - 1, number + 1))
 
 
 def _is_linked(block: Block) -> bool:
@@ -81,12 +84,10 @@ def _is_linked(block: Block) -> bool:
 
 def joined(blocks: list[Block], limit: int) -> str:
     """Blocks as paragraphs; the cells of one table row become one line."""
-    lines: list[str] = []
-    size = 0
-    for row, group in groupby(blocks, key=lambda block: block.row):
-        texts = [block.text for block in group]
-        lines.extend([" ".join(texts)] if row else texts)
-        size += sum(map(len, texts))
-        if size > limit:
-            break
+    lines = [block.text for block in blocks]
+    if any(block.row for block in blocks):
+        lines = []
+        for row, group in groupby(blocks, key=attrgetter("row")):
+            texts = [block.text for block in group]
+            lines.extend([" ".join(texts)] if row else texts)
     return "\n".join(lines)[:limit]

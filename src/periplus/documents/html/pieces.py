@@ -1,6 +1,6 @@
 """The pieces that a walk over a page leaves behind: blocks of text, raw links, and what its head holds.
 
-Plain classes with slots where a page makes hundreds of them.
+Structs without upkeep by the garbage collector where a page makes hundreds of them: they hold no cycles.
 """
 
 from __future__ import annotations
@@ -8,78 +8,58 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 
-class Place:
-    """Where in the page a text stands; shared by all texts of one part, and never changed."""
+class Place(Struct, frozen=True, gc=False):
+    """Where in the page a text stands; shared by all texts of one part."""
 
-    __slots__ = ("code", "heading", "in_text", "main", "row", "zone")
+    zone: int = 0
+    main: int = 0  # 2 inside ``main``, 1 inside an article
+    heading: int = 0  # the level, where it stands in a heading
+    row: int = 0  # number of the table row; 0 outside tables
+    code: bool = False  # spacing matters
+    in_text: bool = False  # a chapter or section is around it
 
-    def __init__(
-        self,
-        zone: int = 0,
-        main: int = 0,
-        heading: int = 0,
-        row: int = 0,
-        *,
-        code: bool = False,
-        in_text: bool = False,
-    ) -> None:
-        self.zone = zone
-        self.main = main  # 2 inside ``main``, 1 inside an article
-        self.heading = heading  # the level, where it stands in a heading
-        self.row = row  # number of the table row; 0 outside tables
-        self.code = code  # spacing matters
-        self.in_text = in_text  # a chapter or section is around it
+    def in_zone(self, zone: int) -> Place:
+        return Place(zone, self.main, self.heading, self.row, self.code, self.in_text)
 
-    def moved(
-        self,
-        zone: int | None = None,
-        main: int | None = None,
-        heading: int | None = None,
-        row: int | None = None,
-        *,
-        code: bool = False,
-        in_text: bool = False,
-    ) -> Place:
-        """A place that differs in what is given."""
-        return Place(
-            self.zone if zone is None else zone,
-            self.main if main is None else main,
-            self.heading if heading is None else heading,
-            self.row if row is None else row,
-            code=code or self.code,
-            in_text=in_text or self.in_text,
-        )
+    def in_main(self, mark: int) -> Place:
+        return Place(self.zone, mark, self.heading, self.row, self.code, self.in_text)
+
+    def in_heading(self, level: int) -> Place:
+        return Place(self.zone, self.main, level, self.row, self.code, self.in_text)
+
+    def in_row(self, row: int) -> Place:
+        return Place(self.zone, self.main, self.heading, row, self.code, self.in_text)
+
+    def in_code(self) -> Place:
+        return Place(self.zone, self.main, self.heading, self.row, True, self.in_text)  # noqa: FBT003
+
+    def within_text(self) -> Place:
+        return Place(self.zone, self.main, self.heading, self.row, self.code, True)  # noqa: FBT003
 
 
-class Block:
+class Block(Struct, gc=False):
     """The text between two block-level tags."""
 
-    __slots__ = ("heading", "in_main", "in_text", "link_chars", "row", "size", "text", "zone")
-
-    def __init__(self, text: str, link_chars: int, place: Place) -> None:
-        self.text = text
-        self.size = size = len(text)
-        self.link_chars = min(size, link_chars)
-        self.zone = place.zone
-        self.in_main = place.main
-        self.heading = place.heading
-        self.row = place.row
-        self.in_text = place.in_text
+    text: str
+    size: int
+    link_chars: int
+    zone: int
+    in_main: int
+    heading: int
+    row: int
+    in_text: bool
 
 
-class RawLink:
-    """An anchor as it stands in the page; ``block`` is where it began."""
+class RawLink(Struct, gc=False):
+    """An anchor as it stands in the page; ``block`` is where it began: the next one where no text is around it."""
 
-    __slots__ = ("alt", "block", "href", "rel", "text", "title", "zone")
-
-    def __init__(self, href: str, rel: str | None, title: str | None, text: str, block: int, zone: int) -> None:
-        self.href = href
-        self.rel = rel
-        self.title = title
-        self.text = text
-        self.block = block
-        self.zone = zone
-        self.alt = ""
+    href: str
+    text: str
+    block: int
+    zone: int
+    rel: str = ""
+    title: str = ""
+    alt: str = ""
 
 
 class Findings(Struct):

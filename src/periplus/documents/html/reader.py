@@ -82,13 +82,15 @@ def _read_links(reading: Reading, found: Findings, chosen: list[bool], links: Li
 
 
 def _place(link: RawLink, chosen: list[bool]) -> str:
-    if link.zone in zones.FOOTERS:
+    zone = link.zone
+    if zone in zones.FOOTERS:
         return "footer"
-    if link.zone != zones.CONTENT and link.zone not in zones.HINTED:
-        return "navigation"
-    # a link without text has no block of its own: its zone alone decides
-    kept = chosen[link.block] if link.block < len(chosen) else link.zone == zones.CONTENT
-    return "content" if kept else "navigation"
+    if zone == zones.CONTENT:
+        # past the last block there is none that the link could stand in
+        return "content" if link.block >= len(chosen) or chosen[link.block] else "navigation"
+    if zone not in zones.HINTED or not link.text.strip():
+        return "navigation"  # without text it has no block of its own
+    return "content" if link.block < len(chosen) and chosen[link.block] else "navigation"
 
 
 def _measure(reading: Reading, found: Findings, markup_chars: int) -> None:

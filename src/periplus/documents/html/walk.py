@@ -4,9 +4,9 @@ A *block* is the text between two block-level tags; it remembers its zone, how m
 inside the element that the page marks as its main part, and its table row, so that cells can be joined again.
 
 The parser's tree stays in C. An element that holds nothing but text, inline tags and links is *plain* and gives its
-text and its links in two calls; only the others are walked through, child by child. Which these are is found
-beforehand: the ancestors of everything that ``tags.PARTING`` names. The walk keeps its own stack, so depth costs
-nothing.
+text in one call; only the others are walked through, child by child. Which these are is found beforehand: the
+ancestors of everything that ``tags.PARTING`` names. So are the links of each plain element (``anchors``). The walk
+keeps its own stack, so depth costs nothing.
 
 Bounds: elements and time (the walk ends early, what was gathered stays), links, characters of JSON-LD, images.
 """
@@ -14,38 +14,39 @@ Bounds: elements and time (the walk ends early, what was gathered stays), links,
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import turbohtml
 from turbohtml import Element, Text
 
 from periplus.documents import bounds
 from periplus.documents.html import tags, zones
+from periplus.documents.html.anchors import Anchors
 from periplus.documents.html.gather import gather
 from periplus.documents.html.pieces import Block, Findings, Place, RawLink
 from periplus.documents.text import clean, clean_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from turbohtml import Node
 
-_SELF_LINK_SIGNS: Final = frozenset({"¶", "#", "§", "🔗", "🔗︎", "\uf0c1"})
-_SIGN_CHARS: Final = 2  # of the longest of them
-_LINKS: Final = 4 * bounds.LINKS  # many are repeated, or lead nowhere
 _INLINE, _BLOCK, _ANCHOR = range(3)  # what ends with an element
+_Frame = tuple["Iterator[Node]", Place, int]  # an element that is walked through: children to come, place, what ends
 
 
 def walk(markup: str) -> Findings:
     """Walk over ``markup``; a bound that is reached ends the walk early and marks it truncated."""
     found = Findings()
     document = turbohtml.parse(markup, positions=False, allow_declarative_shadow_roots=False)
-    noticed = tags.NOTICED
-    elements = [element for element in document.iter_elements() if element.tag in noticed]
+    elements = list(document.iter_elements(tags.NOTICED))
     gather(elements, found)
     root = document.root
     if root is not None:
         found.language = root.attr("lang") or root.attr("xml:lang") or ""
         hidden = [element for element in document.select(tags.HIDING) if hides(element)]
-        _Walker(found, _mixed(elements, hidden), frozenset(hidden)).run(root)
+        mixed = _mixed(elements, hidden)
+        _Walker(found, mixed, frozenset(hidden), Anchors(document, mixed, found)).run(root)
     return found
 
 
@@ -62,25 +63,15 @@ def _mixed(elements: list[Element], hidden: list[Element]) -> set[Node]:
     return found
 
 
-class _Frame:
-    """An element that is being walked through: its children to come, and how it is left."""
-
-    __slots__ = ("children", "ends", "place")
-
-    def __init__(self, element: Element, place: Place, ends: int) -> None:
-        self.children = iter(element.children)
-        self.place = place
-        self.ends = ends
-
-
 class _Walker:
     """The state of a walk; ``run`` fills the findings."""
 
-    def __init__(self, found: Findings, mixed: set[Node], hidden: frozenset[Node]) -> None:
+    def __init__(self, found: Findings, mixed: set[Node], hidden: frozenset[Node], anchors: Anchors) -> None:
         self._found = found
         self._mixed = mixed
         self._blocks = found.blocks
         self._hidden = hidden
+        self._anchors = anchors
         self._stack: list[_Frame] = []
         self._rows = 0
         self._parts: list[str] = []  # texts since the last block ended
@@ -93,168 +84,125 @@ class _Walker:
 
     def run(self, root: Element) -> None:
         stack = self._stack
-        stack.append(_Frame(root, Place(), _BLOCK))
-        while stack and self._in_bounds():
+        stack.append((iter(root.children), Place(), _BLOCK))
+        while stack and (self._elements < self._next_look or self._in_bounds()):
             frame = stack[-1]
             if self._walk_through(frame):
                 stack.pop()
                 self._leave(frame)
         self._found.truncated = bool(stack)
         self._end_anchor()
-        self._end_block(stack[-1].place if stack else Place())
+        self._end_block(stack[-1][1] if stack else Place())
 
     def _in_bounds(self) -> bool:
-        """Looked at each time an element is entered or left, and every so often within one."""
-        if self._elements < self._next_look:
-            return True
+        """Looked at every so many elements."""
         self._next_look = self._elements + bounds.CLOCK_EVERY
         return self._elements <= bounds.ELEMENTS and time.monotonic() <= self._deadline
 
     def _walk_through(self, frame: _Frame) -> bool:
         """Take the children of an element until one must be walked through itself; whether that was all."""
-        place = frame.place
+        children, place, _ = frame
         parts = self._parts
-        look = self._next_look
-        for node in frame.children:
-            kind = type(node)
-            if kind is Text:
-                text = node.data  # type: ignore[attr-defined]
-                if parts or place.code or not text.isspace():
+        code = place.code
+        kinds = tags.KINDS
+        for node in children:
+            if type(node) is Text:
+                text = node.data
+                if parts or code or not text.isspace():
                     parts.append(text)
-            elif kind is Element:
+            elif type(node) is Element:
                 self._elements += 1
-                tag = node.tag  # type: ignore[attr-defined]
-                if tag in tags.BLOCKS:
+                kind = kinds.get(node.tag, tags.INLINE)
+                if kind >= tags.APART:
+                    entered = self._take_inline(node, kind, place)
+                else:
                     if parts:
                         self._end_block(place)
-                    entered = self._take_block(node, tag, place)  # type: ignore[arg-type]
-                else:
-                    entered = self._take_inline(node, tag, place)  # type: ignore[arg-type]
-                if entered or self._elements >= look:
+                    entered = self._take_block(node, kind, place)
+                if entered or self._elements >= self._next_look:
                     return False
         return True
 
     def _leave(self, frame: _Frame) -> None:
-        if frame.ends == _BLOCK:
-            self._end_block(frame.place)
-        elif frame.ends == _ANCHOR:
+        if frame[2] == _BLOCK:
+            if self._parts:
+                self._end_block(frame[1])
+        elif frame[2] == _ANCHOR:
             self._end_anchor()
 
     # Elements: each answers whether it must be walked through
 
-    def _take_block(self, element: Element, tag: str, place: Place) -> bool:
-        if self._hidden and element in self._hidden and tag != "body":
-            place = place.moved(zone=zones.HIDDEN)  # many pages hide their body until a script shows it
-        elif tag in tags.CONTAINERS:
-            place = self._container(element, tag, place)
-        elif tag not in tags.PLAIN_BLOCKS:
-            place = self._place_by_tag(tag, place)
+    def _take_block(self, element: Element, kind: int, place: Place) -> bool:
         if element in self._mixed:
-            self._stack.append(_Frame(element, place, _BLOCK))
+            if kind or self._hidden:
+                place = self._place_of(element, kind, place)
+            self._stack.append((iter(element.children), place, _BLOCK))
             return True
         text = element.text
+        anchors = self._anchors.of(element)
+        if not text and not anchors:
+            return False
+        if kind or self._hidden:
+            place = self._place_of(element, kind, place)
+        if anchors and self._anchor is None:
+            text = self._take_links(anchors, text, place)
         if text:
             self._parts.append(text)
-            if self._anchor is None:
-                self._take_links(element, place)
             self._end_block(place)
         return False
 
-    def _take_inline(self, element: Element, tag: str, place: Place) -> bool:
-        if tag in tags.PARTING:
-            self._take_parting(element, tag, place)
+    def _take_inline(self, element: Element, kind: int, place: Place) -> bool:
+        if kind == tags.APART:
+            self._take_apart(element, place)
             return False
         if self._hidden and element in self._hidden:
             self._found.hidden_chars += len(element.text.strip())
             return False
         if element in self._mixed:
-            ends = _ANCHOR if tag == "a" and self._begin_anchor(element, place) else _INLINE
-            self._stack.append(_Frame(element, place, ends))
+            ends = _ANCHOR if element.tag == "a" and self._begin_anchor(element, place) else _INLINE
+            self._stack.append((iter(element.children), place, ends))
             return True
-        self._parts.append(element.text)
-        if tag == "a":
-            self._take_link(element, place)
-        elif self._anchor is None:
-            self._take_links(element, place)
+        text = element.text
+        if element.tag == "a":
+            text = self._take_links([element], text, place)
+        elif self._anchor is None and (anchors := self._anchors.of(element)):
+            text = self._take_links(anchors, text, place)
+        self._parts.append(text)
         return False
 
-    def _take_parting(self, element: Element, tag: str, place: Place) -> None:
+    def _take_apart(self, element: Element, place: Place) -> None:
+        tag = element.tag
         if tag == "br":
             self._parts.append("\n" if place.code else " ")
         elif tag in tags.FRAMES:
-            self._take_frame(element, place)
+            self._anchors.add_frame(element, len(self._blocks), place.zone)
         elif self._parts:
             self._parts.append(" ")
 
-    def _take_frame(self, element: Element, place: Place) -> None:
-        """A frame or an area of an image map: a link without text of its own."""
-        if len(self._found.links) >= _LINKS:
-            return
-        href = element.attr("src") or element.attr("href") or ""
-        link = RawLink(href, None, None, "", len(self._blocks), place.zone)
-        link.alt = clean(element.attr("alt") or element.attr("title") or "")
-        self._found.links.append(link)
-
     # Places
 
-    def _place_by_tag(self, tag: str, place: Place) -> Place:
+    def _place_of(self, element: Element, kind: int, place: Place) -> Place:
+        """Where the text of a block-level element stands, when the element itself stands in ``place``."""
+        tag = element.tag
+        if self._hidden and element in self._hidden and tag != "body":
+            return place.in_zone(zones.HIDDEN)  # many pages hide their body until a script shows it
+        if kind == tags.CONTAINER:
+            return _in_container(element, tag, place)
         if tag == "tr":
             self._rows += 1
-            return place.moved(row=self._rows)
-        if tag in tags.HEADINGS:
-            return place.moved(heading=tags.HEADINGS[tag])
-        if tag in tags.CODE:
-            return place.moved(code=True)
-        return _in_main(place, tag)
-
-    def _container(self, element: Element, tag: str, place: Place) -> Place:
-        zone = zones.TAGS.get(tag, zones.CONTENT)
-        if tag == "header" and not place.main:
-            zone = zones.ASIDE
-        role = element.attr("role")
-        if role:
-            if role in zones.MAIN_ROLES:
-                return _in_main(place, role)
-            zone = zones.ROLES.get(role, zone)
-        names = "" if zone else _names(element, tag)
-        if names:
-            zone = zones.hinted(names, in_text=place.in_text)
-        current = place.zone
-        if zone and (current == zones.CONTENT or (current in zones.HINTED and zone not in zones.HINTED)):
-            return place.moved(zone=zone)  # a firm zone wins over a hinted one, else the outer zone stays
-        if not place.in_text and (tag == "section" or (names and zones.opens_text(names))):
-            return place.moved(in_text=True)
-        return place
+            return place.in_row(self._rows)
+        return place if kind == tags.PLAIN else _place_by_tag(tag, place)
 
     # Links
 
-    def _take_links(self, element: Element, place: Place) -> None:
-        """The links of an element that is plain: its text is the last part already."""
-        for anchor in element.select("a[href]"):
-            self._take_link(anchor, place)
-
-    def _take_link(self, anchor: Element, place: Place) -> None:
-        """A plain link, whose text stands in the last part."""
-        text = anchor.text
-        if len(text) <= _SIGN_CHARS and text.strip() in _SELF_LINK_SIGNS:
-            self._parts[-1] = _without_sign(self._parts[-1], text)
-        elif self._new_link(anchor, place, text) is not None:
-            self._link_chars += len(text)
-
-    def _new_link(self, anchor: Element, place: Place, text: str = "") -> RawLink | None:
-        attribute = anchor.attr
-        href = attribute("href")
-        if href is None or len(self._found.links) >= _LINKS:
-            return None
-        link = RawLink(href, attribute("rel"), attribute("title"), text, len(self._blocks), place.zone)
-        self._found.links.append(link)
-        if not text or text.isspace():
-            image = anchor.select_one("img[alt]")
-            link.alt = clean(image.attr("alt") or "")[: bounds.ALT_CHARS] if image is not None else ""
-        return link
+    def _take_links(self, anchors: list[Element], text: str, place: Place) -> str:
+        """Take plain links whose words stand in ``text``; answers the text without signs that link to themselves."""
+        taken, chars = self._anchors.take(anchors, text, len(self._blocks), place.zone)
+        self._link_chars += chars
+        return taken
 
     def _begin_anchor(self, anchor: Element, place: Place) -> bool:
-        self._anchor = self._new_link(anchor, place)
+        self._anchor = self._anchors.add(anchor, "", len(self._blocks), place.zone)
         self._anchor_start = len(self._parts)
         return self._anchor is not None
 
@@ -267,7 +215,7 @@ class _Walker:
         self._anchor = None
         self._link_chars += len(text)
         link.text += text
-        if len(link.text) <= _SIGN_CHARS and link.text.strip() in _SELF_LINK_SIGNS:
+        if Anchors.is_sign(link.text):
             del self._parts[self._anchor_start :]
 
     # Text
@@ -275,22 +223,23 @@ class _Walker:
     def _end_block(self, place: Place) -> None:
         """Make a block of the text since the last one."""
         parts = self._parts
-        if not parts:
-            return
         joined = parts[0] if len(parts) == 1 else "".join(parts)
         if self._anchor is not None:
             self._split_anchor(self._anchor)
         parts.clear()
-        if joined.isspace():
+        if not joined or joined.isspace():
             return
         link_chars, self._link_chars = self._link_chars, 0
         text = clean_lines(joined) if place.code else clean(joined)
         if not text:
             return
-        if place.zone == zones.HIDDEN:
-            self._found.hidden_chars += len(text)
+        zone = place.zone
+        size = len(text)
+        if zone == zones.HIDDEN:
+            self._found.hidden_chars += size
             return
-        self._blocks.append(Block(text, link_chars, place))
+        linked = min(size, link_chars)
+        self._blocks.append(Block(text, size, linked, zone, place.main, place.heading, place.row, place.in_text))
 
     def _split_anchor(self, link: RawLink) -> None:
         """A block ends inside a link: the link takes its text of this block along."""
@@ -300,14 +249,35 @@ class _Walker:
         self._anchor_start = 0
 
 
-def _without_sign(text: str, sign: str) -> str:
-    """A heading's text without the sign that links it to itself, which mostly stands at its end."""
-    before, _, after = text.rpartition(sign)
-    return before + after
+def _place_by_tag(tag: str, place: Place) -> Place:
+    if tag in tags.HEADINGS:
+        return place.in_heading(tags.HEADINGS[tag])
+    return place.in_code() if tag in tags.CODE else _in_main(place, tag)
+
+
+def _in_container(element: Element, tag: str, place: Place) -> Place:
+    """The place inside an element whose tag, role or class names may say which part of the page it is."""
+    zone = zones.TAGS.get(tag, zones.CONTENT)
+    if tag == "header" and not place.main:
+        zone = zones.ASIDE
+    role = element.attr("role")
+    if role:
+        if role in zones.MAIN_ROLES:
+            return _in_main(place, role)
+        zone = zones.ROLES.get(role, zone)
+    names = "" if zone else _names(element, tag)
+    if names:
+        zone = zones.hinted(names, in_text=place.in_text)
+    current = place.zone
+    if zone and (current == zones.CONTENT or (current in zones.HINTED and zone not in zones.HINTED)):
+        return place.in_zone(zone)  # a firm zone wins over a hinted one, else the outer zone stays
+    if not place.in_text and (tag == "section" or (names and zones.opens_text(names))):
+        return place.within_text()
+    return place
 
 
 def _in_main(place: Place, name: str) -> Place:
-    return place.moved(main=2 if name == "main" else max(place.main, 1))
+    return place.in_main(2 if name == "main" else max(place.main, 1))
 
 
 def _names(element: Element, tag: str) -> str:
