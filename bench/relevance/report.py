@@ -110,8 +110,8 @@ nDCG@10; ▲ and ▼: significantly better or worse than `bm25` (paired randomis
 {profiles}
 
 These documents have no links, so the profiles that multiply with PageRank are shown at their best: every page has
-the mean rank. `bm25-pagerank` then is `bm25`, and is cut at its 100 results. `bm25f` is the text part of `periplus` alone:
-BM25F over weighted fields with its learnt constants, without links and without features of order, nearness and place.
+the mean rank. `bm25-pagerank` then is `bm25`, and is cut at its 100 results. `bm25f` is the text part of `periplus`
+alone: BM25F over weighted fields with its learnt constants, without links and features of order, nearness and place.
 
 ## Ours, with weights it has not seen
 

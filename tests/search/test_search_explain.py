@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from search_samples import build, page
 
 from periplus.ranking import PROFILES, check
 from periplus.records import SearchRequest
+from periplus.search import Engine
+from periplus.settings import Settings
 
 TIDES = "https://harbour.example/tides"
 
@@ -62,3 +65,32 @@ def test_any_text_may_be_given_as_address(engine, url):
 
 def test_a_query_for_nothing(engine):
     assert "asks for nothing" in engine.explain("", TIDES).formula
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """More pages with a word than are re-ranked, and one that says it worst."""
+    folder = tmp_path_factory.mktemp("crowded")
+    pages = [page(f"https://h{i}.example/", f"Walrus {i}", "walrus " * 3) for i in range(300)]
+    last = page("https://last.example/", "Other", "nothing " * 400 + "walrus")
+    build(folder, [*pages, last])
+    engine = Engine(folder, Settings())
+    yield engine
+    engine.close()
+
+
+def test_a_page_behind_the_re_ranked_ones_says_its_rank(crowded):
+    found = crowded.explain("walrus", "https://last.example/")
+    assert found.value > 0
+    assert "rank 301, ordered by the first pass" in found.formula
+    answer = crowded.search(SearchRequest("walrus"))
+    first = crowded.explain("walrus", answer.results[0].url)
+    assert f"rank 1 of {answer.total.value}" in first.formula
+
+
+def test_reasons_add_up(engine):
+    found = engine.explain("+starfish lang:de -moon tide", "https://harbour.example/tides")
+    names = [part.name for part in found.parts]
+    assert "filtered: lang" in names
+    assert "missing: starfish" in names
+    assert "excluded: moon" in names

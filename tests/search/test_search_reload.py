@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -183,4 +185,70 @@ def test_large_collections_build_in_the_background(tmp_path, monkeypatch):
     assert engine.reload()
     engine.warm()
     assert "Otter" in {suggestion.text for suggestion in engine.suggest("ot")}
+    engine.close()
+
+
+def test_time_that_runs_out_is_said_and_not_kept(tmp_path, monkeypatch):
+    """The references re-rank thousands of pages chunk by chunk; what was not reached keeps the first pass's order."""
+    build(tmp_path, [page(f"https://h{i}.example/", f"Walrus {i}", "walrus " * (i % 7 + 1)) for i in range(600)])
+    engine = Engine(tmp_path, Settings())
+    late = SimpleNamespace(perf_counter=lambda: 1e12, time=time.time)
+    monkeypatch.setattr("periplus.search.evidence.time", late)
+    request = SearchRequest("walrus", profile="bm25", size=20)
+    answer = engine.search(request)
+    assert "budget" in answer.degraded
+    assert len(answer) == 20
+    monkeypatch.undo()
+    assert "budget" not in engine.search(request).degraded
+    engine.close()
+
+
+def test_spelling_that_is_still_being_gathered_is_said(tmp_path, monkeypatch):
+    build(tmp_path, [page("https://a.example/", "Walrus", "walrus and more")])
+    engine = Engine(tmp_path, Settings())
+    monkeypatch.setattr("periplus.search.generations.Generations.speller", lambda *_: None)
+    assert "spelling" in engine.search(SearchRequest("walruss")).degraded
+    monkeypatch.undo()
+    answer = engine.search(SearchRequest("walruss"))
+    assert answer.query.corrected == "walrus"
+    assert "spelling" not in answer.degraded
+    engine.close()
+
+
+def test_safe_is_said_to_be_missing(tmp_path):
+    build(tmp_path, [page("https://a.example/", "Walrus", "walrus")])
+    engine = Engine(tmp_path, Settings())
+    assert "safe" in engine.search(SearchRequest("walrus", safe=True)).degraded
+    engine.close()
+
+
+def test_everything_is_answered_while_generations_are_swapped(tmp_path):
+    """Suggestions, explanations, similar pages, lenses and counts, from several threads, while pages are added."""
+    build(tmp_path, [page(f"https://a.example/{i}", f"Walrus {i}", "walrus tide") for i in range(5)])
+    engine = Engine(tmp_path, Settings())
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        try:
+            while not done.is_set():
+                assert engine.search(SearchRequest("walrus", lens="raise:a.example", counts=True, explain=True)).results
+                engine.suggest("wal")
+                engine.explain("walrus", "https://a.example/1")
+                engine.similar("https://a.example/1")
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(2, 6):
+        build(tmp_path, [page(f"https://b{number}.example/", "Walrus", "walrus again")], number)
+        assert engine.reload()
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert engine.search(SearchRequest("walrus", size=50)).total.value == 9
     engine.close()
