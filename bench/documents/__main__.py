@@ -1,6 +1,6 @@
 """``make bench-documents``: pages a CPU-second, what each step costs, and turbohtml against selectolax.
 
-    python -m bench.documents [--web FOLDER] [--pages 5000] [--rounds 2] [--steps 300] [--trafilatura 200]
+    python -m bench.documents [--web FOLDER] [--pages 5000] [--rounds 2] [--near 300] [--steps 300] [--trafilatura 200]
 
 FOLDER holds HTML files below it, a folder a host, as ``../shared/localweb/get FOLDER medium`` makes it. The same random
 pages are taken in every round, contenders take turns page by page, and the least time of each page counts, so that
@@ -21,8 +21,9 @@ import turbohtml
 from bench.documents.parsers import agreement, by_selectolax, by_turbohtml
 from selectolax.lexbor import LexborHTMLParser
 
-from periplus.documents import parse, simhash
+from periplus.documents import bounds, parse, simhash
 from periplus.documents.charset import decode
+from periplus.documents.html import blocks
 from periplus.documents.html.reader import read_markup
 from periplus.documents.html.walk import walk
 from periplus.documents.language import detect
@@ -36,8 +37,11 @@ RESULT = ROOT / "build" / "bench-documents" / "result.json"
 AT = 50_000  # bytes of the page that rates are given for
 
 
-def pages_of(folder: Path, count: int) -> list[Page]:
-    files = sorted(file for file in folder.rglob("*.html*") if file.suffix != ".gz" and file.is_file())
+def files_of(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*.html*") if file.suffix != ".gz" and file.is_file())
+
+
+def pages_of(folder: Path, files: list[Path], count: int) -> list[Page]:
     chosen = random.Random(1).sample(files, min(count, len(files)))
     return [
         Page(f"http://{file.relative_to(folder)}", file.read_bytes(), "text/html", fetched=1.7e9) for file in chosen
@@ -85,12 +89,35 @@ def step_figures(pages: list[Page], rounds: int) -> dict[str, float]:
     return rates(least(steps, len(pages), rounds), len(pages))
 
 
+def near_figures(folder: Path, files: list[Path], count: int, rounds: int) -> dict[str, float]:
+    """Complete documents a CPU-second over pages that are about as large as ``AT``."""
+    pages = pages_of(folder, [file for file in files if abs(file.stat().st_size - AT) <= AT // 5], count)
+    taken = least({"complete": lambda at: parse(pages[at])}, len(pages), rounds + 1)["complete"]
+    size = sum(len(page.body) for page in pages)
+    return {"pages": len(pages), "bytes_a_page": size // len(pages), "documents_a_second": round(len(pages) / taken)}
+
+
+def text_alone(markup: str) -> str:
+    """What trafilatura is asked for: the main text, and nothing else."""
+    found = walk(markup)
+    kept = [block for block, chosen in zip(found.blocks, blocks.choose(found.blocks), strict=True) if chosen]
+    return blocks.joined(kept, bounds.TEXT_CHARS)
+
+
+def sizes(files: list[Path]) -> dict[str, int]:
+    """Quantiles of the sizes of all files, in bytes."""
+    ordered = sorted(file.stat().st_size for file in files)
+    return {f"{percent} %": ordered[len(ordered) * percent // 100] for percent in (5, 25, 50, 75, 90, 95, 99)}
+
+
 def trafilatura_figures(pages: list[Page]) -> dict[str, float]:
     from trafilatura import extract
 
     markups = [decode(page.body).text for page in pages]
     steps: dict[str, Callable[[int], object]] = {
         "text by trafilatura": lambda at: extract(markups[at]),
+        "text by trafilatura, favor_recall": lambda at: extract(markups[at], favor_recall=True),
+        "text by Periplus": lambda at: text_alone(markups[at]),
         "text, links and head by Periplus": lambda at: read_markup(markups[at], pages[at]),
         "document, complete": lambda at: parse(pages[at]),
     }
@@ -106,10 +133,12 @@ def main() -> None:
     options.add_argument("--web", type=Path, default=ROOT / "build" / "web")
     options.add_argument("--pages", type=int, default=5000)
     options.add_argument("--rounds", type=int, default=2)
+    options.add_argument("--near", type=int, default=300, help="pages of 40 to 60 kB")
     options.add_argument("--steps", type=int, default=300)
     options.add_argument("--trafilatura", type=int, default=200)
     given = options.parse_args()
-    pages = pages_of(given.web, given.pages)
+    files = files_of(given.web)
+    pages = pages_of(given.web, files, given.pages)
     size = sum(len(page.body) for page in pages)
     detect("lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor")  # loads the second model
     found = parser_figures(pages, given.rounds)
@@ -117,6 +146,8 @@ def main() -> None:
     report = {
         "pages": len(pages),
         "bytes_a_page": size // len(pages),
+        "sizes_of_all": sizes(files),
+        "near_50_kB": near_figures(given.web, files, given.near, given.rounds),
         "parsers": found,
         "documents_a_second": round(len(pages) / complete),
         "documents_a_second_at_50_kB": round(size / complete / AT),

@@ -420,3 +420,71 @@ def test_advertisements_and_trackers_are_counted():
     <script async src="//pagead2.googlesyndication.com/x.js"></script><script>var own = 1</script><p>words"""
     found = parse(Page("https://e.example/", body.encode(), "text/html"))
     assert (found.signals["scripts"], found.signals["trackers"], found.signals["ads"]) == (4.0, 2.0, 1.0)
+
+
+def test_a_link_around_an_image_alone_is_taken_with_its_text():
+    found = document(
+        f"""<div class="nav"><p><a href="/home"><img src="h.png" alt="Home"></a></p></div><main><p>{PROSE}</p>
+        <p><a href="chart.html"><img src="c.png" alt="Chart of the bar"></a></p>
+        <ul><li><a href="search.html" aria-label="Search"><i></i></a></li></ul></main>"""
+    )
+    assert [(link.url, link.text, link.place) for link in found.links] == [
+        ("https://example.org/home", "Home", "navigation"),
+        ("https://example.org/guide/chart.html", "Chart of the bar", "content"),
+        ("https://example.org/guide/search.html", "Search", "content"),
+    ]
+
+
+def test_links_inside_inline_tags_belong_to_their_block():
+    nested = "<b><i>" * 50 + '<a href="deep.html">deep</a>' + "</i></b>" * 50
+    found = document(f'<p>{PROSE} {nested} and <code><a href="code.html">code</a></code></p>')
+    assert [(link.url.rpartition("/")[2], link.text) for link in found.links] == [
+        ("deep.html", "deep"),
+        ("code.html", "code"),
+    ]
+    assert found.text.endswith("deep and code")
+
+
+def test_spaces_of_other_widths_in_code_are_plain_ones():
+    found = document(f"<pre>if x:\n\t&nbsp;&emsp;go(1)&nbsp;\n</pre><p>{PROSE}</p>")
+    assert found.text.startswith("if x:\n      go(1)\n")
+    assert found.word_count == len(found.text.split())
+
+
+@pytest.mark.parametrize(
+    "style", ["left: -9999px", "position:absolute; top:-1000em", "text-indent:-999px", "margin-left : -5000px"]
+)
+def test_text_moved_out_of_sight_is_hidden(style):
+    found = document(f'<main><p>{PROSE}</p><p style="{style}">cheap pills</p><p style="left:-5px">shown</p></main>')
+    assert "pills" not in found.text + found.boilerplate
+    assert found.text.endswith("shown")
+    assert found.signals["hidden_text"] > 0
+
+
+@pytest.mark.parametrize(
+    "text", ["The page you are looking for does not exist.", "This file doesn’t exist", "Die Seite existiert nicht"]
+)
+def test_other_words_for_not_found(text):
+    assert document(f"<title>Oops</title><h1>{text}</h1><p>Go back.</p>").signals["soft_404"] >= 0.4
+    assert "soft_404" not in document(f"<title>Tides</title><h1>Tides</h1><p>{PROSE}</p>").signals
+
+
+def test_addresses_are_remembered_by_folder_without_mixing_pages():
+    markup = (
+        f'<p>{PROSE} <a href="?q=1">one</a> <a href="x">two</a> <a href="../x">three</a> <a href="/y?b=1">four</a></p>'
+    )
+    for url, folder in (("https://example.org/a/b/c.html", "a/b/"), ("https://example.org/a/d/c.html?z=1", "a/d/")):
+        found = [link.url.removeprefix("https://example.org/") for link in document(markup, url=url).links]
+        assert found == [f"{folder}c.html?q=1", f"{folder}x", "a/x", "y?b=1"]
+
+
+@pytest.mark.parametrize("text", ["3 May 2024", "May 3, 2024", "3. May 2024", "03 may 2024", "Sept 3 2024"])
+def test_dates_in_english_words(text):
+    found = document(f'<meta name="date" content="{text}"><p>{PROSE}</p>')
+    assert found.published == moment("2024-09-03" if text.startswith("Sept") else "2024-05-03")
+    assert found.date_source == "meta"
+
+
+@pytest.mark.parametrize("text", ["Mayhem 3 2024", "32 May 2024", "3 May 24", "31 June 2024"])
+def test_words_that_are_no_date(text):
+    assert document(f'<meta name="date" content="{text}"><p>{PROSE}</p>').published == 0.0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from periplus.addresses import canonical, try_canonical
-from periplus.documents import READERS, parse
+from periplus.documents import READERS, parse, simhash
 from periplus.documents.links import LinkSet
 from periplus.documents.text import clean, clean_lines, shorten
 from periplus.errors import ParseError
@@ -125,3 +126,42 @@ upward = st.from_regex(r"(\.\./){1,4}[a-z0-9_./?#%:\\ -]{0,12}", fullmatch=True)
 @given(upward, st.sampled_from(["https://e.example/", "https://e.example/a/b/c.html", "https://e.example/a/b/?q=../x"]))
 def test_steps_upwards_are_resolved_as_the_standard_says(href, base):
     assert LinkSet(base).address(href) == try_canonical(href, base)
+
+
+def slow_simhash(source):
+    """The fingerprint by its definition, a word and a bit at a time."""
+    mask = 2**64 - 1
+    folded = source.lower().encode("utf-8", "ignore")
+    found = re.findall(rb"[0-9a-zA-Z\x80-\xff]+", folded)
+    hashes = [sum(byte * pow(0x9E3779B97F4A7C15, at, 2**64) for at, byte in enumerate(word)) & mask for word in found]
+    if not hashes or len(folded) / len(hashes) > 24:
+        return None  # no words, or a script without spaces
+    width = min(3, len(hashes))
+    counts = [0] * 64
+    for start in range(len(hashes) - width + 1):
+        value = 0
+        for number in hashes[start : start + width]:
+            value = (value * 0xD6E8FEB86659FD93 + number) & mask
+        value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & mask
+        value ^= value >> 31
+        for bit in range(64):
+            counts[bit] += value >> bit & 1
+    shingles = len(hashes) - width + 1
+    return sum(1 << bit for bit in range(64) if 2 * counts[bit] > shingles)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text("ab É9.-\n", max_size=8), max_size=400).map(" ".join))
+def test_the_fingerprint_is_what_its_definition_says(source):
+    expected = slow_simhash(source)
+    if expected is not None:
+        assert simhash(source) & (2**64 - 1) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(markup)
+def test_the_words_of_a_text_are_counted_right(source):
+    found = parse(page(f"<pre>{source}</pre><p>{source}".encode("utf-8", "surrogatepass")))
+    if found.language not in ("zh", "ja", "th", "lo", "km", "my"):
+        assert found.word_count == len(found.text.split())

@@ -1,7 +1,7 @@
 """Dates as pages write them, to seconds since the epoch.
 
-ISO 8601 in its usual spellings, RFC 2822 as in HTTP and RSS, and a bare ``2024-05-01``. A time without a zone is read
-as UTC. What lies before the web or after tomorrow is no date of a page.
+ISO 8601 in its usual spellings, RFC 2822 as in HTTP and RSS, a bare ``2024-05-01``, and a day in English words. A time
+without a zone is read as UTC. What lies before the web or after tomorrow is no date of a page.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ _EARLIEST: Final = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 _DAY: Final = 86_400.0
 _MONTH: Final = re.compile(r"^(\d{4})-(\d{2})$")
 _LONGEST: Final = 64
+_WRITTEN: Final = re.compile(r"(?:(\d{1,2})\.? ([a-z]{3,9})\.?|([a-z]{3,9})\.? (\d{1,2})),? (\d{4})", re.IGNORECASE)
+_MONTHS: Final = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
 _ADDRESS: Final = 500  # characters of an address that are looked at
 _IN_ADDRESS: Final = re.compile(r"(?<!\d)((?:19|20)\d\d)([/-])([01]?\d)\2([0-3]?\d)(?!\d)")
 
@@ -35,7 +40,7 @@ def instant(text: str) -> float:
     text = text.strip()
     if not text or len(text) > _LONGEST:
         return 0.0
-    moment = _iso(text) or _mail(text)
+    moment = _iso(text) or _mail(text) or _written(text)
     if moment is None:
         return 0.0
     if moment.tzinfo is None:
@@ -71,4 +76,17 @@ def _mail(text: str) -> datetime | None:
     try:
         return parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _written(text: str) -> datetime | None:
+    """A day as ``3 May 2024`` or ``May 3, 2024``; a month may be cut short."""
+    found = _WRITTEN.fullmatch(text)
+    if found is None:
+        return None
+    name = (found[2] or found[3]).lower()
+    month = next((number for number, full in enumerate(_MONTHS, 1) if full.startswith(name)), 0)
+    try:
+        return datetime(int(found[5]), month, int(found[1] or found[4]), tzinfo=UTC)
+    except ValueError:
         return None

@@ -25,6 +25,8 @@ _UNSPACED: Final = frozenset({"zh", "ja", "th", "lo", "km", "my"})  # written wi
 _CHARS_A_WORD: Final = {"zh": 1.7, "ja": 2.3}  # … and this many characters to a word; others 4.5
 _NOT_FOUND: Final = re.compile(
     r"\b404\b|\bnot found\b|\b(?:page|file|document) (?:was |could |can )?(?:not|no longer) (?:be )?(?:found|exists?)"
+    r"|\b(?:page|file|document)(?: (?:that )?you(?: are|'re|’re) looking for)? (?:does(?: not|n't|n’t) exist|is gone)"
+    r"|seite existiert nicht"
     r"|seite (?:wurde )?nicht gefunden|page (?:introuvable|non trouv)|página (?:no encontrad|não encontrad)"
     r"|pagina (?:non trovat|niet gevonden)|страница не найдена|ページが見つかりません|页面不存在|找不到",
     re.IGNORECASE,

@@ -74,6 +74,8 @@ _ASIDE_WORDS: Final = _words(
 _CONTENT_WORDS: Final = _words(
     "content main article body post entry story text page wrapper container layout has no with"
 )
+# Text moved so far to the left or up that nobody sees it.
+_FAR_AWAY: Final = re.compile(r"(?:^|;)(?:left|top|text-indent|margin-left):-\d{3,}")
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -105,4 +107,4 @@ def opens_text(names: str) -> bool:
 def hides(style: str) -> bool:
     """Whether an inline style takes the element out of sight."""
     squeezed = style.replace(" ", "").lower()
-    return "display:none" in squeezed or "visibility:hidden" in squeezed
+    return "display:none" in squeezed or "visibility:hidden" in squeezed or _FAR_AWAY.search(squeezed) is not None
