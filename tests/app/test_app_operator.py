@@ -135,16 +135,16 @@ def test_what_an_operator_looks_at(collection, crawl):
 
 def test_up_waits_for_a_crawl_that_somebody_else_runs(collection, mock_web):  # noqa: F811
     """It neither fails nor loses its seeds."""
-    seed = mock_web.site("a.test", 5)[0]
+    pages = mock_web.site("a.test", 5)
     stopping = threading.Event()
     flags = collection.flags | {"crawl.workers": 1}
-    ours = threading.Thread(target=crawl_until, args=(stopping, str(collection.folder), flags, [seed]))
+    ours = threading.Thread(target=crawl_until, args=(stopping, str(collection.folder), flags, pages[:1]))
     with folder_lock(collection.folder / "crawl.lock", "crawling"):
         ours.start()
         threading.Event().wait(0.3)
         assert ours.is_alive()
         assert mock_web.requests() == []
-    wait_for(lambda: collection.status().pages == 5)
+    wait_for(lambda: collection.status().pages == len(pages))
     stopping.set()
     ours.join(60)
     assert not ours.is_alive()

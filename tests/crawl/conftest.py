@@ -8,6 +8,7 @@ import pytest
 
 from crawl.voyages import Voyage
 from periplus.storage import Database
+from support.polite_crawls import polite_crawls  # noqa: F401 (a fixture)
 from support.postgres import postgres_address  # noqa: F401 (a fixture)
 from web.fixtures import certificates, demo_web, mock_dns, mock_web, secure_web  # noqa: F401 (fixtures)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 SMALL_FILE, FILES_KEPT = 20_000, 512  # characters of a robots.txt that is kept parsed, and how many are
 LARGE_KEPT = 4  # larger ones that are: one may take a quarter of a second to parse, and 8 MB
+STEADY_ENOUGH = 0.003  # seconds by which two clocks may differ that were read one after the other
 BURSTS = (256, 64, 16)  # addresses of a host before others that wait get its place, a level
 
 
@@ -39,6 +41,7 @@ class ActiveHost:
         self.queue: deque[UrlRow] = deque(urls)
         self.rules: dict[str, Rules] = {}
         self.ready_at = row.ready_at
+        self.steady_ready = 0.0  # the same on a clock that nobody sets, once we have asked
         self.last_end = row.last_at
         self.delay = max(delay, row.delay)
         self.committed_delay = self.delay
@@ -57,6 +60,11 @@ class ActiveHost:
     @property
     def name(self) -> str:
         return self.row.name
+
+    def steady_wait(self) -> float:
+        """Seconds that are missing to the gap when the wall clock was set forward since the last request."""
+        left = self.steady_ready - time.monotonic()
+        return left if left > STEADY_ENOUGH else 0.0
 
     @property
     def burst(self) -> int:

@@ -28,7 +28,7 @@ URGENT_WAIT = 30.0  # a wait longer than this must survive a crash that comes so
 
 
 class Answer(NamedTuple):
-    """How a request ended. ``postponed`` when it was not sent, because the IP address is not free before that time."""
+    """How a request ended. ``postponed`` when it was not sent: host or IP address are not free before that time."""
 
     fetched: Fetched
     location: ArchiveLocation | None = None
@@ -64,7 +64,9 @@ class Requester:
             self._settle(host, fetched, None, rule)
             return Answer(fetched)
         now = time.time()
-        free_at = now if route.exempt else self._slots.ask(route.ip, host.key, now)
+        free_at = now + host.steady_wait()
+        if free_at == now and not route.exempt:
+            free_at = self._slots.ask(route.ip, host.key, now)
         if free_at > now:
             host.ready_at = max(host.ready_at, free_at)
             return Answer(Fetched(url, now, 0.0), postponed=free_at)
@@ -98,7 +100,7 @@ class Requester:
 
     def _settle(self, host: ActiveHost, fetched: Fetched, route: Route | None, rule: str) -> None:
         """Set the clock of the host after a request, and write the request down; no route: it was never sent."""
-        ended = time.time()
+        ended = max(time.time(), fetched.started + fetched.elapsed)  # the clock may have been set back meanwhile
         outcome = outcome_of(fetched)
         wait = wait_after(
             ended=ended,
@@ -113,6 +115,7 @@ class Requester:
             host.last_end = ended
             host.ip = route.ip
         host.ready_at, host.failures = wait.not_before, wait.failures
+        host.steady_ready = time.monotonic() + wait.not_before - ended
         host.reason = outcome if wait.failures else ""
         self._ledger.host(host, requests=int(route is not None), urgent=wait.not_before - ended > URGENT_WAIT)
         self._ledger.counters.answered(fetched.status)

@@ -1,0 +1,5 @@
+"""Crawls of these tests end with the audit of their journal."""
+
+from __future__ import annotations
+
+from support.polite_crawls import polite_crawls  # noqa: F401 (a fixture)
