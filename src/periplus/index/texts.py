@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from periplus.index.files import ArrayFile, ArrayFileWriter
 
 BLOCK_BYTES = 32_768
-LEVEL = 3
+LEVEL = 1  # 40 % less time than level 3 for 4 % more bytes
 MAX_BLOCK_BYTES = 1 << 30  # a damaged header must not ask for all memory
 KEPT_BYTES = 32_000_000  # of unpacked blocks, a segment: neighbours in address order are often shown together
 

@@ -308,40 +308,58 @@ def tokenize(
         before = at
         while place < end:
             byte = data[place]
-            if byte <= LAST_ASCII and classes[byte] & BREAK:
-                is_bound = False
+            may_begin = not is_bound and (byte == 35 or byte == 46 or byte == 64)  # a sign before a word
+            if byte <= LAST_ASCII and not classes[byte] & PLAIN and not may_begin:
+                is_bound = byte == 46 or byte == 38
                 place += 1
                 continue
-            # Nearly all words are ASCII letters and digits between spaces: these are taken here, without a call
-            # (numba counts references to every array at every call).
+            # Nearly all words are ASCII: these are looked up here, without a call (numba counts references to every
+            # array at every call).
             value = seed ^ np.uint64(who)
             stop = place
-            while stop < end and data[stop] <= LAST_ASCII and classes[data[stop]] & PLAIN:
+            is_whole = False
+            while True:
+                while stop < end and data[stop] <= LAST_ASCII and classes[data[stop]] & PLAIN:
+                    value = (value ^ np.uint64(data[stop])) * np.uint64(0x100000001B3)
+                    stop += 1
+                if stop == end or (data[stop] <= LAST_ASCII and classes[data[stop]] & BREAK != 0):
+                    is_whole = True
+                    break
+                if data[stop] == 44:
+                    is_whole = byte > 57  # after digits a comma may go on with the number
+                    break
+                if data[stop] != 46 and data[stop] != 38 and data[stop] != 39:
+                    break
+                if stop + 1 == end or (data[stop + 1] <= LAST_ASCII and not classes[data[stop + 1]] & PLAIN):
+                    is_whole = True
+                    break
+                if data[stop + 1] > LAST_ASCII:
+                    break
                 value = (value ^ np.uint64(data[stop])) * np.uint64(0x100000001B3)
                 stop += 1
-            is_whole = stop == end or (data[stop] <= LAST_ASCII and classes[data[stop]] & BREAK != 0)
-            if not is_whole and data[stop] == 44:
-                is_whole = byte > 57  # after digits a comma may go on with the number
-            elif not is_whole and data[stop] == 46:
-                is_whole = stop + 1 == end or (data[stop + 1] <= LAST_ASCII and classes[data[stop + 1]] & BREAK != 0)
-            if is_whole and stop > place:
+            if is_whole and stop > place and byte != 46:
                 value ^= value >> np.uint64(29)
                 value *= np.uint64(0x9E3779B97F4A7C15)
-                slot = slots[value & mask]
-                if slot >> np.uint64(32) == value >> np.uint64(32):
-                    number = np.int64(slot & np.uint64(0xFFFFFFFF)) - 1
-                    begin = start[number]
-                    size = stop - place
-                    is_known = start[number + 1] - begin == size and owner[number] == who and at < len(stream)
-                    if is_known:
-                        for byte_at in range(size):
-                            is_known &= pool[begin + byte_at] == data[place + byte_at]
-                    if is_known:
-                        stream[at] = number
-                        at += 1
-                        is_bound = True
-                        place = stop
-                        continue
+                size = stop - place
+                probe = value & mask
+                is_known = False
+                while slots[probe] != np.uint64(0) and at < len(stream):
+                    if slots[probe] >> np.uint64(32) == value >> np.uint64(32):
+                        number = np.int64(slots[probe] & np.uint64(0xFFFFFFFF)) - 1
+                        begin = start[number]
+                        if start[number + 1] - begin == size and owner[number] == who:
+                            is_known = True
+                            for byte_at in range(size):
+                                is_known &= pool[begin + byte_at] == data[place + byte_at]
+                            if is_known:
+                                break
+                    probe = (probe + np.uint64(1)) & mask
+                if is_known:
+                    stream[at] = number
+                    at += 1
+                    is_bound = True
+                    place = stop
+                    continue
             stop = word_end(data, place, end, classes, PLAIN, is_bound)
             if stop == place:
                 _, stop = decoded(data, place)
