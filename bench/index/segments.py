@@ -22,9 +22,10 @@ from bench.index.contenders import Periplus, _document
 
 FIRST_ANSWER = """
 import sys, time
+from pathlib import Path
 began = time.perf_counter()
 from periplus.index import Group, IndexQuery, IndexStore, analyze
-with IndexStore(sys.argv[1]).open() as snapshot:
+with IndexStore(Path(sys.argv[1])).open() as snapshot:
     groups = tuple(Group(forms=token.forms) for token in analyze(sys.argv[2], "en"))
     found = snapshot.top(IndexQuery(should=groups), 10)
     print(len(found.numbers), time.perf_counter() - began)
