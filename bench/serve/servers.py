@@ -98,10 +98,13 @@ def tantivy_app(folder: Path) -> Starlette:
 
 def main() -> None:
     kind, folder, core = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-    os.sched_setaffinity(0, {core})
-    app = periplus(folder, "--no-cache" not in sys.argv) if kind == "periplus" else tantivy_app(folder)
+    from periplus.app.warming import warm_kernels
     from periplus.web import WebServer
 
+    if kind == "periplus":
+        warm_kernels(lambda *_: None)  # as `periplus serve` does before it starts
+    os.sched_setaffinity(0, {core})
+    app = periplus(folder, "--no-cache" not in sys.argv) if kind == "periplus" else tantivy_app(folder)
     WebServer(app).run(lambda address: print(json.dumps({"address": address}), flush=True))
 
 
