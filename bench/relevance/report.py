@@ -141,4 +141,7 @@ anchors nor graph, index pages are not in the collection. Weights were learnt fr
 queries for pages of the other eight ({counts}). MRR@10:
 
 {table}
+
+`bm25f` knows no links but what they say: beside it the link prior and the features of order, nearness and place show.
+Equal scores of one profile keep the order of the first pass.
 """
