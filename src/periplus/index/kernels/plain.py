@@ -19,17 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import WINDOW, WINDOW_BITS
+from periplus.index.kernels.access import (
+    WINDOW,
+    WINDOW_BITS,
+)
 from periplus.index.kernels.bounds import (
     LEVELS,
-    add_group,
     add_prior,
     by_bound,
-    fill,
     most_promising,
-    raise_bound,
-    require_group,
-    set_bound,
     zero_bound,
 )
 from periplus.index.kernels.collector import (
@@ -46,9 +44,28 @@ from periplus.index.kernels.collector import (
     keep_sorted,
     make_room,
 )
-from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.direct import MERGED, SHORT, all_short, look_up_all, merge_all, shortest
-from periplus.index.kernels.lists_known import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
+from periplus.index.kernels.compiler import kernel
+from periplus.index.kernels.direct import (
+    MERGED,
+    SHORT,
+    all_short,
+    look_up_all,
+    merge_all,
+    shortest,
+)
+from periplus.index.kernels.lists_known import (
+    LIST_ROW,
+    STARTS,
+)
+from periplus.index.kernels.plain_steps import (
+    bound_windows,
+    fetch_first,
+    first_floor,
+    lacks_one,
+    largest_score,
+    locate,
+    open_window,
+)
 from periplus.index.kernels.tables import (
     ADMITTED,
     FIRST_NUMBER,
@@ -61,12 +78,14 @@ from periplus.index.kernels.tables import (
     at_i32,
     at_i64,
     at_u8,
-    at_u16,
     at_u32,
     prefetch,
     u8,
 )
-from periplus.index.kernels.types import I64, signature
+from periplus.index.kernels.types import (
+    I64,
+    signature,
+)
 from periplus.index.kernels.visit import (
     PROBE,
     add_best,
@@ -84,134 +103,6 @@ HEAD = 7
 FIRST_WINDOWS = 16  # visited before all others, to raise the floor early
 AHEAD = 8  # windows whose postings are fetched into the cache before they are needed
 QUERY = 2_560  # numbers of a query, at most
-
-
-@helper
-def _floor(segments: Any, weights: Any, lists_at: Any, rank: Any) -> Any:
-    """A score that so many documents of one segment reach as the rank stands for."""
-    floor = np.int64(0)
-    for item in range(len(weights)):
-        rows = at_i64(lists_at[item], segments * LIST_ROW)
-        for segment in range(segments):
-            floor = max(floor, ((rows[segment * LIST_ROW + BESTS] >> 8 * rank) & 255) * weights[item])
-    return floor
-
-
-@helper
-def _largest(starts: Any, weights: Any, prior_weight: Any) -> Any:
-    """No document can score more."""
-    total = prior_weight
-    for group in range(len(starts) - 1):
-        best = np.int64(0)
-        for item in range(starts[group], starts[group + 1]):
-            best = max(best, weights[item])
-        total += best
-    return 255 * total
-
-
-@helper
-def _locate(table: Any, segment: Any, rows: Any, made: Any, made_offsets: Any, made_maxima: Any, tables: Any) -> Any:
-    """Where the postings and window tables of a list are in a segment; a rare one gets a table of its own.
-
-    ``tables`` gets the first posting, and the addresses of where windows start, end, and their maxima (0: no list).
-    """
-    row = segment * LIST_ROW
-    low, size = rows[row + FIRST], rows[row + LENGTH]
-    tables[0] = low
-    tables[1] = rows[row + STARTS]
-    tables[2] = rows[row + STARTS] + 4
-    tables[3] = rows[row + MAXIMA]
-    if size == 0 or rows[row + STARTS] != 0:
-        return made
-    windows = table[segment * ROW + WINDOWS]
-    starts, ends = made_offsets[2 * made : 2 * made + windows], made_offsets[2 * made + windows : 2 * (made + windows)]
-    maxima = made_maxima[made : made + windows]
-    impact = at_u8(table[segment * ROW + IMPACT] + low, size)
-    fill(at_u16(rows[row + MAXIMA], size), impact, starts, ends, maxima)
-    tables[1] = starts.ctypes.data
-    tables[2] = ends.ctypes.data
-    tables[3] = maxima.ctypes.data
-    return made + windows
-
-
-@helper
-def _bound(starts: Any, weights: Any, tables: Any, every: Any, bound: Any, group_bound: Any) -> Any:
-    """Add up the windows of a segment."""
-    windows = len(bound)
-    begun = False
-    for group in range(len(starts) - 1):
-        lists = 0
-        for item in range(starts[group], starts[group + 1]):
-            if tables[4 * item + 3] == 0:
-                continue
-            maxima = at_u8(tables[4 * item + 3], windows)
-            if not begun and lists == 0:
-                set_bound(bound, maxima, np.int32(weights[item]))
-            elif not begun:
-                raise_bound(bound, maxima, np.int32(weights[item]))
-            elif lists == 0:
-                set_bound(group_bound, maxima, np.int32(weights[item]))
-            else:
-                raise_bound(group_bound, maxima, np.int32(weights[item]))
-            lists += 1
-        if every and lists == 0:
-            begun = False
-            break
-        if begun and every:
-            require_group(bound, group_bound)
-        elif begun and lists > 0:
-            add_group(bound, group_bound)
-        begun = begun or lists > 0
-    if not begun:
-        zero_bound(bound)
-
-
-@helper
-def _open(tables: Any, first: Any, last: Any, window: Any, low: Any, high: Any) -> Any:
-    """Where the postings of the lists [first, last) lie in a window; how many there are."""
-    size = np.int64(0)
-    for item in range(first, last):
-        low[item] = 0
-        high[item] = 0
-        maxima = tables[4 * item + 3]
-        if maxima != 0 and at_u8(maxima + window, 1)[0] > 0:
-            low[item] = tables[4 * item] + np.int64(at_u32(tables[4 * item + 1] + 4 * window, 1)[0])
-            high[item] = tables[4 * item] + np.int64(at_u32(tables[4 * item + 2] + 4 * window, 1)[0])
-            size += high[item] - low[item]
-    return size
-
-
-@helper
-def _fetch(table: Any, segments: Any, lists_at: Any) -> Any:
-    """Ask for the memory that comes first, all at once."""
-    for item in range(len(lists_at)):
-        for line in range(0, 8 * segments * LIST_ROW, 64):
-            prefetch(lists_at[item] + line)
-    for item in range(len(lists_at)):
-        rows = at_i64(lists_at[item], segments * LIST_ROW)
-        for segment in range(segments):
-            row = segment * LIST_ROW
-            if rows[row + LENGTH] == 0:
-                continue
-            prefetch(rows[row + MAXIMA])
-            prefetch(rows[row + MAXIMA] + 64)
-            if rows[row + STARTS] == 0:
-                prefetch(table[segment * ROW + IMPACT] + rows[row + FIRST])
-            else:
-                prefetch(rows[row + MAXIMA] + 128)
-                prefetch(rows[row + MAXIMA] + 192)
-
-
-@helper
-def _lacks_one(segments: Any, segment: Any, starts: Any, lists_at: Any) -> Any:
-    """Whether a group has no list in a segment."""
-    for group in range(len(starts) - 1):
-        size = np.int64(0)
-        for item in range(starts[group], starts[group + 1]):
-            size += at_i64(lists_at[item], segments * LIST_ROW)[segment * LIST_ROW + LENGTH]
-        if size == 0:
-            return True
-    return False
 
 
 @kernel(signature(I64, I64, I64, I64))
@@ -268,13 +159,13 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
     made_offsets, at = narrow[at : at + 2 * lists * windows], at + 2 * lists * windows
     small = at_u8(narrow.ctypes.data + 4 * at, 4 * (len(narrow) - at))
     found_place, made_maxima = small[:WINDOW], small[WINDOW:]
-    shift = bucket_shift(_largest(starts, weights, prior_weight))
+    shift = bucket_shift(largest_score(starts, weights, prior_weight))
     if not few:
         histogram[:] = 0
 
-    _fetch(table, segments, lists_at)
+    fetch_first(table, segments, lists_at)
     if query[4] >= 0:
-        state[FLOOR] = _floor(segments, weights, lists_at, query[4])
+        state[FLOOR] = first_floor(segments, weights, lists_at, query[4])
     required = np.int32(1) if every else np.int32(0)
 
     # Bounds of all windows of all segments; short lists are done with at once.
@@ -284,7 +175,7 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
         here = table[segment * ROW + WINDOWS]
         first_window[segment] = begin
         bound = every_bound[begin : begin + here]
-        done = every and _lacks_one(segments, segment, starts, lists_at)
+        done = every and lacks_one(segments, segment, starts, lists_at)
         if not done and every and lists == groups and shortest(lists_at, segments, segment, low) <= SHORT:
             row = segment * LIST_ROW
             if at_i64(lists_at[low[0]], segments * LIST_ROW)[row + STARTS] == 0:
@@ -336,8 +227,8 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
         for item in range(lists):
             rows = at_i64(lists_at[item], segments * LIST_ROW)
             own = tables[4 * (segment * lists + item) :]
-            made = _locate(table, segment, rows, made, made_offsets, made_maxima, own)
-        _bound(starts, weights, tables[4 * segment * lists :], every, bound, group_bound)
+            made = locate(table, segment, rows, made, made_offsets, made_maxima, own)
+        bound_windows(starts, weights, tables[4 * segment * lists :], every, bound, group_bound)
         if prior_weight > 0 and table[segment * ROW + PRIOR + 1] > 0:
             add_prior(bound, u8(table, segment, PRIOR_MAX), np.int32(prior_weight))
         segment_of[begin : begin + here] = segment
@@ -398,7 +289,7 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
                     if maxima != 0:
                         value = max(value, weights[item] * np.int64(at_u8(maxima + window, 1)[0]))
                 if every:
-                    rank = _open(own, starts[group], starts[group + 1], window, low, high)
+                    rank = open_window(own, starts[group], starts[group + 1], window, low, high)
                 if value == 0:
                     continue
                 group_value[group] = value
@@ -429,7 +320,7 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
             for at in range(begin, end):
                 rest -= group_value[order[at]]
                 if not every:
-                    _open(own, starts[order[at]], starts[order[at] + 1], window, low, high)
+                    open_window(own, starts[order[at]], starts[order[at] + 1], window, low, high)
             item = starts[order[begin]]
             if end == begin + 1 and starts[order[begin] + 1] == item + 1:
                 least = max(np.int64(1), -((rest - floor) // weights[item]))
@@ -475,7 +366,7 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
                 least = floor - rest
                 item, last = starts[group], starts[group + 1]
                 if not every:
-                    _open(own, item, last, window, low, high)
+                    open_window(own, item, last, window, low, high)
                 if last == item + 1 and found * PROBE < high[item] - low[item]:
                     weight = np.int32(weights[item])
                     found = probe(

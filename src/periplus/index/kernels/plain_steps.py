@@ -1,0 +1,163 @@
+"""Steps of a plain search, over the lists of all segments: a first floor, tables of windows, bounds, openings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.bounds import (
+    add_group,
+    fill,
+    raise_bound,
+    require_group,
+    set_bound,
+    zero_bound,
+)
+from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.lists_known import (
+    BESTS,
+    FIRST,
+    LENGTH,
+    LIST_ROW,
+    MAXIMA,
+    STARTS,
+)
+from periplus.index.kernels.tables import (
+    IMPACT,
+    ROW,
+    WINDOWS,
+    at_i64,
+    at_u8,
+    at_u16,
+    at_u32,
+    prefetch,
+)
+
+
+@helper
+def first_floor(segments: Any, weights: Any, lists_at: Any, rank: Any) -> Any:
+    """A score that so many documents of one segment reach as the rank stands for."""
+    floor = np.int64(0)
+    for item in range(len(weights)):
+        rows = at_i64(lists_at[item], segments * LIST_ROW)
+        for segment in range(segments):
+            floor = max(floor, ((rows[segment * LIST_ROW + BESTS] >> 8 * rank) & 255) * weights[item])
+    return floor
+
+
+@helper
+def largest_score(starts: Any, weights: Any, prior_weight: Any) -> Any:
+    """No document can score more."""
+    total = prior_weight
+    for group in range(len(starts) - 1):
+        best = np.int64(0)
+        for item in range(starts[group], starts[group + 1]):
+            best = max(best, weights[item])
+        total += best
+    return 255 * total
+
+
+@helper
+def locate(table: Any, segment: Any, rows: Any, made: Any, made_offsets: Any, made_maxima: Any, tables: Any) -> Any:
+    """Where the postings and window tables of a list are in a segment; a rare one gets a table of its own.
+
+    ``tables`` gets the first posting, and the addresses of where windows start, end, and their maxima (0: no list).
+    """
+    row = segment * LIST_ROW
+    low, size = rows[row + FIRST], rows[row + LENGTH]
+    tables[0] = low
+    tables[1] = rows[row + STARTS]
+    tables[2] = rows[row + STARTS] + 4
+    tables[3] = rows[row + MAXIMA]
+    if size == 0 or rows[row + STARTS] != 0:
+        return made
+    windows = table[segment * ROW + WINDOWS]
+    starts, ends = made_offsets[2 * made : 2 * made + windows], made_offsets[2 * made + windows : 2 * (made + windows)]
+    maxima = made_maxima[made : made + windows]
+    impact = at_u8(table[segment * ROW + IMPACT] + low, size)
+    fill(at_u16(rows[row + MAXIMA], size), impact, starts, ends, maxima)
+    tables[1] = starts.ctypes.data
+    tables[2] = ends.ctypes.data
+    tables[3] = maxima.ctypes.data
+    return made + windows
+
+
+@helper
+def bound_windows(starts: Any, weights: Any, tables: Any, every: Any, bound: Any, group_bound: Any) -> Any:
+    """Add up the windows of a segment."""
+    windows = len(bound)
+    begun = False
+    for group in range(len(starts) - 1):
+        lists = 0
+        for item in range(starts[group], starts[group + 1]):
+            if tables[4 * item + 3] == 0:
+                continue
+            maxima = at_u8(tables[4 * item + 3], windows)
+            if not begun and lists == 0:
+                set_bound(bound, maxima, np.int32(weights[item]))
+            elif not begun:
+                raise_bound(bound, maxima, np.int32(weights[item]))
+            elif lists == 0:
+                set_bound(group_bound, maxima, np.int32(weights[item]))
+            else:
+                raise_bound(group_bound, maxima, np.int32(weights[item]))
+            lists += 1
+        if every and lists == 0:
+            begun = False
+            break
+        if begun and every:
+            require_group(bound, group_bound)
+        elif begun and lists > 0:
+            add_group(bound, group_bound)
+        begun = begun or lists > 0
+    if not begun:
+        zero_bound(bound)
+
+
+@helper
+def open_window(tables: Any, first: Any, last: Any, window: Any, low: Any, high: Any) -> Any:
+    """Where the postings of the lists [first, last) lie in a window; how many there are."""
+    size = np.int64(0)
+    for item in range(first, last):
+        low[item] = 0
+        high[item] = 0
+        maxima = tables[4 * item + 3]
+        if maxima != 0 and at_u8(maxima + window, 1)[0] > 0:
+            low[item] = tables[4 * item] + np.int64(at_u32(tables[4 * item + 1] + 4 * window, 1)[0])
+            high[item] = tables[4 * item] + np.int64(at_u32(tables[4 * item + 2] + 4 * window, 1)[0])
+            size += high[item] - low[item]
+    return size
+
+
+@helper
+def fetch_first(table: Any, segments: Any, lists_at: Any) -> Any:
+    """Ask for the memory that comes first, all at once."""
+    for item in range(len(lists_at)):
+        for line in range(0, 8 * segments * LIST_ROW, 64):
+            prefetch(lists_at[item] + line)
+    for item in range(len(lists_at)):
+        rows = at_i64(lists_at[item], segments * LIST_ROW)
+        for segment in range(segments):
+            row = segment * LIST_ROW
+            if rows[row + LENGTH] == 0:
+                continue
+            prefetch(rows[row + MAXIMA])
+            prefetch(rows[row + MAXIMA] + 64)
+            if rows[row + STARTS] == 0:
+                prefetch(table[segment * ROW + IMPACT] + rows[row + FIRST])
+            else:
+                prefetch(rows[row + MAXIMA] + 128)
+                prefetch(rows[row + MAXIMA] + 192)
+
+
+@helper
+def lacks_one(segments: Any, segment: Any, starts: Any, lists_at: Any) -> Any:
+    """Whether a group has no list in a segment."""
+    for group in range(len(starts) - 1):
+        size = np.int64(0)
+        for item in range(starts[group], starts[group + 1]):
+            size += at_i64(lists_at[item], segments * LIST_ROW)[segment * LIST_ROW + LENGTH]
+        if size == 0:
+            return True
+    return False
