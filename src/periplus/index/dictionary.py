@@ -70,9 +70,10 @@ class Dictionary:
         return self.terms(number, number + 1)[0]
 
     def terms(self, low: int, high: int) -> list[bytes]:
-        """The terms with the numbers [low, high)."""
+        """The terms with the numbers [low, high), as far as there are so many."""
         from periplus.index.kernels.lookup import decode_terms, decoded_size
 
+        high = min(high, len(self))
         if high <= low:
             return []
         block, before = divmod(low, BLOCK)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS, find_place
+from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS
 from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.nearness import count_ordered, count_unordered
 from periplus.index.kernels.positions import decode, number, seek
@@ -52,8 +52,7 @@ HEAD = 8
 STATE = 4
 FIRST_WINDOWS = 16  # the most promising ones, visited before all others
 LARGEST = 255
-COMMON = WINDOW // 2  # postings in a window
-PROBE_FROM = 8  # times the candidates: longer lists are searched, shorter ones walked
+PROBE_FROM = 10  # times the candidates: longer lists are searched, shorter ones walked
 
 
 @helper
@@ -73,10 +72,24 @@ def _impact(counts: Any, lengths: Any, document: Any, norms: Any, only: Any) -> 
 
 
 @helper
+def _keep_one(block_base: Any, block_start: Any, data: Any, posting: Any, distance: Any, wanted: Any) -> Any:
+    """Whether the posting stands at ``distance`` from one start, without a branch that could be guessed wrong."""
+    origin, width, first, count = seek(block_base, block_start, data, posting)
+    position = -distance
+    kept = 0
+    for place in range(first, first + count):
+        position += number(data, origin, width, place)
+        kept |= position == wanted
+    return kept
+
+
+@helper
 def _keep_following(
     block_base: Any, block_start: Any, data: Any, posting: Any, distance: Any, found: Any, size: Any
 ) -> Any:
     """Keep the starts at whose ``distance`` the posting stands; both sides ascend."""
+    if size == 1:
+        return _keep_one(block_base, block_start, data, posting, distance, found[0])
     origin, width, first, count = seek(block_base, block_start, data, posting)
     kept = 0
     at = 0
@@ -96,22 +109,9 @@ def _keep_following(
 
 @helper
 def _count_phrase(
-    place: Any,
-    low: Any,
-    high: Any,
-    block_base: Any,
-    block_start: Any,
-    data: Any,
-    ordinals: Any,
-    order: Any,
-    met: Any,
-    document_place: Any,
-    found: Any,
+    block_base: Any, block_start: Any, data: Any, ordinals: Any, order: Any, document_place: Any, found: Any
 ) -> Any:
-    """Where all words stand side by side: starts in ``found``, how many of them.
-
-    The first ``met`` words are known to stand in the document; the others are looked up when those fit together.
-    """
+    """Where all words stand side by side: starts in ``found``, how many of them."""
     leader = order[0]
     size = decode(block_base, block_start, data, ordinals[leader * WINDOW + document_place], found)
     for at in range(size):
@@ -119,10 +119,6 @@ def _count_phrase(
     for turn in range(1, len(order)):
         word = order[turn]
         posting = ordinals[word * WINDOW + document_place]
-        if turn >= met:
-            posting = find_place(place, low[turn], high[turn], document_place)
-            if posting == high[turn] or place[posting] != document_place:
-                return 0
         size = _keep_following(block_base, block_start, data, posting, word, found, size)
         if size == 0:
             break
@@ -174,30 +170,42 @@ def _most_promising(bound: Any, chosen: Any) -> Any:
 
 
 @helper
-def _intersect(place: Any, low: Any, high: Any, candidates: Any, count: Any, ordinals: Any) -> Any:
-    """The candidates that stand in a list, which gets its ordinals by place; how many are left."""
+def _near_place(place: Any, low: Any, high: Any, wanted: Any) -> Any:
+    """The first posting of [low, high) that does not stand before ``wanted``, from where it should be on."""
+    at = low + ((np.int64(wanted) - np.int64(place[low])) * (high - low) >> WINDOW_BITS)
+    at = max(low, min(at, high - 1))
+    while at > low and place[at] > wanted:
+        at -= 1
+    while at < high and place[at] < wanted:
+        at += 1
+    return at
+
+
+@helper
+def _intersect(place: Any, low: Any, high: Any, candidates: Any, count: Any, ordinals: Any, begin: Any) -> Any:
+    """The candidates that stand in a list, whose postings go to ``ordinals`` by place; how many are left.
+
+    What other windows left there lies outside of [low, high), so nothing has to be cleared.
+    """
     kept = 0
     if high - low > PROBE_FROM * count:
         for at in range(count):
             wanted = candidates[at]
-            low = find_place(place, low, high, wanted)
+            low = _near_place(place, low, high, wanted)
             if low == high:
                 break
             if place[low] == wanted:
-                ordinals[wanted] = low
+                ordinals[begin + wanted] = low
                 candidates[kept] = wanted
                 kept += 1
         return kept
+    for posting in range(low, high):
+        ordinals[begin + place[posting]] = posting
     for at in range(count):
         wanted = candidates[at]
-        while low < high and place[low] < wanted:
-            low += 1
-        if low == high:
-            break
-        if place[low] == wanted:
-            ordinals[wanted] = low
-            candidates[kept] = wanted
-            kept += 1
+        posting = ordinals[begin + wanted]
+        candidates[kept] = wanted
+        kept += low <= posting < high
     return kept
 
 
@@ -269,9 +277,8 @@ def _in_segment(
         if prune:
             first = _most_promising(bound, chosen)
 
-    low, high = np.empty(words, np.int64), np.empty(words, np.int64)
     candidates = np.empty(WINDOW, np.uint8)
-    ordinals = np.empty(words * WINDOW, np.int64)
+    ordinals = np.full(words * WINDOW, np.int64(-1))
     counts = np.zeros(FIELD_COUNT, np.int64)
     found = np.empty((1 if is_exact else words) * (longest + 1), np.int64)
     heads = np.empty(2 * words, np.int64)
@@ -295,46 +302,34 @@ def _in_segment(
                 state[2] = 1
                 continue
 
-        # The parts of all lists in this window.
-        is_there = True
+        # Documents with all words; the first list has some here.
+        base = window << WINDOW_BITS
+        count = np.int64(0)
         for turn in range(words):
             word = order[turn]
             term = terms[word]
             if slot[term] < 0:
                 row = ~slot[term] * (windows + 1) + window
-                low[turn] = start[term] + window_start[row]
-                high[turn] = start[term] + window_start[row + 1]
+                low = start[term] + np.int64(window_start[row])
+                high = start[term] + np.int64(window_start[row + 1])
             else:
                 shift = start[term] - slot[term]
                 end = slot[term] + start[term + 1] - start[term]
                 at = cursor[word]
                 if turn > 0:
                     at = _first_not_before(rare_window, at, end, window)
-                low[turn] = at + shift
+                low = at + shift
                 while at < end and rare_window[at] == window:
                     at += 1
-                high[turn] = at + shift
+                high = at + shift
                 cursor[word] = at
-            if low[turn] == high[turn]:
-                is_there = False
-                if turn > 0:
-                    break
-        if not is_there:
-            continue
-
-        # Documents with all words.
-        base = window << WINDOW_BITS
-        count = high[0] - low[0]
-        for at in range(count):
-            candidates[at] = place[low[0] + at]
-            ordinals[order[0] * WINDOW + place[low[0] + at]] = low[0] + at
-        met = words
-        for turn in range(1, words):
-            if is_exact and turn > 1 and high[turn] - low[turn] > COMMON:
-                met = turn  # most documents have this word: it is looked for when the rarer ones fit together
-                break
-            begin = order[turn] * WINDOW
-            count = _intersect(place, low[turn], high[turn], candidates, count, ordinals[begin : begin + WINDOW])
+            if turn > 0:
+                count = _intersect(place, low, high, candidates, count, ordinals, word * WINDOW)
+            else:
+                count = high - low
+                for at in range(count):
+                    candidates[at] = place[low + at]
+                    ordinals[word * WINDOW + place[low + at]] = low + at
             if count == 0:
                 break
 
@@ -347,26 +342,14 @@ def _in_segment(
             if prune and (is_exact or ordered):
                 largest = np.int64(impact[ordinals[document_place]]) if not is_exact else np.int64(LARGEST)
                 if is_exact:
-                    for turn in range(met):
-                        largest = min(largest, np.int64(impact[ordinals[order[turn] * WINDOW + document_place]]))
+                    for word in range(words):
+                        largest = min(largest, np.int64(impact[ordinals[word * WINDOW + document_place]]))
                 floor = scores[0] if k > 0 and state[0] == k else np.int64(0)
                 if largest * weight + points < floor:
                     state[2] = 1
                     continue
             if is_exact:
-                size = _count_phrase(
-                    place,
-                    low,
-                    high,
-                    block_base,
-                    block_start,
-                    data,
-                    ordinals,
-                    order,
-                    met,
-                    document_place,
-                    found,
-                )
+                size = _count_phrase(block_base, block_start, data, ordinals, order, document_place, found)
             else:
                 for word in range(words):
                     heads[2 * word] = word * (longest + 1)

@@ -1,0 +1,52 @@
+"""What the lists of a Periplus index take, by kind of term: what the others index, too, and the forms beyond that.
+
+Tantivy, bm25s and PISA index one term a word, its stem. Beside each stem, or alone where a word has none (numbers,
+names with signs), Periplus keeps the word as written, the word without accents and the parts of names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLES = 8 + 8 + 4  # start, slot and best of a term
+
+
+def by_kind(folder: Path) -> dict[str, int]:
+    """Bytes of dictionary, postings and positions: of ``stems`` (and words without one), and of all ``other forms``."""
+    from periplus.index.segment import Segment
+
+    total = {"stems": 0, "other forms": 0}
+    for path in sorted((folder / "segments").iterdir()):
+        segment = Segment(path)
+        is_stem, sizes = _stems(segment), _sizes(segment)
+        total["stems"] += int(sizes[is_stem].sum())
+        total["other forms"] += int(sizes[~is_stem].sum())
+    return total
+
+
+def _stems(segment: Any) -> Any:
+    from periplus.index.analysis.forms import stem_term
+
+    terms = [term.decode("utf-8", "replace") for term in segment.dictionary.terms(0, len(segment.dictionary))]
+    return np.array([term.startswith("~") or not stem_term(term, "en") for term in terms])
+
+
+def _sizes(segment: Any) -> Any:
+    """Bytes of each term; a block of positions is shared out evenly by posting, the dictionary by term."""
+    postings, positions = segment.postings, segment.positions
+    frequency = np.diff(postings.start)
+    is_rare = postings.slot >= 0
+    windows = postings.windows
+    starts = positions.block_start.astype(np.int64) + np.repeat(positions.block_base, 256)[: len(positions.block_start)]
+    blocks = np.diff(np.append(starts, len(positions.data))) + 4.0
+    held = np.minimum(64, len(postings.place) - 64 * np.arange(len(blocks)))
+    upto = np.concatenate([[0.0], np.cumsum(np.repeat(blocks / held, held))])
+    sizes = upto[postings.start[1:]] - upto[postings.start[:-1]]
+    sizes += TABLES + (len(segment.dictionary.text) + 4 * len(segment.dictionary.offsets)) / len(frequency)
+    sizes += frequency * np.where(is_rare, 4, 2) + np.where(is_rare, 0, 5 * windows + 4)
+    return sizes
