@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,13 +22,16 @@ from periplus.crawl.places import UNLIMITED, Places, fill_pool
 from periplus.crawl.roster import register
 from periplus.crawl.rows import PARTITIONS, Bundle, Found, Rest
 from periplus.crawl.status import begin
+from periplus.demo import html
 from periplus.errors import LeaseLost, UsageError
+from web.faults import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from crawl.voyages import Voyage
+    from periplus.demo import Reply, Request
     from periplus.storage import Database
     from web.mock_web import MockWeb
 
@@ -174,6 +178,41 @@ def sites(web: MockWeb, hosts: int, pages: int) -> tuple[list[str], set[str]]:
     return [f"http://h{number}.test/" for number in range(hosts)], urls
 
 
+class Growing:
+    """Sites in which every page links to the next few, here and next door, until they are told to end.
+
+    A crawl of them lasts as long as its test needs, however quick or slow the machine.
+    """
+
+    AHEAD = 5
+
+    def __init__(self, web: MockWeb, hosts: int) -> None:
+        self.web = web
+        self.hosts = hosts
+        self.grows = True
+        for number in range(hosts):
+            web.robots(f"h{number}.test")
+            web.host(f"h{number}.test", partial(self._page, number))
+
+    @property
+    def seeds(self) -> list[str]:
+        return [f"http://h{number}.test/0" for number in range(self.hosts)]
+
+    @property
+    def asked(self) -> Counter[str]:
+        return Counter(record.url for record in self.web.requests() if not record.url.endswith("robots.txt"))
+
+    def end(self) -> None:
+        self.grows = False
+
+    def _page(self, number: int, request: Request) -> Reply:
+        page = int(request.target.strip("/"))
+        here = [f"/{page + step}" for step in range(1, self.AHEAD)] if self.grows else []
+        there = f"http://h{(number + 1) % self.hosts}.test/{page}"
+        links = "".join(f'<a href="{link}">{link}</a> ' for link in (*here, there))
+        return html(f"<title>{number} {page}</title><p>{links}")
+
+
 def test_two_workers_crawl_what_one_would(voyage_anywhere: Voyage, mock_web: MockWeb) -> None:
     voyage = voyage_anywhere
     seeds, pages = sites(mock_web, 12, 8)
@@ -213,15 +252,15 @@ class Running:
         self.thread = threading.Thread(target=lambda: self.results.append(self.crawler.run(seeds, seconds=90)))
         self.thread.start()
 
-    def child(self, timeout: float = 60) -> int:
-        """The process of a worker that has fetched something and is not the first."""
+    def child(self, place: int = 2, timeout: float = 60) -> int:
+        """The process of the worker that came as number ``place`` or later, once it has fetched something."""
         limit = time.monotonic() + timeout
         while time.monotonic() < limit:
-            for one in workers(self.voyage.database)[1:]:
+            for one in workers(self.voyage.database)[place - 1 :]:
                 if one.pages and one.state == "running":
                     return int(one.address.rpartition(":")[2])
             time.sleep(0.02)
-        raise AssertionError("no second worker came to life")
+        raise AssertionError(f"no worker {place} came to life")
 
     def join(self) -> None:
         self.thread.join(90)
@@ -230,16 +269,17 @@ class Running:
 
 
 def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(voyage: Voyage, mock_web: MockWeb) -> None:
-    seeds, pages = sites(mock_web, 10, 30)
+    web = Growing(mock_web, 10)
     mock_web.robots("h0.test", "User-agent: *\nCrawl-delay: 0.06")
-    crawl = Running(voyage, mock_web, seeds, workers=2)
+    crawl = Running(voyage, mock_web, web.seeds, workers=2)
     os.kill(crawl.child(), signal.SIGKILL)
+    crawl.child(3)
+    web.end()
     crawl.join()
-    assert voyage.fetched() == pages
-    assert set(voyage.documents()) == pages
+    assert voyage.fetched() == set(web.asked)
+    assert set(voyage.documents()) == set(web.asked)
     assert len(workers(voyage.database)) == 3
-    asked = Counter(record.url for record in mock_web.requests() if not record.url.endswith("robots.txt"))
-    assert len([url for url, count in asked.items() if count > 1]) <= len(seeds)  # what was under way
+    assert len([url for url, count in web.asked.items() if count > 1]) <= web.hosts  # what was under way
     archived = Counter(
         exchange.url
         for path in (voyage.folder / "archive").glob("*.warc.gz")
@@ -251,31 +291,32 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(voyage: Voyage,
 
 
 def test_workers_come_and_go_on_command(voyage: Voyage, mock_web: MockWeb) -> None:
-    seeds, pages = sites(mock_web, 8, 40)
-    crawl = Running(voyage, mock_web, seeds, workers=1)
+    web = Growing(mock_web, 8)
+    crawl = Running(voyage, mock_web, web.seeds, workers=1)
     mock_web.log.wait_for(20, timeout=30)
     send_command(voyage.database, "workers 2")
     crawl.child()
     send_command(voyage.database, "workers 1")
+    web.end()
     crawl.join()
-    assert voyage.fetched() == pages
+    assert voyage.fetched() == set(web.asked)
     first, second = workers(voyage.database)
-    assert first.pages + second.pages == len(pages)
+    assert first.pages + second.pages == len(web.asked)
 
 
 def test_stop_reaches_all_workers(voyage: Voyage, mock_web: MockWeb) -> None:
-    seeds, pages = sites(mock_web, 8, 60)
-    crawl = Running(voyage, mock_web, seeds, workers=2)
+    web = Growing(mock_web, 8)
+    crawl = Running(voyage, mock_web, web.seeds, workers=2)
     crawl.child()
     crawl.crawler.stop()
     crawl.join()
-    assert voyage.fetched() < pages
+    assert voyage.rows("SELECT COUNT(*) FROM urls WHERE state = 0") > [(0,)]
     assert voyage.rows("SELECT COUNT(*) FROM hosts WHERE active > 0") == [(0,)]
     assert set(voyage.documents()) == voyage.fetched()
+    web.end()
     voyage.run(mock_web, workers=1, seconds=60)
-    assert voyage.fetched() == pages
-    asked = Counter(record.url for record in mock_web.requests() if not record.url.endswith("robots.txt"))
-    assert max(asked.values()) == 1
+    assert voyage.fetched() == set(web.asked)
+    assert max(web.asked.values()) == 1
 
 
 def test_workers_left_to_us_come_only_when_there_is_work(voyage: Voyage, mock_web: MockWeb) -> None:
@@ -290,8 +331,8 @@ def told(voyage: Voyage) -> list[str]:
 
 
 def test_a_worker_is_restarted_by_number(voyage: Voyage, mock_web: MockWeb) -> None:
-    seeds, pages = sites(mock_web, 10, 60)
-    crawl = Running(voyage, mock_web, seeds, workers=2)
+    web = Growing(mock_web, 10)
+    crawl = Running(voyage, mock_web, web.seeds, workers=2)
     crawl.child()
     first, second = (one.number for one in workers(voyage.database))
     with pytest.raises(UsageError, match="leads the crawl"):
@@ -299,40 +340,51 @@ def test_a_worker_is_restarted_by_number(voyage: Voyage, mock_web: MockWeb) -> N
     with pytest.raises(UsageError, match="no worker 99 at work"):
         send_command(voyage.database, "restart 99")
     send_command(voyage.database, f"restart {second}")
+    crawl.child(3)
+    web.end()
     crawl.join()
-    assert voyage.fetched() == pages
+    assert voyage.fetched() == set(web.asked)
     assert [one.state for one in workers(voyage.database)] == ["ended"] * 3
     events = told(voyage)
     assert events.index(f"worker {second} has left") < events.index(f"worker {second + 1} joins")
     assert events[0].endswith("begins")
     assert "done" in events[-1]
-    asked = Counter(record.url for record in mock_web.requests() if not record.url.endswith("robots.txt"))
-    assert max(asked.values()) == 1
+    assert max(web.asked.values()) == 1
 
 
 def test_a_worker_that_lost_its_leases_is_replaced(voyage: Voyage, mock_web: MockWeb) -> None:
-    seeds, pages = sites(mock_web, 10, 40)
-    crawl = Running(voyage, mock_web, seeds, workers=2)
+    web = Growing(mock_web, 10)
+    crawl = Running(voyage, mock_web, web.seeds, workers=2)
     crawl.child()
     second = workers(voyage.database)[1].number
     with voyage.database.write() as tx:
         free_of(tx, f"worker {second}")
+    crawl.child(3)
+    web.end()
     crawl.join()
-    assert voyage.fetched() == pages
-    assert set(voyage.documents()) == pages
+    assert voyage.fetched() == set(web.asked)
+    assert set(voyage.documents()) == set(web.asked)
     assert f"worker {second} is lost: its leases went to others" in told(voyage)
 
 
 def test_pause_and_resume_are_told(voyage: Voyage, mock_web: MockWeb) -> None:
-    seeds, pages = sites(mock_web, 2, 20)
-    crawl = Running(voyage, mock_web, seeds, workers=1)
+    seeds, pages = sites(mock_web, 2, 4)
+    gate = Gate()  # the crawl cannot end before both orders were seen
+    held = "http://held.test/"
+    mock_web.at(held, gate)
+    crawl = Running(voyage, mock_web, [*seeds, held], workers=1, timeout=60.0)
     mock_web.log.wait_for(6, timeout=30)
-    for command in ("pause", "resume"):
+    for command, state in (("pause", "paused"), ("resume", "running")):
         send_command(voyage.database, command)
-        wait_until(lambda: status(voyage.database).state == ("paused" if command == "pause" else "running"))  # noqa: B023
+        wait_until(partial(is_in_state, voyage, state))
+    gate.open()
     crawl.join()
-    assert voyage.fetched() == pages
+    assert voyage.fetched() == {*pages, held}
     assert [text.split()[-1] for text in told(voyage)[1:3]] == ["pauses", "on"]
+
+
+def is_in_state(voyage: Voyage, state: str) -> bool:
+    return status(voyage.database).state == state
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
