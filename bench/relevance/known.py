@@ -85,20 +85,17 @@ def _identifier(url: str) -> str:
 
 def build(web: Path, cache: Path = sets.CACHE) -> tuple[Collection, list[KnownItem]]:
     """The collection without what gave the queries away, and the queries."""
-    folder = cache / "known"
     rows = _documents(web, cache)
     items, given = _items([document for document, _ in rows], [edge for _, edges in rows for edge in edges])
-    if not (folder / "index" / "manifest.json").exists():
-        with Collection(folder) as fresh:
-            log = BatchLog(fresh.create().files, fresh.database)
-            kept = [
-                _without(document, edges, given) for document, edges in rows if not _INDEX_PAGE.search(document.url)
-            ]
-            for first in range(0, len(kept), 1_000):
-                log.append(kept[first : first + 1_000])
-            fresh.rank()
-            fresh.index()
-    return Collection.existing(folder), items
+
+    def fill(fresh: Collection) -> None:
+        log = BatchLog(fresh.create().files, fresh.database)
+        pages = [_without(document, edges, given) for document, edges in rows if not _INDEX_PAGE.search(document.url)]
+        for first in range(0, len(pages), 1_000):
+            log.append(pages[first : first + 1_000])
+        fresh.rank()
+
+    return sets.kept(cache / "known", fill), items
 
 
 def _without(document: Document, edges: list[Edge], given: set[tuple[str, str]]) -> Document:
