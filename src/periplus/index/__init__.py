@@ -1,7 +1,7 @@
 """The index: analysis, segments, generations, and exact top-k search over them."""
 
 from periplus.index.analysis import Token, analysis_steps, analyze
-from periplus.index.kernels import is_warm, warm
+from periplus.index.kernels import cold, is_warm, warm, warm_one
 from periplus.index.manifest import Manifest
 from periplus.index.query import FIELDS, Filters, Group, IndexQuery, TermForm
 from periplus.index.snapshot import Snapshot, TopHits
@@ -22,6 +22,8 @@ __all__ = [
     "TopHits",
     "analysis_steps",
     "analyze",
+    "cold",
     "is_warm",
     "warm",
+    "warm_one",
 ]

@@ -30,6 +30,9 @@ MODULES = (
     "words",
 )
 
+# Begun first, so that two processes end together; the others take a second or two each.
+LONGEST = ("plain_top", "top", "top_phrase", "tokenize", "phrase_list")
+
 
 def warm(progress: Callable[[int, int, str], None] | None = None) -> int:
     """Compile every kernel, or load it from the cache; ``progress`` gets (done, total, name). Returns how many."""
@@ -46,6 +49,24 @@ def warm(progress: Callable[[int, int, str], None] | None = None) -> int:
 def is_warm() -> bool:
     """Whether every kernel is in the cache, so that no query has to wait for a compiler."""
     return all(kernel.cached for kernel in _all())
+
+
+def cold() -> list[str]:
+    """Names of the kernels to compile into the cache, the longest first; none where nothing can be kept."""
+    from periplus.index.kernels.compiler import cache_folder
+
+    if cache_folder() is None:
+        return []
+    names = [kernel.name for kernel in _all() if not kernel.cached]
+    return sorted(names, key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))
+
+
+def warm_one(name: str) -> str:
+    """Compile the kernel of that name into the cache; for a process among several."""
+    for kernel in _all():
+        if kernel.name == name:
+            kernel.compile()
+    return name
 
 
 def _all() -> list[Kernel]:

@@ -70,7 +70,7 @@ class Kernel:
         folder = cache_folder()
         if folder is None:
             return numba.njit(self._signature, nogil=True)(self._function)
-        with _exclusive(folder), _cache_in(folder):
+        with _exclusive(folder, self.name), _cache_in(folder):
             return numba.njit(self._signature, nogil=True, cache=True)(self._function)
 
 
@@ -125,9 +125,9 @@ def _fingerprint() -> str:
 
 
 @contextmanager
-def _exclusive(folder: Path) -> Iterator[None]:
-    """One process compiles; others wait and then load what it wrote."""
-    with (folder / "lock").open("w") as lock:
+def _exclusive(folder: Path, name: str) -> Iterator[None]:
+    """One process compiles a kernel; others wait and then load what it wrote."""
+    with (folder / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
