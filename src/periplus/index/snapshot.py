@@ -26,6 +26,7 @@ from periplus.index.query import FIELDS, Filters, IndexQuery
 from periplus.index.tables import ADMITTED, MADE, Table
 from periplus.index.view import NUMBER_BITS, Best
 from periplus.index.weights import UNIT, fixed, idf
+from periplus.index.wordlist import frequent_words
 from periplus.records import Total
 
 if TYPE_CHECKING:
@@ -230,6 +231,10 @@ class Snapshot:
         best = np.argsort(-frequencies, kind="stable")
         terms = (dictionary.term(low + int(place)).decode() for place in best[: 2 * limit])
         return [term for term in terms if not term.startswith(STEM_MARK)][:limit]
+
+    def words(self, limit: int) -> list[tuple[str, int]]:
+        """The most frequent words of all, as ``prefix("", limit)`` gives them; quick also for very many."""
+        return frequent_words(self._views, limit)
 
     def known(self, term: str) -> KnownTerm:
         """What this generation knows of a term, in all segments."""

@@ -179,7 +179,7 @@ class Speller:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._dictionary = Dictionary(snapshot.prefix("", MAX_WORDS), snapshot.live)
+        self._dictionary = Dictionary(snapshot.words(MAX_WORDS), snapshot.live)
 
     def corrections(self, reading: Reading, found: int) -> tuple[str, ...]:
         """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results."""
