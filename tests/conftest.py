@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,3 +64,10 @@ def _stay_on_loopback() -> Iterator[None]:
     yield
     if _foreign:
         pytest.fail(f"tried to reach {_foreign}, outside loopback")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A parallel run keeps one test of each name, so a second of the same name would be left out in silence."""
+    names = Counter(item.nodeid for item in items)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise pytest.UsageError(f"several tests have the same name: {', '.join(twice)}")
