@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.documents import content_hash, distance, simhash
+from periplus.documents import content_hash, distance, language_model, simhash
 from periplus.documents.language import detect
 
 TEXTS = {
@@ -45,6 +46,34 @@ def test_short_texts_have_no_language(text):
 @given(st.text())
 def test_any_text_has_a_language_or_none(text):
     assert len(detect(text)) <= 3
+
+
+# The model of the second opinion
+
+
+def test_a_model_kept_unpacked_answers_as_the_packed_one_and_is_made_again_when_damaged(tmp_path, monkeypatch):
+    monkeypatch.setenv("PERIPLUS_CACHE", str(tmp_path))
+    packed = language_model.load()
+    monkeypatch.setattr(language_model, "_unpacked", lambda: packed)
+    mapped = language_model.load()
+    assert mapped is not packed
+    texts = [*TEXTS.values(), "", "x", "ÄÖÜ", "lorem ipsum dolor sit amet", "\ud800"]
+    assert [mapped.rank(text) for text in texts] == [packed.rank(text) for text in texts]
+
+    (damaged,) = tmp_path.rglob("moves.npy")
+    damaged.write_bytes(damaged.read_bytes()[:1000])
+    assert language_model.load() is packed
+    assert language_model.load().rank(TEXTS["pl"]) == packed.rank(TEXTS["pl"])
+    assert len(list((tmp_path / "language").iterdir())) == 1
+
+
+def test_without_a_place_to_keep_it_the_model_is_unpacked(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("PERIPLUS_CACHE", str(tmp_path / "file" / "below"))
+    names = ("nb_ptc", "nb_pc", "nb_classes", "tk_nextmove", "tk_row", "tk_output")
+    small = SimpleNamespace(**dict.fromkeys(names, [0]))
+    monkeypatch.setattr(language_model, "_unpacked", lambda: small)
+    assert language_model.load() is small
 
 
 # Fingerprints

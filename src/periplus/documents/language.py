@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import pycld2
 
+from periplus.documents import language_model
+
 _SAMPLE: Final = 2000  # characters that are looked at …
 _QUICK: Final = 800  # … unless so many leave no doubt
 _PURE: Final = 95  # percent of a quick sample that must be in one language
@@ -32,7 +34,7 @@ _CODES: Final = {
 }
 _SINGLE_SCRIPT: Final = frozenset({"ja", "ko", "th", "el", "he", "ka", "hy", "km", "lo", "my", "ta", "te", "zh"})
 
-_second: list[Any] = []  # the loaded py3langid identifier, once it was needed
+_second: list[Any] = []  # py3langid's identifier, once it was needed
 
 
 def detect(text: str, hint: str = "") -> str:
@@ -79,9 +81,7 @@ def _first_opinion(sample: str, hint: str) -> tuple[str, bool, int]:
 
 def _second_opinion(sample: str) -> tuple[str, float]:
     if not _second:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-        _second.append(LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True))
+        _second.append(language_model.load())
     code, confidence = _second[0].classify(sample)
     return _normal(code), float(confidence)
 
