@@ -71,7 +71,7 @@ def test_without_a_place_to_keep_it_the_model_is_unpacked(tmp_path, monkeypatch)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("PERIPLUS_CACHE", str(tmp_path / "file" / "below"))
     names = ("nb_ptc", "nb_pc", "nb_classes", "tk_nextmove", "tk_row", "tk_output")
-    small = SimpleNamespace(**dict.fromkeys(names, [0]))
+    small = SimpleNamespace(**{name: [0] for name in names})
     monkeypatch.setattr(language_model, "_unpacked", lambda: small)
     assert language_model.load() is small
 

@@ -66,10 +66,9 @@ def _mapped(folder: Path) -> Any:
     from py3langid.langid import LanguageIdentifier
 
     table, prior, classes, moves, rows, outputs = (_array(folder / f"{name}.npy") for name in _NAMES)
-    # memoryviews give plain integers, which the identifier's loop over bytes needs
     return LanguageIdentifier(
-        table, prior, classes.tolist(), memoryview(moves), memoryview(outputs), norm_probs=True, tk_row=memoryview(rows)
-    )
+        table, prior, classes.tolist(), moves.data, outputs.data, norm_probs=True, tk_row=rows.data
+    )  # the identifier's loop over bytes needs plain integers, which memoryviews give
 
 
 def _array(path: Path) -> NDArray[Any]:
