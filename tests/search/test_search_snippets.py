@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from snippet_oracle import oracle
 
 from periplus.index import StoredDocument
 from periplus.records import Heading
@@ -185,3 +186,23 @@ def test_shortened_keeps_combining_marks_with_their_letter():
 
 def test_folded():
     assert folded("  Café\tÉLAN ") == "cafe elan"
+
+
+WORDS = ("tide", "Tides", "TABLE", "the", "of", "harbour", "co-tidal", "x", "lorem", "a.b", "wasser", "Moon", "tidal")
+SIGNS = (" ", " ", " ", " ", ". ", ".\n", "\n", "! ", ", ", "; ", " (", ") ", "...", " … ", ". b", "/")
+
+
+@settings(max_examples=300)
+@given(
+    pieces=st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SIGNS)), max_size=150),
+    query=st.sampled_from(["tide", "tide tables", "the tide of moon", "harbour moon tables", "of the", "x a.b"]),
+    weights=st.lists(st.sampled_from([0.5, 1.0, 2.25]), min_size=4, max_size=4),
+)
+def test_the_kernel_shows_what_the_obvious_way_shows(pieces, query, weights):
+    text = "".join(part for piece in pieces for part in piece)
+    words = plan(read(query)).words
+    asked = wanted(words, weights[: len(words)])
+    expected = oracle(text, asked, "en")
+    if expected is not None:
+        result = snippet(stored(text), asked)
+        assert (result.text, result.highlights) == expected

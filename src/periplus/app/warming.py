@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FEW = 4  # kernels that are compiled sooner than another process has started
-
 
 def warm_kernels(progress: Callable[[int, int, str], None]) -> int:
-    """Compile what is not cached yet, on all cores; ``progress`` gets (done, total, name). Returns how many."""
-    from periplus.index import cold, warm
+    """Compile what is not cached yet; ``progress`` gets (done, total, name). Returns how many kernels there are."""
+    from periplus.index import warm
 
     _gather()
-    todo = cold()
-    cores = len(os.sched_getaffinity(0))
-    if len(todo) > FEW and cores > 1:
-        compile_apart(todo, cores, progress)
-    return warm(progress)  # loads what is there, and compiles where nothing can be kept
+    return warm(progress)
 
 
 def kernels_are_warm() -> bool:
@@ -33,26 +24,12 @@ def kernels_are_warm() -> bool:
     return is_warm()
 
 
-def compile_apart(names: list[str], processes: int, progress: Callable[[int, int, str], None]) -> None:
-    """numba compiles under the interpreter's lock, so processes it is; the results meet in the cache folder."""
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(processes, len(names)), spawn, initializer=_gather) as pool:
-        progress(0, len(names), names[0])
-        for done, future in enumerate(as_completed([pool.submit(_compile_one, name) for name in names]), start=1):
-            progress(done, len(names), future.result())
-
-
-def _compile_one(name: str) -> str:
-    from periplus.index import warm_one
-
-    return warm_one(name)
-
-
 def _gather() -> None:
     """A kernel joins the list when its module is imported."""
     import periplus.graph.kernels
     import periplus.ranking.kernels
     import periplus.search.kernels.completing
     import periplus.search.kernels.folding
+    import periplus.search.kernels.sentences
     import periplus.search.kernels.texts
     import periplus.search.kernels.words  # noqa: F401

@@ -1,7 +1,7 @@
 """Where words of a query stand in a text, without analysing all of it.
 
 The letters that all forms of a word begin with are looked for by a kernel, in all texts of a page of results at once;
-only what follows such a beginning is analysed, and every stretch only once a query.
+only what follows such a beginning is analysed, and every spelling only once.
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
 from periplus.index.analysis import STEM_MARK, analyze
+from periplus.index.analysis.forms import stem_term
+from periplus.index.analysis.stemming import base_language
 from periplus.index.analysis.words import has_unspaced
 from periplus.index.query import STRONG_SHARE
+from periplus.search.vocabulary import is_stop_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,9 +36,16 @@ _PLAIN = re.compile(r"[\x00-\x7f]*")
 
 LetterArray = np.ndarray[Any, np.dtype[np.uint32]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+_NOTHING = np.zeros(0, np.int64)
 
 
-Hit = tuple[int, int, int]  # start, end, word of the query
+class Hit(NamedTuple):
+    start: int
+    end: int
+    word: int  # of the query
+    is_stop: bool  # a stop word of the text's language
 
 
 class Beginning(Struct, frozen=True):
@@ -47,10 +57,9 @@ class Wanted(Struct, frozen=True):
     """The words of a query as a text is searched for them: each word's terms, its weight, and how it begins."""
 
     terms: dict[str, int]  # term -> word
-    weights: tuple[float, ...]
+    weights: FloatArray
     beginnings: tuple[Beginning, ...]
     letters: tuple[LetterArray, IntArray, IntArray]  # the beginnings as kernels take them
-    known: dict[tuple[str, str], tuple[Hit, ...]]  # language and stretch -> hits in it, while the query is answered
 
 
 def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
@@ -62,10 +71,11 @@ def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
             terms.setdefault(term, place)
         for letters in map(lowered, _beginnings(word, strong)):
             beginnings.setdefault(letters, Beginning(letters, not has_unspaced(letters)))
-    return Wanted(terms, tuple(weights), tuple(beginnings.values()), _as_arrays(list(beginnings.values())), {})
+    several = tuple(beginnings.values())
+    return Wanted(terms, np.array(weights, np.float64), several, _as_arrays(several))
 
 
-def _as_arrays(beginnings: list[Beginning]) -> tuple[LetterArray, IntArray, IntArray]:
+def _as_arrays(beginnings: Sequence[Beginning]) -> tuple[LetterArray, IntArray, IntArray]:
     points = "".join(beginning.letters for beginning in beginnings).encode("utf-32-le", "surrogatepass")
     ends = np.cumsum([len(beginning.letters) for beginning in beginnings], dtype=np.int64)
     opens = np.array([beginning.opens_word for beginning in beginnings], np.int64)
@@ -123,59 +133,88 @@ def _bare_table() -> LetterArray:
 
 
 class Texts:
-    """Some texts as code points, with the words of a query found in them."""
+    """Some texts as code points, with the places where words of a query stand."""
 
     def __init__(self, texts: Sequence[str], languages: Sequence[str], query: Wanted) -> None:
-        self.texts = texts
-        joined = "\n".join(texts)
-        self.points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-        self.ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64) - 1
-        self.starts = [0, *(self.ends[:-1] + 1).tolist()]
-        self.hits = self._found(languages, query)
+        self.joined = "\n".join(texts)
+        self.points = np.frombuffer(self.joined.encode("utf-32-le", "surrogatepass"), np.uint32)
+        self.ends = np.array(list(accumulate(len(text) + 1 for text in texts)), np.int64) - 1
+        self.places = _NOTHING  # four numbers each: text, place, end of the stretch, its spelling
+        self.found: list[int] = []  # the hits of every spelling: start, end, word, whether it is a stop word
+        self.found_ends: list[int] = []
+        self.most = 0  # hits in one spelling
+        if query.beginnings:
+            self._look(languages, query)
 
-    def _found(self, languages: Sequence[str], query: Wanted) -> list[list[Hit]]:
-        """Of each text, by place in that text."""
-        from periplus.search.kernels.texts import beginnings
+    def _look(self, languages: Sequence[str], query: Wanted) -> None:
+        from periplus.search.kernels.texts import PLACE, SPELLING, beginnings
 
-        found: list[dict[int, Hit]] = [{} for _ in self.texts]
-        if not query.beginnings:
-            return [[] for _ in self.texts]
-        out = np.empty(3 * MAX_PLACES * len(query.beginnings) * len(self.texts), np.int64)
-        count = beginnings(self.points, self.ends, _bare_table(), *query.letters, MAX_PLACES, out)
-        rows = out[: 3 * count].tolist()
-        known, texts, starts = query.known, self.texts, self.starts
-        for i in range(0, 3 * count, 3):  # some sixty times a page: no more than is needed
-            place = rows[i]
-            at = rows[i + 1] - starts[place]
-            stretch = texts[place][at : rows[i + 2] - starts[place]]
-            inside = known.get((languages[place], stretch))
-            if inside is None:
-                inside = _in_stretch(stretch, query, languages[place])
-            for start, end, word in inside:
-                if at + start not in found[place]:
-                    found[place][at + start] = (at + start, at + end, word)
-        return [_by_place(one) for one in found]
+        room = MAX_PLACES * len(query.beginnings) * len(languages)
+        places, spellings = np.empty(PLACE * room, np.int64), np.empty(SPELLING * room, np.int64)
+        numbers = _numbered(languages)
+        both = beginnings(self.points, self.ends, numbers, _bare_table(), *query.letters, MAX_PLACES, places, spellings)
+        self.places = places[: PLACE * (both & 0xFFFF_FFFF)]
+        rows = iter(spellings[: SPELLING * (both >> 32)].tolist())
+        for place, start, end, simple in zip(rows, rows, rows, rows, strict=True):
+            stretch = self.joined[start:end]
+            hits = (_in_word if simple else _in_stretch)(stretch, query.terms, languages[place])
+            self.most = max(self.most, len(hits) // 4)
+            self.found += hits
+            self.found_ends.append(len(self.found) // 4)
+
+    @property
+    def arrays(self) -> tuple[LetterArray, IntArray, IntArray, IntArray, IntArray]:
+        """As kernels take it."""
+        found, found_ends = np.array(self.found, np.int64), np.array(self.found_ends, np.int64)
+        return self.points, self.ends, self.places, found, found_ends
 
 
-def _by_place(found: dict[int, Hit]) -> list[Hit]:
-    places = list(found)
-    ordered = all(one < other for one, other in pairwise(places))
-    return list(found.values()) if ordered else [found[start] for start in sorted(places)]
+def _numbered(languages: Sequence[str]) -> IntArray:
+    known = {language: number for number, language in enumerate(dict.fromkeys(languages))}
+    return np.array([known[language] for language in languages], np.int64)
 
 
 def hits(text: str, query: Wanted, language: str) -> list[Hit]:
     """Words of the query in ``text``, in any form, by place."""
-    return Texts([text], [language], query).hits[0] if query.terms else []
+    if not query.terms:
+        return []
+    texts = Texts([text], [language], query)
+    found: dict[int, Hit] = {}
+    rows = texts.places.tolist()
+    for at, spelling in zip(rows[1::4], rows[3::4], strict=True):
+        begin = texts.found_ends[spelling - 1] if spelling else 0
+        for i in range(4 * begin, 4 * texts.found_ends[spelling], 4):
+            start, end, word, stop = texts.found[i : i + 4]
+            found.setdefault(at + start, Hit(at + start, at + end, word, bool(stop)))
+    return [found[start] for start in sorted(found)]
 
 
-def _in_stretch(stretch: str, query: Wanted, language: str) -> tuple[Hit, ...]:
-    terms = query.terms
-    found = query.known[language, stretch] = tuple(
-        (start, end, next(terms[form] for form in forms if form in terms))
-        for start, end, forms in _analyzed(stretch, language)
-        if not terms.keys().isdisjoint(forms)
-    )
+def _in_word(stretch: str, terms: dict[str, int], language: str) -> list[int]:
+    """The hit that a stretch of letters is, if it is one: the same as ``_in_stretch``, at once."""
+    word = stretch.lower()
+    place = terms.get(word)
+    if place is None:
+        place = terms.get(_stemmed(word, language))
+    return [] if place is None else [0, len(stretch), place, _is_stop(word, language)]
+
+
+def _in_stretch(stretch: str, terms: dict[str, int], language: str) -> list[int]:
+    found: list[int] = []
+    for start, end, forms in _analyzed(stretch, language):
+        place = next((terms[form] for form in forms if form in terms), None)
+        if place is not None:
+            found += (start, end, place, _is_stop(stretch[start:end].lower(), language))
     return found
+
+
+@lru_cache(maxsize=STRETCHES_KEPT)
+def _stemmed(word: str, language: str) -> str:
+    return stem_term(word, base_language(language))
+
+
+@lru_cache(maxsize=STRETCHES_KEPT)
+def _is_stop(word: str, language: str) -> bool:
+    return is_stop_word(word, language)
 
 
 @lru_cache(maxsize=STRETCHES_KEPT)

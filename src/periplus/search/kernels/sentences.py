@@ -1,0 +1,406 @@
+"""What is shown of each page of a list: the sentences that hold most of a query's words, cut to size, with their marks.
+
+Texts come as code points, one after the other with a line's end between them. The rules for sentences are here;
+``search/snippets.py`` says what is shown and puts the pieces together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.types import M_I64, R_F64, R_I64, R_U32, signature
+
+# Characters are told apart here as well as in ``texts.py``: compiled kernels are kept by the file they stand in.
+REACH = 300  # code points that a sentence may reach to either side of a word
+SHORT_SENTENCE = 90  # a sentence below this that does not end like one is a heading; with the next one it is shown
+MAX_SPANS = 64  # sentences weighed in one text
+MAX_SNIPPET = 260  # code points of a snippet
+JOINT_SIZE = 3  # of what stands between two fragments
+CROP_SEARCH = 30  # code points in which a cut looks for a space
+NEWLINE = 10
+
+PLACE = 4  # numbers of a place where a word may stand: text, place, end, spelling
+HIT = 4  # of a hit: start, end, word, whether it is a stop word
+FRAGMENT = 4  # of a fragment: start, end, whether something was cut off before it and behind it
+PAGE = 2 + 2 * FRAGMENT  # of a page: its state, where its marks end, and two fragments (the second may be empty)
+NOTHING, PLAIN, FOREIGN, ODD = 0, 1, 2, 3  # states: nothing found; ASCII; other letters; has to be made readable
+
+
+@helper
+def is_space(c: Any) -> Any:
+    if c < 128:
+        return c == 32 or 9 <= c <= 13 or 28 <= c <= 31
+    return c == 0x85 or c == 0xA0 or 0x2000 <= c <= 0x200A or c == 0x2028 or c == 0x2029 or c == 0x202F or c == 0x3000
+
+
+@helper
+def is_letter(c: Any) -> Any:
+    """Letters and digits; among signs beyond ASCII only the usual ones are known."""
+    if c < 128:
+        return 97 <= c <= 122 or 65 <= c <= 90 or 48 <= c <= 57
+    if c < 0xC0:
+        return c == 0xAA or c == 0xB5 or c == 0xBA
+    return not (c == 0xD7 or c == 0xF7 or 0x2000 <= c <= 0x2BFF or 0x3000 <= c <= 0x3020 or 0xFF00 <= c <= 0xFF0F)
+
+
+@helper
+def is_small(c: Any) -> Any:
+    """A small letter, as a sentence does not begin with."""
+    return 97 <= c <= 122 or 0xDF <= c <= 0xF6 or 0xF8 <= c <= 0xFF or 0x3AC <= c <= 0x3CE or 0x430 <= c <= 0x45F
+
+
+@helper
+def is_stop(c: Any) -> Any:
+    """What may end a sentence: . ! ? … and their East Asian kin, and a line's end."""
+    if c < 128:
+        return c == 46 or c == 33 or c == 63 or c == NEWLINE
+    return c == 0x2026 or c == 0x3002 or c == 0xFF01 or c == 0xFF1F
+
+
+@helper
+def _closes(c: Any) -> Any:
+    """What belongs to the end of a sentence: more signs, quotes, brackets, spaces."""
+    if is_stop(c) or is_space(c):
+        return True
+    return c == 34 or c == 41 or c == 93 or c == 0x201D or c == 0x2019 or c == 0xBB
+
+
+@helper
+def _ends(text: Any, at: Any, limit: Any, behind: Any) -> Any:
+    """Of the sign at ``at``: whether a sentence ends there, where its last sign stands, where the next one begins."""
+    run, last, line = at, at, False
+    while run < limit and _closes(text[run]):
+        if text[run] == NEWLINE:
+            line = True
+        if not is_space(text[run]):
+            last = run + 1
+        run += 1
+    first = text[at]
+    if line or first == 0x3002 or first == 0xFF01 or first == 0xFF1F:
+        return True, last, run
+    return is_space(text[run - 1]) and not (run < behind and is_small(text[run])), last, run
+
+
+@helper
+def next_end(text: Any, at: Any, end: Any) -> Any:
+    """Where the sentence at ``at`` stops, in a text that ends at ``end``."""
+    i = at
+    while i < end and i <= at + 5 * REACH:
+        if is_stop(text[i]):
+            ends, last, run = _ends(text, i, end, end)
+            if ends:
+                return last
+            if i > at + 4 * REACH:
+                break
+            i = run
+        else:
+            i += 1
+    stop = min(end, at + 5 * REACH)
+    if stop == end:
+        while stop > at and is_space(text[stop - 1]):
+            stop -= 1
+    return stop
+
+
+@helper
+def _bounds(text: Any, at: Any, begin: Any, end: Any) -> Any:
+    """The sentence around ``at``, or ``REACH`` to either side where it is longer."""
+    low = max(begin, at - REACH)
+    start = low
+    i = low
+    while i < at:
+        if is_stop(text[i]):
+            ends, _, run = _ends(text, i, at, end)
+            if ends:
+                start = run
+            i = run
+        else:
+            i += 1
+    if start == low and low > begin:
+        for i in range(low, at):
+            if text[i] == 32:
+                start = i + 1
+                break
+    stop = next_end(text, at, end)
+    return start, min(stop, at + REACH) if stop > at else min(end, at + REACH)
+
+
+@helper
+def _is_heading(text: Any, start: Any, end: Any) -> Any:
+    """A short line that does not end like a sentence: shown elsewhere, or saying little without what follows."""
+    while end > start and is_space(text[end - 1]):
+        end -= 1
+    if end - start >= SHORT_SENTENCE or end == start:
+        return False
+    c = text[end - 1]
+    return not (is_stop(c) or c == 58 or c == 59 or c == 34 or c == 41 or c == 93 or c == 0x201D or c == 0x2019)
+
+
+@helper
+def _ends_well(c: Any) -> Any:
+    """A sign behind which a new line is a new thought."""
+    if is_stop(c) and c != NEWLINE:
+        return True
+    return c == 58 or c == 59 or c == 34 or c == 41 or c == 93 or c == 0x201D or c == 0x2019 or c == 0xBB
+
+
+@helper
+def _placed(places: Any, place: Any, count: Any, document: Any, found: Any, found_ends: Any, hits: Any) -> Any:
+    """The hits of one text by place, no two of them at one start; how many there are, and the next place."""
+    size = 0
+    while place < count and places[PLACE * place] == document:
+        at, spelling = places[PLACE * place + 1], places[PLACE * place + 3]
+        begin = found_ends[spelling - 1] if spelling > 0 else 0
+        for i in range(begin, found_ends[spelling]):
+            start = at + found[HIT * i]
+            slot = size
+            while slot > 0 and hits[HIT * (slot - 1)] > start:
+                slot -= 1
+            if slot > 0 and hits[HIT * (slot - 1)] == start:
+                continue
+            for k in range(HIT * size - 1, HIT * slot - 1, -1):
+                hits[k + HIT] = hits[k]
+            hits[HIT * slot], hits[HIT * slot + 1] = start, at + found[HIT * i + 1]
+            hits[HIT * slot + 2], hits[HIT * slot + 3] = found[HIT * i + 2], found[HIT * i + 3]
+            size += 1
+        place += 1
+    return size, place
+
+
+@helper
+def _weighed(
+    text: Any,
+    begin: Any,
+    end: Any,
+    hits: Any,
+    size: Any,
+    weights: Any,
+    starts: Any,
+    stops: Any,
+    masks: Any,
+    scores: Any,
+) -> Any:
+    """The sentences with hits and what they are worth: many different words, close together; how many sentences."""
+    spans, hit = 0, 0
+    while hit < size and spans < MAX_SPANS:
+        start, stop = _bounds(text, hits[HIT * hit], begin, end)
+        mask, worth, close = np.uint64(0), 0.0, 0.0
+        before = -1
+        while hit < size and hits[HIT * hit] < stop:
+            word = hits[HIT * hit + 2]
+            bit = np.uint64(1) << np.uint64(word % 64)
+            if not mask & bit:
+                mask |= bit
+                worth += weights[word]
+            if before >= 0 and hits[HIT * before + 2] != word:
+                spaces = 0
+                for i in range(hits[HIT * before + 1], hits[HIT * hit]):
+                    spaces += text[i] == 32
+                close += min(weights[word], weights[hits[HIT * before + 2]]) / max(1, spaces)
+            before = hit
+            hit += 1
+        if before < 0:  # a hit that its own sentence does not hold
+            hit += 1
+            continue
+        fits = 0.5 if _is_heading(text, start, stop) else 1.0
+        starts[spans], stops[spans], masks[spans] = start, stop, mask
+        scores[spans] = fits * (worth + 0.5 * close) + 0.1 / (1.0 + (start - begin) / 500.0)
+        spans += 1
+    return spans
+
+
+@helper
+def _with_next(text: Any, start: Any, end: Any, limit: Any, stop_at: Any) -> Any:
+    """Whole sentences more of the same paragraph, or what follows a heading, while they fit."""
+    while end - start < 2 * SHORT_SENTENCE:
+        begin, line = end, False
+        while begin < stop_at and begin < end + 16 and is_space(text[begin]):
+            if text[begin] == NEWLINE:
+                line = True
+            begin += 1
+        if begin >= stop_at or (line and _ends_well(text[end - 1])):
+            return end
+        stop = next_end(text, begin, stop_at)
+        if stop - start > limit or stop <= end:
+            return end
+        end = stop
+    return end
+
+
+@helper
+def _cropped(text: Any, start: Any, end: Any, hits: Any, size: Any, weights: Any, limit: Any) -> Any:
+    """The stretch of a long sentence, cut between words, that holds most of the query's words."""
+    room = limit - 2
+    best, best_worth = start, -1.0
+    for i in range(size):
+        first = hits[HIT * i]
+        if first < start or hits[HIT * i + 1] > end:
+            continue
+        mask, worth, last = np.uint64(0), 0.0, np.int64(-1)
+        for k in range(i, size):
+            stop = hits[HIT * k + 1]
+            if hits[HIT * k] >= start and stop <= end and stop - first <= room:
+                bit = np.uint64(1) << np.uint64(hits[HIT * k + 2] % 64)
+                if not mask & bit:
+                    mask |= bit
+                    worth += weights[hits[HIT * k + 2]]
+                last = stop
+        if worth > best_worth + 1e-9:  # sums of the same weights in another order are equal
+            slack = (room - (last - first if last >= 0 else 0)) // 2
+            best, best_worth = max(start, min(first - slack, end - room)), worth
+    left, right = best, min(end, best + room)
+    if left > start:
+        for i in range(left, min(left + CROP_SEARCH, end)):
+            if text[i] == 32:
+                left = i + 1
+                break
+    if right < end:
+        for i in range(right - 1, max(left, right - CROP_SEARCH) - 1, -1):
+            if text[i] == 32:
+                if i > left:
+                    right = i
+                break
+    return left, right
+
+
+@helper
+def _state(text: Any, start: Any, end: Any) -> Any:
+    """Whether a stretch may be shown as it is."""
+    state = PLAIN
+    for i in range(start, end):
+        c = text[i]
+        if c >= 128:
+            state = FOREIGN
+        elif c < 32 or c == 127 or (c == 32 and i + 1 < end and text[i + 1] == 32):
+            return ODD
+    return state
+
+
+@helper
+def _fragments(
+    text: Any, begin: Any, end: Any, hits: Any, size: Any, weights: Any, spans: Any, page: Any, out: Any
+) -> Any:
+    """The stretches to show of the chosen sentences (one or two) into ``out``; the state of what they make."""
+    count = 1 if spans[2] < 0 else 2
+    limit = MAX_SNIPPET if count == 1 else (MAX_SNIPPET - JOINT_SIZE) // 2
+    state, length = PLAIN, 0
+    for part in range(2):
+        at = page + 2 + FRAGMENT * part
+        out[at], out[at + 1], out[at + 2], out[at + 3] = 0, 0, 0, 0
+        if part >= count:
+            continue
+        first, last = spans[2 * part], spans[2 * part + 1]
+        start, stop = first, last
+        if last - first > limit:
+            start, stop = _cropped(text, first, last, hits, size, weights, limit)
+            out[at + 2], out[at + 3] = start > first, stop < last
+        elif count == 1:
+            stop = _with_next(text, first, last, limit, end)
+        while start < stop and is_space(text[start]):
+            start += 1
+        while stop > start and is_space(text[stop - 1]):
+            stop -= 1
+        out[at], out[at + 1] = start, stop
+        state = max(state, _state(text, start, stop))
+        length += stop - start + out[at + 2] + out[at + 3] + (JOINT_SIZE if part else 0)
+    return ODD if length > MAX_SNIPPET else state
+
+
+@helper
+def _is_beside(text: Any, hits: Any, kept: Any, count: Any, place: Any) -> Any:
+    """Is a stop word before or behind a word of its own, with nothing said in between?"""
+    for other in (place - 1, place + 1):
+        if 0 <= other < count and not hits[HIT * kept[other] + 3]:
+            nothing = True
+            for i in range(hits[HIT * kept[min(place, other)] + 1], hits[HIT * kept[max(place, other)]]):
+                if is_letter(text[i]):
+                    nothing = False
+                    break
+            if nothing:
+                return True
+    return False
+
+
+@helper
+def _marks(text: Any, hits: Any, size: Any, page: Any, out: Any, kept: Any, marks: Any, marked: Any) -> Any:
+    """Where the words stand in what is shown, counted from its first letter; stop words only beside another word."""
+    shift, last = np.int64(0), np.int64(-1)
+    some = False  # a word that is no stop word is shown
+    count = 0
+    for part in range(2):
+        at = page + 2 + FRAGMENT * part
+        for i in range(size):
+            if out[at] <= hits[HIT * i] and hits[HIT * i + 1] <= out[at + 1]:
+                some = some or not hits[HIT * i + 3]
+    for part in range(2):
+        at = page + 2 + FRAGMENT * part
+        if out[at + 1] <= out[at]:
+            continue
+        count = 0
+        for i in range(size):
+            if out[at] <= hits[HIT * i] and hits[HIT * i + 1] <= out[at + 1]:
+                kept[count] = i
+                count += 1
+        move = shift + out[at + 2] - out[at]
+        for place in range(count):
+            i = kept[place]
+            if some and hits[HIT * i + 3] and not _is_beside(text, hits, kept, count, place):
+                continue
+            start, stop = hits[HIT * i] + move, hits[HIT * i + 1] + move
+            if start < last:  # pairs of letters of scripts without spaces overlap; joined they are one stretch
+                marks[2 * marked - 1] = last = max(stop, last)
+                continue
+            marks[2 * marked], marks[2 * marked + 1] = start, stop
+            last = stop
+            marked += 1
+        shift += out[at + 1] - out[at] + out[at + 2] + out[at + 3] + JOINT_SIZE
+    return marked
+
+
+@kernel(signature("void", R_U32, R_I64, R_I64, R_I64, R_I64, R_F64, M_I64, M_I64, M_I64))
+def shown(
+    text: Any,
+    ends: Any,  # of each text
+    places: Any,  # where words may stand, by place
+    found: Any,  # the hits of all spellings, counted from their start
+    found_ends: Any,  # of each spelling
+    weights: Any,  # of each word
+    hits: Any,  # scratch, for the hits of one text; behind them one number a hit
+    out: Any,  # ``PAGE`` numbers of each text
+    marks: Any,  # start and end of each
+) -> Any:
+    """The one or two sentences of each text that show best why it was found, as they are to be shown."""
+    starts, stops = np.empty(MAX_SPANS, np.int64), np.empty(MAX_SPANS, np.int64)
+    masks, scores = np.empty(MAX_SPANS, np.uint64), np.empty(MAX_SPANS, np.float64)
+    chosen = np.empty(4, np.int64)
+    kept = hits[HIT * (len(hits) // (HIT + 1)) :]
+    count = len(places) // PLACE
+    begin, place, marked = np.int64(0), 0, 0
+    for document in range(len(ends)):
+        end = ends[document]
+        page = PAGE * document
+        size, place = _placed(places, place, count, document, found, found_ends, hits)
+        spans = _weighed(text, begin, end, hits, size, weights, starts, stops, masks, scores)
+        best, second = -1, -1
+        for i in range(spans):
+            if best < 0 or scores[i] > scores[best]:
+                best = i
+        for i in range(spans):
+            if masks[i] & ~masks[best] and (second < 0 or scores[i] > scores[second]):
+                second = i
+        out[page] = NOTHING
+        if best >= 0:
+            one, other = best, second
+            if second >= 0 and starts[second] < starts[best]:
+                one, other = second, best
+            chosen[0], chosen[1], chosen[2], chosen[3] = starts[one], stops[one], -1, -1
+            if other >= 0:
+                chosen[2], chosen[3] = starts[other], stops[other]
+            out[page] = _fragments(text, begin, end, hits, size, weights, chosen, page, out)
+            if out[page] != ODD:
+                marked = _marks(text, hits, size, page, out, kept, marks, marked)
+        out[page + 1] = marked
+        begin = end + 1
