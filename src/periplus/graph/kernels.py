@@ -62,8 +62,25 @@ def pull(
     sums[2] = total
 
 
+_PREPARE = signature("void", *(R_F64, M_F64, M_F64, M_F64, I64, I64))
+
+
+@kernel(_PREPARE)
+def prepare(out_weight: Any, rank: Any, inverse: Any, share: Any, start: int, stop: int) -> None:
+    """One over the weights out and the shares that go with them; sinks have no rank until the end."""
+    for vertex in range(start, stop):
+        weight = out_weight[vertex]
+        if weight == 0.0:
+            rank[vertex] = 0.0
+            inverse[vertex] = 0.0
+            share[vertex] = 0.0
+        else:
+            inverse[vertex] = 1.0 / weight
+            share[vertex] = rank[vertex] * inverse[vertex]
+
+
 _SWEEP = signature(
-    "void", *(R_I64, R_U32, R_F64, R_F64, R_F64, R_F64, R_F64, F64, F64, I64, M_F64, M_F64, M_F64, I64, I64)
+    "void", *(R_I64, R_U32, R_F64, R_F64, R_F64, R_F64, R_F64, F64, F64, I64, M_F64, M_F64, M_F64, M_F64, I64, I64)
 )
 _HEARD = signature("void", *(R_I64, R_U32, R_F64, R_F64, M_F64, I64, I64))
 
@@ -82,6 +99,7 @@ def sweep(
     sinks: int,  # 1: only sinks, else all others
     rank: Any,
     share: Any,  # rank over weight out, this thread's view of it
+    before: Any,  # takes the ranks as they were; empty: nobody asks
     sums: Any,  # difference, mass that follows edges, mass, mass that reaches vertices that are no sinks
     start: int,
     stop: int,
@@ -93,6 +111,7 @@ def sweep(
     reaching = 0.0
     personal = len(teleport) > 1
     weighted = len(weights) > 0
+    remembered = len(before) > 0
     for vertex in range(start, stop):
         part = inverse[vertex]
         if (part == 0.0) != (sinks == 1):
@@ -113,7 +132,10 @@ def sweep(
             if edge < end:
                 received += share[sources[edge]]
         value = damping * (received + other) + base * (teleport[vertex] if personal else teleport[0])
-        difference += abs(value - rank[vertex])
+        old = rank[vertex]
+        if remembered:
+            before[vertex] = old
+        difference += abs(value - old)
         followed += value * (1.0 - leak[vertex])
         total += value
         reaching += value * heard[vertex]
@@ -128,13 +150,12 @@ def sweep(
 
 @kernel(_HEARD)
 def find_heard(offsets: Any, sources: Any, weights: Any, inverse: Any, heard: Any, start: int, stop: int) -> None:
-    """Adds to each vertex the share of its rank that reaches vertices from ``start`` to ``stop`` that are no sinks."""
+    """Adds to each vertex the weight of its edges to vertices from ``start`` to ``stop`` that are no sinks."""
     weighted = len(weights) > 0
     for vertex in range(start, stop):
         if inverse[vertex] != 0.0:
             for edge in range(offsets[vertex], offsets[vertex + 1]):
-                source = sources[edge]
-                heard[source] += (weights[edge] if weighted else 1.0) * inverse[source]
+                heard[sources[edge]] += weights[edge] if weighted else 1.0
 
 
 _MEASURE = signature("void", *(R_F64, R_F64, R_F64, R_F64, M_F64, I64, I64))

@@ -8,6 +8,7 @@ with the policy ``normalise``, which has no linear equations.
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -138,7 +139,7 @@ class CompiledStep(_State):
 
 def _even_ranges(graph: Csr, parts: int) -> list[tuple[int, int]]:
     """Vertices in ``parts`` ranges with about as much work in each: an edge and a vertex cost about the same."""
-    work = graph.offsets + np.arange(graph.vertices + 1)
-    cuts = np.searchsorted(work, np.linspace(0, work[-1], parts + 1)[1:-1])
-    bounds = [0, *(int(cut) for cut in cuts), graph.vertices]
+    count, total = graph.vertices, graph.edges + graph.vertices
+    cuts = [total * number / parts for number in range(1, parts)]
+    bounds = [0, *(bisect_left(range(count), cut, key=lambda v: graph.offsets[v] + v) for cut in cuts), count]
     return list(pairwise(bounds))

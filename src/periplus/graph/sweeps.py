@@ -27,6 +27,7 @@ changed after it was computed, so it sums to at most d times the change, and the
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +47,7 @@ BEFORE_EXTRAPOLATING = 3  # sweeps, in which the fast modes vanish
 STEPS = 3  # sweeps from one extrapolation to the next
 WORTH_SCALING = 0.1  # of the change
 LARGEST_FACTOR = 100.0  # steps that differ too little say nothing
+NOTHING: Floats = np.empty(0)
 MAX_THREADS = 8  # each holds a view of 8 bytes a vertex, and more do not make memory faster
 
 
@@ -57,15 +59,17 @@ class Sweeps:
         self.rank = start
         self._teleport = teleport
         self._damping = damping
-        self._weights = np.empty(0) if graph.weights is None else graph.weights
-        self._inverse = np.divide(1.0, graph.out_weight, out=np.zeros(graph.vertices), where=~graph.sinks)
+        self._weights = NOTHING if graph.weights is None else graph.weights
         self._ranges = ranges
-        self._views = [start * self._inverse]
-        self._views += [self._views[0].copy() for _ in ranges[1:]]
+        self._inverse = np.empty(graph.vertices)
+        self._views = [np.empty(graph.vertices) for _ in ranges]
         self._pool = ThreadPoolExecutor(len(ranges)) if len(ranges) > 1 else None
         self._sweeps = 0
+        self._run(self._prepare)
+        self._exchange()
         self._heard = self._find_heard()
-        self._given = (1.0 - damping) * float(np.broadcast_to(teleport, graph.vertices)[~graph.sinks].sum())
+        given = teleport @ ~graph.sinks if len(teleport) > 1 else teleport[0] * np.count_nonzero(self._inverse)
+        self._given = (1.0 - damping) * float(given)
         self._factor = 1.0
         self._before: list[Floats] = []  # vectors before each of the last sweeps
         self._spare: list[Floats] = []
@@ -85,9 +89,9 @@ class Sweeps:
             self._extrapolate()
         elif self._factor != 1.0:
             self._run(self._scale)
-        if self._sweeps >= BEFORE_EXTRAPOLATING:
-            self._remember()
-        change, followed, total, reaching = self._run(lambda number: self._sweep(number, sinks=False)).tolist()
+        before = self._next_before()
+        sweep = partial(self._sweep, sinks=False, before=before)
+        change, followed, total, reaching = self._run(sweep).tolist()
         self._sweeps += 1
         self._exchange()
         self._factor = self._scaling(change, total, reaching)
@@ -95,7 +99,7 @@ class Sweeps:
 
     def settle(self) -> Floats:
         """The ranks with those of the sinks."""
-        self._run(lambda number: self._sweep(number, sinks=True))
+        self._run(partial(self._sweep, sinks=True, before=NOTHING))
         return self.rank
 
     def _run(self, work: Callable[[int], Floats]) -> Floats:
@@ -103,28 +107,44 @@ class Sweeps:
         run = map if self._pool is None else self._pool.map
         return np.asarray(np.sum(list(run(work, range(len(self._ranges)))), axis=0), np.float64)
 
-    def _sweep(self, number: int, *, sinks: bool) -> Floats:
+    def _sweep(self, number: int, *, sinks: bool, before: Floats) -> Floats:
         from periplus.graph.kernels import sweep
 
         sums = np.empty(4)
         graph, base = self.graph, 1.0 - self._damping
         sweep(
             *(graph.offsets, graph.sources, self._weights, self._inverse, graph.leak, self._heard, self._teleport),
-            *(self._damping, base, int(sinks), self.rank, self._views[number], sums, *self._ranges[number]),
+            *(self._damping, base, int(sinks), self.rank, self._views[number], before, sums, *self._ranges[number]),
         )
         return sums
+
+    def _prepare(self, number: int) -> Floats:
+        from periplus.graph.kernels import prepare
+
+        prepare(self.graph.out_weight, self.rank, self._inverse, self._views[number], *self._ranges[number])
+        return NOTHING
 
     def _find_heard(self) -> Floats:
         """For each vertex the share of its rank that reaches vertices that are no sinks."""
         from periplus.graph.kernels import find_heard
 
-        def part(number: int) -> Floats:
-            heard = np.zeros(self.graph.vertices)
-            graph = self.graph
-            find_heard(graph.offsets, graph.sources, self._weights, self._inverse, heard, *self._ranges[number])
-            return heard
+        graph, parts = self.graph, [np.zeros(self.graph.vertices) for _ in self._ranges]
 
-        return self._run(part)
+        def find(number: int) -> Floats:
+            start, stop = self._ranges[number]
+            find_heard(graph.offsets, graph.sources, self._weights, self._inverse, parts[number], start, stop)
+            return NOTHING
+
+        def add(number: int) -> Floats:
+            mine = slice(*self._ranges[number])
+            for other in parts[1:]:
+                parts[0][mine] += other[mine]
+            parts[0][mine] *= self._inverse[mine]
+            return NOTHING
+
+        self._run(find)
+        self._run(add)
+        return parts[0]
 
     def _scaling(self, change: float, total: float, reaching: float) -> float:
         """What all ranks should be multiplied with; 1 when it is not worth the while."""
@@ -138,11 +158,14 @@ class Sweeps:
         start, stop = self._ranges[number]
         self.rank[start:stop] *= self._factor
         self._views[number] *= self._factor
-        return np.zeros(1)
+        return NOTHING
 
-    def _remember(self) -> None:
-        self._before.append(self._spare.pop() if self._spare else np.empty_like(self.rank))
-        np.copyto(self._before[-1], self.rank)
+    def _next_before(self) -> Floats:
+        """Where the next sweep leaves the vector as it was."""
+        if self._sweeps < BEFORE_EXTRAPOLATING:
+            return NOTHING
+        self._before.append(self._spare.pop() if self._spare else np.zeros_like(self.rank))
+        return self._before[-1]
 
     def _extrapolate(self) -> None:
         from periplus.graph.kernels import combine_steps, measure_steps
@@ -161,7 +184,7 @@ class Sweeps:
                 combine_steps(
                     second, third, self.rank, self._views[number], self._inverse, *factors, *self._ranges[number]
                 )
-                return np.zeros(1)
+                return NOTHING
 
             self._run(combine)
             self._exchange()
