@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from periplus import addresses
+from periplus.errors import Corrupt
 from periplus.graph import LinkGraph, RankStore, csr, host_addresses, refresh_ranks, runs, sorting
 from periplus.records import Link
-from periplus.storage import Database
+from periplus.storage import Database, LocalFiles
 
 A, B, C, D = (f"https://{name}.example/" for name in "abcd")
 
@@ -154,6 +155,38 @@ def test_addresses_of_hosts_from_the_journal(tmp_path: Path) -> None:
             transaction.execute(f"{row} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", fields)
     assert host_addresses(database) == {"a.example": "203.0.113.7"}
     database.close()
+
+
+def test_many_runs_are_made_by_several_processes(log, tmp_path: Path) -> None:
+    for number in range(runs.MANY):
+        log.append([page(f"https://h{number}.example/", A, B)])
+    (tmp_path / "apart").mkdir()
+    apart = runs.Runs(log, LocalFiles(tmp_path / "apart"))
+    apart.make_missing(processes=3)
+    assert len(list((tmp_path / "apart" / runs.FOLDER).iterdir())) == runs.MANY
+    counting = Counting(log)
+    kept = list(runs.Runs(counting, LocalFiles(tmp_path / "apart")))
+    assert counting.read == []
+    for (number, one), (same, other) in zip(kept, runs.Runs(log), strict=True):
+        assert number == same
+        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_few_runs_are_made_when_they_are_asked_for(log, tmp_path: Path) -> None:
+    log.append([page(A, B)])
+    (tmp_path / "few").mkdir()
+    runs.Runs(log, LocalFiles(tmp_path / "few")).make_missing(processes=2)
+    assert list((tmp_path / "few").iterdir()) == []
+
+
+def test_what_fails_in_another_process_is_raised(log, tmp_path: Path) -> None:
+    for _ in range(runs.MANY):
+        log.append([page(A, B)])
+    damaged = log.reader._files.path("links/00000002.parquet")
+    damaged.write_bytes(b"no links")
+    (tmp_path / "bad").mkdir()
+    with pytest.raises(Corrupt, match="links/00000002"):
+        runs.Runs(log, LocalFiles(tmp_path / "bad")).make_missing(processes=2)
 
 
 def test_runs_without_a_place_to_keep_them(log) -> None:

@@ -36,12 +36,49 @@ _COMPRESSION: Final = "zstd"
 _LEVEL: Final = 3
 
 
-class BatchLog:
+class BatchFiles:
+    """Reads batches by number; can be sent to another process."""
+
+    def __init__(self, files: LocalFiles) -> None:
+        self._files = files
+
+    def documents(self, number: int, *, links: bool = False) -> list[Document]:
+        """The documents of a batch, refusals included; with their links when asked for."""
+        name = documents_name(number)
+        with _whole(name):
+            return schema.documents_of(self.document_table(number), self.links(number) if links else None)
+
+    def document_table(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """Columns of the documents of a batch (all when none are named) as Arrow; nested fields are JSON."""
+        return self._read(documents_name(number), columns)
+
+    def links(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """The links of a batch: source_key, source, target, text, title, rel, place and the document's row."""
+        return self._read(links_name(number), columns)
+
+    def addresses(self, number: int) -> list[str]:
+        """The addresses of a batch, in the order of its rows."""
+        return [str(url) for url in self.document_table(number, ("url",)).column("url").to_pylist()]
+
+    def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
+        data = self._files.read(name)
+        with _whole(name):
+            # One thread: Arrow's pool can abort an interpreter that exits soon after, and batches are small.
+            file = pq.ParquetFile(pa.BufferReader(data))
+            return file.read(columns=list(columns) if columns is not None else None, use_threads=False)
+
+
+class BatchLog(BatchFiles):
     """Appends batches and reads them back; may be used from many threads and processes."""
 
     def __init__(self, files: LocalFiles, database: Database) -> None:
-        self._files = files
+        super().__init__(files)
         self._database = database
+
+    @property
+    def reader(self) -> BatchFiles:
+        """Reads the same batches without the database."""
+        return BatchFiles(self._files)
 
     def append(self, documents: Sequence[Document], also: Callable[[Transaction, int], None] | None = None) -> int:
         """Write a batch durably and make it visible; its number.
@@ -71,24 +108,6 @@ class BatchLog:
         with self._database.read() as transaction:
             rows = transaction.rows("SELECT number FROM batches WHERE number > ? ORDER BY number", (after,))
         return [int(number) for (number,) in rows]
-
-    def documents(self, number: int, *, links: bool = False) -> list[Document]:
-        """The documents of a batch, refusals included; with their links when asked for."""
-        name = documents_name(number)
-        with _whole(name):
-            return schema.documents_of(self.document_table(number), self.links(number) if links else None)
-
-    def document_table(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
-        """Columns of the documents of a batch (all when none are named) as Arrow; nested fields are JSON."""
-        return self._read(documents_name(number), columns)
-
-    def links(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
-        """The links of a batch: source_key, source, target, text, title, rel, place and the document's row."""
-        return self._read(links_name(number), columns)
-
-    def addresses(self, number: int) -> list[str]:
-        """The addresses of a batch, in the order of its rows."""
-        return [str(url) for url in self.document_table(number, ("url",)).column("url").to_pylist()]
 
     def replace(self, number: int, rows: Mapping[int, Document]) -> None:
         """Put other documents in the place of these rows, and empty their links; for takedowns.
@@ -123,13 +142,6 @@ class BatchLog:
     def _move(self, name: str, target: str) -> None:
         with self._files.create(target) as path:
             self._files.path(name).replace(path)
-
-    def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
-        data = self._files.read(name)
-        with _whole(name):
-            # One thread: Arrow's pool can abort an interpreter that exits soon after, and batches are small.
-            file = pq.ParquetFile(pa.BufferReader(data))
-            return file.read(columns=list(columns) if columns is not None else None, use_threads=False)
 
 
 def _emptied(links: pa.Table, rows: Mapping[int, Document]) -> pa.Table:

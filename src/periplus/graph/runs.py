@@ -1,23 +1,27 @@
 """What a batch says about the graph, in numbers: made once for each batch, kept, and merged with the others.
 
-Batches never change, so neither do their runs. A refresh reads the texts of new batches only; a folder of runs can be
-deleted at any time and is made again. A run of a batch with d documents, l links and p distinct pages takes about
-13 d + 9 l + 12 p bytes.
+Batches never change, so neither do their runs. A refresh reads the texts of new batches only, by a process a core when
+they are many; a folder of runs can be deleted at any time and is made again. A run of a batch with d documents, l links
+and p distinct pages takes about 13 d + 9 l + 12 p bytes.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import zipfile
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from periplus import addresses
 from periplus.errors import NotFound
+from periplus.index.processes import Helper
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from multiprocessing.connection import Connection
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 1
 FOLDER: Final = "runs"
+MANY: Final = 40  # missing runs for which it pays to start processes
 
 # States of a document, added up.
 READ: Final = 1  # has or had content of its own; those that must not be found link all the same
@@ -43,14 +48,21 @@ _WITHOUT_LINKS = ("gone", "removed", "redirected")
 _READ = ("", "noindex", "duplicate", "wrong-language")
 
 
-class Batches(Protocol):
-    """What is asked of ``documents.BatchLog``."""
-
-    def numbers(self, after: int = 0) -> list[int]: ...
+class Tables(Protocol):
+    """What is asked of ``documents.BatchLog`` in any process."""
 
     def document_table(self, number: int, columns: Sequence[str] | None = None) -> pa.Table: ...
 
     def links(self, number: int, columns: Sequence[str] | None = None) -> pa.Table: ...
+
+
+class Batches(Tables, Protocol):
+    """What is asked of ``documents.BatchLog``."""
+
+    def numbers(self, after: int = 0) -> list[int]: ...
+
+    @property
+    def reader(self) -> Tables: ...
 
 
 class Run(NamedTuple):
@@ -87,16 +99,49 @@ class Runs:
     def run(self, number: int) -> Run:
         if self._files is None:
             return make_run(self._batches, number)
-        name = f"{FOLDER}/{FORMAT}-{number:08d}.npz"
         try:
-            return _decoded(self._files.read(name))
+            return _decoded(self._files.read(_name(number)))
         except (NotFound, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            run = make_run(self._batches, number)
-            self._files.write(name, _encoded(run))
-            return run
+            return _make_and_keep(self._batches, self._files, number)
+
+    def make_missing(self, processes: int = 0) -> None:
+        """Makes the runs that are not kept yet, a process a core, where that is quicker than one at a time."""
+        if self._files is None:
+            return
+        processes = processes or len(os.sched_getaffinity(0))
+        missing = [number for number in self.numbers if not self._files.exists(_name(number))]
+        if processes < 2 or len(missing) < MANY:
+            return  # ``run`` makes them when they are asked for
+        shares = [missing[number::processes] for number in range(processes)]
+        with ExitStack() as stack:
+            helpers = [stack.enter_context(Helper(f"{__name__}:keep_runs")) for _ in shares[1:]]
+            for helper, share in zip(helpers, shares[1:], strict=True):
+                helper.send(self._batches.reader, self._files, share)
+            for number in shares[0]:
+                _make_and_keep(self._batches, self._files, number)
+            for helper in helpers:
+                helper.receive()
 
 
-def make_run(batches: Batches, number: int) -> Run:
+def keep_runs(connection: Connection[Any, Any]) -> None:
+    """In a helper process: makes the runs it is sent the numbers of."""
+    batches, files, numbers = connection.recv()
+    for number in numbers:
+        _make_and_keep(batches, files, number)
+    connection.send(len(numbers))
+
+
+def _make_and_keep(batches: Tables, files: LocalFiles, number: int) -> Run:
+    run = make_run(batches, number)
+    files.write(_name(number), _encoded(run))
+    return run
+
+
+def _name(number: int) -> str:
+    return f"{FOLDER}/{FORMAT}-{number:08d}.npz"
+
+
+def make_run(batches: Tables, number: int) -> Run:
     """Reads one batch."""
     documents = batches.document_table(number, ("key", "url", "refusal", "canonical"))
     links = batches.links(number, ("target", "rel", "row"))
