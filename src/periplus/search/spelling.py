@@ -3,8 +3,10 @@
 The dictionary of a generation is laid out as arrays by length and frequency: letters, and a 64-bit mask of the letters
 in each word. One kernel compares a word with those whose length and mask allow the distance (restricted
 Damerau-Levenshtein in a narrow band), the frequent ones first, and leaves a length when none of its remaining words is
-frequent enough to win. Likely mistakes cost less than a whole edit: neighbouring keys, swapped and doubled letters, a
-vowel for a vowel. Bound: the ``MAX_WORDS`` most frequent words.
+frequent enough to win. Likely mistakes cost less than a whole edit: neighbouring keys, swapped and doubled letters,
+letters that sound alike or are hardly heard. A word that occurs, or of which another form does, is changed only for one
+that is far more frequent, the more so the shorter it is and the more has to be changed.
+Bound: the ``MAX_WORDS`` most frequent words.
 """
 
 from __future__ import annotations
@@ -26,25 +28,31 @@ if TYPE_CHECKING:
     from periplus.search.syntax import Node
 
 MAX_WORDS = 300_000
+MAX_TERMS = 1_000_000  # of the index, looked at for words: numbers and names with digits are none
 MAX_LETTERS = 24
 LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
 MAX_CORRECTED = 8  # words of a query that are looked at
 
-# Costs of one edit, in units of a plain one.
-SWAP, DOUBLE, NEIGHBOUR, VOWEL = 0.7, 0.4, 0.75, 0.8
+# Costs of one edit, in units of a plain one: two letters swapped, a doubled letter, a key beside the right one, a vowel
+# for a vowel, a vowel or an h too much or too few, a letter that sounds alike.
+SWAP, DOUBLE, NEIGHBOUR, VOWEL, UNHEARD, ALIKE = 0.5, 0.3, 0.75, 0.7, 0.7, 0.5
 FIRST_LETTER = 0.8  # added for another first letter: people get that right
 
 # What a candidate is worth: ln(documents + 1) - EDIT_WORTH * cost.
 EDIT_WORTH = 6.5
-# A word that occurs is changed only for one that is this many times as frequent, at one edit.
-FAR_MORE_FREQUENT = 50
 FEW_RESULTS = 10
+# How much more frequent (as a logarithm) another word must be than one that occurs, or than nothing where only another
+# form of it occurs: at no cost, for every unit of cost, for every letter that the word is shorter than SHORT.
+SHORT = 7
+OCCURS, FORM_OCCURS = (2.0, 3.0, 0.5), (0.0, 4.5, 1.5)
+MOST_COST = 1.2  # of changing a word that occurs
 # What a candidate must be worth, in a small collection and more for every e-fold of it: a word of few documents among
 # very many is hardly what two mistakes were made in.
 LEAST_WORTH, WORTH_GROWTH, SMALL_COLLECTION = -18.0, 1.1, 1_000
 MARGIN = 3.0  # of worth, below the best candidate: what is further down is of no use
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_SOUNDS = ("ckqs", "sz", "gj", "fv", "mn", "dt", "bp", "iy")
 
 FAR = 99.0
 
@@ -64,11 +72,17 @@ def _neighbours() -> dict[str, frozenset[str]]:
     }
 
 
-_NEIGHBOURS = _neighbours()
-_TOUCHING = np.array(
-    [sum(1 << (ord(other) - 97) for other in _NEIGHBOURS.get(chr(97 + i), ())) for i in range(26)], dtype=np.int64
-)
-_PRICES = np.array([SWAP, DOUBLE, NEIGHBOUR, VOWEL, FIRST_LETTER])
+def _alike() -> dict[str, frozenset[str]]:
+    """Letters that sound alike."""
+    return {key: frozenset("".join(group for group in _SOUNDS if key in group)) - {key} for key in "".join(_SOUNDS)}
+
+
+def _as_bits(others: dict[str, frozenset[str]]) -> list[int]:
+    return [sum(1 << (ord(other) - 97) for other in others.get(chr(97 + i), ())) for i in range(26)]
+
+
+_RELATED = np.array([*_as_bits(_neighbours()), *_as_bits(_alike())], dtype=np.int64)
+_PRICES = np.array([SWAP, DOUBLE, NEIGHBOUR, VOWEL, FIRST_LETTER, UNHEARD, ALIKE])
 
 
 class Candidate(Struct, frozen=True):
@@ -114,7 +128,7 @@ class Dictionary:
             self._starts,
             _points(word),
             reach,
-            _TOUCHING,
+            _RELATED,
             _PRICES,
             EDIT_WORTH,
             MARGIN,
@@ -135,7 +149,7 @@ class Dictionary:
         from periplus.search.kernels.words import measured
 
         edits, costs = np.empty(len(self.words), np.int64), np.empty(len(self.words))
-        packed = np.concatenate([_points(word).astype(np.int64), _TOUCHING])
+        packed = np.concatenate([_points(word).astype(np.int64), _RELATED])
         measured(self.letters.reshape(-1), self.lengths, reach, packed, _PRICES, edits, costs)
         return edits, costs
 
@@ -179,7 +193,7 @@ class Speller:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._dictionary = Dictionary(snapshot.words(MAX_WORDS), snapshot.live)
+        self._dictionary = Dictionary(snapshot.words(MAX_TERMS), snapshot.live)
 
     def corrections(self, reading: Reading, found: int) -> tuple[str, ...]:
         """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results."""
@@ -203,19 +217,24 @@ class Speller:
         if len(tokens) != 1 or len(tokens[0].text) < LEAST_LETTERS or not tokens[0].text.isalpha():
             return ""
         word = tokens[0].text
-        own = self._snapshot.frequency(word) or min(1, known_as(self._snapshot, word))
-        if own and found > FEW_RESULTS:
+        own = self._snapshot.frequency(word)
+        known = own or known_as(self._snapshot, word)
+        if known and found > FEW_RESULTS:
             return ""
-        candidates = (
-            self._dictionary.near(word, most_cost=1.0, least_count=FAR_MORE_FREQUENT * own)
-            if own
-            else self._dictionary.near(word)
-        )
+        candidates = self._more_frequent(word, own) if known else self._dictionary.near(word)
         best = self._in_context(candidates, [other for other in context if other != text])
-        parted = "" if own else self._parted(word)
+        parted = "" if known else self._parted(word)
         if parted and (best is None or best.cost > 1.0):
             return parted
         return best.word if best else parted
+
+    def _more_frequent(self, word: str, own: int) -> list[Candidate]:
+        """Candidates for a word that occurs, or (``own`` 0) of which another form does."""
+        base, by_cost, by_letter = OCCURS if own else FORM_OCCURS
+        least = math.log(own + 1) + base + by_letter * max(0, SHORT - len(word))
+        most_cost = MOST_COST if own else FAR
+        near = self._dictionary.near(word, most_cost=most_cost, least_count=math.exp(least) - 1.0)
+        return [one for one in near if math.log(one.frequency + 1) >= least + by_cost * one.cost]
 
     def _in_context(self, candidates: list[Candidate], context: list[str]) -> Candidate | None:
         """The best candidate; among close ones, that which occurs together with the query's other words."""

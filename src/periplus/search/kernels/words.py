@@ -52,36 +52,47 @@ def _vowel(letter: Any) -> Any:
 
 
 @helper
-def _other_letter(typed: Any, meant: Any, touching: Any, neighbour: Any, vowel: Any) -> Any:
+def _other_letter(typed: Any, meant: Any, related: Any, prices: Any) -> Any:
     """What it costs to type one letter for another."""
-    if 97 <= typed <= 122 and 97 <= meant <= 122:
-        if (touching[typed - 97] >> (meant - 97)) & 1:
-            return neighbour
-        if _vowel(typed) and _vowel(meant):
-            return vowel
-    return 1.0
+    if not (97 <= typed <= 122 and 97 <= meant <= 122):
+        return 1.0
+    price = 1.0
+    if (related[typed - 97] >> (meant - 97)) & 1:
+        price = min(price, prices[2])
+    if _vowel(typed) and _vowel(meant):
+        price = min(price, prices[3])
+    if (related[typed - 97 + 26] >> (meant - 97)) & 1:
+        price = min(price, prices[6])
+    return price
 
 
 @helper
-def _cost(letters: Any, base: Any, length: Any, word: Any, touching: Any, prices: Any, rows: Any) -> Any:
-    """The same without a band, likely mistakes costing less; ``prices``: swap, double, neighbour, vowel."""
+def _gap(letter: Any, before: Any, prices: Any) -> Any:
+    """What it costs to leave a letter out, or to type one too much: less where it is doubled or hardly heard."""
+    if letter == before:
+        return prices[1]
+    return prices[5] if _vowel(letter) or letter == 104 else 1.0
+
+
+@helper
+def _cost(letters: Any, base: Any, length: Any, word: Any, related: Any, prices: Any, rows: Any) -> Any:
+    """The same without a band, likely mistakes costing less."""
     typed = len(word)
     width = MAX_LETTERS + 2
     rows[0] = 0.0
     for j in range(1, length + 1):
-        doubled = j > 1 and letters[base + j - 1] == letters[base + j - 2]
-        rows[j] = rows[j - 1] + (prices[1] if doubled else 1.0)
+        rows[j] = rows[j - 1] + _gap(letters[base + j - 1], letters[base + j - 2] if j > 1 else 0, prices)
     for i in range(1, typed + 1):
         row, above, before = (i % 3) * width, ((i - 1) % 3) * width, ((i - 2) % 3) * width
-        deletion = prices[1] if i > 1 and word[i - 1] == word[i - 2] else 1.0
+        deletion = _gap(word[i - 1], word[i - 2] if i > 1 else 0, prices)
         rows[row] = rows[above] + deletion
         for j in range(1, length + 1):
             meant = letters[base + j - 1]
-            insertion = prices[1] if j > 1 and meant == letters[base + j - 2] else 1.0
+            insertion = _gap(meant, letters[base + j - 2] if j > 1 else 0, prices)
             best = min(rows[above + j] + deletion, rows[row + j - 1] + insertion)
             other = 0.0
             if word[i - 1] != meant:
-                other = _other_letter(word[i - 1], meant, touching, prices[2], prices[3])
+                other = _other_letter(word[i - 1], meant, related, prices)
             best = min(best, rows[above + j - 1] + other)
             if i > 1 and j > 1 and word[i - 1] == letters[base + j - 2] and word[i - 2] == meant:
                 best = min(best, rows[before + j - 2] + prices[0])
@@ -99,8 +110,8 @@ def near(
     starts: Any,  # first word of each length; of one length the most frequent first
     word: Any,
     reach: Any,
-    touching: Any,  # for each letter a to z the keys beside it, as bits
-    prices: Any,  # swap, double, neighbour, vowel; then what another first letter adds
+    related: Any,  # for each letter a to z the keys beside it, as bits; then the letters that sound alike
+    prices: Any,  # swap, double, neighbour, vowel; what another first letter adds; unheard, alike
     edit_worth: Any,
     margin: Any,  # candidates this far below the best are of no use
     floor: Any,  # nor are those worth less than this
@@ -116,7 +127,8 @@ def near(
         mask |= np.uint64(1) << np.uint64(letter % 64)
     edits_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.int64)
     cost_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.float64)
-    cheapest = min(prices[0], prices[1], prices[2], prices[3])
+    each = min(prices[2], prices[3], prices[5], prices[6])  # of a letter that only one of the words has
+    cheapest = min(prices[0], prices[1], each)
     found = 0
     best = -1e9
     for step in range(2 * reach + 1):  # the same length first: most mistakes keep it, and a good find prunes the rest
@@ -131,13 +143,13 @@ def near(
             if counts[row] - least * edit_worth < bar or counts[row] < least_count:
                 break
             differing = max(bits_of(masks[row] & ~mask), bits_of(mask & ~masks[row]))
-            if differing > reach or counts[row] - prices[2] * float(differing) * edit_worth < bar:
+            if differing > reach or counts[row] - each * float(differing) * edit_worth < bar:
                 continue
             base = row * MAX_LETTERS
             distance = _edits(letters, base, length, word, reach, edits_scratch)
             if distance == 0 or distance > reach:
                 continue
-            cost = _cost(letters, base, length, word, touching, prices, cost_scratch)
+            cost = _cost(letters, base, length, word, related, prices, cost_scratch)
             if letters[base] != word[0]:
                 cost += prices[4]
             worth = counts[row] - edit_worth * cost
@@ -157,11 +169,11 @@ def near(
 
 @kernel(signature("void", R_U32, R_I64, I64, R_I64, R_F64, M_I64, M_F64))
 def measured(letters: Any, lengths: Any, reach: Any, word: Any, prices: Any, edits: Any, costs: Any) -> Any:
-    """Edits and costs to every word, for tests; ``word`` holds its letters, then what keys touch as for ``near``."""
-    typed = np.empty(len(word) - 26, np.uint32)
+    """Edits and costs to every word, for tests; ``word`` holds its letters, then ``related`` as for ``near``."""
+    typed = np.empty(len(word) - 52, np.uint32)
     for i in range(len(typed)):
         typed[i] = np.uint32(word[i])
-    touching = word[len(word) - 26 :]
+    related = word[len(word) - 52 :]
     edits_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.int64)
     cost_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.float64)
     for row in range(len(lengths)):
@@ -169,4 +181,4 @@ def measured(letters: Any, lengths: Any, reach: Any, word: Any, prices: Any, edi
         edits[row] = reach + 1
         if abs(lengths[row] - len(typed)) <= reach:
             edits[row] = _edits(letters, base, lengths[row], typed, reach, edits_scratch)
-        costs[row] = _cost(letters, base, lengths[row], typed, touching, prices, cost_scratch)
+        costs[row] = _cost(letters, base, lengths[row], typed, related, prices, cost_scratch)
