@@ -69,6 +69,7 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
         Literal["now", "later"],
         Meta(description="make documents while crawling, or from the archive when the index is updated"),
     ] = "now"
+    icons: Annotated[bool, Meta(description="ask a host for its small picture, once a month at most")] = True
     hours: Annotated[str, Meta(description="local hours in which to crawl, such as 22-06; empty is always")] = ""
     tls: Annotated[
         Literal["verify", "note"],

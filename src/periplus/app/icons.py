@@ -1,4 +1,4 @@
-"""The picture of a site, where the archive holds one: crawled or imported as ``/favicon.ico`` of its host."""
+"""The picture of a site, where the archive holds one: asked for by the crawl, or imported as ``/favicon.ico``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from periplus.app.collection import Collection
 
 NAMES = ("favicon.ico", "favicon.png", "favicon.gif")
+_PLACE = "SELECT file, place, length FROM urls WHERE host = ? AND length > 0"
 
 
 def stored_icon(collection: Collection, host: str) -> bytes | None:
@@ -25,9 +26,10 @@ def stored_icon(collection: Collection, host: str) -> bytes | None:
     if not wanted:
         return None
     places = ", ".join("?" * len(wanted))
-    sql = f"SELECT file, place, length FROM urls WHERE host = ? AND key IN ({places}) AND length > 0"  # noqa: S608
+    key = addresses.host_key(addresses.host(wanted[0]))
+    crawled = f"{_PLACE} AND kind = 3 ORDER BY fetched_at DESC LIMIT 1"
     with collection.database.read() as tx:
-        row = tx.row(sql, (addresses.host_key(addresses.host(wanted[0])), *map(addresses.key, wanted)))
+        row = tx.row(crawled, (key,)) or tx.row(f"{_PLACE} AND key IN ({places})", (key, *map(addresses.key, wanted)))
     if row is None:
         return None
     try:

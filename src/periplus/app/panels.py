@@ -241,8 +241,8 @@ def _host(row: tuple[Any, ...], budget: int) -> dict[str, Any]:
 
 
 def _is_plain_absence(row: tuple[Any, ...]) -> bool:
-    """No robots.txt is an answer, not an error."""
-    return bool(row[0] == "http-4xx" and str(row[2]).endswith("/robots.txt"))
+    """No robots.txt, or no picture at the usual place, is an answer and not an error."""
+    return bool(row[0] == "http-4xx" and str(row[2]).endswith(("/robots.txt", "/favicon.ico")))
 
 
 def _reason(code: str) -> dict[str, Any]:

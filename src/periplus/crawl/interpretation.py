@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
 from periplus import addresses
-from periplus.crawl import schedule
+from periplus.crawl import icons, schedule
 from periplus.crawl.politeness import BUSY_STATUSES, back_off
 from periplus.crawl.rows import (
     FAILED,
     FEED,
     FETCHED,
+    ICON,
     LATER,
     NEVER,
     PAGE,
@@ -124,6 +125,10 @@ class Interpreter:
         """What came back, whatever it is; ``reading`` when the body was read already."""
         exchange = fetched.exchange
         at = fetched.started + fetched.elapsed
+        if row.kind == ICON:
+            icon = icons.settled(row, fetched, location, signed_hash(exchange.body) if exchange else 0)
+            if icon is not None:
+                return Visited(icon, row.state)
         if exchange is None:
             return self.failed(row, fetched.reason, fetched.detail, at, delay)
         if exchange.status in REDIRECTS:
@@ -231,6 +236,8 @@ class Interpreter:
         outline = outline_of(reading) if isinstance(reading, Document) else reading
         visited.found = self._links.of_page(outline, row)
         visited.links = outline.links
+        if self._settings.icons and row.kind == PAGE:
+            visited.found += self._links.of_icon(row, outline.favicon)
         if row.kind == FEED:
             return  # a feed is read for its links only
         row.refusal = outline.refusal

@@ -6,7 +6,8 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from periplus import addresses
-from periplus.crawl.rows import FEED, NEVER, PAGE, QUEUED, REFUSED, SITEMAP, Found
+from periplus.crawl import icons
+from periplus.crawl.rows import FEED, ICON, NEVER, PAGE, QUEUED, REFUSED, SITEMAP, Found
 from periplus.crawl.scope import NOT_KEPT
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from periplus.documents import Outline
 
 RECENT_KEYS = 200_000
-FIRST, LATER = 0, 10  # sitemaps and feeds come first; a page's priority is ten times its depth
+FIRST, LATER = 0, 10  # sitemaps, feeds and icons come first; a page's priority is ten times its depth
 QUERY_PENALTY = 3  # addresses with a query wait behind those without
 
 
@@ -81,6 +82,12 @@ class LinkFilter:
             url, kind=source.kind, depth=source.depth, parent=source.key, hops=source.hops + 1, chain=chain
         )
 
+    def of_icon(self, source: UrlRow, named: str) -> list[Found]:
+        """The small picture of the host that a front page stands for; nothing where a filter passes it over."""
+        url = icons.icon_of(source, named)
+        found = self.found(url, kind=ICON, depth=icons.DEPTH, parent=source.key) if url is not None else None
+        return [found] if found is not None and found.state == QUEUED else []
+
     def of_announced(self, text: str, origin: str) -> Found | None:
         """A sitemap that a robots.txt announces."""
         url = addresses.try_canonical(text, origin + "/")
@@ -136,6 +143,6 @@ class LinkFilter:
 
 
 def _priority(url: str, kind: int, depth: int) -> int:
-    if kind in (SITEMAP, FEED):
+    if kind in (SITEMAP, FEED, ICON):
         return FIRST
     return depth * LATER + (QUERY_PENALTY if "?" in url else 0)

@@ -14,7 +14,7 @@ PARTITIONS = 64
 
 QUEUED, FETCHED, FAILED, REFUSED = range(4)
 STATE_NAMES = ("queued", "fetched", "failed", "refused")
-PAGE, SITEMAP, FEED = range(3)
+PAGE, SITEMAP, FEED, ICON = range(4)
 SAID, WAITING, LATER = range(3)  # pending: its document is in a batch, is on its way to one, is made by the backlog
 
 

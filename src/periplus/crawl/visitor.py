@@ -6,10 +6,11 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
+from periplus.crawl import icons
 from periplus.crawl.hosts import origin_of, rules_of
 from periplus.crawl.interpretation import wanted_feed, wanted_type
 from periplus.crawl.robots_visit import stale_rules
-from periplus.crawl.rows import FEED, FETCHED, PAGE, SITEMAP
+from periplus.crawl.rows import FEED, FETCHED, ICON, PAGE, SITEMAP
 
 if TYPE_CHECKING:
     from periplus.crawl.hosts import ActiveHost, Rules
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from periplus.settings import CrawlSettings
 
 LARGE_ROBOTS = 50_000  # characters; a larger robots.txt is parsed beside the event loop
-_WANTED = {PAGE: wanted_type, FEED: wanted_feed, SITEMAP: None}  # which bodies are taken
+_WANTED = {PAGE: wanted_type, FEED: wanted_feed, SITEMAP: None, ICON: icons.wanted_icon}  # which bodies are taken
 THREAD_BYTES = 300_000  # a larger body is parsed beside the event loop
 
 
@@ -65,7 +66,8 @@ class Visitor:
             return 0
         host.doing = (row.url, "fetching", time.time())
         wanted = _WANTED[row.kind]
-        answer = await self._requester.send(host, row.url, str(verdict), row=row, wanted=wanted)
+        limit = icons.MAX_BYTES if row.kind == ICON else 0
+        answer = await self._requester.send(host, row.url, str(verdict), row=row, limit=limit, wanted=wanted)
         if answer.postponed:
             host.queue.appendleft(row)
             return 0

@@ -44,6 +44,7 @@ class Outline(Struct, frozen=True):
     canonical: str = ""  # the page under its right name, or where it redirects to
     refusal: str = ""  # noindex, redirected or canonical-elsewhere; other refusals show only in the document
     links: int = 0  # in the page, followed or not
+    favicon: str = ""  # the picture of the site that the page names
 
 
 def outline(page: Page) -> Outline | None:
@@ -71,6 +72,7 @@ def outline_of(document: Document) -> Outline:
         document.canonical,
         document.refusal,
         len(document.links),
+        document.favicon,
     )
 
 
@@ -80,7 +82,7 @@ def _judged(page: Page, reading: Reading, links: LinkSet, anchors: list[Element]
     refusal = head_refusal(page, reading, directives, canonical)
     itself = reading.redirect if refusal == "redirected" else canonical
     if "nofollow" in directives:
-        return Outline((), (), (), itself, refusal, len(anchors))
+        return Outline((), (), (), itself, refusal, len(anchors), reading.favicon)
     followed = dict.fromkeys([reading.redirect] if reading.redirect else [])
     for href in dict.fromkeys(map(_address, anchors)):
         url = links.address(href) if href else None
@@ -89,7 +91,7 @@ def _judged(page: Page, reading: Reading, links: LinkSet, anchors: list[Element]
             if len(followed) >= bounds.LINKS:
                 break
     alternates = tuple(reading.hreflang.values())
-    return Outline(tuple(followed), alternates, tuple(reading.feeds), itself, refusal, len(anchors))
+    return Outline(tuple(followed), alternates, tuple(reading.feeds), itself, refusal, len(anchors), reading.favicon)
 
 
 def _anchors(document: turbohtml.Document) -> list[Element]:
