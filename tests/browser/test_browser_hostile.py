@@ -65,7 +65,8 @@ def collection_of_payloads(backend):
         ),
         *(Note(url, f"tide {url}", f"tide {url}") for url in URLS),
     ]
-    backend.icons = {"x.test": f"<svg xmlns='http://www.w3.org/2000/svg' onload=\"{RUN}\"/>".encode()}
+    drawing = f"onload=\"{RUN}\"><script>{RUN}</script><rect width='9' height='9'/></svg>"
+    backend.icons = {"x.test": f"<svg xmlns='http://www.w3.org/2000/svg' {drawing}".encode()}
     backend.corrections = PAYLOADS[:3]
     facts = [{"address": text, "telephone": text, "source": text} for text in PAYLOADS]
     backend.kinds = {"news": {f"http://x.test/{number}": told for number, told in enumerate(facts)}}

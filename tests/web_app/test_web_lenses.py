@@ -174,6 +174,15 @@ def test_what_is_no_small_picture_is_not_passed_on(client, backend, content):
     assert b"script" not in client.get("/icon/tides.test").body
 
 
+def test_a_drawing_is_drawn_again(client, backend):
+    drawing = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'><rect width='9' height='9'/></svg>"
+    backend.icons = {"tides.test": drawing}
+    answer = client.get("/icon/tides.test")
+    assert answer.media_type == "image/svg+xml"
+    assert '<rect width="9" height="9" />' in answer.text
+    assert "onload" not in answer.text
+
+
 @given(st.text(max_size=60))
 def test_a_tile_is_safe_for_any_name(host):
     drawn = tile(host).decode()

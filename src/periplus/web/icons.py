@@ -1,7 +1,8 @@
 """The small picture of a site: the one that our own store holds, else a tile with its first letter.
 
-Nothing is asked of the site or of anybody else. A stored picture is passed on only when its first bytes are those of a
-kind of image that cannot carry a script, and it is small; the answer may run nothing, wherever it is opened.
+Nothing is asked of the site or of anybody else while a page is shown. A stored picture is passed on only when it is
+small and its first bytes are those of a kind of image that cannot carry a script; a drawing (SVG) is drawn again from
+what we know of it (``drawings.py``). The answer may run nothing, wherever it is opened.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from periplus.web.api import is_known
+from periplus.web.drawings import redrawn
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -45,13 +47,21 @@ def routes() -> list[Route]:
 async def icon(request: Request) -> Response:
     host = request.path_params["host"][:255].lower()
     stored: bytes | None = await run_in_threadpool(request.app.state.backend.icon, host)
-    kind = kind_of(stored or b"")
-    content = stored if stored and kind else tile(host)
+    content, kind = shown(stored or b"") or (tile(host), "image/svg+xml")
     tag = f'"{hashlib.blake2b(content, digest_size=8).hexdigest()}"'
     headers = {**_HEADERS, "etag": tag}
     if is_known(request.headers.get("if-none-match", ""), tag):
         return Response(status_code=304, headers=headers)
-    return Response(content, media_type=kind or "image/svg+xml", headers=headers)
+    return Response(content, media_type=kind, headers=headers)
+
+
+def shown(stored: bytes) -> tuple[bytes, str] | None:
+    """What may be passed on of a stored picture, and its media type; nothing when it is none."""
+    kind = kind_of(stored)
+    if kind:
+        return stored, kind
+    drawing = redrawn(stored) if b"<svg" in stored[:MAX_BYTES] else b""
+    return (drawing, "image/svg+xml") if drawing else None
 
 
 def kind_of(content: bytes) -> str:
