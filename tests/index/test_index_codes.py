@@ -2,6 +2,7 @@
 
 import bisect
 import itertools
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
-from periplus.index.dictionary import Dictionary, DictionaryWriter
+from periplus.index.dictionary import Dictionary, DictionaryWriter, JoinedTerms
 from periplus.index.files import ArrayFile, ArrayFileWriter
 from periplus.index.positions import Positions, PositionsWriter
 
@@ -30,7 +31,7 @@ def written_dictionary(folder, runs):
     file = ArrayFileWriter(folder / "terms.bin", "TERM")
     writer = DictionaryWriter(file)
     for run in runs:
-        writer.append(run)
+        writer.append(JoinedTerms.of(run))
     writer.finish()
     file.close()
     return Dictionary(ArrayFile(folder / "terms.bin", "TERM"))
@@ -56,15 +57,8 @@ def test_terms_are_found_and_read(tmp_path_factory, terms, cuts, other):
         assert terms[low:high] == [term for term in terms if term.startswith(text)]
 
 
-def varint(value):
-    low, rest = value & 127, value >> 7
-    return bytes([low | 128]) + varint(rest) if rest else bytes([low])
-
-
-def posting_bytes(positions):
-    steps = [second - first for first, second in zip([0, *positions], positions, strict=False)]
-    data = b"".join(map(varint, steps))
-    return varint(len(data)) + data
+def steps_of(positions):
+    return [second - first for first, second in zip([0, *positions], positions, strict=False)]
 
 
 postings_of_all_kinds = st.lists(
@@ -87,16 +81,16 @@ def test_positions_of_any_posting(tmp_path_factory, runs, postings):
     path = tmp_path_factory.mktemp("positions") / "positions.bin"
     file = ArrayFileWriter(path, "POSI")
     writer = PositionsWriter(file)
-    coded = [posting_bytes(positions) for positions in postings]
+    coded = [steps_of(positions) for positions in postings]
     for run in np.array_split(np.arange(len(coded)), runs):
         part = [coded[place] for place in run.tolist()]
-        writer.append(np.array([len(data) for data in part], np.uint32), np.frombuffer(b"".join(part), np.uint8))
+        writer.append(np.array([len(steps) for steps in part], np.uint32), np.array(list(chain(*part)), np.uint32))
     writer.finish()
     file.close()
     stored = Positions(ArrayFile(path, "POSI"), len(postings))
     assert stored.longest == max(map(len, postings), default=0)
-    sizes = np.array([len(data) for data in coded], np.int64)
-    target = np.zeros(int(sizes.sum()), np.uint8)
+    counts = np.array([len(steps) for steps in coded], np.int64)
+    target = np.zeros(int(counts.sum()), np.uint32)
     ordinals = np.arange(len(coded), dtype=np.int64)[::-1].copy()
-    copy_positions(*stored.tables, ordinals, (np.cumsum(sizes) - sizes)[::-1].copy(), target)
-    assert target.tobytes() == b"".join(coded)
+    copy_positions(*stored.tables, ordinals, (np.cumsum(counts) - counts)[::-1].copy(), target)
+    assert target.tolist() == list(chain(*coded))

@@ -34,7 +34,8 @@ def numbered(vocabulary, some, language):
     encoded = [composed(text).encode("utf-8", "surrogatepass") for text in some]
     owners = np.full(len(some), vocabulary.language(language), np.uint32)
     stream, counts = vocabulary.numbers(encoded, owners)
-    (terms, _), start, forms = vocabulary.sorted()
+    sorted_terms, start, forms = vocabulary.sorted()
+    terms = sorted_terms.spellings.some(sorted_terms.order)
     words = [{terms[form] for form in forms[start[word] : start[word + 1]]} for word in stream.tolist()]
     ends = np.cumsum(counts, dtype=np.int64).tolist()
     return [words[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]

@@ -35,16 +35,19 @@ if TYPE_CHECKING:
 WORD_BYTES = 8  # memory a word of the stream takes until it is written
 ROW_BYTES = 1_500  # memory a document takes beside its words and text
 PENDING_BYTES = 1 << 20  # of text that is cut into words at once
+VOCABULARY_SHARE = 0.3  # of the memory, that words and terms may take when a segment is begun
 FIELD_COUNT = len(FIELDS)
+FIELD_BITS = 3
 
 
 class SegmentBuilder:
-    def __init__(self) -> None:
-        self._vocabulary = Vocabulary()
-        self._pending = _Pending()
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        """``vocabulary`` of a builder before this one spares the search for forms that it knows already."""
+        self._vocabulary = vocabulary or Vocabulary()
+        self._pending = _Pending(0)
         self._streams: list[NDArray[np.uint32]] = []
         self._words = 0
-        self._kept_bytes = 0  # streams and vocabulary
+        self._kept_bytes = 0  # streams and vocabulary, once some were cut
         self._counts: list[NDArray[np.uint32]] = []  # words by piece
         self._pieces: list[NDArray[np.uint32]] = []  # rows (document, field)
         self._rows: list[ColumnRow] = []
@@ -85,6 +88,11 @@ class SegmentBuilder:
         if self._pending.size >= PENDING_BYTES:
             self._cut_pending()
 
+    def successor(self, memory: int) -> SegmentBuilder:
+        """A builder for the next segment, with the same vocabulary unless that takes too much of ``memory``."""
+        is_small = self._vocabulary.memory <= VOCABULARY_SHARE * memory
+        return SegmentBuilder(self._vocabulary if is_small else None)
+
     def discard(self, key: int) -> None:
         self._current.pop(key, None)
 
@@ -111,7 +119,7 @@ class SegmentBuilder:
 
     def _cut_pending(self) -> None:
         """Cut what was collected into words."""
-        pending, self._pending = self._pending, _Pending()
+        pending, self._pending = self._pending, _Pending(len(self._rows))
         if pending.texts:
             pieces, languages = pending.tables()
             stream, counts = self._vocabulary.numbers(pending.texts, languages)
@@ -139,7 +147,6 @@ class SegmentBuilder:
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         lengths, starts, positions = self._layout()
         terms, form_start, forms = self._vocabulary.sorted()
-        self._vocabulary = Vocabulary()
         stream = _joined(self._streams)
         self._streams.clear()
         lengths, starts = lengths[kept], starts[kept]
@@ -167,25 +174,30 @@ class SegmentBuilder:
 class _Pending:
     """Texts that wait to be cut into words."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: int) -> None:
         self.texts: list[bytes] = []
         self.size = 0
-        self._pieces: list[int] = []
-        self._languages: list[int] = []
+        self._first = first  # number of the first document
+        self._owners: list[int] = []  # of each text: number of the document and field
+        self._languages: list[int] = []  # of each document
 
     def add(self, number: int, language: int, fields: list[list[str]]) -> None:
-        texts, owners = self.texts, self._pieces
-        for field, pieces in enumerate(fields):
+        texts, owners, size = self.texts, self._owners, 0
+        self._languages.append(language)
+        for owner, pieces in enumerate(fields, number << FIELD_BITS):
             for piece in pieces:
                 text = piece.encode() if piece.isascii() else composed(piece).encode("utf-8", "surrogatepass")
                 texts.append(text)
-                self.size += len(text)
-                owners += (number, field)
-                self._languages.append(language)
+                size += len(text)
+                owners.append(owner)
+        self.size += size
 
     def tables(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Document and field of each text, one after the other; and the number of its language."""
-        return np.array(self._pieces, np.uint32), np.array(self._languages, np.uint32)
+        owners = np.array(self._owners, np.int64)
+        numbers = owners >> FIELD_BITS
+        pieces = np.stack([numbers, owners & ((1 << FIELD_BITS) - 1)], axis=1).astype(np.uint32)
+        return pieces.reshape(-1), np.array(self._languages, np.uint32)[numbers - self._first]
 
 
 def _joined(parts: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:

@@ -7,7 +7,7 @@ in the mapped bytes, a prefix is a range of numbers.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,17 @@ BLOCK = 16  # terms
 LONGEST_HEAD = 3  # bytes before those of a term
 
 
+class JoinedTerms(NamedTuple):
+    """Terms one after another, and where each ends."""
+
+    text: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, terms: Sequence[bytes]) -> JoinedTerms:
+        return cls(_bytes(b"".join(terms)), np.cumsum(np.fromiter(map(len, terms), np.int64, len(terms))))
+
+
 class DictionaryWriter:
     """Takes terms in ascending byte order."""
 
@@ -32,23 +43,23 @@ class DictionaryWriter:
         self._offsets = file.stream("offsets", "<u4")
         self._count_stream = file.stream("count", "<i8")
         self._count = 0
-        self._last = b""
+        self._last = np.empty(0, np.uint8)
 
-    def append(self, terms: Sequence[bytes]) -> None:
+    def append(self, terms: JoinedTerms) -> None:
         from periplus.index.kernels.lookup import front_code
 
-        if not terms:
+        if not len(terms.ends):
             return
-        text = _bytes(self._last + b"".join(terms))
-        lengths = np.fromiter(map(len, terms), np.int64, len(terms))
-        ends = len(self._last) + np.concatenate([[0], np.cumsum(lengths)])
-        target = np.empty(len(text) + LONGEST_HEAD * len(terms), np.uint8)
-        blocks = np.empty(-(-(self._count + len(terms)) // BLOCK) - -(-self._count // BLOCK), np.int64)
+        text = np.concatenate([self._last, terms.text])
+        ends = np.concatenate([[0], terms.ends]) + len(self._last)
+        count = len(terms.ends)
+        target = np.empty(len(text) + LONGEST_HEAD * count, np.uint8)
+        blocks = np.empty(-(-(self._count + count) // BLOCK) - -(-self._count // BLOCK), np.int64)
         size = front_code(text, ends, self._count, target, blocks)
         self._offsets.append(self._text.length + blocks)
         self._text.append(target[:size])
-        self._count += len(terms)
-        self._last = terms[-1]
+        self._count += count
+        self._last = text[int(ends[-2]) :].copy()
 
     def finish(self) -> None:
         self._offsets.append(np.array([self._text.length]))

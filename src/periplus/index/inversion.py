@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.index.norms import field_factors
-from periplus.index.vocabulary import SortedTerms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.index.norms import Epoch
     from periplus.index.segment import SegmentWriter
+    from periplus.index.vocabulary import SortedTerms
 
 RUN_OCCURRENCES = 8_000_000  # occurrences that are inverted at once
 
@@ -38,46 +38,44 @@ class Inversion:
         from periplus.index.kernels.building import count_terms
 
         _, order, piece_start, _, _, form_start, forms = self._pieces
-        terms, is_word = sorted_terms
-        counts = np.zeros(len(terms), np.int64)
+        counts = np.zeros(len(sorted_terms.order), np.int64)
         count_terms(self._pieces[0], order, piece_start, form_start, forms, counts)
         for low, high in bounded_runs(counts, RUN_OCCURRENCES):
-            self._write_run(writer, SortedTerms(terms[low:high], is_word[low:high]), counts, low, high)
+            self._write_run(writer, sorted_terms, counts, low, high)
 
     def _write_run(
         self, writer: SegmentWriter, sorted_terms: SortedTerms, counts: NDArray[np.int64], low: int, high: int
     ) -> None:
         from periplus.index.kernels.building import encode, scatter
 
-        terms, is_word = sorted_terms
         start = np.zeros(high - low + 1, np.int64)
         np.cumsum(counts[low:high], out=start[1:])
         size = int(start[-1])
         occurrences = np.empty(size, np.uint64)
         scatter(*self._pieces, low, high, start[:-1].copy(), occurrences)
-        frequency = np.zeros(len(terms), np.uint32)
-        found, impacts, sizes = np.empty(size, np.uint32), np.empty(size, np.uint8), np.empty(size, np.uint32)
-        data, totals = np.empty(10 * size, np.uint8), np.zeros(2, np.int64)
+        frequency = np.zeros(high - low, np.uint32)
+        found, impacts, positions = np.empty(size, np.uint32), np.empty(size, np.uint8), np.empty(size, np.uint32)
+        steps, totals = occurrences.view(np.uint32), np.zeros(1, np.int64)
         encode(
             start,
             occurrences,
             self._starts,
             self._factors,
             self._k1,
-            is_word,
+            sorted_terms.is_word[low:high],
             frequency,
             found,
             impacts,
-            sizes,
-            data,
+            positions,
+            steps,
             self.largest,
             totals,
         )
-        postings, length = totals.tolist()
-        present = frequency > 0  # not those that only replaced documents had
-        kept = terms if present.all() else [term for term, there in zip(terms, present.tolist(), strict=True) if there]
+        postings = int(totals[0])
+        present = frequency > 0  # not those that only replaced documents had, or an earlier segment
+        terms = sorted_terms.joined(low + np.flatnonzero(present))
         writer.append_terms(
-            kept, frequency[present], found[:postings], impacts[:postings], sizes[:postings], data[:length]
+            terms, frequency[present], found[:postings], impacts[:postings], positions[:postings], steps[:size]
         )
 
 

@@ -1,6 +1,6 @@
 """Merging: several segments become one, without their deleted documents and still in address order.
 
-Lists are merged a run of terms at a time, position bytes are copied as they are, blocks of text are packed anew;
+Lists are merged a run of terms at a time, positions are copied as they are, blocks of text are packed anew;
 nothing grows with the corpus but the columns. With a new norm epoch the impacts are folded again from the positions.
 """
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.index.columns import NAMED, PLAIN, TEXTUAL, ColumnTable
+from periplus.index.dictionary import JoinedTerms
 from periplus.index.inversion import bounded_runs
 from periplus.index.norms import field_factors
 from periplus.index.query import FIELDS
@@ -179,19 +180,19 @@ class _Merge:
     def _write_run(self, ranges: list[tuple[int, int]]) -> None:
         terms, targets = _merged_terms(self._segments, ranges)
         gathered = [self._gathered(place, low, high, targets[place]) for place, (low, high) in enumerate(ranges)]
-        keys, impacts, sizes = (np.concatenate([part[field] for part in gathered]) for field in (0, 1, 3))
+        keys, impacts, counts = (np.concatenate([part[field] for part in gathered]) for field in (0, 1, 3))
         order = np.argsort(keys, kind="stable")
-        keys, impacts, sizes = keys[order], impacts[order], sizes[order]
-        data = self._copied(gathered, order, sizes)
+        keys, impacts, counts = keys[order], impacts[order], counts[order]
+        steps = self._copied(gathered, order, counts)
         documents = (keys & 0xFFFF_FFFF).astype(np.uint32)
         if self._fold_again:
             from periplus.index.kernels.merging import fold_again
 
-            fold_again(documents, data, *self._fields, impacts)
+            fold_again(documents, counts, steps, *self._fields, impacts)
         frequency = np.bincount(keys >> 32, minlength=len(terms)).astype(np.uint32)
         present = frequency > 0
         kept = [term for term, there in zip(terms, present.tolist(), strict=True) if there]
-        self._writer.append_terms(kept, frequency[present], documents, impacts, sizes, data)
+        self._writer.append_terms(JoinedTerms.of(kept), frequency[present], documents, impacts, counts, steps)
 
     def _gathered(self, place: int, low: int, high: int, target: NDArray[np.uint32]) -> tuple[NDArray[Any], ...]:
         from periplus.index.kernels.merging import gather
@@ -199,7 +200,7 @@ class _Merge:
         segment = self._segments[place]
         size = int(segment.postings.start[high] - segment.postings.start[low])
         keys, ordinals = np.empty(size, np.int64), np.empty(size, np.int64)
-        impacts, sizes = np.empty(size, np.uint8), np.empty(size, np.uint32)
+        impacts, counts = np.empty(size, np.uint8), np.empty(size, np.uint32)
         count = gather(
             *segment.postings.tables,
             *segment.positions.tables,
@@ -210,25 +211,25 @@ class _Merge:
             keys,
             impacts,
             ordinals,
-            sizes,
+            counts,
         )
-        return keys[:count], impacts[:count], ordinals[:count], sizes[:count]
+        return keys[:count], impacts[:count], ordinals[:count], counts[:count]
 
     def _copied(
-        self, gathered: list[tuple[NDArray[Any], ...]], order: NDArray[np.int64], sizes: NDArray[np.uint32]
-    ) -> NDArray[np.uint8]:
-        """Position bytes of all postings, in their new order."""
+        self, gathered: list[tuple[NDArray[Any], ...]], order: NDArray[np.int64], counts: NDArray[np.uint32]
+    ) -> NDArray[np.uint32]:
+        """Positions of all postings, in their new order, as steps."""
         from periplus.index.kernels.merging import copy_positions
 
-        ends = np.cumsum(sizes, dtype=np.int64)
+        ends = np.cumsum(counts, dtype=np.int64)
         targets = np.empty(len(order), np.int64)
-        targets[order] = ends - sizes
-        data = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
+        targets[order] = ends - counts
+        steps = np.empty(int(ends[-1]) if len(ends) else 0, np.uint32)
         first = 0
         for segment, (keys, _, ordinals, _) in zip(self._segments, gathered, strict=True):
-            copy_positions(*segment.positions.tables, ordinals, targets[first : first + len(keys)], data)
+            copy_positions(*segment.positions.tables, ordinals, targets[first : first + len(keys)], steps)
             first += len(keys)
-        return data
+        return steps
 
 
 def _merged_terms(

@@ -22,10 +22,11 @@ PADDING = 8  # bytes after the last block
 LARGEST_GROUP = 1 << 32  # bytes
 LARGEST_NUMBER = 4  # bytes of a packed number, at most
 BLOCK_HEAD = 8  # bytes before the numbers and marks of a block, at most
+PACKED_AT_ONCE = 1 << 14  # postings; a multiple of those of a block
 
 
 class PositionsWriter:
-    """Takes position bytes (see ``kernels.positions.write_bytes``) in runs, and packs them into blocks."""
+    """Takes postings in runs (how many positions each has, and the steps from one to the next), and packs them."""
 
     def __init__(self, file: ArrayFileWriter) -> None:
         self._block_base = file.stream("block_base", "<i8")
@@ -34,32 +35,51 @@ class PositionsWriter:
         self._data = file.stream("data", "u1")
         self._longest = 0
         self._group_base = 0
-        self._waiting = np.empty(0, np.uint8)  # of postings that do not yet fill a block
-        self._waiting_sizes = np.empty(0, np.uint32)
+        self._waiting_counts = np.empty(0, np.uint32)  # of postings that do not yet fill a block
+        self._waiting_steps = np.empty(0, np.uint32)
 
-    def append(self, sizes: NDArray[np.uint32], data: NDArray[np.uint8]) -> None:
-        sizes = np.concatenate([self._waiting_sizes, sizes])
-        data = np.concatenate([self._waiting, data])
-        whole = len(sizes) // BLOCK * BLOCK
-        cut = int(sizes[:whole].sum(dtype=np.int64))
-        self._pack(whole, data[:cut])
-        self._waiting, self._waiting_sizes = data[cut:].copy(), sizes[whole:].copy()
+    def append(self, counts: NDArray[np.uint32], steps: NDArray[np.uint32]) -> None:
+        """The next postings; ``steps`` are the first position of each and the differences after it."""
+        filling = min(-len(self._waiting_counts) % BLOCK, len(counts))
+        if filling:
+            counts, steps = self._fill(counts, steps, filling)
+        whole = len(counts) // BLOCK * BLOCK
+        cut = int(counts[:whole].sum(dtype=np.int64))
+        self._pack(counts[:whole], steps[:cut])
+        self._waiting_counts = np.concatenate([self._waiting_counts, counts[whole:]])
+        self._waiting_steps = np.concatenate([self._waiting_steps, steps[cut:]])
 
     def finish(self) -> None:
-        self._pack(len(self._waiting_sizes), self._waiting)
+        self._pack(self._waiting_counts, self._waiting_steps)
         self._data.append(bytes(PADDING))
         self._longest_stream.append(np.array([self._longest]))
 
-    def _pack(self, postings: int, data: NDArray[np.uint8]) -> None:
+    def _fill(
+        self, counts: NDArray[np.uint32], steps: NDArray[np.uint32], filling: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Complete the block that waits; what is left."""
+        cut = int(counts[:filling].sum(dtype=np.int64))
+        self._waiting_counts = np.concatenate([self._waiting_counts, counts[:filling]])
+        self._waiting_steps = np.concatenate([self._waiting_steps, steps[:cut]])
+        if len(self._waiting_counts) == BLOCK:
+            self._pack(self._waiting_counts, self._waiting_steps)
+            self._waiting_counts = self._waiting_steps = np.empty(0, np.uint32)
+        return counts[filling:], steps[cut:]
+
+    def _pack(self, counts: NDArray[np.uint32], steps: NDArray[np.uint32]) -> None:
         from periplus.index.kernels.positions import pack
 
-        blocks = -(-postings // BLOCK)
-        target = np.zeros((LARGEST_NUMBER + 1) * len(data) + BLOCK_HEAD * blocks, np.uint8)
-        sizes = np.empty(blocks, np.uint32)
-        self._longest = max(self._longest, int(pack(data, postings, target, sizes)))
-        starts = self._data.length + np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        self._append_starts(starts[:-1])
-        self._data.append(target[: int(starts[-1]) - self._data.length])
+        for first in range(0, len(counts), PACKED_AT_ONCE):
+            some = counts[first : first + PACKED_AT_ONCE]
+            cut = int(some.sum(dtype=np.int64))
+            blocks = -(-len(some) // BLOCK)
+            target = np.zeros((LARGEST_NUMBER + 1) * cut + BLOCK_HEAD * blocks + PADDING, np.uint8)
+            sizes = np.empty(blocks, np.uint32)
+            self._longest = max(self._longest, int(pack(some, steps[:cut], target, sizes)))
+            starts = self._data.length + np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+            self._append_starts(starts[:-1])
+            self._data.append(target[: int(starts[-1]) - self._data.length])
+            steps = steps[cut:]
 
     def _append_starts(self, starts: NDArray[np.int64]) -> None:
         """Offsets of the next blocks, as differences from the first of their group."""

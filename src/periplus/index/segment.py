@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.index.columns import ColumnTable
+    from periplus.index.dictionary import JoinedTerms
 
 HEADER = "segment.json"
 KINDS = {"terms": "TERM", "postings": "POST", "positions": "POSI", "columns": "COLS", "texts": "TEXT"}
@@ -66,18 +67,18 @@ class SegmentWriter:
 
     def append_terms(
         self,
-        terms: list[bytes],
+        terms: JoinedTerms,
         frequency: NDArray[np.uint32],
         documents: NDArray[np.uint32],
         impacts: NDArray[np.uint8],
-        sizes: NDArray[np.uint32],
-        data: NDArray[np.uint8],
+        counts: NDArray[np.uint32],
+        steps: NDArray[np.uint32],
     ) -> None:
-        """The next terms in byte order, with their postings."""
-        self._terms += len(terms)
+        """The next terms in byte order, with their postings; the last two as ``PositionsWriter`` takes them."""
+        self._terms += len(terms.ends)
         self.dictionary.append(terms)
         self.postings.append(frequency, documents, impacts)
-        self.positions.append(sizes, data)
+        self.positions.append(counts, steps)
 
     def finish(self, columns: ColumnTable) -> SegmentHeader:
         self.texts.finish()

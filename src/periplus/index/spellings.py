@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,12 @@ if TYPE_CHECKING:
 
 FIRST_ENTRIES = 1 << 12
 FIRST_BYTES = 1 << 15
+SPARE = 8  # bytes behind the last one that counts, because kernels read words of eight
 
 
 class Spellings:
     def __init__(self) -> None:
-        self.slots = np.zeros(2 * FIRST_ENTRIES, np.uint64)
+        self.slots = np.zeros(4 * FIRST_ENTRIES, np.uint64)  # two for each of twice as many places
         self.pool = np.empty(FIRST_BYTES, np.uint8)
         self.start = np.zeros(FIRST_ENTRIES + 1, np.int64)
         self.owner = np.zeros(FIRST_ENTRIES, np.uint32)
@@ -43,31 +45,38 @@ class Spellings:
             self.start = _grown(self.start, capacity + 1)
             self.owner = _grown(self.owner, capacity)
         used = int(self.start[len(self)])
-        if used + size > len(self.pool):
-            self.pool = _grown(self.pool, max(used + size, 2 * len(self.pool)))
-        if 2 * wanted > len(self.slots):
+        if used + size + SPARE > len(self.pool):
+            self.pool = _grown(self.pool, max(used + size + SPARE, 2 * len(self.pool)))
+        if 4 * wanted > len(self.slots):
             self._widen(1 << (2 * wanted - 1).bit_length())
 
     def numbers(self, spellings: Sequence[bytes]) -> NDArray[np.uint32]:
         """The numbers of some spellings that belong to nobody in particular; new ones are added."""
         from periplus.index.kernels.spellings import number_all
 
-        data = b"".join(spellings)
-        self.reserve(len(spellings), len(data))
         ends = np.zeros(len(spellings) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, spellings), np.int64, len(spellings)), out=ends[1:])
+        self.reserve(len(spellings), int(ends[-1]))
+        data = np.frombuffer(b"".join([*spellings, bytes(SPARE)]), np.uint8)
         numbers = np.empty(len(spellings), np.uint32)
-        number_all(np.frombuffer(data, np.uint8), ends, np.zeros(len(spellings), np.uint32), *self.tables, numbers)
+        number_all(data, ends, np.zeros(len(spellings), np.uint32), *self.tables, numbers)
         return numbers
+
+    def joined(self, numbers: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The bytes of these entries one after another, and where each ends."""
+        from periplus.index.kernels.spellings import gather_spellings
+
+        numbers = numbers.astype(np.int64)
+        size = int((self.start[numbers + 1] - self.start[numbers]).sum())
+        text, ends = np.empty(size, np.uint8), np.empty(len(numbers), np.int64)
+        gather_spellings(self.pool, self.start, numbers, text, ends)
+        return text, ends
 
     def some(self, numbers: NDArray[Any]) -> list[bytes]:
         """The bytes of these entries."""
-        if not len(numbers):
-            return []
-        begins, ends = self.start[numbers], self.start[numbers + 1]
-        base = int(begins.min())
-        data = self.pool[base : int(ends.max())].tobytes()
-        return [data[begin:end] for begin, end in zip((begins - base).tolist(), (ends - base).tolist(), strict=True)]
+        text, ends = self.joined(numbers)
+        data = text.tobytes()
+        return [data[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
 
     def first_bytes(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
         """The first byte of each of these entries, none of which is empty."""
@@ -87,7 +96,7 @@ class Spellings:
     def _widen(self, places: int) -> None:
         from periplus.index.kernels.spellings import rehash
 
-        self.slots = np.zeros(places, np.uint64)
+        self.slots = np.zeros(2 * places, np.uint64)
         rehash(self.pool, self.start, self.owner, self.count, self.slots)
 
 

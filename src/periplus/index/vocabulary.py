@@ -7,12 +7,14 @@ language: those of ASCII words by a kernel, stems and all other words by ``analy
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from periplus.index.analysis import STEM_MARK, base_language, class_table, forms_of_bytes, stem_terms
-from periplus.index.spellings import Spellings
+from periplus.index.analysis import STEM_MARK, base_language, class_table, forms_of_words, stem_terms
+from periplus.index.dictionary import JoinedTerms
+from periplus.index.spellings import SPARE, Spellings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +28,15 @@ STEM, FOREIGN = 1, 2  # kernels.forms
 
 
 class SortedTerms(NamedTuple):
-    terms: list[bytes]
+    """All terms of a vocabulary in byte order."""
+
+    spellings: Spellings
+    order: NDArray[np.int64]
     is_word: NDArray[np.uint8]  # words as written, not stems: they decide a document's largest frequency
+
+    def joined(self, places: NDArray[np.int64]) -> JoinedTerms:
+        """The terms at these places of the order."""
+        return JoinedTerms(*self.spellings.joined(self.order[places]))
 
 
 class Vocabulary:
@@ -48,11 +57,11 @@ class Vocabulary:
         """The words of all texts (NFKC in UTF-8) by position, as numbers; and how many each text has."""
         from periplus.index.kernels.words import tokenize
 
-        data = b"".join(texts)
         start = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=start[1:])
-        stream, counts, state = np.empty(len(data) // 4 + 64, np.uint32), np.zeros(len(texts), np.uint32), _state()
-        text, source = 0, np.frombuffer(data, np.uint8)
+        np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1, out=start[1:])
+        source = np.frombuffer(b"\n".join([*texts, bytes(SPARE)]), np.uint8)
+        stream, counts = np.empty(len(source) // 4 + 64, np.uint32), np.zeros(len(texts), np.uint32)
+        text, state = 0, np.zeros(4, np.int64)
         while True:
             tables = self._words.tables
             text = tokenize(source, start, languages, text, class_table(), *tables, stream, counts, state)
@@ -72,7 +81,7 @@ class Vocabulary:
         rank[order] = np.arange(len(order), dtype=np.uint32)
         start = self._form_start[: self._known + 1]
         is_word = (self._terms.first_bytes(order) != ord(STEM_MARK)).astype(np.uint8)
-        return SortedTerms(self._terms.some(order), is_word), start, rank[self._forms[: start[-1]]]
+        return SortedTerms(self._terms, order, is_word), start, rank[self._forms[: start[-1]]]
 
     @property
     def memory(self) -> int:
@@ -132,18 +141,20 @@ class Vocabulary:
             known = self._stems[language] = grown
         unknown = np.unique(exact[known[exact] < 0])
         if len(unknown):
-            words = [word.decode() for word in self._terms.some(unknown.astype(np.int64))]
+            text, ends = self._terms.joined(unknown)
+            letters = text.tobytes().decode("ascii")  # others are left to ``_foreign``
+            words = [letters[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
             known[unknown] = self._terms.numbers(stem_terms(words, name))
         return known[exact]
 
     def _foreign(self, words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         """Forms of words that the kernel leaves to Python."""
-        names = list(self._languages)
-        languages = self._words.owner[words].tolist()
-        forms = [
-            forms_of_bytes(word, names[language])
-            for word, language in zip(self._words.some(words), languages, strict=True)
-        ]
+        languages, spelled = self._words.owner[words], self._words.some(words)
+        forms: list[list[bytes]] = [[]] * len(words)
+        for name, language in self._languages.items():
+            rows = np.flatnonzero(languages == language).tolist()
+            for row, found in zip(rows, forms_of_words([spelled[row] for row in rows], name), strict=True):
+                forms[row] = found
         start = np.zeros(len(forms) + 1, np.int64)
         np.cumsum([len(some) for some in forms], out=start[1:])
         return start, self._terms.numbers([term for some in forms for term in some])
@@ -154,10 +165,6 @@ class Vocabulary:
         wanted = int(self._form_start[self._known]) + more
         if wanted > len(self._forms):
             self._forms = _grown(self._forms, max(wanted, 2 * len(self._forms)))
-
-
-def _state() -> NDArray[np.int64]:
-    return np.zeros(4, np.int64)
 
 
 def _grown(values: NDArray[Any], capacity: int) -> NDArray[Any]:

@@ -152,7 +152,7 @@ class WritingSession:
             folder = self.new_folder()
             self._builder.write(folder, self.epoch)
             self.parts.append(Part(self._open_segment(folder.name)))
-            self._builder = SegmentBuilder()
+            self._builder = self._builder.successor(self._memory)
         self._touched = set()
         self.has_flushed = True
 

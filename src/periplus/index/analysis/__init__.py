@@ -13,7 +13,7 @@ from periplus.index.analysis.forms import (
     stem_terms,
 )
 from periplus.index.analysis.stemming import base_language, stem
-from periplus.index.analysis.tokens import Token, analysis_steps, analyze, forms_of_bytes
+from periplus.index.analysis.tokens import Token, analysis_steps, analyze, forms_of_bytes, forms_of_words
 
 __all__ = [
     "EXACT_SHARE",
@@ -30,6 +30,7 @@ __all__ = [
     "composed",
     "exact_term",
     "forms_of_bytes",
+    "forms_of_words",
     "stem",
     "stem_terms",
 ]

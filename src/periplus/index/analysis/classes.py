@@ -29,7 +29,7 @@ JOINING_SIGNS = "#@.&'+,"
 def class_table() -> NDArray[np.uint8]:
     """One byte for every code point."""
     table = np.zeros(POINTS, np.uint8)
-    every = "".join(map(chr, range(POINTS)))
+    every = np.arange(POINTS, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     for bits, pattern in ((WORD | PLAIN, r"\w+"), (DIGIT, r"\d+")):
         for match in re.finditer(pattern, every):
             table[match.start() : match.end()] |= bits

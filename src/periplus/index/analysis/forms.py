@@ -82,3 +82,36 @@ def forms_of(word: str, language: str) -> tuple[TermForm, ...]:
     for part in parts(word):
         shares.setdefault(part, PART_SHARE)
     return tuple(TermForm(term, share) for term, share in shares.items())
+
+
+def forms_of_all(words: list[str], language: str) -> list[list[bytes]]:
+    """The terms of many words: exact, folded, stem, parts; some of a word's terms may be the same.
+
+    What is done to characters is done to all words at once, parted by line ends, which nothing is composed with.
+    """
+    joined = "\n".join(words).casefold().replace(",", "").replace("\u2019", "'")
+    exact = joined.split("\n")
+    has_stem = [term.replace("'", "").isalpha() for term in exact]
+    stemmed = stems([term for term, there in zip(exact, has_stem, strict=True) if there], language)
+    changed = _lines(fold("\n".join([joined, *stemmed])))
+    stem_of, forms = iter(changed[len(words) :]), []
+    for word, term, folded, there in zip(words, _lines(joined), changed, has_stem, strict=False):
+        stem = next(stem_of) if there else b""
+        if max(len(term), len(folded), len(stem) + 1) > MAX_TERM_BYTES:
+            forms.append([_encoded(form.term) for form in forms_of(word, language)])
+            continue
+        terms = [term, folded] if folded else [term]
+        if there:
+            terms.append(STEM_MARK.encode() + stem)
+        if not word.isalpha() or not (word.islower() or word.istitle() or word.isupper()):
+            terms += map(_encoded, parts(word))
+        forms.append(terms)
+    return forms
+
+
+def _lines(joined: str) -> list[bytes]:
+    return _encoded(joined).split(b"\n")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

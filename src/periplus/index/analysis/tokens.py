@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from periplus.index.analysis.characters import normalized
-from periplus.index.analysis.forms import PART_SHARE, exact_term, forms_of
+from periplus.index.analysis.forms import PART_SHARE, exact_term, forms_of, forms_of_all
 from periplus.index.analysis.stemming import base_language
 from periplus.index.analysis.words import ascii_pattern, letter_pattern, unspaced_pattern, words
 from periplus.index.query import TermForm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 CACHE_SIZE = 200_000  # words a language and thread
 
@@ -61,6 +61,19 @@ def forms_of_bytes(word: bytes, language: str) -> list[bytes]:
     text = word.decode("utf-8", "surrogatepass")
     forms = next(_pairs(text, 0))[2] if unspaced_pattern().match(text) else forms_of(text, language)
     return [form.term.encode("utf-8", "surrogatepass") for form in forms]
+
+
+def forms_of_words(words: Sequence[bytes], language: str) -> list[list[bytes]]:
+    """The same for many words at once, which takes a fifth of the time: terms may occur twice in a list."""
+    if not words:
+        return []
+    texts = b"\n".join(words).decode("utf-8", "surrogatepass").split("\n")
+    is_unspaced = unspaced_pattern().match
+    together = iter(forms_of_all([text for text in texts if not is_unspaced(text)], language))
+    return [
+        forms_of_bytes(word, language) if is_unspaced(text) else next(together)
+        for word, text in zip(words, texts, strict=True)
+    ]
 
 
 def analysis_steps(text: str, language: str = "") -> list[dict[str, Any]]:

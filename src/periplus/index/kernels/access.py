@@ -36,15 +36,6 @@ def write_varint(data: Any, at: Any, value: Any) -> Any:
 
 
 @helper
-def varint_size(value: Any) -> Any:
-    size = 1
-    while value > 127:
-        value >>= 7
-        size += 1
-    return size
-
-
-@helper
 def find_place(place: Any, low: Any, high: Any, wanted: Any) -> Any:
     """The ordinal of ``wanted`` in the sorted places [low, high), or -1."""
     while low < high:
@@ -83,22 +74,6 @@ def find_posting(
     if low < start[term + 1] and rare_window[low + shift] == window and place[low] == wanted:
         return low
     return -1
-
-
-@helper
-def count_fields(data: Any, at: Any, end: Any, starts: Any, document: Any, counts: Any) -> Any:
-    """Occurrences in each field, from position bytes."""
-    for field in range(FIELD_COUNT):
-        counts[field] = 0
-    base = document * (FIELD_COUNT + 1)
-    field = 0
-    position = np.int64(0)
-    while at < end:
-        step, at = read_varint(data, at)
-        position += step
-        while field < FIELD_COUNT - 1 and position >= starts[base + field + 1]:
-            field += 1
-        counts[field] += 1
 
 
 @helper

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS, varint_size, write_varint
+from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS
 from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.memory import ask, item
 from periplus.index.kernels.types import (
     F64,
     I64,
@@ -24,6 +25,9 @@ from periplus.index.kernels.types import (
     signature,
 )
 
+WAITING = 512  # occurrences between which cursors arrive in the cache
+AHEAD = 24  # occurrences between which their places do
+MAX_FORMS = 64  # of one word
 FEW = 10  # postings; the second of the best impacts is the tenth
 
 
@@ -50,11 +54,26 @@ def place_pieces(pieces: Any, counts: Any, gap: Any, lengths: Any, starts: Any, 
 @kernel(signature("void", R_U32, R_I64, R_I64, R_I64, R_U32, M_I64))
 def count_terms(stream: Any, order: Any, piece_start: Any, form_start: Any, forms: Any, counts: Any) -> Any:
     """How often each term occurs in the pieces that count of a stream of word numbers."""
+    words = np.zeros(len(form_start) - 1, np.int64)
     for piece in order:
         for at in range(piece_start[piece], piece_start[piece + 1]):
-            word = stream[at]
-            for form in range(form_start[word], form_start[word + 1]):
-                counts[forms[form]] += 1
+            words[item(stream, at)] += 1
+    for word in range(len(words)):
+        for form in range(form_start[word], form_start[word + 1]):
+            counts[forms[form]] += words[word]
+
+
+@helper
+def _place_waiting(terms: Any, waiting: Any, count: Any, cursor: Any, occurrences: Any) -> Any:
+    for place in range(min(AHEAD, count)):
+        ask(occurrences, item(cursor, item(terms, np.int64(place))))
+    for place in range(count):
+        if place + AHEAD < count:
+            ask(occurrences, item(cursor, item(terms, place + AHEAD)))
+        term = item(terms, np.int64(place))
+        target = item(cursor, term)
+        occurrences[target] = waiting[place]
+        cursor[term] = target + 1
 
 
 @kernel(signature("void", R_U32, R_I64, R_I64, R_U32, R_U32, R_I64, R_U32, I64, I64, M_I64, M_U64))
@@ -71,32 +90,32 @@ def scatter(
     cursor: Any,
     occurrences: Any,
 ) -> Any:
-    """Put every occurrence of the terms [low, high) at its term's place: document << 32 | position, ascending."""
+    """Put every occurrence of the terms [low, high) at its term's place: document << 32 | position, ascending.
+
+    Most terms are rare, and neither cursor nor place of theirs is in a cache: both are asked for before they are used.
+    """
+    waiting_terms = np.empty(WAITING + MAX_FORMS, np.int64)
+    waiting = np.empty(WAITING + MAX_FORMS, np.uint64)
+    count = np.int64(0)
     for piece in order:
         occurrence = (np.uint64(piece_document[piece]) << np.uint64(32)) | np.uint64(piece_position[piece])
         for at in range(piece_start[piece], piece_start[piece + 1]):
-            word = stream[at]
-            for form in range(form_start[word], form_start[word + 1]):
-                term = np.int64(forms[form])
-                if low <= term < high:
-                    target = cursor[term - low]
-                    occurrences[target] = occurrence
-                    cursor[term - low] = target + 1
+            word = np.int64(item(stream, at))
+            for form in range(item(form_start, word), item(form_start, word + 1)):
+                term = np.int64(item(forms, form)) - low
+                if np.uint64(term) < np.uint64(high - low):
+                    ask(cursor, term)
+                    waiting_terms[count] = term
+                    waiting[count] = occurrence
+                    count += 1
             occurrence += np.uint64(1)
+            if count >= WAITING:
+                _place_waiting(waiting_terms, waiting, count, cursor, occurrences)
+                count = np.int64(0)
+    _place_waiting(waiting_terms, waiting, count, cursor, occurrences)
 
 
-@helper
-def _lengthened(data: Any, head: Any, end: Any) -> Any:
-    """Make room at ``head`` for a length of more than one byte; the new end."""
-    size = end - head - 1
-    more = varint_size(size) - 1
-    for at in range(end - 1, head, -1):
-        data[at + more] = data[at]
-    write_varint(data, head, size)
-    return end + more
-
-
-@kernel(signature("void", R_I64, R_U64, R_U32, R_F64, F64, R_U8, M_U32, M_U32, M_U8, M_U32, M_U8, M_U32, M_I64))
+@kernel(signature("void", R_I64, R_U64, R_U32, R_F64, F64, R_U8, M_U32, M_U32, M_U8, M_U32, M_U32, M_U32, M_I64))
 def encode(
     occurrence_start: Any,
     occurrences: Any,
@@ -107,64 +126,59 @@ def encode(
     frequency: Any,
     documents: Any,
     impacts: Any,
-    sizes: Any,
-    data: Any,
+    counts: Any,
+    steps: Any,
     largest: Any,
     totals: Any,
 ) -> Any:
-    """Occurrences of sorted terms → postings (document, impact) with their position bytes.
+    """Occurrences of sorted terms → postings (document, impact, how many positions) and the steps between positions.
 
-    ``counted`` says which terms count for the largest frequency of a document; ``totals`` gets postings and bytes.
+    ``steps`` may be the memory of ``occurrences``: none is written before it was read. ``counted`` says which terms
+    count for the largest frequency of a document; ``totals`` gets the number of postings.
     """
     posting = 0
-    at = 0
     for term in range(len(frequency)):
         first = occurrence_start[term]
         end = occurrence_start[term + 1]
         before_term = posting
         while first < end:
             # Written out instead of called: numba counts references to every array at every call.
-            owner = occurrences[first] >> np.uint64(32)
+            here = item(occurrences, first)
+            owner = here >> np.uint64(32)
             document = np.int64(owner)
             base = document * (FIELD_COUNT + 1)
-            head = at
-            at += 1
             field = 0
             count = 0
             weight = 0.0
             before = np.int64(0)
             last = first
-            while last < end and occurrences[last] >> np.uint64(32) == owner:
-                position = np.int64(occurrences[last] & np.uint64(0xFFFFFFFF))
-                while field < FIELD_COUNT - 1 and position >= starts[base + field + 1]:
+            field_end = np.int64(item(starts, base + 1))
+            while True:
+                position = np.int64(here & np.uint64(0xFFFFFFFF))
+                while position >= field_end and field < FIELD_COUNT - 1:
                     weight += count * factors[document * FIELD_COUNT + field]
                     count = 0
                     field += 1
+                    field_end = np.int64(item(starts, base + field + 1))
                 count += 1
-                step = position - before
+                steps[last] = position - before
                 before = position
-                while step > 127:
-                    data[at] = (step & 127) | 128
-                    step >>= 7
-                    at += 1
-                data[at] = step
-                at += 1
                 last += 1
+                if last == end:
+                    break
+                here = item(occurrences, last)
+                if here >> np.uint64(32) != owner:
+                    break
             weight += count * factors[document * FIELD_COUNT + field]
-            if at - head - 1 <= 127:
-                data[head] = at - head - 1
-            else:
-                at = _lengthened(data, head, at)
             documents[posting] = document
             impacts[posting] = max(1, min(255, np.int64(np.floor(255.0 * weight / (k1 + weight) + 0.5))))
-            sizes[posting] = at - head
+            counts[posting] = last - first
             if counted[term] and last - first > largest[document]:
                 largest[document] = last - first
             posting += 1
             first = last
         frequency[term] = posting - before_term
     totals[0] = posting
-    totals[1] = at
 
 
 @helper

@@ -200,7 +200,7 @@ def plain_forms(
     part_start: Any,
 ) -> Any:
     """Exact terms and parts of the words [low, high); ``kind`` says who has a stem and who is left to Python."""
-    spelled = np.empty(MAX_TERM_BYTES, np.uint8)
+    spelled = np.empty(MAX_TERM_BYTES + 8, np.uint8)  # read in words of eight
     end = np.int64(0)
     for word in range(low, high):
         first, last = word_start[word], word_start[word + 1]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, count_fields, folded, read_varint
+from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, folded
 from periplus.index.kernels.compiler import kernel
-from periplus.index.kernels.positions import bytes_size, write_bytes
+from periplus.index.kernels.positions import seek, write_steps
 from periplus.index.kernels.types import (
     F64,
     I64,
@@ -19,7 +19,6 @@ from periplus.index.kernels.types import (
     POSTINGS,
     R_F64,
     R_I64,
-    R_U8,
     R_U32,
     signature,
 )
@@ -45,10 +44,10 @@ def gather(
     keys: Any,
     impacts: Any,
     ordinals: Any,
-    sizes: Any,
+    counts: Any,
 ) -> Any:
     """The live postings of the terms [low, high): key (target term << 32 | new document), impact, and which they are
-    in this segment, with the size of their position bytes."""
+    in this segment, with how many positions they have."""
     count = 0
     for term in range(low, high):
         base = start[term]
@@ -65,25 +64,33 @@ def gather(
                 keys[count] = (np.int64(target[term - low]) << 32) | document
                 impacts[count] = impact[posting]
                 ordinals[count] = posting
-                sizes[count] = bytes_size(block_base, block_start, data, posting)
+                counts[count] = seek(block_base, block_start, data, posting)[3]
                 count += 1
     return count
 
 
-@kernel(signature("void", *POSITIONS, R_I64, R_I64, M_U8))
-def copy_positions(block_base: Any, block_start: Any, source: Any, ordinals: Any, targets: Any, data: Any) -> Any:
-    """Position bytes of postings of one segment, each to its place in ``data``."""
+@kernel(signature("void", *POSITIONS, R_I64, R_I64, M_U32))
+def copy_positions(block_base: Any, block_start: Any, source: Any, ordinals: Any, targets: Any, steps: Any) -> Any:
+    """Positions of postings of one segment, as steps, each to its place in ``steps``."""
     for place in range(len(ordinals)):
-        write_bytes(block_base, block_start, source, ordinals[place], data, targets[place])
+        write_steps(block_base, block_start, source, ordinals[place], steps, targets[place])
 
 
-@kernel(signature("void", R_U32, R_U8, R_U32, R_F64, F64, M_U8))
-def fold_again(documents: Any, data: Any, starts: Any, factors: Any, k1: Any, impacts: Any) -> Any:
-    """Impacts of a new norm epoch, from position bytes in the order of ``documents``."""
+@kernel(signature("void", R_U32, R_U32, R_U32, R_U32, R_F64, F64, M_U8))
+def fold_again(documents: Any, sizes: Any, steps: Any, starts: Any, factors: Any, k1: Any, impacts: Any) -> Any:
+    """Impacts of a new norm epoch, from the positions of postings in the order of ``documents``."""
     counts = np.zeros(FIELD_COUNT, np.int64)
-    at = 0
+    at = np.int64(0)
     for posting in range(len(documents)):
-        length, at = read_varint(data, at)
-        count_fields(data, at, at + length, starts, np.int64(documents[posting]), counts)
-        impacts[posting] = folded(counts, factors, np.int64(documents[posting]), k1, -1)
-        at += length
+        counts[:] = 0
+        document = np.int64(documents[posting])
+        base = document * (FIELD_COUNT + 1)
+        field = 0
+        position = np.int64(0)
+        for _ in range(sizes[posting]):
+            position += steps[at]
+            at += 1
+            while field < FIELD_COUNT - 1 and position >= starts[base + field + 1]:
+                field += 1
+            counts[field] += 1
+        impacts[posting] = folded(counts, factors, document, k1, -1)

@@ -21,9 +21,10 @@ from numba import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from periplus.index.kernels.access import FIELD_COUNT, read_varint, varint_size, write_varint
+from periplus.index.kernels.access import FIELD_COUNT, read_varint, write_varint
 from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.types import I64, M_U8, M_U32, R_U8, signature
+from periplus.index.kernels.memory import item, store64, width_of
+from periplus.index.kernels.types import I64, M_U8, M_U32, R_U32, signature
 
 BLOCK = 64
 BLOCK_BITS = 6
@@ -157,90 +158,67 @@ def count_fields(
 
 
 @helper
-def bytes_size(block_base: Any, block_start: Any, data: Any, posting: Any) -> Any:
-    """How many bytes ``write_bytes`` needs."""
+def write_steps(block_base: Any, block_start: Any, data: Any, posting: Any, target: Any, at: Any) -> Any:
+    """The first position of a posting and the differences after it, as they are while a segment is written."""
     origin, width, first, count = seek(block_base, block_start, data, posting)
-    size = 0
     for place in range(count):
-        size += varint_size(number(data, origin, width, first + place))
-    return size + varint_size(size)
+        target[at + place] = number(data, origin, width, first + place)
 
 
 @helper
-def write_bytes(block_base: Any, block_start: Any, data: Any, posting: Any, target: Any, at: Any) -> Any:
-    """A posting as it is while a segment is written: the length of what follows, then numbers, seven bits a byte."""
-    origin, width, first, count = seek(block_base, block_start, data, posting)
-    size = 0
-    for place in range(count):
-        size += varint_size(number(data, origin, width, first + place))
-    at = write_varint(target, at, np.int64(size))
-    for place in range(count):
-        at = write_varint(target, at, number(data, origin, width, first + place))
-    return at
+def _put_marks(counts: Any, first: Any, last: Any, target: Any, at: Any) -> Any:
+    """A bit for each position, set at the last one of every posting; in bytes that were zero."""
+    place = np.int64(-1)
+    for posting in range(first, last):
+        place += counts[posting]
+        target[at + (place >> 3)] |= 1 << (place & 7)
 
 
 @helper
-def _bit_width(value: Any) -> Any:
-    width = 0
-    while value > 0:
-        value >>= 1
-        width += 1
-    return width
+def _put_numbers(steps: Any, first: Any, last: Any, width: Any, target: Any, at: Any) -> Any:
+    """Numbers of one width, one after another; the words written reach up to seven bytes beyond them."""
+    word = np.uint64(0)
+    used = 0  # bits of the word, fewer than eight between numbers
+    for place in range(first, last):
+        word |= np.uint64(item(steps, place)) << np.uint64(used)
+        store64(target, at, word)
+        used += width
+        word >>= np.uint64(used & ~7)
+        at += used >> 3
+        used &= 7
 
 
-@helper
-def _put(target: Any, origin: Any, width: Any, place: Any, value: Any) -> Any:
-    """Set bits in bytes that were zero."""
-    bit = place * width
-    byte = origin + (bit >> 3)
-    value <<= bit & 7
-    while value > 0:
-        target[byte] |= value & 255
-        value >>= 8
-        byte += 1
+@kernel(signature(I64, R_U32, R_U32, M_U8, M_U32))
+def pack(counts: Any, steps: Any, target: Any, sizes: Any) -> Any:
+    """Postings (how many positions each has, and the steps of all) → blocks.
 
-
-@kernel(signature(I64, R_U8, I64, M_U8, M_U32))
-def pack(source: Any, postings: Any, target: Any, sizes: Any) -> Any:
-    """Postings as ``write_bytes`` leaves them → blocks; ``target`` is all zero, ``sizes`` gets the bytes of each block.
-
-    Returns the largest number of positions of one posting.
+    ``target`` is all zero and has eight bytes to spare; ``sizes`` gets the bytes of each block. Returns the largest
+    number of positions of one posting.
     """
-    at = 0
-    out = 0
-    longest = 0
+    step = np.int64(0)
+    out = np.int64(0)
+    longest = np.int64(0)
     for block in range(len(sizes)):
-        held = min(BLOCK, postings - block * BLOCK)
-        begin = at
-        width = 0
-        count = 0
-        for _ in range(held):
-            length, at = read_varint(source, at)
-            end = at + length
-            before = count
-            while at < end:
-                value, at = read_varint(source, at)
-                width = max(width, _bit_width(value))
-                count += 1
-            longest = max(longest, count - before)
-        first_byte = out
-        target[out] = width if count == held else width | SEVERAL
+        first = block * BLOCK
+        last = min(first + BLOCK, len(counts))
+        count = np.int64(0)
+        for posting in range(first, last):
+            longest = max(longest, np.int64(counts[posting]))
+            count += counts[posting]
+        bits = np.uint64(0)
+        for place in range(step, step + count):
+            bits |= np.uint64(item(steps, place))
+        width = width_of(bits)
+        begin = out
+        target[out] = width if count == last - first else width | SEVERAL
         out += 1
-        marks = out
-        if count > held:
-            marks = write_varint(target, out, np.int64(count))
-            out = marks + ((count + 7) >> 3)
-        at = begin
-        place = 0
-        for _ in range(held):
-            length, at = read_varint(source, at)
-            end = at + length
-            while at < end:
-                value, at = read_varint(source, at)
-                _put(target, out, width, place, value)
-                place += 1
-            if count > held:
-                target[marks + ((place - 1) >> 3)] |= 1 << ((place - 1) & 7)
+        if count > last - first:
+            out = write_varint(target, out, count)
+            _put_marks(counts, first, last, target, out)
+            out += (count + 7) >> 3
+        if width > 0:
+            _put_numbers(steps, step, step + count, width, target, out)
         out += (count * width + 7) >> 3
-        sizes[block] = out - first_byte
+        step += count
+        sizes[block] = out - begin
     return longest

@@ -1,8 +1,11 @@
 """A table of spellings: bytes → number, by open addressing over a pool of bytes.
 
-``slots`` holds, for each taken place, 32 bits of the hash and the number plus one; ``start`` says where in the pool
-each spelling begins; ``owner`` tells apart equal spellings of different owners (languages). Whoever calls sees to it
-that there is room: kernels never grow an array.
+``slots`` holds two words for each place: a key (the bytes themselves when there are at most eight, else a hash of
+them), and owner, size and number plus one. A short spelling is so found without a look into the pool. ``start`` says
+where in the pool each spelling begins; ``owner`` tells apart equal spellings of different owners (languages), of
+which there may be 2^24. Whoever calls sees to it
+that there is room: kernels never grow an array. Bytes are read in words of eight, so pool and texts have eight bytes to
+spare behind the last one that counts.
 """
 
 from __future__ import annotations
@@ -12,18 +15,63 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.memory import item, swapped
+from periplus.index.kernels.positions import load64
 from periplus.index.kernels.types import M_I64, M_U8, M_U32, M_U64, R_I64, R_U8, R_U32, R_U64, signature
 
+SEED = np.uint64(0xCBF29CE484222325)
+FACTOR = np.uint64(0x9FB21C651E98DF25)
+MIXER = np.uint64(0x9E3779B97F4A7C15)
+WORD = 8  # bytes
+LONGEST = 255  # size that a tag can tell apart
 TABLE = (M_U64, M_U8, M_I64, M_U32, M_I64)  # slots, pool, start, owner, count (of one element)
 
 
 @helper
 def hash_of(data: Any, first: Any, last: Any, owner: Any) -> Any:
-    value = np.uint64(0xCBF29CE484222325) ^ np.uint64(owner)
-    for at in range(first, last):
-        value = (value ^ np.uint64(data[at])) * np.uint64(0x100000001B3)
-    value ^= value >> np.uint64(29)
-    return value * np.uint64(0x9E3779B97F4A7C15)
+    """A hash of the bytes [first, last), read in words of eight."""
+    value = SEED ^ (np.uint64(owner) << np.uint64(56))
+    at = first
+    while last - at > WORD:
+        value = (value ^ load64(data, at)) * FACTOR
+        value ^= value >> np.uint64(32)
+        at += WORD
+    if last > at:
+        value = (value ^ (load64(data, at) & masked(last - at))) * FACTOR
+        value ^= value >> np.uint64(32)
+    return value * MIXER
+
+
+@helper
+def masked(size: Any) -> Any:
+    """Ones for the first ``size`` (1 to 8) bytes of a word."""
+    return np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * size)
+
+
+@helper
+def are_equal(one: Any, first: Any, other: Any, second: Any, size: Any) -> Any:
+    """Whether ``size`` (at least one) bytes of two arrays are the same."""
+    while size > WORD:
+        if load64(one, first) != load64(other, second):
+            return False
+        first += WORD
+        second += WORD
+        size -= WORD
+    return (load64(one, first) ^ load64(other, second)) & masked(size) == np.uint64(0)
+
+
+@helper
+def key_of(data: Any, first: Any, size: Any, value: Any) -> Any:
+    """What stands in the table for some bytes: themselves when they are few, else their hash."""
+    if size > WORD:
+        return value
+    return load64(data, first) & masked(size) if size > 0 else np.uint64(0)
+
+
+@helper
+def tag_of(size: Any, owner: Any) -> Any:
+    """Owner and size, above the number of an entry."""
+    return (np.uint64(owner) << np.uint64(40)) | (np.uint64(min(size, LONGEST)) << np.uint64(32))
 
 
 @helper
@@ -31,29 +79,27 @@ def number_of(
     data: Any, first: Any, last: Any, who: Any, slots: Any, pool: Any, start: Any, owner: Any, count: Any
 ) -> Any:
     """The number of the bytes [first, last) of ``data`` under ``who``; a new one when they are new."""
-    value = hash_of(data, first, last, who)
-    mask = np.uint64(len(slots) - 1)
-    tag = (value >> np.uint64(32)) << np.uint64(32)
-    place = value & mask
-    size = last - first
+    size = np.int64(last - first)
+    value = hash_of(data, np.int64(first), np.int64(last), who)
+    key = key_of(data, np.int64(first), size, value)
+    tag = tag_of(size, who)
+    mask = np.uint64((len(slots) >> 1) - 1)
+    place = np.int64((value >> np.uint64(32)) & mask) << 1
     while True:
-        slot = slots[place]
-        if slot == np.uint64(0):
+        entry = item(slots, place + 1)
+        if entry == np.uint64(0):
             break
-        if (slot >> np.uint64(32)) << np.uint64(32) == tag:
-            number = np.int64(slot & np.uint64(0xFFFFFFFF)) - 1
-            begin = start[number]
-            if start[number + 1] - begin == size and owner[number] == who:
-                same = True
-                for at in range(size):
-                    if pool[begin + at] != data[first + at]:
-                        same = False
-                        break
-                if same:
-                    return number
-        place = (place + np.uint64(1)) & mask
+        if item(slots, place) == key and (entry ^ tag) >> np.uint64(32) == np.uint64(0):
+            number = np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
+            begin = item(start, number)
+            if size <= WORD or (
+                item(start, number + 1) - begin == size and are_equal(pool, begin, data, np.int64(first), size)
+            ):
+                return number
+        place = np.int64(np.uint64((place >> 1) + 1) & mask) << 1
     number = count[0]
-    slots[place] = tag | np.uint64(number + 1)
+    slots[place] = key
+    slots[place + 1] = tag | np.uint64(number + 1)
     begin = start[number]
     for at in range(size):
         pool[begin + at] = data[first + at]
@@ -75,25 +121,35 @@ def number_all(
 @kernel(signature("void", R_U8, R_I64, R_U32, R_I64, M_U64))
 def rehash(pool: Any, start: Any, owner: Any, count: Any, slots: Any) -> Any:
     """Fill a larger, empty table with the spellings known so far."""
-    mask = np.uint64(len(slots) - 1)
+    mask = np.uint64((len(slots) >> 1) - 1)
     for number in range(count[0]):
-        value = hash_of(pool, start[number], start[number + 1], owner[number])
-        place = value & mask
-        while slots[place] != np.uint64(0):
-            place = (place + np.uint64(1)) & mask
-        slots[place] = ((value >> np.uint64(32)) << np.uint64(32)) | np.uint64(number + 1)
+        first, size = start[number], start[number + 1] - start[number]
+        value = hash_of(pool, first, first + size, owner[number])
+        place = np.int64((value >> np.uint64(32)) & mask) << 1
+        while item(slots, place + 1) != np.uint64(0):
+            place = np.int64(np.uint64((place >> 1) + 1) & mask) << 1
+        slots[place] = key_of(pool, first, size, value)
+        slots[place + 1] = tag_of(size, owner[number]) | np.uint64(number + 1)
 
 
 @kernel(signature("void", R_U8, R_I64, M_U64))
 def leading_bytes(pool: Any, start: Any, keys: Any) -> Any:
     """The first eight bytes of every spelling as a number that sorts as they do."""
     for number in range(len(keys)):
-        key = np.uint64(0)
         begin = start[number]
         size = min(np.int64(8), start[number + 1] - begin)
-        for at in range(size):
-            key |= np.uint64(pool[begin + at]) << np.uint64(56 - 8 * at)
-        keys[number] = key
+        keys[number] = swapped(load64(pool, begin) & masked(size)) if size > 0 else np.uint64(0)
+
+
+@kernel(signature("void", R_U8, R_I64, R_I64, M_U8, M_I64))
+def gather_spellings(pool: Any, start: Any, numbers: Any, text: Any, ends: Any) -> Any:
+    """The bytes of some spellings one after another, each with its end."""
+    out = np.int64(0)
+    for row in range(len(numbers)):
+        for at in range(start[numbers[row]], start[numbers[row] + 1]):
+            text[out] = item(pool, at)
+            out += 1
+        ends[row] = out
 
 
 @helper

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.spellings import TABLE, number_of
+from periplus.index.kernels.memory import item
+from periplus.index.kernels.positions import load64, lowest_of
+from periplus.index.kernels.spellings import FACTOR, MIXER, SEED, TABLE, are_equal, masked, number_of, tag_of
 from periplus.index.kernels.types import I64, M_I64, M_U32, R_I64, R_U8, R_U32, signature
 
 WORD = 1  # \w
@@ -24,6 +26,27 @@ WITH_LETTER = 64  # belongs to the unspaced letter before it
 BREAK = 128  # an ASCII character that is in no word and joins none
 LAST_ASCII = 127
 APOSTROPHE = 0x2019
+
+
+# Every byte of a word of eight at once: the sum of two numbers below 128 does not reach into the next byte.
+EACH = np.uint64(0x0101010101010101)
+HIGH = np.uint64(0x8080808080808080)
+CASE = np.uint64(0x2020202020202020)
+
+
+@helper
+def _between(word: Any, low: Any, high: Any) -> Any:
+    """The high bit of every byte (below 128) from ``low`` to ``high``."""
+    return (word + EACH * np.uint64(128 - low)) & ~(word + EACH * np.uint64(127 - high))
+
+
+@helper
+def plain_bytes(word: Any) -> Any:
+    """How many bytes, from the first on, are ASCII letters, digits or underscores."""
+    low = word & ~HIGH
+    letters = _between(low | CASE, 97, 122)
+    plain = (letters | _between(low, 48, 57) | _between(low, 95, 95)) & ~word & HIGH
+    return lowest_of(plain ^ HIGH) >> 3
 
 
 @helper
@@ -294,67 +317,92 @@ def tokenize(
 ) -> Any:
     """Numbers of the words of many texts, into ``stream``; how many each has, into ``words``.
 
+    Behind each text stands one byte that breaks words, which is not of the text; behind the last one there are eight.
     When a table may overflow, the text reached so far is returned; called again with it, the kernel goes on where it
     stood. ``state``: words in ``stream``, offset in the text, whether a sign may not begin a word there, room wanted.
     """
     at = state[0]
-    mask = np.uint64(len(slots) - 1)
-    seed = np.uint64(0xCBF29CE484222325)
+    mask = np.uint64((len(slots) >> 1) - 1)
+    kinds = np.zeros(256, np.uint8)  # of single bytes
+    kinds[: LAST_ASCII + 1] = classes[: LAST_ASCII + 1] & (PLAIN | BREAK)
     for piece in range(first_piece, len(words)):
-        end = piece_start[piece + 1]
+        end = piece_start[piece + 1] - 1
         place = max(state[1], piece_start[piece])
-        is_bound = state[2] != 0
+        is_bound: Any = state[2] != 0
         who = piece_owner[piece]
+        seed = SEED ^ (np.uint64(who) << np.uint64(56))
         before = at
         while place < end:
-            byte = data[place]
+            byte = np.int64(item(data, place))
             may_begin = not is_bound and (byte == 35 or byte == 46 or byte == 64)  # a sign before a word
-            if byte <= LAST_ASCII and not classes[byte] & PLAIN and not may_begin:
+            if byte <= LAST_ASCII and not item(kinds, byte) & PLAIN and not may_begin:
                 is_bound = byte == 46 or byte == 38
                 place += 1
                 continue
+            if byte > LAST_ASCII:
+                point, stop = decoded(data, place)
+                if not classes[point] & PLAIN:  # dashes, quotes, bullets
+                    is_bound = False
+                    place = stop
+                    continue
             # Nearly all words are ASCII: these are looked up here, without a call (numba counts references to every
             # array at every call).
-            value = seed ^ np.uint64(who)
-            stop = place
-            is_whole = False
+            word = load64(data, place)
+            stop = place + plain_bytes(word)
+            is_whole: Any = False
             while True:
-                while stop < end and data[stop] <= LAST_ASCII and classes[data[stop]] & PLAIN:
-                    value = (value ^ np.uint64(data[stop])) * np.uint64(0x100000001B3)
-                    stop += 1
-                if stop == end or (data[stop] <= LAST_ASCII and classes[data[stop]] & BREAK != 0):
+                if stop - place >= 8:
+                    while item(kinds, np.int64(item(data, stop))) & PLAIN:
+                        stop += 1
+                after = np.int64(item(data, stop))
+                if item(kinds, after) & BREAK:
                     is_whole = True
                     break
-                if data[stop] == 44:
+                if after == 44:
                     is_whole = byte > 57  # after digits a comma may go on with the number
                     break
-                if data[stop] != 46 and data[stop] != 38 and data[stop] != 39:
+                if after != 46 and after != 38 and after != 39:
                     break
-                if stop + 1 == end or (data[stop + 1] <= LAST_ASCII and not classes[data[stop + 1]] & PLAIN):
+                after = np.int64(item(data, stop + 1))
+                if after > LAST_ASCII:
+                    break
+                if not item(kinds, after) & PLAIN:
                     is_whole = True
                     break
-                if data[stop + 1] > LAST_ASCII:
-                    break
-                value = (value ^ np.uint64(data[stop])) * np.uint64(0x100000001B3)
-                stop += 1
-            if is_whole and stop > place and byte != 46:
-                value ^= value >> np.uint64(29)
-                value *= np.uint64(0x9E3779B97F4A7C15)
+                stop += 1 + plain_bytes(load64(data, stop + 1))
+                while item(kinds, np.int64(item(data, stop))) & PLAIN:
+                    stop += 1
+            if is_whole and stop > place and byte != 46 and at < len(stream):
                 size = stop - place
-                probe = value & mask
-                is_known = False
-                while slots[probe] != np.uint64(0) and at < len(stream):
-                    if slots[probe] >> np.uint64(32) == value >> np.uint64(32):
-                        number = np.int64(slots[probe] & np.uint64(0xFFFFFFFF)) - 1
-                        begin = start[number]
-                        if start[number + 1] - begin == size and owner[number] == who:
-                            is_known = True
-                            for byte_at in range(size):
-                                is_known &= pool[begin + byte_at] == data[place + byte_at]
-                            if is_known:
-                                break
-                    probe = (probe + np.uint64(1)) & mask
-                if is_known:
+                # number_of, written out, without adding what is new
+                value = seed
+                left = place
+                while stop - left > 8:
+                    value = (value ^ load64(data, left)) * FACTOR
+                    value ^= value >> np.uint64(32)
+                    left += 8
+                value = (value ^ (load64(data, left) & masked(stop - left))) * FACTOR
+                value ^= value >> np.uint64(32)
+                value *= MIXER
+                key = word & masked(size) if size <= 8 else value
+                tag = tag_of(size, who)
+                probe = np.int64((value >> np.uint64(32)) & mask) << 1
+                number = np.int64(-1)
+                while True:
+                    entry = item(slots, probe + 1)
+                    if entry == np.uint64(0):
+                        break
+                    if item(slots, probe) == key and (entry ^ tag) >> np.uint64(32) == np.uint64(0):
+                        found = np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
+                        if size <= 8:
+                            number = found
+                            break
+                        begin = item(start, found)
+                        if item(start, found + 1) - begin == size and are_equal(pool, begin, data, place, size):
+                            number = found
+                            break
+                    probe = np.int64(np.uint64((probe >> 1) + 1) & mask) << 1
+                if number >= 0:
                     stream[at] = number
                     at += 1
                     is_bound = True
@@ -367,8 +415,8 @@ def tokenize(
                 place = stop
                 continue
             size = stop - place
-            room = min(len(owner) - count[0], len(slots) // 2 - count[0], len(stream) - at)
-            if room < size or len(pool) - start[count[0]] < 2 * size:
+            room = min(len(owner) - count[0], len(slots) // 4 - count[0], len(stream) - at)
+            if room < size or len(pool) - start[count[0]] < 2 * size + 8:
                 words[piece] += at - before
                 state[0], state[1], state[2], state[3] = at, place, is_bound, size
                 return piece
