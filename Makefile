@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-search bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index docs lock soak soak-crash soak-frontier soak-search clean
+.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index docs lock soak soak-crash soak-frontier soak-search clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -83,6 +83,9 @@ soak-index: environment  ## the tests of the index with every array access of it
 
 bench-search: bench-environment  ## string to ten results beside tantivy; ARGS="--documents FILE --peer"
 	.venv-bench/bin/python -m bench.search $(ARGS)
+
+bench-words: bench-environment  ## spelling and completion; ARGS="--collection FOLDER"
+	.venv-bench/bin/python -m bench.words $(ARGS)
 
 soak-search: bench-environment  ## 20,000 real and random queries: no error, none over the budget; ARGS="--documents FILE"
 	.venv-bench/bin/python -m bench.search --soak $(ARGS)

@@ -101,6 +101,21 @@ def test_exact_matches_equal_the_obvious_way(entries, typed):
     assert exact == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("typed", ["w", "w1", "e", "entry 1", "x"])
+def test_the_best_of_very_many_equal_the_obvious_way(typed):
+    """More rows than several blocks; weights that repeat."""
+    known = {f"w{i % 19} entry {i}": float((i * 7919) % 211) for i in range(3_000)}
+    worths = {}
+    for plain, weight in known.items():
+        if plain.startswith(typed):
+            worths[plain] = weight
+        elif any(part.startswith(typed) for part in (plain.split(" ", 1)[1], plain.rsplit(" ", 1)[1])):
+            worths[plain] = weight * INSIDE_SHARE
+    found = Completion({plain: (plain, weight) for plain, weight in known.items()}).complete(typed, 8)
+    assert [one.weight for one in found] == sorted(worths.values(), reverse=True)[:8]
+    assert all(worths[one.text] == one.weight for one in found)
+
+
 def test_link_texts_and_past_queries_are_entries(engine):
     with engine._generations.use() as generation:
         built = Completion.build(generation.snapshot, {"tide calendar": 5}, {"when is low tide": 7})

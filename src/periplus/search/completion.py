@@ -1,9 +1,9 @@
 """Completion: what people may be about to type, from titles, headings, link texts, site names and past queries.
 
 All entries of a generation stand in one text, and every beginning of a word in them is a row of a sorted table, so a
-prefix is a range found by bisection; a kernel weighs the whole range. Where few rows begin so, the same is tried with
-one mistake behind the first letter. Bounds: ``MAX_DOCUMENTS`` pages by link prior, ``MAX_ENTRIES`` entries,
-``MAX_BEGINNINGS`` of one entry.
+prefix is a range found by bisection; a kernel weighs the range, passing over blocks of rows that cannot win. Where
+few rows begin so, the same is tried with one mistake behind the first letter. Bounds: ``MAX_DOCUMENTS`` pages by link
+prior, ``MAX_ENTRIES`` entries, ``MAX_BEGINNINGS`` of one entry.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class Completion:
         rows, offsets = _beginnings([plain for plain, _ in kept])
         order, keys = _sorted(self._text, self._starts, rows, offsets)
         self._keys, self._rows, self._offsets = keys, rows[order], offsets[order]
+        self._blocks = _highest(self._weights[self._rows] * np.where(self._offsets, INSIDE_SHARE, 1.0))
 
     @classmethod
     def build(
@@ -108,6 +109,7 @@ class Completion:
             self._starts,
             self._text,
             self._weights,
+            self._blocks,
             np.frombuffer(typed, np.uint8),
             INSIDE_SHARE,
             MISTAKEN_SHARE,
@@ -159,6 +161,14 @@ def _sorted(text: Any, starts: Any, rows: Any, offsets: Any) -> tuple[Any, Any]:
         keys.append(key)
     order = np.lexsort(keys[::-1])
     return order, keys[0][order]
+
+
+def _highest(worths: Any) -> Any:
+    """The highest worth in each block of rows, as the kernel looks at them."""
+    from periplus.search.kernels.completing import BLOCK
+
+    firsts = np.arange(0, len(worths), BLOCK)
+    return np.maximum.reduceat(worths, firsts).astype(np.float32) if len(worths) else np.empty(0, np.float32)
 
 
 def _phrases(document: StoredDocument) -> Iterator[tuple[str, float]]:

@@ -44,7 +44,7 @@ def redrawn(content: bytes) -> bytes:
     if not any(part.tag in _SHAPES for part in drawn.iter()):
         return b""
     drawn.set("xmlns", "http://www.w3.org/2000/svg")
-    return Tree.tostring(drawn, encoding="utf-8", xml_declaration=False)
+    return bytes(Tree.tostring(drawn, encoding="utf-8", xml_declaration=False))
 
 
 def _drawn(element: Tree.Element, depth: int) -> Tree.Element:

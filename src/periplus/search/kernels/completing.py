@@ -16,6 +16,7 @@ M_F64 = "Array(float64, 1, 'C')"
 KEY_BYTES = 8
 FIRST_LETTER, LAST_LETTER = 97, 122
 MAX_SCANNED = 3_000  # matches of one mistaken spelling that are weighed
+BLOCK = 128  # rows whose highest worth is known beforehand: a block that cannot win is passed over
 
 
 @helper
@@ -80,7 +81,7 @@ def _offered(entry: Any, worth: Any, found: Any, entries: Any, worths: Any) -> A
 
 @helper
 def _taken(
-    keys: Any, rows: Any, offsets: Any, starts: Any, text: Any, weights: Any, inside: Any,
+    keys: Any, rows: Any, offsets: Any, starts: Any, text: Any, weights: Any, blocks: Any, inside: Any,
     typed: Any, size: Any, low: Any, high: Any, share: Any, most: Any, found: Any, entries: Any, worths: Any,
 ) -> Any:  # fmt: skip
     """All rows of [low, high) that begin with what was typed, offered."""
@@ -88,15 +89,20 @@ def _taken(
     if low == high or _compared(keys, rows, offsets, starts, text, low, typed, size) != 0:
         return found
     high = _bound(keys, rows, offsets, starts, text, typed, size, low, high, 1)
-    for row in range(low, min(high, low + most)):
-        worth = share * weights[rows[row]]
-        if offsets[row] > 0:
-            worth *= inside
-        found = _offered(np.int64(rows[row]), worth, found, entries, worths)
+    high = min(high, low + most)
+    last = len(entries) - 1
+    for block in range(low // BLOCK, (high + BLOCK - 1) // BLOCK):
+        if found > last and share * blocks[block] <= worths[last]:
+            continue
+        for row in range(max(low, block * BLOCK), min(high, (block + 1) * BLOCK)):
+            worth = share * weights[rows[row]]
+            if offsets[row] > 0:
+                worth *= inside
+            found = _offered(np.int64(rows[row]), worth, found, entries, worths)
     return found
 
 
-@kernel(signature(I64, R_U64, R_U32, R_U32, R_I64, R_U8, R_F32, R_U8, F64, F64, I64, M_I64, M_F64))
+@kernel(signature(I64, R_U64, R_U32, R_U32, R_I64, R_U8, R_F32, R_F32, R_U8, F64, F64, I64, M_I64, M_F64))
 def complete(
     keys: Any,  # the first bytes of each row, in order
     rows: Any,  # its entry
@@ -104,6 +110,7 @@ def complete(
     starts: Any,  # of each entry in ``text``
     text: Any,
     weights: Any,  # of each entry
+    blocks: Any,  # the highest worth in each BLOCK of rows
     typed: Any,
     inside: Any,  # share of the weight of a match inside the entry
     mistaken: Any,  # share of the weight of a match with a mistake
@@ -115,7 +122,8 @@ def complete(
     size = len(typed)
     low, high = 0, len(keys)
     found = _taken(
-        keys, rows, offsets, starts, text, weights, inside, typed, size, low, high, 1.0, high, 0, entries, worths
+        keys, rows, offsets, starts, text, weights, blocks, inside, typed, size, low, high, 1.0, high, 0, entries,
+        worths,
     )  # fmt: skip
     if found >= enough or size < 4:
         return found
@@ -141,7 +149,7 @@ def complete(
                 if kind > 1:
                     other[place] = letter
                 found = _taken(
-                    keys, rows, offsets, starts, text, weights, inside, other, longer, low, high, mistaken,
+                    keys, rows, offsets, starts, text, weights, blocks, inside, other, longer, low, high, mistaken,
                     MAX_SCANNED, found, entries, worths,
                 )  # fmt: skip
     return found

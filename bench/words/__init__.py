@@ -1,0 +1,1 @@
+"""Spelling and completion, measured alone."""

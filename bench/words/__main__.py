@@ -1,0 +1,143 @@
+"""``make bench-words``: spelling of a collection, and completion over a million entries; one thread, CPU time.
+
+    make bench-words ARGS="--collection FOLDER"
+
+Spelling: how long the speller takes to build, and for both of Norvig's sets the share of misspellings whose right form
+occurs in the collection and is put first, the share of right words that are changed, and the time a word. The costs of
+mistakes were chosen on the first set; the second shows them. Completion: a million entries of two to six words of the
+collection with heavy-tailed weights; beginnings typed rightly and with a mistake.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import random
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from periplus.index import IndexStore
+from periplus.search.completion import Completion
+from periplus.search.spelling import Speller
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from periplus.index.snapshot import Snapshot
+
+ROOT = Path(__file__).resolve().parents[2]
+SETS = ROOT.parent / "shared" / "data" / "spelling"
+SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "most": 1.0}
+SEED = 3
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+TYPED, LONGEST_TYPED, SHOWN = 3_000, 14, 8
+VOCABULARY = 60_000
+
+
+def pairs(path: Path) -> list[tuple[str, str]]:
+    """(right, wrong) of one of Norvig's sets."""
+    source = path.read_text(encoding="utf-8")
+    table = ast.literal_eval(source[source.index("{") : source.rindex("}") + 1])
+    return [(right.lower(), wrong.lower()) for right, wrongs in table.items() for wrong in wrongs.split()]
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What ``work`` gives, and the milliseconds that this thread computed for it."""
+    started = time.thread_time()
+    result = work()
+    return result, (time.thread_time() - started) * 1000
+
+
+def shares(times: list[float]) -> dict[str, float]:
+    ordered = sorted(times)
+    found = {name: ordered[min(len(ordered) - 1, int(share * len(ordered)))] for name, share in SHARES.items()}
+    return {"mean": sum(times) / len(times), **found}
+
+
+def spelling(snapshot: Snapshot, folder: Path) -> dict[str, Any]:
+    Speller(snapshot).word("tezt", [])  # kernels are loaded, and the files of the index are in memory
+    speller, built = timed(lambda: Speller(snapshot))
+    found: dict[str, Any] = {"built_ms": built}
+    for name in ("spell-testset1", "spell-testset2"):
+        given = [(right, wrong) for right, wrong in pairs(folder / f"{name}.txt") if snapshot.frequency(right)]
+        answers = [timed(lambda wrong=wrong: speller.word(wrong, [])) for _, wrong in given]  # type: ignore[misc]
+        rights = sorted({right for right, _ in given})
+        changed = [right for right in rights if speller.word(right, []) not in ("", right)]
+        good = sum(answer == right for (right, _), (answer, _) in zip(given, answers, strict=True))
+        found[name] = {
+            "misspellings": len(given),
+            "first": good / len(given),
+            "right_words": len(rights),
+            "changed": len(changed) / len(rights),
+            "ms": shares([ms for _, ms in answers]),
+        }
+    return found
+
+
+def completion(words: list[str], entries: int) -> dict[str, Any]:
+    chance = random.Random(SEED)
+    made: dict[str, tuple[str, float]] = {}
+    while len(made) < entries:
+        text = " ".join(chance.choices(words, k=chance.randint(2, 6)))[:70]
+        made[text] = (text, chance.paretovariate(1.2))
+    typed = [beginning(text, chance) for text in chance.sample(list(made), TYPED)]
+    built, ms = timed(lambda: Completion(made))
+    asked = {
+        "one letter": chance.choices(LETTERS, k=TYPED // 4),
+        "typed rightly": typed,
+        "with a mistake": [mistaken(text, chance) for text in typed if len(text) > 3],
+    }
+    built.complete("warm", SHOWN)
+    return {
+        "entries": entries,
+        "built_ms": ms,
+        "ms": {name: shares([timed(lambda text=text: built.complete(text, SHOWN))[1] for text in texts])  # type: ignore[misc]
+               for name, texts in asked.items()},
+    }  # fmt: skip
+
+
+def beginning(text: str, chance: random.Random) -> str:
+    words = text.split(" ")
+    rest = " ".join(words[chance.randrange(len(words)) :])
+    return rest[: chance.randint(1, min(len(rest), LONGEST_TYPED))]
+
+
+def mistaken(text: str, chance: random.Random) -> str:
+    place = chance.randrange(1, len(text))
+    return text[:place] + chance.choice(LETTERS) + text[place + 1 :]
+
+
+def table(rows: dict[str, dict[str, float]]) -> str:
+    names = ["mean", *SHARES]
+    lines = [f"| ms | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
+    lines += [f"| {title} | {' | '.join(f'{row[name]:.2f}' for name in names)} |" for title, row in rows.items()]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="bench-words", description=__doc__)
+    options.add_argument("--collection", type=Path, required=True, help="a collection that is indexed already")
+    options.add_argument("--sets", type=Path, default=SETS, help="folder of Norvig's sets")
+    options.add_argument("--entries", type=int, default=1_000_000)
+    options.add_argument("--json", type=Path, default=ROOT / "build" / "bench-words" / "result.json")
+    chosen = options.parse_args()
+    with IndexStore(chosen.collection / "index").open() as snapshot:
+        spelt = spelling(snapshot, chosen.sets)
+        words = [word for word, _ in snapshot.words(VOCABULARY) if word.isalpha()]
+    print(f"The speller of {snapshot.live:,} documents was built in {spelt['built_ms'] / 1000:.1f} s.\n")
+    for name in ("spell-testset1", "spell-testset2"):
+        row = spelt[name]
+        print(f"{name}: {row['first']:.3f} of {row['misspellings']} put first,", end=" ")
+        print(f"{row['changed']:.1%} of {row['right_words']} right words changed")
+    print("\n" + table({name: spelt[name]["ms"] for name in ("spell-testset1", "spell-testset2")}))
+    completed = completion(words, chosen.entries)
+    print(f"\nCompletion over {chosen.entries:,} entries was built in {completed['built_ms'] / 1000:.1f} s.\n")
+    print(table(completed["ms"]))
+    chosen.json.parent.mkdir(parents=True, exist_ok=True)
+    chosen.json.write_text(json.dumps({"spelling": spelt, "completion": completed}, indent=2), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
