@@ -20,8 +20,9 @@ from periplus.demo import Reply
 from periplus.jobs import operator_view, seconds_left
 from periplus.storage import folder_lock
 from web.fixtures import mock_web  # noqa: F401 (a fixture)
+from web.growing import Growing
 
-HOSTS, PAGES = 10, 400  # more than the tests wait for: they stop the crawl
+HOSTS = 10
 
 
 @pytest.fixture
@@ -30,6 +31,7 @@ def collection(tmp_path, mock_web):  # noqa: F811
         "serve.port": 0,
         "crawl.delay": 0.05,
         "crawl.workers": 2,
+        "crawl.icons": False,
         "crawl.commit_seconds": 0.2,
         "crawl.timeout": 5.0,
         "crawl.resolve": list(mock_web.resolve),
@@ -72,13 +74,14 @@ def second_worker(collection: Collection, after: int = 0):
 @pytest.fixture
 def crawl(collection, mock_web):  # noqa: F811
     """Sites being crawled in a thread, which has ended at the end."""
-    seeds = [mock_web.site(f"h{number}.test", PAGES)[0] for number in range(HOSTS)] + ["http://h0.test/3"]
+    sites = Growing(mock_web, HOSTS)
     mock_web.at("http://h0.test/3", Reply(404))
     crawler = Crawler(collection.folder, collection.database, collection.settings)
-    thread = threading.Thread(target=crawler.run, args=(seeds,))
+    thread = threading.Thread(target=crawler.run, args=(sites.seeds,))
     thread.start()
     wait_for(lambda: second_worker(collection))
     yield crawler
+    crawler.stop()
     thread.join(90)
     assert not thread.is_alive()
 
@@ -112,7 +115,6 @@ def test_a_live_crawl_is_watched_and_its_worker_restarted(collection, crawl, moc
         assert abs(written.timestamp() - time.time()) < 10
         events = call(server.address, "GET", "/console/events.json", key)[1]["events"]
         assert {f"worker {first} has left", f"worker {again} joins"} <= {event["text"] for event in events}
-    crawl.stop()
 
 
 def test_what_an_operator_looks_at(collection, crawl):
@@ -125,7 +127,6 @@ def test_what_an_operator_looks_at(collection, crawl):
     assert all(host.delay >= 0.05 for host in view.host_queues if host.pages)
     left = seconds_left(collection.status())
     assert left is None or left >= 0
-    crawl.stop()
 
 
 def test_up_waits_for_a_crawl_that_somebody_else_runs(collection, mock_web):  # noqa: F811

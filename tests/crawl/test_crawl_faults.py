@@ -21,6 +21,7 @@ from periplus.crawl.worker import Worker
 from periplus.errors import DatabaseBusy, LeaseLost, PeriplusError, StorageFull
 from periplus.storage import Database
 from periplus.storage.sqlite import SqliteBackend
+from web.faults import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ class Attempt(threading.Thread):
     def __init__(self, voyage: Voyage, database: Database, web: MockWeb, seed: str) -> None:
         super().__init__()
         voyage.web = web
-        self._crawler = Crawler(voyage.folder, database, settings_for(web.resolve, commit_seconds=0.05))
+        self._crawler = Crawler(voyage.folder, database, settings_for(web.resolve, commit_seconds=0.05, timeout=60.0))
         self._seed = seed
         self.error: PeriplusError | None = None
         self.start()
@@ -53,12 +54,15 @@ class Attempt(threading.Thread):
 
 def test_a_locked_database_ends_the_crawl_with_one_error_and_nothing_is_lost(voyage: Voyage, mock_web: MockWeb) -> None:
     pages = mock_web.site("a.test", 40)
+    gate = Gate()
+    mock_web.at("http://a.test/9", gate)
     path = voyage.folder / "state.db"
     with Database.open(path, busy_seconds=0.3) as impatient:
         attempt = Attempt(voyage, impatient, mock_web, pages[0])
-        mock_web.log.wait_for(10, timeout=30)
+        mock_web.log.wait_for(1, "a.test", "/9", timeout=30)
         other = sqlite3.connect(path, isolation_level=None, timeout=30)
         other.execute("BEGIN IMMEDIATE")
+        gate.open()
         attempt.join(60)
         other.close()
     assert isinstance(attempt.error, DatabaseBusy)
@@ -70,10 +74,13 @@ def test_a_locked_database_ends_the_crawl_with_one_error_and_nothing_is_lost(voy
 
 def test_a_database_that_is_locked_for_a_moment_is_waited_for(voyage: Voyage, mock_web: MockWeb) -> None:
     pages = mock_web.site("a.test", 30)
+    gate = Gate()
+    mock_web.at("http://a.test/4", gate)
     attempt = Attempt(voyage, voyage.database, mock_web, pages[0])
-    mock_web.log.wait_for(5, timeout=30)
+    mock_web.log.wait_for(1, "a.test", "/4", timeout=30)
     other = sqlite3.connect(voyage.folder / "state.db", isolation_level=None, timeout=30)
     other.execute("BEGIN IMMEDIATE")
+    gate.open()
     threading.Event().wait(0.3)
     other.execute("ROLLBACK")
     other.close()

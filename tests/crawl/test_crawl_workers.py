@@ -22,16 +22,15 @@ from periplus.crawl.places import UNLIMITED, Places, fill_pool
 from periplus.crawl.roster import register
 from periplus.crawl.rows import PARTITIONS, Bundle, Found, Rest
 from periplus.crawl.status import begin
-from periplus.demo import html
 from periplus.errors import LeaseLost, UsageError
 from web.faults import Gate
+from web.growing import Growing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from crawl.voyages import Voyage
-    from periplus.demo import Reply, Request
     from periplus.storage import Database
     from web.mock_web import MockWeb
 
@@ -176,41 +175,6 @@ def sites(web: MockWeb, hosts: int, pages: int) -> tuple[list[str], set[str]]:
     for number in range(hosts):
         web.page(f"http://h{number}.test/2", links=[f"http://h{(number + 1) % hosts}.test/{n}" for n in range(pages)])
     return [f"http://h{number}.test/" for number in range(hosts)], urls
-
-
-class Growing:
-    """Sites in which every page links to the next few, here and next door, until they are told to end.
-
-    A crawl of them lasts as long as its test needs, however quick or slow the machine.
-    """
-
-    AHEAD = 5
-
-    def __init__(self, web: MockWeb, hosts: int) -> None:
-        self.web = web
-        self.hosts = hosts
-        self.grows = True
-        for number in range(hosts):
-            web.robots(f"h{number}.test")
-            web.host(f"h{number}.test", partial(self._page, number))
-
-    @property
-    def seeds(self) -> list[str]:
-        return [f"http://h{number}.test/0" for number in range(self.hosts)]
-
-    @property
-    def asked(self) -> Counter[str]:
-        return Counter(record.url for record in self.web.requests() if not record.url.endswith("robots.txt"))
-
-    def end(self) -> None:
-        self.grows = False
-
-    def _page(self, number: int, request: Request) -> Reply:
-        page = int(request.target.strip("/"))
-        here = [f"/{page + step}" for step in range(1, self.AHEAD)] if self.grows else []
-        there = f"http://h{(number + 1) % self.hosts}.test/{page}"
-        links = "".join(f'<a href="{link}">{link}</a> ' for link in (*here, there))
-        return html(f"<title>{number} {page}</title><p>{links}")
 
 
 def test_two_workers_crawl_what_one_would(voyage_anywhere: Voyage, mock_web: MockWeb) -> None:

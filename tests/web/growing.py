@@ -1,0 +1,50 @@
+"""Sites that last as long as a test needs them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+from periplus.demo import Reply, html
+
+if TYPE_CHECKING:
+    from periplus.demo import Request
+    from web.mock_web import MockWeb
+
+
+class Growing:
+    """Sites in which every page links to the next few, here and next door, until they are told to end.
+
+    A crawl of them lasts as long as its test needs, however quick or slow the machine.
+    """
+
+    AHEAD = 5
+
+    def __init__(self, web: MockWeb, hosts: int) -> None:
+        self.web = web
+        self.hosts = hosts
+        self.grows = True
+        for number in range(hosts):
+            web.robots(f"h{number}.test")
+            web.host(f"h{number}.test", partial(self._page, number))
+
+    @property
+    def seeds(self) -> list[str]:
+        return [f"http://h{number}.test/0" for number in range(self.hosts)]
+
+    @property
+    def asked(self) -> Counter[str]:
+        return Counter(record.url for record in self.web.requests() if not record.url.endswith("robots.txt"))
+
+    def end(self) -> None:
+        self.grows = False
+
+    def _page(self, number: int, request: Request) -> Reply:
+        if not request.target.strip("/").isdecimal():
+            return Reply(404)
+        page = int(request.target.strip("/"))
+        here = [f"/{page + step}" for step in range(1, self.AHEAD)] if self.grows else []
+        there = f"http://h{(number + 1) % self.hosts}.test/{page}"
+        links = "".join(f'<a href="{link}">{link}</a> ' for link in (*here, there))
+        return html(f"<title>{number} {page}</title><p>{links}")
