@@ -13,6 +13,7 @@ from periplus.errors import SettingError, UsageError
 from periplus.ranking import check
 from periplus.records import Count, SearchRequest
 from periplus.search import Engine
+from periplus.search.arranging import spread
 from periplus.search.folding import NEAR_BITS, Fingerprints, folds, newest
 from periplus.settings import SearchSettings, Settings
 from periplus.storage import Database, LocalFiles
@@ -258,3 +259,17 @@ def test_counts_of_filters_alone_and_of_nothing(engine):
     assert counts.site == (Count("harbour.example", 5),)
     assert ask(engine, "", counts=True).counts.site == ()
     assert ask(engine, "tide -site:harbour.example", counts=True).counts.site[0].value != "harbour.example"
+
+
+@given(st.lists(st.integers(0, 6), max_size=60), st.integers(1, 4), st.integers(-1, 6), st.integers(1, 70))
+def test_hosts_are_spread_as_the_obvious_way_does(hosts, limit, nameless, wanted):
+    kept, left = [], []
+    for place, host in enumerate(hosts):
+        shown = sum(hosts[other] == host for other in kept)
+        if len(kept) < wanted and (host == nameless or shown < limit):
+            kept.append(place)
+            is_last = host != nameless and shown + 1 == limit
+            left.append(hosts.count(host) - limit if is_last else 0)
+    found = spread(np.array(hosts, np.int64), limit, nameless, wanted)
+    assert found.kept.tolist() == kept
+    assert found.left.tolist() == left

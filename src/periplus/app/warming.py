@@ -26,10 +26,7 @@ def kernels_are_warm() -> bool:
 
 def _gather() -> None:
     """A kernel joins the list when its module is imported."""
-    import periplus.graph.kernels
-    import periplus.ranking.kernels
-    import periplus.search.kernels.completing
-    import periplus.search.kernels.folding
-    import periplus.search.kernels.sentences
-    import periplus.search.kernels.texts
-    import periplus.search.kernels.words  # noqa: F401
+    import periplus.search.kernels as searching
+
+    for module in pkgutil.iter_modules(searching.__path__, f"{searching.__name__}."):
+        importlib.import_module(module.name)

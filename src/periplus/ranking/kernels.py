@@ -188,10 +188,47 @@ def places(
         )  # fmt: skip
 
 
+@helper
+def _idf(documents: Any, frequency: Any) -> Any:
+    return np.log1p((max(documents, frequency) - frequency + 0.5) / (frequency + 0.5))
+
+
+@helper
+def _word_weights(
+    asked: Any,
+    form_words: Any,
+    form_shares: Any,
+    form_frequencies: Any,
+    documents: Any,
+    given: Any,
+    idf: Any,
+    worth: Any,
+) -> Any:
+    """What each word and each form is worth; that of a weak form is negative. The sum over all words."""
+    power, least = given[1], given[3]
+    widest = np.zeros(len(asked), np.float64)  # in how many documents the widest strong form of each word occurs
+    for form in range(len(form_words)):
+        if form_shares[form] >= least:
+            widest[form_words[form]] = max(widest[form_words[form]], form_frequencies[form])
+    for form in range(len(form_words)):
+        word, share = form_words[form], form_shares[form]
+        strong = share >= least
+        if strong and power != 1.0:
+            share = share**power
+        own = _idf(documents, max(widest[word], form_frequencies[form]))
+        value = share * own / max(_idf(documents, widest[word]), 1e-9)
+        worth[form] = value if strong else -value
+    whole = 0.0
+    for word in range(len(asked)):
+        idf[word] = _idf(documents, widest[word]) * asked[word]
+        whole += idf[word]
+    return whole
+
+
 @kernel(
     signature(
-        "void", R_U32, R_I64, R_U32, R_U32, R_I64, R_F64, R_I64, R_I64, R_F64, R_F64, R_F64, R_F64, R_F64, R_F64,
-        I64, F64, F64, F64, F64, M_F64,
+        "void", R_U32, R_I64, R_U32, R_U32, R_I64, R_F64, R_F64, R_I64, R_I64, R_F64, R_F64, R_F64, R_F64, R_F64, R_F64,
+        R_F64, R_F64, R_I64, F64, F64, M_F64,
     )
 )  # fmt: skip
 def scores(
@@ -201,22 +238,28 @@ def scores(
     words: Any,
     lengths: Any,  # candidates x fields
     averages: Any,
+    asked: Any,  # how often each word was asked for
     form_words: Any,  # of each form: its word
     form_terms: Any,  # its place among the terms
-    form_worth: Any,  # what it is worth beside the word's own idf; negative: of a weak form
-    idf: Any,  # of each word, times how often it was asked for
+    form_shares: Any,
+    form_frequencies: Any,  # in how many documents
     fields: Any,  # weight of each field, then its b
     weights: Any,  # of COLUMNS; then coverage, title overlap, anchors, shallow
-    given: Any,  # candidates: what is known of each before, in units of the features' scale
-    host_words: Any,  # one number: how many words of the address field belong to the host name
-    window: Any,
-    swapped: Any,
-    k1: Any,
-    scale: Any,
-    whole: Any,  # sum of idf
+    given: Any,  # constants and weights, as ``quick.py`` lays them out
+    prior: Any,
+    language: Any,  # of each candidate, or one for all
+    age: Any,  # of each candidate, in days; empty: it does not matter
+    named: Any,  # candidates that the query names
+    documents: Any,
+    host_words: Any,  # how many words of the address field belong to the host name
     result: Any,
 ) -> Any:
     """The scores of the profile ``periplus``, as ``ours.periplus`` explains them."""
+    k1, window, swapped = given[0], np.int64(given[4]), given[5]
+    idf, form_worth = np.empty(len(asked), np.float64), np.empty(len(form_words), np.float64)
+    whole = _word_weights(asked, form_words, form_shares, form_frequencies, documents, given, idf, form_worth)
+    scale = whole * min(1.0, given[2] / max(len(asked), 1))
+    whole = max(whole, 1e-9)
     count = len(idf)
     terms = len(counts) // max(1, len(result) * FIELD_COUNT)
     memory = np.empty(4 * count, np.int64)
@@ -259,10 +302,12 @@ def scores(
                 titled += idf[word]
             if seen[word] & (1 << ANCHORS):
                 called += idf[word]
-        features = given[row]
+        features = prior[row] * given[6] + given[7] * language[row if len(language) > 1 else 0]
+        if len(age) > 0:
+            features += given[8] * 0.5 ** (max(age[row], 0.0) / given[9])
         if count > 0:
             _features(
-                ends, positions, words, row, idf, float(lengths[row * FIELD_COUNT + TITLE]), host_words[0], window,
+                ends, positions, words, row, idf, float(lengths[row * FIELD_COUNT + TITLE]), host_words, window,
                 swapped, memory, best, frozen, near, last, table, 0,
             )  # fmt: skip
             for column in range(COLUMN_COUNT):
@@ -273,3 +318,5 @@ def scores(
         depth = max(float(lengths[row * FIELD_COUNT + ADDRESS]) - 1.0, 0.0)
         features += weights[COLUMN_COUNT + 3] / (1.0 + depth)
         result[row] = text + scale * features
+    for i in range(len(named)):
+        result[named[i]] += scale * given[10]

@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
 
 from periplus.index.query import STRONG_SHARE
-from periplus.ranking import features, formulas, ours
+from periplus.ranking import features, ours
 from periplus.ranking.places import Places
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from periplus.ranking.ours import Weights
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -39,81 +41,75 @@ class Candidates(Struct, frozen=True):
     lengths: IntArray  # D x F
     average_lengths: FloatArray
     prior: FloatArray
-    language: FloatArray | float
+    language: FloatArray  # D; one number for all where nothing is known
     host_words: float
-    wants_fresh: bool
-    age: FloatArray  # D, in days; empty unless ``wants_fresh``
+    age: FloatArray  # D, in days; empty unless the query wants what is new
     named: IntArray  # rows of the pages that the query names
 
 
 def scores(known: Candidates, table: Weights | None = None) -> FloatArray:
     """One score a candidate."""
-    from periplus.ranking.kernels import scores as kernel
-
-    chosen = table or ours.weights()
-    words = len(known.weights)
-    strong, idf = _frequencies(known, words)
-    weighted = idf * known.weights
-    own = np.maximum(strong[known.form_words], known.form_frequencies)
-    is_strong = known.form_shares >= STRONG_SHARE
-    power = chosen.shape["share_power"]
-    shares = np.where(is_strong, known.form_shares**power, known.form_shares) if power != 1.0 else known.form_shares
-    worth = shares * formulas.bm25_idf(known.documents, own) / np.maximum(idf[known.form_words], 1e-9)
-    whole = max(float(weighted.sum()), 1e-9)
-    scale = ours.feature_scale(weighted, chosen)
-    fields, columns = _laid_out(chosen)
-    given = known.prior * chosen.prior["links"] + chosen.features["language"] * known.language
-    if known.wants_fresh:
-        given = given + chosen.features["fresh"] * formulas.half_life(known.age, ours.FRESH_DAYS)
-    if len(known.named):
-        given[known.named] += chosen.features["navigational"]
     result = np.empty(len(known.prior))
-    kernel(
+    fields, columns, given = _laid_out(table or ours.weights())
+    _kernel()(
         known.counts.reshape(-1),
         known.places.ends.reshape(-1),
         known.places.positions,
         known.places.words,
         known.lengths.reshape(-1),
         known.average_lengths,
+        known.weights,
         known.form_words,
         known.form_terms,
-        np.where(is_strong, worth, -worth),
-        weighted,
+        known.form_shares,
+        known.form_frequencies,
         fields,
         columns,
         given,
-        np.array([known.host_words]),
-        features.NEAR_WINDOW,
-        features.SWAPPED,
-        chosen.bm25f["k1"],
-        scale,
-        whole,
+        known.prior,
+        known.language,
+        known.age,
+        known.named,
+        known.documents,
+        known.host_words,
         result,
     )
     return result
 
 
-def _frequencies(known: Candidates, words: int) -> tuple[FloatArray, FloatArray]:
-    """W: in how many documents the widest strong form of each word occurs, and the idf of that."""
-    strong = np.zeros(words)
-    np.maximum.at(strong, known.form_words, np.where(known.form_shares >= STRONG_SHARE, known.form_frequencies, 0.0))
-    return strong, formulas.bm25_idf(known.documents, strong)
+@cache
+def _kernel() -> Callable[..., None]:
+    from periplus.ranking.kernels import scores
+
+    return scores.entry
 
 
-def _laid_out(table: Weights) -> tuple[FloatArray, FloatArray]:
-    return _arrays(
-        tuple(table.by_field(table.bm25f).tolist()),
-        tuple(table.by_field(table.bm25f_length).tolist()),
-        tuple(sorted(table.features.items())),
-    )
+@cache
+def _shipped() -> tuple[FloatArray, FloatArray, FloatArray]:
+    return _arrays(ours.weights())
 
 
-@lru_cache(maxsize=8)
-def _arrays(
-    fields: tuple[float, ...], lengths: tuple[float, ...], weights: tuple[tuple[str, float], ...]
-) -> tuple[FloatArray, FloatArray]:
+def _laid_out(table: Weights) -> tuple[FloatArray, FloatArray, FloatArray]:
+    return _shipped() if table is ours.weights() else _arrays(table)
+
+
+def _arrays(table: Weights) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weight and b of each field; the weights of features that a kernel measures; everything else, in its order."""
     from periplus.ranking.kernels import COLUMNS
 
-    by_name = dict(weights)
-    names = (*COLUMNS, "coverage", "title_overlap", "anchors", "shallow")
-    return np.array([*fields, *lengths]), np.array([by_name[name] for name in names])
+    fields = [*table.by_field(table.bm25f).tolist(), *table.by_field(table.bm25f_length).tolist()]
+    columns = [table.features[name] for name in (*COLUMNS, "coverage", "title_overlap", "anchors", "shallow")]
+    given = [
+        table.bm25f["k1"],
+        table.shape["share_power"],
+        table.shape["longest"],
+        STRONG_SHARE,
+        features.NEAR_WINDOW,
+        features.SWAPPED,
+        table.prior["links"],
+        table.features["language"],
+        table.features["fresh"],
+        ours.FRESH_DAYS,
+        table.features["navigational"],
+    ]
+    return np.array(fields), np.array(columns), np.array(given, dtype=np.float64)

@@ -11,7 +11,6 @@ from periplus.index.weights import idf
 from periplus.records import SearchResult
 from periplus.search import snippets
 from periplus.search.evidence import Terms
-from periplus.search.plan import QueryWord
 from periplus.search.requests import MAX_RESULTS, page_link
 from periplus.search.text import clean
 
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
 
 
 ADDRESSES_KEPT = 10_000  # as people read them
+DAYS_KEPT = 4_096
+DAY = 86_400
+_EPOCH = datetime.date(1970, 1, 1)
 
 
 def moment(seconds: float) -> str:
@@ -33,19 +35,22 @@ def moment(seconds: float) -> str:
     if seconds == 0:
         return ""
     try:
-        return datetime.datetime.fromtimestamp(int(seconds), datetime.UTC).isoformat()[:19] + "Z"
-    except (ValueError, OverflowError, OSError):
+        days, rest = divmod(int(seconds), DAY)
+        minutes, second = divmod(rest, 60)
+        return f"{_date(days)}T{minutes // 60:02}:{minutes % 60:02}:{second:02}Z"
+    except (ValueError, OverflowError):
         return ""
+
+
+@lru_cache(maxsize=DAYS_KEPT)
+def _date(days: int) -> str:
+    return (_EPOCH + datetime.timedelta(days)).isoformat()
 
 
 def wanted_words(snapshot: Snapshot, terms: Terms) -> snippets.Wanted:
     live = max(snapshot.live, 1)
-    weights = [idf(live, terms.document_frequency(word)) for word in range(len(terms.words))]
-    words = [
-        QueryWord(word.text, forms, word.weight, word.prefix)
-        for word, forms in zip(terms.words, terms.forms, strict=True)
-    ]
-    return snippets.wanted(words, weights)
+    sought = [(forms, word.prefix) for word, forms in zip(terms.words, terms.forms, strict=True)]
+    return snippets.sought(sought, [idf(live, widest) for widest in terms.widest])
 
 
 class Page:

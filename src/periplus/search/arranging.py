@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, structs
 
 from periplus.records import Total
+from periplus.search.columns import Numbers
 from periplus.search.folding import folds
 
 if TYPE_CHECKING:
@@ -44,26 +45,31 @@ def _diverse(generation: Generation, task: Task, wanted: int, listing: Listing) 
     if not task.per_host or not len(listing.numbers):
         return listing
     hosts = generation.snapshot.column("host", listing.numbers)
-    nameless, limit = generation.nameless, task.per_host
-    seen: dict[int, int] = {}
-    kept: list[int] = []
-    last: dict[int, int] = {}  # host -> place of its last result shown
-    for place, host in enumerate(hosts.tolist()):
-        count = seen[host] = seen.get(host, 0) + 1
-        if count <= limit or host == nameless:
-            kept.append(place)
-            if count == limit and host != nameless:
-                last[host] = place
-            if len(kept) == wanted:
-                break
-    left = {host: int((hosts == host).sum()) - limit for host in last}
+    found = spread(hosts, task.per_host, generation.nameless, wanted)
+    kept = found.kept
+    numbers = listing.numbers[kept]
+    left = found.left.tolist()
     return structs.replace(
         listing,
-        numbers=listing.numbers[kept],
+        numbers=numbers,
         scores=listing.scores[kept],
-        more={int(listing.numbers[place]): left[host] for host, place in last.items() if left[host]},
-        complete=len(kept) < wanted or (listing.complete and place + 1 == len(hosts)),
+        more={number: more for number, more in zip(numbers.tolist(), left, strict=True) if more},
+        complete=len(kept) < wanted or (listing.complete and int(kept[-1]) + 1 == len(hosts)),
     )
+
+
+class Spread(Struct, frozen=True):
+    kept: Numbers  # places of the results that are shown
+    left: Numbers  # of each of them, when it is the last one shown of its host: how many more that host has
+
+
+def spread(hosts: Numbers, limit: int, nameless: int, wanted: int) -> Spread:
+    """The first ``wanted`` places with at most ``limit`` of a host; those of ``nameless`` are exempt."""
+    from periplus.search.kernels.hosts import spread as kernel
+
+    kept, left = np.empty(len(hosts), np.int64), np.empty(len(hosts), np.int64)
+    count = kernel(hosts, limit, nameless, wanted, kept, left)
+    return Spread(kept[:count], left[:count])
 
 
 def _with_pinned(task: Task, listing: Listing) -> Listing:

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import structs
 
 from periplus.index import analysis_steps
+from periplus.index.analysis import analyze
 from periplus.index.query import Filters
 from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, Suggestion, Total
 from periplus.search import requests
@@ -20,7 +21,7 @@ from periplus.search.counting import counted
 from periplus.search.execution import Listing, Task, candidates, run, without
 from periplus.search.explaining import explain, find
 from periplus.search.generations import Generation, Generations
-from periplus.search.lens import spelled, without_blocked
+from periplus.search.lens import NO_LENS, spelled, without_blocked
 from periplus.search.links import linking
 from periplus.search.reading import Understood, understand
 from periplus.search.rules import Rules, read_rules
@@ -42,6 +43,7 @@ CACHED_ANSWERS = 1_024  # of about 10 kB each
 PASSING = frozenset({"budget", "spelling"})  # degradations that may be gone at the next call: not cached
 SUGGESTIONS = 4
 FEW_RESULTS = 3  # below which other queries are suggested
+MIXED_SCRIPTS = "tide\u6f6e\u6c50"  # needs all the patterns that words are found by
 MAX_TEXT = 100_000  # code points that ``analyze`` takes
 
 
@@ -78,7 +80,8 @@ class Engine:
         return self._generations.reload()
 
     def warm(self) -> None:
-        """Build the speller and the completion now instead of on demand."""
+        """Build the speller, the completion and the tables of letters now instead of on demand."""
+        analyze(MIXED_SCRIPTS)
         with self._generations.use() as generation:
             generation.warm()
 
@@ -95,7 +98,9 @@ class Engine:
         checked = requests.check(request, self._settings, rules)
         limit = self._settings.search.per_host if per_host is None else per_host
         with self._generations.use() as generation:
-            key = (structs.replace(request, query=clean(request.query)), limit, generation.number)
+            query = clean(request.query)
+            asked = request if query == request.query else structs.replace(request, query=query)
+            key = (asked, limit, generation.number)
             answer = self._answers.get(key)
             if answer is None:
                 answer = _Search(
@@ -235,9 +240,10 @@ class _Search:
 
     def _arranged(self, task: Task) -> Task:
         """The task with what the reader and the operator prefer."""
-        pins = () if task.plan.query.filters != Filters() else self.rules.pins(self.request.query)
-        found = (find(self.generation.snapshot, url) for url in pins)
-        pinned = tuple(dict.fromkeys(number for number in found if number is not None))
+        pinned: tuple[int, ...] = ()
+        if self.rules.pinned and task.plan.query.filters == Filters():
+            found = (find(self.generation.snapshot, url) for url in self.rules.pins(self.request.query))
+            pinned = tuple(dict.fromkeys(number for number in found if number is not None))
         return structs.replace(task, lens=self.checked.lens, pinned=pinned, fold=not self.request.duplicates)
 
     def _corrections(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
@@ -269,7 +275,7 @@ class _Search:
             degraded=self._degraded(understood, listing),
             generation=self.generation.number,
             counts=self._counts() if self.request.counts else None,
-            lens=spelled(self.checked.lens),
+            lens=spelled(self.checked.lens) if self.checked.lens is not NO_LENS else "",
         )
 
     def _counts(self) -> FilterCounts:

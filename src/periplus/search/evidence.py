@@ -41,6 +41,7 @@ CountArray = np.ndarray[Any, np.dtype[np.uint32]]
 
 _NOTHING = np.zeros(0)
 _NO_ROWS = np.zeros(0, np.int64)
+_NEITHER = np.full(1, 0.5)  # of a query whose language is not known
 
 
 class Asked(Struct, frozen=True):
@@ -57,30 +58,43 @@ class Terms:
     """The words of a query that the collection knows, with all their forms in one list."""
 
     def __init__(self, snapshot: Snapshot, words: Sequence[QueryWord]) -> None:
-        expanded = [(word, _forms(snapshot, word)) for word in words]
-        known = [(word, forms) for word, forms in expanded if forms]
-        self.words = tuple(word for word, _ in known)
-        self.forms = tuple(forms for _, forms in known)
-        self.terms = list(dict.fromkeys(form.term for forms in self.forms for form in forms))
-        self.place = {term: i for i, term in enumerate(self.terms)}
-        self.frequencies = {term: snapshot.frequency(term) for term in self.terms}
-        strong = {form.term: word for word, forms in reversed(list(enumerate(self.forms))) for form in _strong(forms)}
-        self.labels = [strong.get(term, -1) for term in self.terms]  # the word that a strong form stands for
+        self.words: list[QueryWord] = []
+        self.forms: list[tuple[TermForm, ...]] = []
+        self.place: dict[str, int] = {}  # of each term among all of them
+        self.frequencies: dict[str, int] = {}
+        self.widest: list[int] = []  # of each word: documents with its most frequent strong form
+        strong: dict[str, int] = {}  # the word that a strong form stands for
+        for word in words:
+            forms = self._known(snapshot, word)
+            if not forms:
+                continue
+            place, widest = len(self.words), 0
+            for form in forms:
+                self.place.setdefault(form.term, len(self.place))
+                if form.share >= STRONG_SHARE:
+                    strong.setdefault(form.term, place)
+                    widest = max(widest, self.frequencies[form.term])
+            self.words.append(word)
+            self.forms.append(forms)
+            self.widest.append(widest)
+        self.labels = [strong.get(term, -1) for term in self.place]
 
-    def document_frequency(self, word: int) -> int:
-        """Of the most frequent strong form."""
-        return max((self.frequencies[form.term] for form in self.forms[word] if form.share >= STRONG_SHARE), default=0)
+    def _known(self, snapshot: Snapshot, word: QueryWord) -> tuple[TermForm, ...]:
+        forms = word.forms
+        if word.prefix:
+            forms = tuple(TermForm(term) for term, _ in snapshot.prefix(word.prefix, MAX_FORMS))
+        frequencies = self.frequencies
+        known = []
+        for form in forms[:MAX_FORMS]:
+            frequency = frequencies.get(form.term) or snapshot.frequency(form.term)
+            if frequency:
+                frequencies[form.term] = frequency
+                known.append(form)
+        return tuple(known)
 
-
-def _strong(forms: Sequence[TermForm]) -> list[TermForm]:
-    return [form for form in forms if form.share >= STRONG_SHARE]
-
-
-def _forms(snapshot: Snapshot, word: QueryWord) -> tuple[TermForm, ...]:
-    forms = word.forms
-    if word.prefix:
-        forms = tuple(TermForm(term) for term, _ in snapshot.prefix(word.prefix, MAX_FORMS))
-    return tuple(form for form in forms[:MAX_FORMS] if snapshot.frequency(form.term))
+    @property
+    def terms(self) -> list[str]:
+        return list(self.place)
 
 
 class Gathered:
@@ -118,23 +132,23 @@ class Gathered:
         """As kernels take it."""
         terms, query = self.terms, self._query
         forms = [(word, form) for word, forms in enumerate(terms.forms) for form in forms]
+        named = np.flatnonzero(np.isin(self.numbers, list(query.named))) if query.named else _NO_ROWS
         return Candidates(
-            weights=np.array([word.weight for word in terms.words], dtype=np.float64),
-            form_words=np.array([word for word, _ in forms], dtype=np.int64),
-            form_terms=np.array([terms.place[form.term] for _, form in forms], dtype=np.int64),
-            form_shares=np.array([form.share for _, form in forms], dtype=np.float64),
-            form_frequencies=np.array([terms.frequencies[form.term] for _, form in forms], dtype=np.float64),
-            documents=max(self._snapshot.live, 1),
-            counts=self._counts,
-            places=self._places,
-            lengths=self._lengths,
-            average_lengths=self._snapshot.average_lengths,
-            prior=self._prior,
-            language=_language_match(self._snapshot, self.numbers, query.language) if query.language else 0.5,
-            host_words=float(PIECE_GAP),
-            wants_fresh=query.wants_fresh,
-            age=self._age() if query.wants_fresh else _NOTHING,
-            named=np.flatnonzero(np.isin(self.numbers, list(query.named))) if query.named else _NO_ROWS,
+            np.array([word.weight for word in terms.words], np.float64),
+            np.array([word for word, _ in forms], np.int64),
+            np.array([terms.place[form.term] for _, form in forms], np.int64),
+            np.array([form.share for _, form in forms], np.float64),
+            np.array([terms.frequencies[form.term] for _, form in forms], np.float64),
+            max(self._snapshot.live, 1),
+            self._counts,
+            self._places,
+            self._lengths,
+            self._snapshot.average_lengths,
+            self._prior,
+            _language_match(self._snapshot, self.numbers, query.language) if query.language else _NEITHER,
+            float(PIECE_GAP),
+            self._age() if query.wants_fresh else _NOTHING,
+            named,
         )
 
     @cached_property
@@ -168,14 +182,14 @@ def _occurrences(
 ) -> tuple[IntArray, CountArray, Places]:
     """Places among ``numbers``, D x T x F counts and places of words, of as many candidates as there is time for."""
     fields = [FIELDS[field] for field in profile.fields]
-    labels = terms.labels if fields else [-1] * len(terms.terms)
+    labels = terms.labels if fields else [-1] * len(terms.place)
     parts: list[Occurrences] = []
     places: list[IntArray] = []
     for first in range(0, max(len(numbers), 1), CHUNK):
         if first and time.perf_counter() > deadline:
             break
         for rows in _by_segment(numbers[first : first + CHUNK]):
-            places.append(rows + first)
+            places.append(rows + first if first else rows)
             parts.append(snapshot.occurrences(numbers[places[-1]], terms.terms, labels, fields, MAX_SIGHTINGS))
     counts = parts[0].counts if len(parts) == 1 else np.concatenate([part.counts for part in parts])
     return places[0] if len(places) == 1 else np.concatenate(places), counts, _joined(parts)
@@ -183,8 +197,10 @@ def _occurrences(
 
 def _by_segment(numbers: Numbers) -> list[IntArray]:
     """The places of the numbers of each segment, so that what is found of each segment has only to be joined."""
-    order = np.argsort(numbers, kind="stable")
+    order = numbers.argsort(kind="stable")
     segments = numbers[order] >> NUMBER_BITS
+    if not len(order) or segments[0] == segments[-1]:
+        return [order]
     return np.split(order, np.flatnonzero(segments[1:] != segments[:-1]) + 1)
 
 

@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 from periplus.index.query import Filters
 from periplus.ranking import Part, Profile
 from periplus.records import Explanation, Total
-from periplus.search.arranging import arranged
+from periplus.search.arranging import arranged, spread
 from periplus.search.columns import Numbers, browse, rejected
 from periplus.search.evidence import Asked, Gathered, Terms
 from periplus.search.lens import NO_LENS, adjusted, adjustment
@@ -187,9 +187,8 @@ def _shown(generation: Generation, task: Task, numbers: Numbers) -> int:
     """How many would be left after host diversity; their order hardly matters for that."""
     if not task.per_host:
         return len(numbers)
-    counts = np.bincount(generation.snapshot.column("host", numbers))
-    nameless = int(counts[generation.nameless]) if 0 <= generation.nameless < len(counts) else 0
-    return int(np.minimum(counts, task.per_host).sum()) + max(0, nameless - task.per_host)
+    hosts = generation.snapshot.column("host", numbers)
+    return len(spread(hosts, task.per_host, generation.nameless, len(numbers)).kept)
 
 
 def _without_excluded(

@@ -1,7 +1,7 @@
 """Near-duplicates: pages of nearly the same text, of which a list shows the best only.
 
 The 64-bit fingerprints of the parsed texts are read from the batches that the open generation was built of (two columns
-of each, newest version winning): 16 bytes a document in memory. Two texts are near when their fingerprints differ in
+of each, newest version winning): 8 bytes a document in memory. Two texts are near when their fingerprints differ in
 at most ``NEAR_BITS``; only the first results of a list are compared (``arranging.LEAST_COMPARED``). A collection whose
 batches were moved away folds nothing.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.errors import Corrupt
+from periplus.index.view import NUMBER_BITS
 from periplus.search.links import read_columns
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from periplus.search.columns import Numbers
 
 NEAR_BITS = 3
+_LOCAL = (1 << NUMBER_BITS) - 1
 
 Keys = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -31,7 +33,13 @@ class Fingerprints:
 
     def __init__(self, numbers: Keys, values: Keys) -> None:
         """``numbers`` ascending."""
-        self._numbers, self._values = numbers, values
+        segments, local = numbers >> NUMBER_BITS, numbers & _LOCAL
+        sizes = np.zeros(int(segments[-1]) + 1 if len(segments) else 0, np.int64)
+        np.maximum.at(sizes, segments, local + 1)
+        self._starts = np.cumsum(sizes) - sizes  # of each segment
+        self._values = np.zeros(int(sizes.sum()), np.int64)  # those that are not live have none
+        self._values[self._starts[segments] + local] = values
+        self._count = len(numbers)
 
     @classmethod
     def read(cls, folder: Path, last_batch: int, snapshot: Snapshot) -> Fingerprints:
@@ -50,11 +58,12 @@ class Fingerprints:
         return cls(numbers, newest(np.concatenate(keys), np.concatenate(values), wanted))
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return self._count
 
     def of(self, numbers: Keys) -> Keys:
-        places = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
-        return np.where(self._numbers[places] == numbers, self._values[places], 0)
+        """Those of live documents of the snapshot."""
+        found: Keys = self._values[self._starts[numbers >> NUMBER_BITS] + (numbers & _LOCAL)]
+        return found
 
 
 def newest(keys: Keys, values: Keys, wanted: Keys) -> Keys:

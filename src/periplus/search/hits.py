@@ -20,15 +20,17 @@ from periplus.index.analysis.forms import stem_term
 from periplus.index.analysis.stemming import base_language
 from periplus.index.analysis.words import has_unspaced
 from periplus.index.query import STRONG_SHARE
-from periplus.search.vocabulary import is_stop_word
+from periplus.search.plan import stops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from periplus.index.query import TermForm
     from periplus.search.plan import QueryWord
 
 MAX_PLACES = 16  # where one beginning may stand in one text
 STRETCHES_KEPT = 50_000  # analysed for the texts of any query
+WORDS_KEPT = 20_000  # of queries
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 _ACCENTED = re.compile("[\u00c0-\u024f\u0370-\u03ff\u0400-\u045f\u1e00-\u1fff]")  # letters that have a bare form
 _PLAIN = re.compile(r"[\x00-\x7f]*")
@@ -63,31 +65,39 @@ class Wanted(Struct, frozen=True):
 
 
 def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
+    return sought([(word.forms, word.prefix) for word in words], weights)
+
+
+def sought(words: Sequence[tuple[tuple[TermForm, ...], str]], weights: Sequence[float]) -> Wanted:
+    """The same from the forms and the prefix (or none) of each word."""
     terms: dict[str, int] = {}
     beginnings: dict[str, Beginning] = {}
-    for place, word in enumerate(words):
-        strong = [form.term for form in word.forms if form.share >= STRONG_SHARE]
+    for place, (forms, prefix) in enumerate(words):
+        strong, begins = _beginnings(forms, prefix)
         for term in strong:
             terms.setdefault(term, place)
-        for letters in map(lowered, _beginnings(word, strong)):
-            beginnings.setdefault(letters, Beginning(letters, not has_unspaced(letters)))
+        for beginning in begins:
+            beginnings.setdefault(beginning.letters, beginning)
     several = tuple(beginnings.values())
     return Wanted(terms, np.array(weights, np.float64), several, _as_arrays(several))
 
 
 def _as_arrays(beginnings: Sequence[Beginning]) -> tuple[LetterArray, IntArray, IntArray]:
     points = "".join(beginning.letters for beginning in beginnings).encode("utf-32-le", "surrogatepass")
-    ends = np.cumsum([len(beginning.letters) for beginning in beginnings], dtype=np.int64)
+    ends = np.array(list(accumulate(len(beginning.letters) for beginning in beginnings)), np.int64)
     opens = np.array([beginning.opens_word for beginning in beginnings], np.int64)
     return np.frombuffer(points, np.uint32), ends, opens
 
 
-def _beginnings(word: QueryWord, terms: list[str]) -> list[str]:
-    """The letters that all forms of a word begin with; where they have too few in common (synonyms), those of each."""
-    spelled = [word.prefix] if word.prefix else list(dict.fromkeys(term.lstrip(STEM_MARK) for term in terms))
+@lru_cache(maxsize=WORDS_KEPT)
+def _beginnings(forms: tuple[TermForm, ...], prefix: str) -> tuple[list[str], list[Beginning]]:
+    """The strong terms of a word, and the letters they begin with; those of each when few are common (synonyms)."""
+    terms = [form.term for form in forms if form.share >= STRONG_SHARE]
+    spelled = [prefix] if prefix else list(dict.fromkeys(term.lstrip(STEM_MARK) for term in terms))
     shared = _common_beginning(spelled)
     several = [shared] if len(shared) > 1 or len(spelled) == 1 else spelled
-    return [letters for letters in map(_plain_part, several) if letters]
+    begins = [lowered(letters) for letters in map(_plain_part, several) if letters]
+    return terms, [Beginning(letters, not has_unspaced(letters)) for letters in begins]
 
 
 def _plain_part(letters: str) -> str:
@@ -195,7 +205,7 @@ def _in_word(stretch: str, terms: dict[str, int], language: str) -> list[int]:
     place = terms.get(word)
     if place is None:
         place = terms.get(_stemmed(word, language))
-    return [] if place is None else [0, len(stretch), place, _is_stop(word, language)]
+    return [] if place is None else [0, len(stretch), place, stops(word, language)]
 
 
 def _in_stretch(stretch: str, terms: dict[str, int], language: str) -> list[int]:
@@ -203,18 +213,13 @@ def _in_stretch(stretch: str, terms: dict[str, int], language: str) -> list[int]
     for start, end, forms in _analyzed(stretch, language):
         place = next((terms[form] for form in forms if form in terms), None)
         if place is not None:
-            found += (start, end, place, _is_stop(stretch[start:end].lower(), language))
+            found += (start, end, place, stops(stretch[start:end].lower(), language))
     return found
 
 
 @lru_cache(maxsize=STRETCHES_KEPT)
 def _stemmed(word: str, language: str) -> str:
     return stem_term(word, base_language(language))
-
-
-@lru_cache(maxsize=STRETCHES_KEPT)
-def _is_stop(word: str, language: str) -> bool:
-    return is_stop_word(word, language)
 
 
 @lru_cache(maxsize=STRETCHES_KEPT)

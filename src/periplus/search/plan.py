@@ -7,6 +7,7 @@ for the whole query wherever they stand). The words that score are kept apart fo
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -27,7 +28,11 @@ MAX_CHOICES = 16  # clauses of the normal form; a query that needs more is read 
 COMPOUND_WEIGHT = 0.5  # of the phrase that the parts of foo::bar make, beside the parts themselves
 MAX_COMPOUND = 8  # terms
 MAX_SCORING = 64  # words that score; of a longer query the most telling ones
+WORDS_KEPT = 20_000  # words of queries whose terms are remembered
 FOREIGN_SHARE = 0.4  # at most, of a stem in another than the first language: a chance hit rather than the same word
+
+
+_NO_FILTERS = IndexQuery().filters
 
 
 class QueryWord(Struct, frozen=True):
@@ -42,7 +47,7 @@ class QueryWord(Struct, frozen=True):
 class Plan(Struct, frozen=True):
     query: IndexQuery
     words: tuple[QueryWord, ...] = ()
-    excluded: Filters = Filters()  # columns that results must not have: -site:, -lang:, -filetype:
+    excluded: Filters = _NO_FILTERS  # columns that results must not have: -site:, -lang:, -filetype:
     link: str = ""  # pages that link to this address
     ignored: tuple[str, ...] = ()  # stop words left out
     cut: bool = False  # words beyond ``MAX_SCORING`` were left out
@@ -51,7 +56,7 @@ class Plan(Struct, frozen=True):
     def empty(self) -> bool:
         """Nothing to look for: no word and no filter."""
         asks = self.query.should or self.query.must or self.query.any_of
-        return not (asks or self.link or self.query.filters != Filters())
+        return not (asks or self.link or self.query.filters != _NO_FILTERS)
 
     @property
     def browses(self) -> bool:
@@ -126,11 +131,11 @@ class _Planner:
             self._place(node, keep_all)
         must = tuple(clause[0] for clause in self.clauses if len(clause) == 1)
         choices = tuple(clause for clause in self.clauses if len(clause) > 1)
-        query = IndexQuery(tuple(self.should), must, tuple(self.must_not), choices, _filters(self.wanted))
+        filters = _filters(self.wanted) if self.wanted else _NO_FILTERS
+        excluded = _filters(self.unwanted) if self.unwanted else _NO_FILTERS
+        query = IndexQuery(tuple(self.should), must, tuple(self.must_not), choices, filters)
         links = [condition.value for condition in self.wanted if condition.operator == "link"]
-        return Plan(
-            query, tuple(self.words.values()), _filters(self.unwanted), links[0] if links else "", tuple(self.ignored)
-        )
+        return Plan(query, tuple(self.words.values()), excluded, links[0] if links else "", tuple(self.ignored))
 
     def _place(self, node: Node, keep_all: bool) -> None:
         """One clause of the top level: optional words, or something required, forbidden or filtering."""
@@ -178,7 +183,7 @@ class _Planner:
 
     def _is_stop(self, token: Token) -> bool:
         language = self.languages[0] if len(self.languages) == 1 else ""
-        return is_stop_word(token.text, language) and self.frequent(token.text)
+        return stops(token.text, language) and self.frequent(token.text)
 
     # required, forbidden
 
@@ -256,13 +261,30 @@ class _Planner:
                 self.words = before
 
     def _tokens(self, text: str) -> list[Token]:
-        """The tokens of ``text`` with the stems of every language in question."""
-        first, *others = [analyze(text, language) for language in self.languages]
-        merged = [
-            structs.replace(token, forms=_merged(token.forms, [other[i].forms for other in others]))
-            for i, token in enumerate(first)
-        ]
-        return _without_tail(merged)
+        return _tokens(text, self.languages)
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _tokens(text: str, languages: tuple[str, ...]) -> list[Token]:
+    """The tokens of ``text`` with the stems of every language in question."""
+    first, *others = [analyze(text, language) for language in languages]
+    merged = [
+        structs.replace(token, forms=_merged(token.forms, [other[i].forms for other in others]))
+        for i, token in enumerate(first)
+    ]
+    return _without_tail(merged)
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def typed(text: str) -> list[str]:
+    """The words of ``text`` as they are written, in lower case."""
+    return [token.text for token in analyze(text)]
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def stops(word: str, language: str) -> bool:
+    """``is_stop_word``, remembered: lists of many languages are asked for every word of every query."""
+    return is_stop_word(word, language)
 
 
 def _from(forms: tuple[TermForm, ...], least: float) -> tuple[TermForm, ...]:
@@ -309,7 +331,7 @@ def _means(node: Node, languages: tuple[str, ...]) -> bool:
     match node:
         case Word(text):
             language = languages[0] if len(languages) == 1 else ""
-            return any(not is_stop_word(token.text, language) for token in analyze(text))
+            return any(not stops(word, language) for word in typed(text))
         case Signed("-", _) | Condition():
             return False
         case Sequence(inner):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from periplus import addresses
-from periplus.index.analysis import analyze
+from periplus.index.query import IndexQuery
 from periplus.ranking import formulas
 from periplus.search.language import prose, read
-from periplus.search.plan import Plan, plan
+from periplus.search.plan import Plan, plan, typed
 from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
 from periplus.search.syntax import Reading, Word
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 STOP_SHARE = 0.1  # of the documents: a stop word of another language that is rarer than this means something here
 MAX_NAMED = 8
+_NO_FILTERS = IndexQuery().filters
+_BETWEEN = re.compile(r"[\s'’.&-]+")  # parts of a site's name
 _ADDRESS_LIKE = re.compile(r"(?:https?://)?[^\s/]+\.[^\s/]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
@@ -68,8 +70,9 @@ def understand(
     )
     if rules is not None and rules.synonyms:
         made = with_synonyms(made, reading, rules, languages[0])
-    both = combined(made.query.filters, filters) if filters is not None else made.query.filters
-    if both is not None:
+    own = made.query.filters
+    both = combined(own, filters) if filters is not None and filters != _NO_FILTERS else own
+    if both is not None and both is not own:
         made = structs.replace(made, query=structs.replace(made.query, filters=both))
     year = datetime.datetime.now(datetime.UTC).year
     return Understood(
@@ -84,8 +87,7 @@ def understand(
 
 
 def _typed_words(reading: Reading) -> list[str]:
-    texts = [node.text for node in reading.nodes if isinstance(node, Word)]
-    return [token.text for text in texts for token in analyze(text)]
+    return [word for node in reading.nodes if isinstance(node, Word) for word in typed(node.text)]
 
 
 def _telling(generation: Generation, word: QueryWord) -> float:
@@ -117,6 +119,6 @@ def _spelled_out(text: str) -> list[str]:
 
 
 def _front_pages(generation: Generation, text: str) -> list[str]:
-    label = re.sub(r"[\s'’.&-]+", "", text).lower()
+    label = _BETWEEN.sub("", text).lower()
     hosts = sorted(generation.hosts_by_name.get(label, ()), key=lambda host: (len(host), host))[:MAX_NAMED]
     return [f"{scheme}://{host}/" for host in hosts for scheme in ("https", "http")]

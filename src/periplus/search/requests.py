@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 from msgspec import Struct
 
@@ -119,9 +119,9 @@ def _narrower_sites(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, 
 
 def page_link(request: SearchRequest, page: int) -> str:
     """The address of another page of the same search, relative to the server."""
+    # Half a surrogate pair cannot stand in an address, so the query is cleaned.
+    plain = f"{API_PATH}?q={quote_plus(clean(request.query))}&page={page}"
     given = {
-        "q": clean(request.query),  # half a surrogate pair cannot stand in an address
-        "page": page,
         "size": request.size if request.size != 10 else "",
         "profile": request.profile,
         "lang": request.language,
@@ -136,4 +136,5 @@ def page_link(request: SearchRequest, page: int) -> str:
         "duplicates": 1 if request.duplicates else "",
         "counts": 1 if request.counts else "",
     }
-    return f"{API_PATH}?{urlencode({name: value for name, value in given.items() if value != ''})}"
+    more = {name: value for name, value in given.items() if value != ""}
+    return f"{plain}&{urlencode(more)}" if more else plain

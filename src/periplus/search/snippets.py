@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from periplus.search.hits import Hit, Texts, Wanted, hits, wanted
+from periplus.search.hits import Hit, Texts, Wanted, hits, sought, wanted
 from periplus.search.text import ELLIPSIS, clean, shortened
 
 if TYPE_CHECKING:
@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
     from periplus.index.stored import StoredDocument
 
-__all__ = ["MAX_SNIPPET", "MAX_TITLE", "Snippet", "Wanted", "highlighted", "snippet", "snippets", "title", "wanted"]
+__all__ = [
+    "MAX_SNIPPET",
+    "MAX_TITLE",
+    "Snippet",
+    "Wanted",
+    "highlighted",
+    "snippet",
+    "snippets",
+    "sought",
+    "title",
+    "wanted",
+]
 
 MAX_SNIPPET = 260  # code points
 SHORT_SENTENCE = 90  # letters of a description that the opening of the text must not repeat

@@ -95,6 +95,9 @@ def beginnings(
         slot = letters[begin] & 255
         following[p] = first[slot]
         first[slot] = p
+    direct = np.full(128, -1, np.int64)  # the same for ASCII as it stands in a text
+    for i in range(128):
+        direct[i] = first[bare[i] & 255]
     places = np.zeros(count, np.int64)
     room = 256
     while room < len(spellings) // 2:
@@ -107,13 +110,14 @@ def beginnings(
         places[:] = 0
         for i in range(start, end):
             c = text[i]
-            if c < len(bare):
-                c = bare[c]
-            p = first[c & 255]
+            p = direct[c] if c < 128 else first[(bare[c] if c < len(bare) else c) & 255]
+            if p < 0:
+                continue
+            inside = i > start and is_wordly(text[i - 1])
             while p >= 0:
                 begin = letter_ends[p - 1] if p > 0 else 0
                 size = letter_ends[p] - begin
-                same = places[p] < most and i + size <= end
+                same = not (inside and opens_word[p]) and places[p] < most and i + size <= end
                 k = 0
                 while same and k < size:
                     other = text[i + k]
@@ -121,8 +125,6 @@ def beginnings(
                         other = bare[other]
                     same = other == letters[begin + k]
                     k += 1
-                if same and opens_word[p] and i > start and is_wordly(text[i - 1]):
-                    same = False
                 if same:
                     if PLACE * (found + 1) > len(out):
                         return found | (spelled << 32)
