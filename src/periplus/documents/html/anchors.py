@@ -20,16 +20,12 @@ _LINKS: Final = 4 * bounds.LINKS  # many are repeated, or lead nowhere
 
 
 class Anchors:
-    """Hands out the links of each element, and notes them in the findings."""
+    """Knows the links of each plain element, in order (``holders``), and notes them in the findings."""
 
     def __init__(self, document: Document, mixed: set[Node], found: Findings) -> None:
         self._links = found.links
         self._described: set[Node] = set(document.select("a[rel],a[title]"))
-        self._holders = _by_holder(document.select("a[href]"), mixed)
-
-    def of(self, element: Element) -> list[Element] | None:
-        """The links inside a plain element, in order."""
-        return self._holders.get(element)
+        self.holders = _by_holder(document.select("a[href]"), mixed)
 
     def take(self, anchors: list[Element], text: str, block: int, zone: int) -> tuple[str, int]:
         """Note plain links whose words stand in ``text``: the text without signs that link to themselves, and how

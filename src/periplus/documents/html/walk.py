@@ -14,7 +14,7 @@ Bounds: elements and time (the walk ends early, what was gathered stays), links,
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import turbohtml
 from turbohtml import Element, Text
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from turbohtml import Node
 
 _INLINE, _BLOCK, _ANCHOR = range(3)  # what ends with an element
+_APART: Final = tags.APART
+_IN_LINE: Final = tags.INLINE
 _Frame = tuple["Iterator[Node]", Place, int]  # an element that is walked through: children to come, place, what ends
 
 
@@ -72,6 +74,7 @@ class _Walker:
         self._blocks = found.blocks
         self._hidden = hidden
         self._anchors = anchors
+        self._holders = anchors.holders
         self._stack: list[_Frame] = []
         self._rows = 0
         self._parts: list[str] = []  # texts since the last block ended
@@ -105,6 +108,7 @@ class _Walker:
         parts = self._parts
         code = place.code
         kinds = tags.KINDS
+        mixed = self._mixed
         for node in children:
             if type(node) is Text:
                 text = node.data
@@ -112,13 +116,14 @@ class _Walker:
                     parts.append(text)
             elif type(node) is Element:
                 self._elements += 1
-                kind = kinds.get(node.tag, tags.INLINE)
-                if kind >= tags.APART:
+                kind = kinds.get(node.tag, _IN_LINE)
+                if kind >= _APART:
                     entered = self._take_inline(node, kind, place)
                 else:
                     if parts:
                         self._end_block(place)
-                    entered = self._take_block(node, kind, place)
+                    entered = node in mixed
+                    (self._enter_block if entered else self._take_block)(node, kind, place)
                 if entered or self._elements >= self._next_look:
                     return False
         return True
@@ -130,28 +135,34 @@ class _Walker:
         elif frame[2] == _ANCHOR:
             self._end_anchor()
 
-    # Elements: each answers whether it must be walked through
+    # Elements
 
-    def _take_block(self, element: Element, kind: int, place: Place) -> bool:
-        if element in self._mixed:
-            if kind or self._hidden:
-                place = self._place_of(element, kind, place)
-            self._stack.append((iter(element.children), place, _BLOCK))
-            return True
-        text = element.text
-        anchors = self._anchors.of(element)
-        if not text and not anchors:
-            return False
+    def _enter_block(self, element: Element, kind: int, place: Place) -> None:
         if kind or self._hidden:
             place = self._place_of(element, kind, place)
-        if anchors and self._anchor is None:
-            text = self._take_links(anchors, text, place)
-        if text:
-            self._parts.append(text)
-            self._end_block(place)
-        return False
+        self._stack.append((iter(element.children), place, _BLOCK))
+
+    def _take_block(self, element: Element, kind: int, place: Place) -> None:
+        """A plain element: its text is a block."""
+        text = element.text
+        anchors = self._holders.get(element)
+        if anchors is None and not text:
+            return
+        if kind or self._hidden:
+            place = self._place_of(element, kind, place)
+        if self._anchor is not None:  # the block stands inside a link
+            if text:
+                self._parts.append(text)
+                self._end_block(place)
+            return
+        if anchors is not None:
+            text, chars = self._anchors.take(anchors, text, len(self._blocks), place.zone)
+            self._link_chars += chars
+        if text and not text.isspace():
+            self._add_block(text, place)
 
     def _take_inline(self, element: Element, kind: int, place: Place) -> bool:
+        """Whether the element must be walked through."""
         if kind == tags.APART:
             self._take_apart(element, place)
             return False
@@ -165,7 +176,7 @@ class _Walker:
         text = element.text
         if element.tag == "a":
             text = self._take_links([element], text, place)
-        elif self._anchor is None and (anchors := self._anchors.of(element)):
+        elif self._anchor is None and (anchors := self._holders.get(element)):
             text = self._take_links(anchors, text, place)
         self._parts.append(text)
         return False
@@ -227,10 +238,12 @@ class _Walker:
         if self._anchor is not None:
             self._split_anchor(self._anchor)
         parts.clear()
-        if not joined or joined.isspace():
-            return
-        link_chars, self._link_chars = self._link_chars, 0
-        text = clean_lines(joined) if place.code else clean(joined)
+        if joined and not joined.isspace():
+            self._add_block(joined, place)
+
+    def _add_block(self, text: str, place: Place) -> None:
+        linked, self._link_chars = self._link_chars, 0
+        text = clean_lines(text) if place.code else clean(text)
         if not text:
             return
         zone = place.zone
@@ -238,7 +251,8 @@ class _Walker:
         if zone == zones.HIDDEN:
             self._found.hidden_chars += size
             return
-        linked = min(size, link_chars)
+        if linked > size:
+            linked = size
         self._blocks.append(Block(text, size, linked, zone, place.main, place.heading, place.row, place.in_text))
 
     def _split_anchor(self, link: RawLink) -> None:
