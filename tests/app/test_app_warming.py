@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+import periplus
+
+KERNEL = re.compile(r"@kernel\(")
 
 SHORT = ("sort_ties", "fold_again", "gather")  # kernels that compile in under a second
 COMPILE = """
@@ -41,3 +43,33 @@ def test_nothing_is_compiled_apart_where_nothing_can_be_kept(tmp_path: Path) -> 
     blocked = tmp_path / "file"
     blocked.touch()  # a folder cannot be made below a file, not even by root
     assert run(blocked, "-c", "from periplus.index import cold; print(cold())") == "[]"
+
+
+def test_every_kernel_is_known(tmp_path: Path) -> None:
+    """Those that no list names would be compiled at the first query that needs them."""
+    root = Path(periplus.__file__).parent
+    marked = [line for path in root.rglob("*.py") for line in path.read_text().splitlines() if KERNEL.match(line)]
+    count = "from periplus.app.warming import kernels_are_warm; from periplus.index.kernels.compiler import KERNELS\n"
+    count += "kernels_are_warm(); print(len(KERNELS))"
+    assert int(run(tmp_path, "-c", count)) == len(marked) > 40
+
+
+def test_a_changed_helper_in_another_file_makes_kernels_anew(tmp_path: Path) -> None:
+    """numba looks at the file of the kernel alone; a stale kernel would answer wrongly after an update."""
+    room = tmp_path / "room" / "kernels"
+    room.mkdir(parents=True)
+    (room / "__init__.py").touch()
+    (tmp_path / "room" / "__init__.py").touch()
+    (room / "entry.py").write_text(
+        "from periplus.index.kernels.compiler import kernel\nfrom room.kernels.other import double\n\n"
+        "@kernel('int64(int64)')\ndef entry(value):\n    return double(value)\n"
+    )
+    answers = []
+    for factor in (2, 3):
+        (room / "other.py").write_text(
+            "from periplus.index.kernels.compiler import helper\n\n"
+            f"@helper\ndef double(value):\n    return {factor} * value\n"
+        )
+        script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.dont_write_bytecode = True\n"
+        answers.append(run(tmp_path / "cache", "-c", script + "from room.kernels.entry import entry; print(entry(7))"))
+    assert answers == ["14", "21"]

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import importlib
+import multiprocessing
+import os
+import pkgutil
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+FEW = 4  # kernels that are compiled sooner than another process has started
+
 
 def warm_kernels(progress: Callable[[int, int, str], None]) -> int:
-    """Compile what is not cached yet; ``progress`` gets (done, total, name). Returns how many kernels there are."""
-    from periplus.index import warm
+    """Compile what is not cached yet, on all cores; ``progress`` gets (done, total, name). Returns how many."""
+    from periplus.index import cold, warm
 
     _gather()
-    return warm(progress)
+    todo = cold()
+    cores = len(os.sched_getaffinity(0))
+    if len(todo) > FEW and cores > 1:
+        compile_apart(todo, cores, progress)
+    return warm(progress)  # loads what is there, and compiles where nothing can be kept
 
 
 def kernels_are_warm() -> bool:
@@ -24,9 +35,25 @@ def kernels_are_warm() -> bool:
     return is_warm()
 
 
+def compile_apart(names: list[str], processes: int, progress: Callable[[int, int, str], None]) -> None:
+    """numba compiles under the interpreter's lock, so processes it is; the results meet in the cache folder."""
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(processes, len(names)), spawn, initializer=_gather) as pool:
+        progress(0, len(names), names[0])
+        for done, future in enumerate(as_completed([pool.submit(_compile_one, name) for name in names]), start=1):
+            progress(done, len(names), future.result())
+
+
+def _compile_one(name: str) -> str:
+    from periplus.index import warm_one
+
+    return warm_one(name)
+
+
 def _gather() -> None:
     """A kernel joins the list when its module is imported."""
     import periplus.search.kernels as searching
 
-    for module in pkgutil.iter_modules(searching.__path__, f"{searching.__name__}."):
-        importlib.import_module(module.name)
+    rooms = ["periplus.graph.kernels", "periplus.ranking.kernels"]
+    for name in (*rooms, *(f"{searching.__name__}.{one.name}" for one in pkgutil.iter_modules(searching.__path__))):
+        importlib.import_module(name)

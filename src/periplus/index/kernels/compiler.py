@@ -2,8 +2,9 @@
 
 A kernel is an ordinary function with an explicit signature. It is compiled when ``warm`` asks, or at its first call at
 the latest, and loaded from our own cache folder from then on. The folder's name holds the sources, the numba version
-and the processor, because numba itself would not notice a change in a helper of another file. Set ``PERIPLUS_CACHE``
-to move it; a folder that cannot be written only means that nothing is kept.
+and the processor, because numba itself would not notice a change in a helper of another file; kernels of other rooms
+have a folder in it, named after their sources. Set ``PERIPLUS_CACHE`` to move it; a folder that cannot be written only
+means that nothing is kept.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from llvmlite import binding
 from numba.core import config as numba_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 FOLDERS_KEPT = 4
 STILL_IN_USE = 24 * 3600.0  # seconds since a process last began to use a folder
@@ -63,11 +64,14 @@ class Kernel:
     @property
     def cached(self) -> bool:
         """Whether the compiled form is at hand, in memory or on disk."""
-        folder = cache_folder()
+        folder = self._folder()
         return self._compiled is not None or (folder is not None and any(folder.rglob(f"*.{self.name}-*.nbc")))
 
+    def _folder(self) -> Path | None:
+        return folder_of(Path(self._function.__code__.co_filename).parent)
+
     def _built(self) -> Any:
-        folder = cache_folder()
+        folder = self._folder()
         if folder is None:
             return numba.njit(self._signature, nogil=True)(self._function)
         with _exclusive(folder, self.name), _cache_in(folder):
@@ -101,6 +105,19 @@ def cache_folder() -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
+@cache
+def folder_of(place: Path) -> Path | None:
+    """Where the kernels of the modules in ``place`` are kept."""
+    home = cache_folder()
+    if home is None or place == Path(__file__).parent:
+        return home
+    sources = place.glob("*.py") if place.name == "kernels" else place.glob("kernels.py")
+    room = place.parent.name if place.name == "kernels" else place.name
+    folder = home / f"{room}-{_digest(sources)}"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 def sweep(home: Path) -> None:
     """Remove the kernels of older sources, but for the last few that were in use and those that may be still."""
     used = sorted(((_last_use(folder), folder) for folder in home.iterdir()), reverse=True)
@@ -117,11 +134,16 @@ def _last_use(folder: Path) -> float:
 
 
 def _fingerprint() -> str:
-    digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
+    sources = _digest(Path(__file__).parent.glob("*.py"))
     checked = "-checked" if config.BOUNDSCHECK else ""
-    return f"{numba.__version__}-{binding.get_host_cpu_name()}-{digest.hexdigest()[:16]}{checked}"
+    return f"{numba.__version__}-{binding.get_host_cpu_name()}-{sources}{checked}"
+
+
+def _digest(sources: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for source in sorted(sources):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @contextmanager
