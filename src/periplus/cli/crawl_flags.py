@@ -1,26 +1,69 @@
-"""From the flags of ``crawl`` and ``up`` to crawl settings, and the limits in force in words."""
+"""The flags that ``crawl`` and ``up`` share, the settings they stand for, and the limits in force in words."""
 
 from __future__ import annotations
 
+import inspect
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from periplus.cli.options import byte_size
+from periplus.cli import options as opt
 from periplus.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from periplus.settings import CrawlSettings
 
 
-def crawl_options(**flags: Any) -> dict[str, Any]:
-    """Only what was given; ``--lang en,de`` becomes a list, ``--max-bandwidth 2MB`` a number."""
+def with_crawl_flags(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb with these flags in place of its parameter ``flags``, which gets settings by name."""
+
+    @wraps(verb)
+    def run(**given: Any) -> None:
+        verb(flags=_settings(**{name: given.pop(name) for name in _FLAGS}), **given)
+
+    own = inspect.signature(verb, eval_str=True).parameters
+    parameters = [one for name, own_one in own.items() for one in (_FLAGS.values() if name == "flags" else (own_one,))]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+def _flags(
+    max_pages: opt.MaxPages = None,
+    max_depth: opt.MaxDepth = None,
+    scope: opt.Scope = None,
+    include: opt.Include = None,
+    exclude: opt.Exclude = None,
+    delay: opt.Delay = None,
+    concurrency: opt.Concurrency = None,
+    workers: opt.Workers = None,
+    lang: opt.Languages = None,
+    resolve: opt.Resolve = None,
+    allow_private: opt.AllowPrivate = None,
+    header: opt.Header = None,
+    auth: opt.Auth = None,
+    proxy: opt.Proxy = None,
+    max_bandwidth: opt.MaxBandwidth = None,
+    hours: opt.Hours = None,
+    tls: opt.Tls = None,
+    documents: opt.Documents = None,
+) -> None:
+    """Never called: its parameters are the flags."""
+
+
+_FLAGS = inspect.signature(_flags, eval_str=True).parameters
+
+
+def _settings(**flags: Any) -> dict[str, Any]:
+    """Only what was given, as ``crawl.NAME``; ``--lang en,de`` becomes a list, ``--max-bandwidth 2MB`` a number."""
     languages = flags.pop("lang", None)
     flags["headers"] = flags.pop("header", None)
-    flags["max_bandwidth"] = byte_size(flags.pop("max_bandwidth", None))
+    flags["max_bandwidth"] = opt.byte_size(flags.pop("max_bandwidth", None))
     if languages:
         flags["languages"] = [part.strip() for part in languages.split(",") if part.strip()]
-    return {name: value for name, value in flags.items() if value not in (None, [])}
+    return {f"crawl.{name}": value for name, value in flags.items() if value not in (None, [])}
 
 
 def all_seeds(urls: list[str] | None, file: Path | None) -> list[str]:

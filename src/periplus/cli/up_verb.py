@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from periplus.cli import options as opt
-from periplus.cli.crawl_flags import all_seeds, crawl_options, limits
+from periplus.cli.crawl_flags import all_seeds, limits, with_crawl_flags
 from periplus.cli.output import messages
 from periplus.cli.serve_verb import say_where
 from periplus.cli.warming import ready_kernels
 from periplus.cli.watching import watched
 
 
+@with_crawl_flags
 def up(
     urls: Annotated[list[str] | None, typer.Argument(help="addresses to start from", metavar="URL…")] = None,
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     seeds: opt.Seeds = None,
-    max_pages: opt.MaxPages = None,
-    max_depth: opt.MaxDepth = None,
-    scope: opt.Scope = None,
-    include: opt.Include = None,
-    exclude: opt.Exclude = None,
-    delay: opt.Delay = None,
-    concurrency: opt.Concurrency = None,
-    workers: opt.Workers = None,
-    lang: opt.Languages = None,
-    resolve: opt.Resolve = None,
-    allow_private: opt.AllowPrivate = None,
-    header: opt.Header = None,
-    auth: opt.Auth = None,
-    proxy: opt.Proxy = None,
-    max_bandwidth: opt.MaxBandwidth = None,
-    hours: opt.Hours = None,
-    tls: opt.Tls = None,
-    documents: opt.Documents = None,
+    *,
+    flags: dict[str, Any],
     host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
     port: Annotated[int | None, typer.Option(help="port to listen on; 0 takes a free one")] = None,
 ) -> None:
@@ -45,13 +30,6 @@ def up(
     from periplus.app.up import Supervisor
     from periplus.crawl import canonical_seeds
 
-    chosen = crawl_options(
-        max_pages=max_pages, max_depth=max_depth, scope=scope, include=include, exclude=exclude, delay=delay,
-        concurrency=concurrency, workers=workers, lang=lang, resolve=resolve, allow_private=allow_private,
-        header=header, auth=auth, proxy=proxy, max_bandwidth=max_bandwidth, hours=hours, tls=tls,
-        documents=documents,
-    )  # fmt: skip
-    flags = {f"crawl.{name}": value for name, value in chosen.items()}
     flags |= {"serve.host": host, "serve.port": port}
     start = canonical_seeds(all_seeds(urls, seeds))
     with Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags) as collection:
