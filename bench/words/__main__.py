@@ -80,7 +80,7 @@ def completion(words: list[str], entries: int) -> dict[str, Any]:
     chance = random.Random(SEED)
     made: dict[str, tuple[str, float]] = {}
     while len(made) < entries:
-        text = " ".join(chance.choices(words, k=chance.randint(2, 6)))[:70]
+        text = " ".join(chance.choices(words, k=chance.randint(2, 6)))[:70].strip()
         made[text] = (text, chance.paretovariate(1.2))
     typed = [beginning(text, chance) for text in chance.sample(list(made), TYPED)]
     built, ms = timed(lambda: Completion(made))

@@ -138,6 +138,12 @@ def test_status_and_site_are_plain(backend):
     assert status["last_write"].endswith("Z")
     assert site["host"] == host
     assert site["best"]
+    assert sum(row["documents"] for row in site["languages"]) == site["documents"]
+    assert site["robots"]
+    assert site["last_visit"] > 0
+    assert site["links_in"][0]["links"] > 0
+    assert all(row["known"] for row in site["links_in"])
+    assert host not in {row["host"] for row in site["links_out"]}
     assert backend.site("nowhere.test") is None
     assert backend.bot_report("nowhere.test") is None
 

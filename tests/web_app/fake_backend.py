@@ -346,7 +346,12 @@ class FakeBackend:
         if not pages:
             return None
         best = [{"url": note.url, "title": note.title} for note in pages[:5]]
-        return {"host": host, "pages": len(pages), "rank": 0.42, "robots": {"state": "allowed"}, "best": best}
+        links = [{"host": "tides.test", "links": 41, "known": True}, {"host": "far.test", "links": 3, "known": False}]
+        return {
+            **{"host": host, "pages": len(pages), "rank": 0.42, "robots": {"state": "allowed"}, "best": best},
+            **{"links_in": links, "hosts_in": 30, "links_out": [], "hosts_out": 0, "links_whole": False},
+            "languages": [{"language": "en", "documents": 12}, {"language": "de", "documents": 1}],
+        }
 
     def bot_report(self, host: str) -> dict[str, Any] | None:
         self._check()

@@ -11,14 +11,17 @@ from periplus import __version__, addresses
 from periplus.app.icons import stored_icon
 from periplus.app.panels import CollectionPanels
 from periplus.app.query_counts import QueryCounts
+from periplus.app.site_links import site_links
 from periplus.app.starting import CrawlStarter
 from periplus.app.steering import Steering
 from periplus.app.verticals import Verticals
 from periplus.crawl import host_report
 from periplus.graph import RankStore
+from periplus.index import IndexStore
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
+    from periplus.app.site_links import Linked
     from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
 
 BEST_PAGES = 10
@@ -73,15 +76,42 @@ class CollectionBackend:
         return plain
 
     def site(self, host: str) -> dict[str, Any] | None:
-        """What the state database and the index know of one host."""
+        """What the state database, the index, the ranks and the batches know of one host."""
         report = self.bot_report(host)
-        best = self._collection.search("", BEST_PAGES, site=host) if self._collection.engine.ready else None
+        ready = self._collection.engine.ready
+        best = self._collection.search("", BEST_PAGES, site=host, counts=True) if ready else None
         if report is None and not best:
             return None
-        pages = [{"url": result.url, "title": result.title} for result in best or ()]
-        languages = list(dict.fromkeys(result.language for result in best or () if result.language))
-        known = {"documents": best.total.value if best else 0, "best": pages, "languages": languages}
-        return {**(report or {}), **known, **self._standing(host), "host": host}
+        known: dict[str, Any] = {"documents": 0, "best": [], "languages": []}
+        if best is not None:
+            known["documents"] = best.total.value
+            known["best"] = [{"url": result.url, "title": result.title} for result in best]
+            counted = best.counts.language if best.counts else ()
+            known["languages"] = [{"language": one.value, "documents": one.count} for one in counted if one.value]
+        return {**(report or {}), **known, **self._standing(host), **self._links(host), "host": host}
+
+    def _links(self, host: str) -> dict[str, Any]:
+        """The hosts that link to it and those that it links to, as the open generation has them."""
+        manifest = IndexStore(self._collection.folder / "index").manifest()
+        if manifest is None:
+            return {}
+        found = site_links(self._collection.folder, host, manifest.last_batch)
+        return {
+            "links_in": self._named(found.inwards),
+            "links_out": self._named(found.outwards),
+            "hosts_in": found.hosts_in,
+            "hosts_out": found.hosts_out,
+            "links_whole": found.whole,
+        }
+
+    def _named(self, linked: tuple[Linked, ...]) -> list[dict[str, Any]]:
+        """As rows for a page; ``known`` are those that the crawl has heard of."""
+        keys = {addresses.host_key(one.host): one.host for one in linked}
+        places = ", ".join("?" * len(keys))
+        with self._collection.database.read() as tx:
+            rows = tx.rows(f"SELECT key FROM hosts WHERE key IN ({places})", tuple(keys)) if keys else []  # noqa: S608
+        known = {keys[int(key)] for (key,) in rows}
+        return [{"host": one.host, "links": one.links, "known": one.host in known} for one in linked]
 
     def _standing(self, host: str) -> dict[str, Any]:
         """How the host stands among all: its rank, its place, and the sites that link to it."""

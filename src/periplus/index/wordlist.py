@@ -26,7 +26,7 @@ LEAST_NAMED = 64  # by a segment, and twice as many as are wanted: a word may be
 def frequent_words(views: Sequence[SegmentView], limit: int) -> list[tuple[str, int]]:
     """Words (no stems) with the number of live documents that have them, most frequent first."""
     named = max(LEAST_NAMED, 2 * limit)
-    terms = sorted({term for view in views for term in _most_frequent(view, named)})
+    terms = list(_most_frequent(views[0], named)) if len(views) == 1 else _of_all(views, named)
     if not terms:
         return []
     counts = np.zeros(len(terms), np.int64)
@@ -38,6 +38,10 @@ def frequent_words(views: Sequence[SegmentView], limit: int) -> list[tuple[str, 
             counts += np.where(numbers >= 0, known[np.maximum(numbers, 0)], 0)
     order = np.argsort(-counts, kind="stable")[:limit]
     return [(terms[place].decode("utf-8", "replace"), int(counts[place])) for place in order.tolist()]
+
+
+def _of_all(views: Sequence[SegmentView], limit: int) -> list[bytes]:
+    return sorted({term for view in views for term in _most_frequent(view, limit)})
 
 
 def _most_frequent(view: SegmentView, limit: int) -> Iterator[bytes]:
