@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from periplus.cli.crawl_flags import all_seeds, crawl_options, limits
+from periplus.cli.crawl_flags import all_seeds, limits, settings_of
 from periplus.cli.options import byte_size
 from periplus.cli.output import number, size
 from periplus.errors import UsageError
@@ -42,9 +42,9 @@ def test_seeds_come_from_the_command_line_then_the_file(tmp_path):
 
 
 def test_only_flags_that_were_given_become_settings():
-    options = crawl_options(delay=None, max_pages=5, include=[], lang="en, de", scope=None)
+    options = settings_of(delay=None, max_pages=5, include=[], lang="en, de", scope=None)
 
-    assert options == {"max_pages": 5, "languages": ["en", "de"]}
+    assert options == {"crawl.max_pages": 5, "crawl.languages": ["en", "de"]}
 
 
 def test_the_limits_in_force_are_one_line():

@@ -21,7 +21,7 @@ def with_crawl_flags(verb: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(verb)
     def run(**given: Any) -> None:
-        verb(flags=_settings(**{name: given.pop(name) for name in _FLAGS}), **given)
+        verb(flags=settings_of(**{name: given.pop(name) for name in _FLAGS}), **given)
 
     own = inspect.signature(verb, eval_str=True).parameters
     parameters = [one for name, own_one in own.items() for one in (_FLAGS.values() if name == "flags" else (own_one,))]
@@ -56,7 +56,7 @@ def _flags(
 _FLAGS = inspect.signature(_flags, eval_str=True).parameters
 
 
-def _settings(**flags: Any) -> dict[str, Any]:
+def settings_of(**flags: Any) -> dict[str, Any]:
     """Only what was given, as ``crawl.NAME``; ``--lang en,de`` becomes a list, ``--max-bandwidth 2MB`` a number."""
     languages = flags.pop("lang", None)
     flags["headers"] = flags.pop("header", None)
