@@ -45,7 +45,7 @@ RULES = tuple(
         (r"periplus/crawl/committer", "group commit"),
         (r"periplus/crawl/(robots|politeness)", "robots, politeness"),
         (r"periplus/crawl/(engine|hosts|visitor|requests|ledger|interpretation|counters|schedule|journal)", "engine"),
-        (r"periplus/crawl/(fetcher|resolver)|aiohttp/|yarl/|multidict|aiosignal|uvloop", "fetch"),
+        (r"periplus/crawl/(fetcher|connections|proxied|resolver)|aiohttp/|yarl/|multidict|aiosignal|uvloop", "fetch"),
         (r"asyncio/|concurrent/|threading\.py", "event loop, threads"),
         (r"periplus/(cli|app)|rich/|typer/|click/", "command line, progress"),
     )

@@ -1,4 +1,4 @@
-"""One HTTP request: aiohttp without its conveniences (no redirects, cookies, decompression or own DNS).
+"""One HTTP request: what is sent, what comes back, what may go wrong.
 
 Every request ends in a ``Fetched``: an exchange with the payload as it was sent, or a reason code. Bounds: time for
 the connection and for the whole, bytes on the wire (the rest is cut and marked), bytes unpacked, least rate of a body.
@@ -9,36 +9,32 @@ Headers and logins of own sites go out to their hosts only and are left out of t
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 from msgspec import Struct
 from msgspec.structs import replace
-from yarl import URL
 
 from periplus import addresses
 from periplus.crawl.access import HostHeaders, proxy_address
+from periplus.crawl.connections import Connections, Place, place_of
 from periplus.crawl.pacing import Bandwidth
-from periplus.crawl.resolver import Mapping, PrivateAddress, Resolver, Route
+from periplus.crawl.resolver import Mapping, Resolver, Route
 from periplus.crawl.unpack import ACCEPTED, unpack
 from periplus.errors import FetchError
 from periplus.records import Exchange, Headers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Iterable
     from pathlib import Path
 
+    from periplus.crawl.proxied import Proxied
     from periplus.settings import Settings
 
 VERSION = "0.1"
 SLOW_AFTER = 10.0  # seconds before the least rate counts
 LEAST_RATE = 100.0  # bytes a second
-STALL_SECONDS = 1.0  # after so long without a byte, the connection is looked at
-HEAD_LIMIT = 32_768  # bytes of a header line
 UNVERIFIED_KEPT = 10_000  # hosts whose certificate failed, with ``tls = "note"``
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/pdf;q=0.8,text/plain;q=0.8,*/*;q=0.5"
 
@@ -69,11 +65,23 @@ class _Ask(NamedTuple):
     """One request to be sent."""
 
     url: str
+    place: Place
     headers: dict[str, str]
     limit: int
     wanted: Callable[[str], bool] | None
     started: float
-    proxy: URL | None
+    is_direct: bool
+
+
+class _Answer(NamedTuple):
+    """A response as it came."""
+
+    status: int
+    reason: str
+    headers: Headers
+    payload: bytes
+    truncated: str
+    ip: str
 
 
 class Fetcher:
@@ -97,44 +105,34 @@ class Fetcher:
         self._proxy = proxy_address(crawl.proxy)
         self._bandwidth = Bandwidth(crawl.max_bandwidth, shared)
         self._unverified: dict[str, str] = {}  # host to what is wrong with its certificate
-        self._session: aiohttp.ClientSession | None = None
+        self._connections = Connections(self.resolver, crawl.connect_timeout, tls)
+        self._proxied: Proxied | None = None
 
     async def __aenter__(self) -> Fetcher:
-        connector = aiohttp.TCPConnector(
-            resolver=_Pinned(self.resolver, self._proxy),
-            use_dns_cache=False,
-            limit=0,  # the worker counts its requests itself
-            ssl=self._tls or True,
-            happy_eyeballs_delay=None,
-            socket_factory=self._socket,
-        )
-        self._session = aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._settings.connect_timeout),
-            max_line_size=HEAD_LIMIT,
-            max_field_size=HEAD_LIMIT,
-            trust_env=False,
-        )
-        # A connection that breaks is asked again by the client itself, at once; our own retries keep the gap.
-        self._session._retry_connection = False  # noqa: SLF001 - there is no public way
+        if self._proxy is not None:
+            from periplus.crawl.proxied import Proxied
+
+            self._proxied = Proxied(self._proxy, self.resolver, self._settings.connect_timeout, self._tls)
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        if self._proxied is not None:
+            await self._proxied.close()
+            self._proxied = None
+        self._connections.close()
+        await asyncio.sleep(0)  # the loop closes the sockets in its next round
         self._bandwidth.close()
 
     async def route(self, url: str) -> Route:
         """Where the host of a canonical address is reached; raises ``FetchError``."""
-        parts = URL(url, encoded=True)
-        name = parts.raw_host or ""
-        if self._proxy is None or self.resolver.mapping.find(name) is not None:
-            return await self.resolver.route(name, parts.port or 80)
-        self.resolver.guard_name(name)  # the proxy resolves names, and must guard its network itself
+        place = place_of(url)
+        if self._proxy is None or self._is_direct(place):
+            return await self.resolver.route(place.name, place.port)
+        self.resolver.guard_name(place.name)  # the proxy resolves names, and must guard its network itself
         return await self.resolver.trusted_route(self._proxy.raw_host or "", self._proxy.port or 80)
+
+    def _is_direct(self, place: Place) -> bool:
+        return self._proxied is None or self.resolver.mapping.find(place.name) is not None
 
     async def fetch(
         self,
@@ -147,132 +145,112 @@ class Fetcher:
     ) -> Fetched:
         """Ask once; never raises for the web's faults. ``wanted`` sees the Content-Type before the body is taken."""
         started, clock = time.time(), time.perf_counter()
-        headers = self._headers(etag, last_modified) | self._access.of(addresses.host(url))
-        ask = _Ask(url, headers, limit or self._settings.max_body, wanted, started, self._proxy_for(url))
+        place = place_of(url)
+        headers = self._headers(url, etag, last_modified)
+        ask = _Ask(url, place, headers, limit or self._settings.max_body, wanted, started, self._is_direct(place))
         try:
             route = await self.route(url)  # refuses what must not be visited, also literal addresses
             async with asyncio.timeout(self._settings.timeout) as deadline:
-                exchange, note = await self._answered(ask, deadline)
-        except FetchError as error:
-            return Fetched(url, started, time.perf_counter() - clock, None, error.reason, error.detail)
-        except (aiohttp.ClientError, OSError, TimeoutError, ValueError, EOFError) as error:
-            reason = _reason(error)
+                exchange, note = await self._answered(ask, route, deadline)
+        except (FetchError, OSError, ValueError, EOFError) as error:
+            reason, detail = _fault(error)
             if reason in ("connection-refused", "timeout"):
-                self.resolver.failed(URL(url, encoded=True).raw_host or "")
-            return Fetched(url, started, time.perf_counter() - clock, None, reason, _detail(error))
+                self.resolver.failed(place.name)
+            return Fetched(url, started, time.perf_counter() - clock, None, reason, detail)
         elapsed = time.perf_counter() - clock
         ip = exchange.ip or route.ip
-        whole = replace(exchange, elapsed=elapsed, ip="" if ask.proxy else ip)
+        whole = replace(exchange, elapsed=elapsed, ip=ip if ask.is_direct else "")
         return Fetched(url, started, elapsed, whole, ip=ip, note=note)
 
-    def _proxy_for(self, url: str) -> URL | None:
-        return None if self.resolver.mapping.find(URL(url, encoded=True).raw_host or "") else self._proxy
-
-    def _headers(self, etag: str, last_modified: str) -> dict[str, str]:
-        headers = {"User-Agent": self._agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPTED}
+    def _headers(self, url: str, etag: str, last_modified: str) -> dict[str, str]:
+        host = addresses.host(url)
+        headers = {"Host": host, "User-Agent": self._agent, "Accept": ACCEPT, "Accept-Encoding": ACCEPTED}
         if self._languages:
             headers["Accept-Language"] = self._languages
         if etag:
             headers["If-None-Match"] = etag
         if last_modified:
             headers["If-Modified-Since"] = last_modified
-        return headers
+        return headers | self._access.of(host)
 
-    async def _answered(self, ask: _Ask, deadline: asyncio.Timeout) -> tuple[Exchange, str]:
+    async def _answered(self, ask: _Ask, route: Route, deadline: asyncio.Timeout) -> tuple[Exchange, str]:
         """The answer, and a note when the host's certificate failed and the settings say to go on all the same."""
-        host = addresses.host(ask.url)
+        host = ask.headers["Host"]
         if host not in self._unverified:
             try:
-                return await self._exchange(ask, deadline, verify=True), ""
-            except (aiohttp.ClientSSLError, ssl.SSLError) as error:
+                return await self._exchange(ask, route, deadline, verify=True), ""
+            except ssl.SSLError as error:
                 if self._settings.tls != "note":
                     raise
                 if len(self._unverified) >= UNVERIFIED_KEPT:
                     self._unverified.clear()
                 self._unverified[host] = _detail(error)
-        exchange = await self._exchange(ask, deadline, verify=False)
+        exchange = await self._exchange(ask, route, deadline, verify=False)
         return exchange, f"certificate not verified: {self._unverified.get(host, '')}"
 
-    async def _exchange(self, ask: _Ask, deadline: asyncio.Timeout, *, verify: bool) -> Exchange:
-        assert self._session is not None, "the fetcher is not open"
-        request = self._session.get(
-            URL(ask.url, encoded=True),
-            headers=ask.headers,
-            allow_redirects=False,
-            proxy=ask.proxy,
-            ssl=verify and (self._tls or True),
-        )
-        async with request as response:
-            ip = self._peer(response)
-            taken = _raw_headers(response)
-            if ask.proxy is not None and response.status == 407:
-                raise FetchError("proxy-failure", "the proxy asks for a login (HTTP 407)")
-            kind = response.headers.get("Content-Type", "")
-            if ask.wanted is not None and response.status == 200 and not ask.wanted(kind):
-                response.close()  # the rest is not read, so the connection cannot be used again
-                payload, truncated = b"", "length"
-            else:
-                payload, truncated = await _read(response, ask.limit, self._bandwidth, deadline)
-        encoding = response.headers.get("Content-Encoding", "")
-        body = unpack(payload, encoding, self._settings.max_unpacked, cut=bool(truncated)) if encoding else payload
-        sent = self._access.archived((str(name), str(value)) for name, value in response.request_info.headers.items())
+    async def _exchange(self, ask: _Ask, route: Route, deadline: asyncio.Timeout, *, verify: bool) -> Exchange:
+        if ask.is_direct:
+            answer = await self._direct(ask, route, deadline, verify=verify)
+        else:
+            answer = await self._by_proxy(ask, deadline, verify=verify)
+        encoding = _header(answer.headers, "content-encoding")
+        payload = answer.payload
+        cut = bool(answer.truncated)
+        body = unpack(payload, encoding, self._settings.max_unpacked, cut=cut) if encoding else payload
         return Exchange(
-            ask.url, "GET", sent, response.status, response.reason or "", taken, payload, body, ip, ask.started, 0.0,
-            truncated,
+            ask.url, "GET", self._access.archived(ask.headers.items()), answer.status, answer.reason, answer.headers,
+            payload, body, answer.ip, ask.started, 0.0, answer.truncated,
         )  # fmt: skip
 
-    def _peer(self, response: aiohttp.ClientResponse) -> str:
-        """The address we are really connected to, checked; empty when the connection is done with already."""
-        transport = response.connection.transport if response.connection else None
-        peer = transport.get_extra_info("peername") if transport else None
-        ip = str(peer[0]) if peer else ""
-        if peer and self.resolver.forbids(ip, int(peer[1])):
-            raise FetchError("private-address", ip)
-        return ip
+    async def _direct(self, ask: _Ask, route: Route, deadline: asyncio.Timeout, *, verify: bool) -> _Answer:
+        place = ask.place if verify else ask.place._replace(verify=False)
+        connection = await self._connections.take(place, route)
+        try:
+            await connection.ask(_request(ask))
+            status, headers = connection.status, _decoded(connection.headers)
+            reason = connection.reason.decode("latin-1")
+            payload, truncated = await self._body(ask, status, headers, connection.more, deadline)
+            return _Answer(status, reason, headers, payload, truncated, connection.peer[0])
+        finally:
+            self._connections.give_back(place, connection)
 
-    def _socket(self, info: Any) -> socket.socket:
-        family, kind, protocol, _, place = info
-        if self.resolver.forbids(str(place[0]), int(place[1])):
-            raise PrivateAddress(f"{place[0]} is a private address")
-        made = socket.socket(family, kind, protocol)
-        made.setblocking(False)  # noqa: FBT003 - the system's own signature
-        return made
+    async def _by_proxy(self, ask: _Ask, deadline: asyncio.Timeout, *, verify: bool) -> _Answer:
+        from periplus.crawl.proxied import more
 
+        assert self._proxied is not None, "the fetcher is not open"
+        async with self._proxied.ask(ask.url, ask.headers, verify=verify) as response:
+            headers = _decoded(response.raw_headers)
+            payload, truncated = await self._body(ask, response.status, headers, lambda: more(response), deadline)
+            if truncated:
+                response.close()  # the rest is not read, so the connection cannot be used again
+            return _Answer(response.status, response.reason or "", headers, payload, truncated, "")
 
-class _Pinned(AbstractResolver):
-    """Gives aiohttp the route that our resolver chose."""
-
-    def __init__(self, resolver: Resolver, proxy: URL | None) -> None:
-        self._resolver = resolver
-        self._proxy = (proxy.raw_host, proxy.port) if proxy is not None else None
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        is_proxy = (host, port) == self._proxy
-        find = self._resolver.trusted_route if is_proxy else self._resolver.route
-        route = await find(host, port)
-        kind = socket.AF_INET6 if ":" in route.ip else socket.AF_INET
-        flags = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
-        return [ResolveResult(hostname=host, host=route.ip, port=route.port, family=kind, proto=0, flags=flags)]
-
-    async def close(self) -> None:
-        pass
+    async def _body(
+        self,
+        ask: _Ask,
+        status: int,
+        headers: Headers,
+        more: Callable[[], Awaitable[bytes]],
+        deadline: asyncio.Timeout,
+    ) -> tuple[bytes, str]:
+        """The body and how it was cut; nothing of one that is not wanted."""
+        if ask.wanted is not None and status == 200 and not ask.wanted(_header(headers, "content-type")):
+            return b"", "length"
+        return await _read(more, ask.limit, self._bandwidth, deadline)
 
 
 async def _read(
-    response: aiohttp.ClientResponse, limit: int, bandwidth: Bandwidth, deadline: asyncio.Timeout
+    more: Callable[[], Awaitable[bytes]], limit: int, bandwidth: Bandwidth, deadline: asyncio.Timeout
 ) -> tuple[bytes, str]:
     """The payload as sent, cut at ``limit``, and how it was cut; waiting for our own cap is not the host's fault."""
     chunks: list[bytes] = []
     size = 0
     waited = 0.0
     clock = time.perf_counter()
-    while chunk := await _next_chunk(response):
+    while chunk := await more():
         chunks.append(chunk)
         size += len(chunk)
         if size > limit:
-            response.close()
             return b"".join(chunks)[:limit], "length"
         if pause := bandwidth.claim(len(chunk)):
             waited += pause
@@ -281,58 +259,34 @@ async def _read(
         spent = time.perf_counter() - clock - waited
         if spent > SLOW_AFTER and size < spent * LEAST_RATE:
             raise FetchError("too-slow", f"{size} bytes in {spent:.0f} s")
-    return b"".join(chunks), ""
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks), ""
 
 
-async def _next_chunk(response: aiohttp.ClientResponse) -> bytes:
-    """What arrives next, nothing at the end. A connection that broke the protocol and fell silent is noticed."""
-    while True:
-        try:
-            async with asyncio.timeout(STALL_SECONDS):
-                return await response.content.readany()
-        except TimeoutError:
-            connection = response.connection
-            if connection is None or connection.transport is None or connection.transport.is_closing():
-                raise FetchError("bad-response", "the body broke the protocol") from None
+def _request(ask: _Ask) -> bytes:
+    target = ask.url[ask.url.index("/", 8) :]
+    lines = "".join([f"{name}: {value}\r\n" for name, value in ask.headers.items()])
+    if lines.count("\n") != len(ask.headers):
+        raise ValueError("a header of the request holds a line break")
+    return f"GET {target} HTTP/1.1\r\n{lines}\r\n".encode()
 
 
-def _raw_headers(response: aiohttp.ClientResponse) -> Headers:
-    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers)
+def _decoded(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    return tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers])
 
 
-_BY_TYPE: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
-    ((aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError), "proxy-failure"),
-    ((aiohttp.ConnectionTimeoutError, aiohttp.SocketTimeoutError, TimeoutError), "timeout"),
-    ((aiohttp.ClientConnectorDNSError, socket.gaierror), "dns-failure"),
-    ((aiohttp.ClientSSLError, ssl.SSLError, ssl.CertificateError), "tls-failure"),
-    ((aiohttp.ClientConnectorError, ConnectionRefusedError), "connection-refused"),
-    ((aiohttp.ServerDisconnectedError, ConnectionError, EOFError), "connection-lost"),
-    ((aiohttp.ClientPayloadError,), "connection-lost"),
-    ((aiohttp.ClientResponseError, aiohttp.InvalidURL, ValueError), "bad-response"),
-    ((aiohttp.ClientOSError, OSError), "connection-lost"),
-)
+def _header(headers: Headers, name: str) -> str:
+    return next((value for key, value in headers if key.lower() == name), "")
 
 
-def _reason(error: BaseException) -> str:
-    """The reason code for an error of the HTTP library or the system."""
-    for inner in _causes(error):
-        if isinstance(inner, PrivateAddress):
-            return "private-address"
-        if isinstance(inner, FetchError):
-            return inner.reason
-        if isinstance(inner, aiohttp.ClientPayloadError) and "Not enough data" not in str(inner):
-            return "bad-response" if "TransferEncodingError" in str(inner) else "connection-lost"
-    return next((reason for kinds, reason in _BY_TYPE if isinstance(error, kinds)), "bad-response")
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    found: list[BaseException] = []
-    current: BaseException | None = error
-    while current is not None and len(found) < 5:
-        found.append(current)
-        inner = getattr(current, "os_error", None)
-        current = inner if isinstance(inner, BaseException) else current.__cause__
-    return found
+def _fault(error: Exception) -> tuple[str, str]:
+    """The reason code and the details of what kept an answer away."""
+    if isinstance(error, FetchError):
+        return error.reason, error.detail
+    if isinstance(error, TimeoutError):
+        return "timeout", _detail(error)
+    if isinstance(error, ssl.SSLError):
+        return "tls-failure", _detail(error)
+    return "connection-lost" if isinstance(error, OSError | EOFError) else "bad-response", _detail(error)
 
 
 def _detail(error: BaseException) -> str:

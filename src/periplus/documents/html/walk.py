@@ -251,8 +251,7 @@ class _Walker:
         if zone == zones.HIDDEN:
             self._found.hidden_chars += size
             return
-        if linked > size:
-            linked = size
+        linked = min(linked, size)
         self._blocks.append(Block(text, size, linked, zone, place.main, place.heading, place.row, place.in_text))
 
     def _split_anchor(self, link: RawLink) -> None:
