@@ -29,9 +29,13 @@ from periplus.documents.reading import Reading
 if TYPE_CHECKING:
     from periplus.records import Document, Page
 
-_HEAD: Final = "meta,link,base"
+_HEAD: Final = frozenset({"meta", "link", "base"})
 _LINKS: Final = "a[href],area,frame"
-_UNREAD: Final = "svg,math,iframe,object,audio,video,canvas,textarea,noembed,noframes,template"
+_UNREAD: Final = frozenset(
+    {"svg", "math", "iframe", "object", "audio", "video", "canvas", "textarea", "noembed", "noframes", "template"}
+)
+_NOTICED: Final = _HEAD | _UNREAD | tags.FRAMES
+_MOST: Final = 4 * bounds.LINKS  # links that are looked at
 _UNFOLLOWED: Final = frozenset({"nofollow", "ugc", "sponsored"})
 
 
@@ -54,12 +58,12 @@ def outline(page: Page) -> Outline | None:
     markup = decode(page.body, page.content_type).text[: bounds.MARKUP_CHARS]
     document = turbohtml.parse(markup, positions=False, allow_declarative_shadow_roots=False)
     found = Findings()
-    gather(document.select(_HEAD), found)
+    noticed = list(document.iter_elements(_NOTICED))
+    gather([element for element in noticed if element.tag in _HEAD], found)
     links = LinkSet((try_canonical(found.base, page.url) if found.base else None) or page.url)
     reading = Reading()
     head.routes(reading, found, links, page.fetched)
-    anchors = _anchors(document)
-    return _judged(page, reading, links, anchors)
+    return _judged(page, reading, links, _hrefs(document, noticed))
 
 
 def outline_of(document: Document) -> Outline:
@@ -76,43 +80,52 @@ def outline_of(document: Document) -> Outline:
     )
 
 
-def _judged(page: Page, reading: Reading, links: LinkSet, anchors: list[Element]) -> Outline:
+def _judged(page: Page, reading: Reading, links: LinkSet, hrefs: list[str]) -> Outline:
     directives = reading.robots | robots.from_headers(page.headers, page.fetched)
     canonical = trusted_canonical(page, reading)
     refusal = head_refusal(page, reading, directives, canonical)
     itself = reading.redirect if refusal == "redirected" else canonical
     if "nofollow" in directives:
-        return Outline((), (), (), itself, refusal, len(anchors), reading.favicon)
+        return Outline((), (), (), itself, refusal, len(hrefs), reading.favicon)
     followed = dict.fromkeys([reading.redirect] if reading.redirect else [])
-    for href in dict.fromkeys(map(_address, anchors)):
+    for href in dict.fromkeys([href.partition("#")[0].strip() for href in dict.fromkeys(hrefs)]):
         url = links.address(href) if href else None
         if url is not None:
             followed[url] = None
             if len(followed) >= bounds.LINKS:
                 break
     alternates = tuple(reading.hreflang.values())
-    return Outline(tuple(followed), alternates, tuple(reading.feeds), itself, refusal, len(anchors), reading.favicon)
+    return Outline(tuple(followed), alternates, tuple(reading.feeds), itself, refusal, len(hrefs), reading.favicon)
 
 
-def _anchors(document: turbohtml.Document) -> list[Element]:
-    """The links that the complete reading would take: not those inside objects and pictures, nor hidden in a line.
+def _hrefs(document: turbohtml.Document, noticed: list[Element]) -> list[str]:
+    """What the links name that the complete reading would take; nothing for those that are not to be followed.
 
-    Hidden blocks are read for their links, as the complete reading does.
+    Left out are those inside objects and pictures, and those hidden in a line. Hidden blocks are read for their links,
+    as the complete reading does. Most pages have no such link, and then the parser gives all addresses in one call.
     """
-    found = document.select(_LINKS)
     hidden = [element for element in document.select(tags.HIDING) if element.tag not in tags.BLOCKS and hides(element)]
-    unread = [*hidden, *document.select(_UNREAD)]
-    if unread:
-        inside = {*hidden, *(anchor for element in unread for anchor in element.select(_LINKS))}
-        found = [anchor for anchor in found if anchor not in inside]
-    return found[: 4 * bounds.LINKS]
+    apart = [element for element in noticed if element.tag not in _HEAD]
+    framed = any(element.tag in tags.FRAMES for element in apart)
+    unread = [*hidden, *(element for element in apart if element.tag in _UNREAD)]
+    inside = {*hidden, *(anchor for element in unread for anchor in element.select(_LINKS))} if unread else set()
+    if not inside and not framed and not any(map(_is_unfollowed, set(_texts(document, "//a/@rel")))):
+        return _texts(document, "//a/@href")[:_MOST]
+    return [_href(anchor) for anchor in document.select(_LINKS) if anchor not in inside][:_MOST]
 
 
-def _address(anchor: Element) -> str:
-    """What a link names, without the place on that page; nothing where it stays there, or is not to be followed."""
+def _texts(document: turbohtml.Document, path: str) -> list[str]:
+    return [text for text in document.xpath(path) if isinstance(text, str)]
+
+
+def _is_unfollowed(relations: str) -> bool:
+    return not _UNFOLLOWED.isdisjoint(relations.lower().split())
+
+
+def _href(anchor: Element) -> str:
+    """What a link names; nothing where it is not to be followed."""
     attribute = anchor.attr
     relations = attribute("rel")
-    if relations and not _UNFOLLOWED.isdisjoint(relations.lower().split()):
+    if relations and _is_unfollowed(relations):
         return ""
-    href = attribute("href") if anchor.tag == "a" else attribute("src") or attribute("href")
-    return href.partition("#")[0].strip() if href else ""
+    return (attribute("href") if anchor.tag == "a" else attribute("src") or attribute("href")) or ""
