@@ -86,10 +86,10 @@ class Collection:
 
     @property
     def engine(self) -> Engine:
-        self._require()
         if self._engine is None:
             from periplus.search import Engine
 
+            self._require()
             self._engine = Engine(self.folder, self.settings)
         return self._engine
 

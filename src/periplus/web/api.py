@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -31,41 +32,64 @@ from periplus.web.paging import address, has_next
 from periplus.web.parameters import read
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
-    from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
 
     from periplus.web.backend import Backend
 
     Handler = Callable[[Backend, dict[str, Any]], Any]
 
 JSON = "application/json"
+SEARCH_PATH = f"{PREFIX}/search"
 SUGGESTIONS = "application/x-suggestions+json"
 QUICK = ("search", "suggest", "similar")  # what visitors wait for
+FEW = 20  # results; a longer page is another kind of call
 
 
 def routes() -> list[Route]:
     return [
-        Route(operation.path, endpoint(operation), methods=[operation.method], name=operation.name)
+        Route(operation.path, Endpoint(operation), methods=[operation.method], name=operation.name)
         for operation in OPERATIONS
     ]
 
 
-def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
-    handler = _HANDLERS[operation.name]
+class Endpoint:
+    """One operation as an ASGI app; a function would be wrapped by Starlette once more."""
 
-    async def answer(request: Request) -> Response:
-        request.app.state.gate.check_scope(request, operation.scope)
-        values = read(operation.parameters, request.query_params.multi_items())
+    def __init__(self, operation: Operation) -> None:
+        self._operation = operation
+        self._handler = _HANDLERS[operation.name]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        response = await self._answer(request)
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        operation, state = self._operation, request.app.state
+        state.gate.check_scope(request, operation.scope)
+        values = read(operation.parameters, _pairs(request))
         if operation.places:
             values |= read(operation.places, request.path_params.items())
         if operation.body is not None:
             values["body"] = _body(await request.body(), operation.body)
-        run = request.app.state.pool.run if operation.name in QUICK else run_in_threadpool
-        result = await run(handler, request.app.state.backend, values)
+        if operation.name in QUICK:
+            result = await state.pool.run(self._handler, state.backend, values, kind=_kind(operation.name, values))
+        else:
+            result = await run_in_threadpool(self._handler, state.backend, values)
         return _response(request, operation, result)
 
-    return answer
+
+def _pairs(request: Request) -> list[tuple[str, str]]:
+    """The parameters of the address, as Starlette reads them."""
+    return parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+
+
+def _kind(name: str, values: dict[str, Any]) -> str:
+    """Calls that take about as long as each other: what costs more is known by itself."""
+    more = values.get("explain") or values.get("counts") or values.get("size", 0) > FEW
+    return f"{name}, more" if more else name
 
 
 def _body(data: bytes, kind: Any) -> Any:
@@ -110,8 +134,8 @@ def is_known(header: str, tag: str) -> bool:
 
 def search(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
     answer = backend.search(search_request(values))
-    following = address("/api/v1/search", values, page=answer.page + 1) if has_next(answer) else None
-    return msgspec.structs.replace(answer, next=following)
+    following = address(SEARCH_PATH, values, page=answer.page + 1) if has_next(answer) else None
+    return answer if following == answer.next else msgspec.structs.replace(answer, next=following)
 
 
 def suggest(backend: Backend, values: dict[str, Any]) -> SuggestAnswer | list[Any]:

@@ -39,8 +39,8 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "", key
     limits = Limits(Buckets(serve.rate, serve.burst), keys) if serve.rate else None
     app = Starlette(
         routes=[
+            *api.routes(),  # first, since routes are tried one after the other
             *pages.routes(),
-            *api.routes(),
             *console.routes(),
             *plumbing.routes(),
             *embedding.routes(),

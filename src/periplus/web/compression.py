@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import brotli
 from isal import igzip
-from starlette.datastructures import Headers, MutableHeaders
 
 if TYPE_CHECKING:
     from starlette.types import Message, Scope
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 LEAST = 1_000  # bytes that are worth it
 BROTLI_QUALITY = 4  # smaller than gzip's best, in the time of its quickest levels
 GZIP_LEVEL = 2
-_PACKED = ("image/png", "image/webp", "font/")
+_PACKED = (b"image/png", b"image/webp", b"font/")
 
 
 def chosen(accepted: str) -> str:
@@ -32,14 +31,22 @@ def pack(scope: Scope, start: Message, message: Message) -> None:
     body: bytes = message.get("body", b"")
     if len(body) < LEAST or message.get("more_body", False):
         return
-    headers = MutableHeaders(raw=start["headers"])
-    if "content-encoding" in headers or headers.get("content-type", "").startswith(_PACKED):
+    headers: list[tuple[bytes, bytes]] = start["headers"]
+    told = dict(headers)
+    if b"content-encoding" in told or told.get(b"content-type", b"").startswith(_PACKED):
         return
-    headers.add_vary_header("Accept-Encoding")
-    encoding = chosen(Headers(scope=scope).get("accept-encoding", ""))
+    _vary(headers, told.get(b"vary", b""))
+    accepted = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
+    encoding = chosen(accepted.decode("latin-1")) if accepted else ""
     if not encoding:
         return
     packed = brotli.compress(body, quality=BROTLI_QUALITY) if encoding == "br" else igzip.compress(body, GZIP_LEVEL)
     message["body"] = packed
-    headers["content-encoding"] = encoding
-    headers["content-length"] = str(len(packed))
+    headers[:] = [pair for pair in headers if pair[0] != b"content-length"]
+    headers += [(b"content-encoding", encoding.encode()), (b"content-length", str(len(packed)).encode())]
+
+
+def _vary(headers: list[tuple[bytes, bytes]], known: bytes) -> None:
+    """What the answer depends on: also on what the client can unpack."""
+    headers[:] = [pair for pair in headers if pair[0] != b"vary"]
+    headers.append((b"vary", known + b", Accept-Encoding" if known else b"Accept-Encoding"))

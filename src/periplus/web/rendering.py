@@ -162,10 +162,15 @@ def moment(context: jinja2.runtime.Context, value: Any) -> str:
     return f"{day(context, value)} {when:%H:%M} UTC" if when else str(value or "")
 
 
+@lru_cache(4_096)
+def _read_time(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text)
+
+
 def _time(value: Any) -> datetime.datetime | None:
     try:
         if isinstance(value, str):
-            return datetime.datetime.fromisoformat(value)
+            return _read_time(value)
         return datetime.datetime.fromtimestamp(value, datetime.UTC) if value else None
     except (ValueError, OverflowError, OSError, TypeError):
         return None
@@ -251,6 +256,7 @@ def digits(text: str) -> str:
     return "".join(letter for letter in text if letter in "+0123456789")[:30]
 
 
+@lru_cache(4_096)
 def host_of(url: str) -> str:
     """The host of ``url`` as the crawler names it; empty when there is none."""
     known = try_canonical(url)
