@@ -1,15 +1,16 @@
 """What the web room needs from a collection: a protocol that ``app.Collection`` fulfils and tests can play.
 
 All calls block and may be made from several threads at once; the app runs them off the event loop, but for searches
-that are known to be quick. They raise only ``periplus.errors``. Shapes of the dictionaries (keys beyond these are shown too, absent ones are left out):
+that are known to be quick. They raise only ``periplus.errors``. Shapes of the dictionaries (keys beyond these are shown
+too, absent ones are left out):
 
 * ``status``: ``collection`` (name), ``crawl`` (fields of ``CrawlStatus``), ``index`` (``generation``, ``documents``,
   ``segments``, ``published`` as ISO time …), ``ranks`` or None, ``hosts``, ``disk`` (bytes), ``version``,
   ``last_write`` (ISO time), ``examples`` (queries to show on the landing page).
 * ``site``: ``host``, and any of ``pages``, ``documents``, ``rank``, ``place`` of ``hosts``, ``robots``, ``last_visit``,
   ``best`` (list of ``{"url", "title"}``), ``languages`` (list of ``{"language", "documents"}``), ``links_in`` and
-  ``links_out`` (lists of ``{"host", "links", "known"}``, the first of ``hosts_in`` and ``hosts_out``; not ``links_whole``: counted
-  in the newest part of the links).
+  ``links_out`` (lists of ``{"host", "links", "known"}``, the first of ``hosts_in`` and ``hosts_out``; not
+  ``links_whole``: counted in the newest part of the links).
 * ``bot_report``: ``host``, and what the journal knows of our visits there.
 * ``cached``: ``title``, ``text`` (paragraphs parted by newlines), ``fetched``, ``language``; None when the page is
   unknown or asks not to be kept.
