@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -43,11 +46,12 @@ def check(store, documents):
             assert snapshot.column("key", hits.numbers).tolist() == [key for key, _ in expected]
 
 
-def contents(folder):
+def contents(folder, names=None):
     """What the segments hold, whatever their names."""
     return sorted(
         tuple((path.name, path.read_bytes()) for path in sorted(segment.iterdir()))
         for segment in (folder / "segments").iterdir()
+        if names is None or segment.name in names
     )
 
 
@@ -57,6 +61,7 @@ def built(tmp_path_factory):
     folders = [tmp_path_factory.mktemp("team") / "index" for _ in range(2)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(team, "CHUNK", 7)
+        patch.setattr(threading, "active_count", lambda: 2)  # so that processes are fresh
         for folder in folders:
             IndexStore(folder, memory=400_000, workers=2).update(batches(), prior=prior_of_keys, merge=False)
     return folders
@@ -71,6 +76,51 @@ def test_two_processes_find_what_one_finds(built):
 
 def test_what_they_write_does_not_depend_on_who_is_faster(built):
     assert contents(built[0]) == contents(built[1])
+
+
+COPIES = """
+import os, signal, sys, threading
+from pathlib import Path
+from test_index_team import batches
+from index_world import prior_of_keys
+from periplus.errors import StorageError
+from periplus.index import IndexStore, processes, team
+
+assert threading.active_count() == 1
+team.CHUNK = 7
+folder = Path(sys.argv[1])
+IndexStore(folder, memory=400_000, workers=2).update(batches(), prior=prior_of_keys, merge=False)
+
+real = team.Team.totals
+def killing(self):
+    assert isinstance(self._helpers[0]._process, processes._Copy)
+    os.kill(self._helpers[0]._process.pid, signal.SIGKILL)
+    return real(self)
+team.Team.totals = killing
+try:
+    IndexStore(folder, workers=2).update([(4, batches()[0][1])])
+except StorageError as error:
+    print(error)
+team.Team.totals = real
+assert IndexStore(folder).manifest().last_batch == 3
+"""
+
+
+def test_copies_of_a_process_without_threads_write_the_same(built, tmp_path):
+    paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", COPIES, str(tmp_path / "index")],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "try again" in done.stdout
+    names = [entry.name for entry in IndexStore(tmp_path / "index").manifest().segments]
+    assert len(names) == len(IndexStore(built[0]).manifest().segments)
+    assert contents(tmp_path / "index", names) == contents(built[0])
 
 
 def test_batches_are_read_where_they_are_indexed(tmp_path, monkeypatch):
@@ -101,7 +151,7 @@ def test_a_process_that_is_killed_is_told_and_nothing_changes(tmp_path, monkeypa
     real = team.Team.totals
 
     def killing(self):
-        os.kill(self._helpers[1]._process.pid, signal.SIGKILL)
+        os.kill(self._helpers[0]._process.pid, signal.SIGKILL)
         return real(self)
 
     monkeypatch.setattr(team.Team, "totals", killing)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from periplus.index.analysis import composed
+from periplus.index.analysis import class_table, composed
 from periplus.index.columns import ColumnRow, ColumnTable
 from periplus.index.fields import PIECE_GAP, field_pieces
 from periplus.index.inversion import Inversion
@@ -223,3 +223,15 @@ def stored_document(document: Document, place: Place) -> StoredDocument:
         document.author,
         document.noarchive,
     )
+
+
+def load_kernels() -> None:
+    """Everything that building needs, so that copies of this process need not load it again."""
+    from periplus.index.kernels import building, forms, lookup, positions, spellings, words
+    from periplus.index.kernels.compiler import Kernel
+
+    class_table()
+    for module in (building, forms, lookup, positions, spellings, words):
+        for value in vars(module).values():
+            if isinstance(value, Kernel):
+                value.compile()

@@ -16,7 +16,7 @@ import mmap
 import os
 import struct
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -36,7 +36,8 @@ MAGIC = b"PERIPLUS"
 ALIGNMENT = 64
 PREAMBLE = struct.Struct("<8sI4sQQQQ")
 CHECK = struct.Struct("<Q")
-COPY_BYTES = 1 << 22
+COPY_BYTES = 1 << 20
+KEPT_BYTES = 1 << 18  # of an array that wait in memory
 
 
 class ArrayEntry(Struct, frozen=True):
@@ -48,29 +49,55 @@ class ArrayEntry(Struct, frozen=True):
 
 
 class ArrayStream:
-    """One array that grows at its end; its bytes wait in a file of their own until the whole is put together."""
+    """One array that grows at its end; until the whole is put together it waits in memory, or in a file when large."""
 
     def __init__(self, path: Path, name: str, dtype: str) -> None:
         self.name = name
         self.dtype = np.dtype(dtype)
         self.length = 0
-        self.path = path
-        self._file = path.open("wb")
+        self._path = path
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
+        self._file: BinaryIO | None = None
         self._digest = xxh3_64()
 
     def append(self, values: NDArray[Any] | bytes) -> None:
-        data = values if isinstance(values, bytes) else np.ascontiguousarray(values, self.dtype).tobytes()
-        self._file.write(data)
-        self._digest.update(data)
+        array = (
+            np.frombuffer(values, np.uint8) if isinstance(values, bytes) else np.ascontiguousarray(values, self.dtype)
+        )
+        data = array.reshape(-1).view(np.uint8)
+        self._digest.update(data.data)
         self.length += len(data) // self.dtype.itemsize
+        if self._file is None and self._waiting_bytes + len(data) <= KEPT_BYTES:
+            self._waiting.append(data.tobytes())
+            self._waiting_bytes += len(data)
+        else:
+            self._spilled().write(data.data)
 
-    def finish(self) -> int:
-        self._file.close()
+    def finish(self, target: BinaryIO) -> int:
+        """Copy the bytes to the end of ``target``; their checksum."""
+        if self._file is None:
+            target.writelines(self._waiting)
+        else:
+            self._file.close()
+            with self._path.open("rb") as part:
+                while chunk := part.read(COPY_BYTES):
+                    target.write(chunk)
+        self.discard()
         return self._digest.intdigest()
 
     def discard(self) -> None:
-        self._file.close()
-        self.path.unlink(missing_ok=True)
+        self._waiting.clear()
+        if self._file is not None:
+            self._file.close()
+            self._path.unlink(missing_ok=True)
+
+    def _spilled(self) -> BinaryIO:
+        if self._file is None:
+            self._file = self._path.open("wb")
+            self._file.writelines(self._waiting)
+            self._waiting.clear()
+        return self._file
 
 
 class ArrayFileWriter:
@@ -110,15 +137,10 @@ class ArrayFileWriter:
             stream.discard()
 
     @staticmethod
-    def _moved(stream: ArrayStream, file: Any) -> ArrayEntry:
-        checksum = stream.finish()
+    def _moved(stream: ArrayStream, file: BinaryIO) -> ArrayEntry:
         offset = -(-file.tell() // ALIGNMENT) * ALIGNMENT
         file.write(bytes(offset - file.tell()))
-        with stream.path.open("rb") as part:
-            while chunk := part.read(COPY_BYTES):
-                file.write(chunk)
-        stream.path.unlink()
-        return ArrayEntry(stream.name, stream.dtype.str, stream.length, offset, checksum)
+        return ArrayEntry(stream.name, stream.dtype.str, stream.length, offset, stream.finish(file))
 
 
 class ArrayFile:

@@ -1,4 +1,4 @@
-"""Team: several processes that build segments together.
+"""Team: several processes that build segments together, this one among them.
 
 Documents are dealt out in turns, so that which process gets what does not depend on who is faster; a round ends when
 one of them is full, and then all write their segments with the same norm epoch. Every document carries its turn,
@@ -7,6 +7,7 @@ because a later version of a page may have gone to another process than an earli
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import numpy as np
 
-from periplus.index.builder import SegmentBuilder
+from periplus.index.builder import SegmentBuilder, load_kernels
 from periplus.index.processes import Helper
 from periplus.index.query import FIELDS
 from periplus.index.sources import DocumentSource
@@ -45,21 +46,26 @@ class Written(NamedTuple):
 class Team:
     def __init__(self, size: int, memory: int, anchors: Callable[[int], Sequence[Anchor]] | None) -> None:
         self._share = memory // size
-        self._helpers: list[Helper] = []
         self._turn = 0
         self._answered = 0
         self.taken = 0  # documents that have arrived
         self.is_full = False
-        for _ in range(size):
-            self._helpers.append(Helper(f"{__name__}:build"))
-            self._helpers[-1].send(anchors)
+        load_kernels()  # before this process is copied
+        self._own = _Own(_Builder(self._share, anchors))
+        self._helpers: list[Helper] = []
+        for _ in range(size - 1):
+            self._helpers.append(Helper(f"{__name__}:build", may_copy=True))
+            self._helpers[-1].send(self._share, anchors)
+        self._members: list[Helper | _Own] = [*self._helpers, self._own]
 
     def take(self, documents: Iterable[Document]) -> Iterator[None]:
         """Deal documents out; comes back after every turn, so that the caller may end a round."""
         for payload in _payloads(documents):
-            self._helpers[self._turn % len(self._helpers)].send("take", self._turn, payload)
+            member = self._members[self._turn % self.size]
+            is_sent = member is not self._own and isinstance(payload, list)
+            member.send("take", self._turn, msgspec.msgpack.encode(payload) if is_sent else payload)
             self._turn += 1
-            if self._turn - self._answered > AHEAD * len(self._helpers):
+            if self._turn - self._answered > AHEAD * self.size:
                 self._hear()
             yield
 
@@ -72,15 +78,15 @@ class Team:
 
     def write(self, folders: Sequence[Path], epoch: Epoch) -> list[Written]:
         """End the round: everything is written, by each process into its folder."""
-        for helper, folder in zip(self._helpers, folders, strict=True):
-            helper.send("write", str(folder), epoch)
-        written = [helper.receive() for helper in self._helpers]
+        for member, folder in zip(self._members, folders, strict=True):
+            member.send("write", str(folder), epoch)
+        written = self._answers()
         self.is_full = False
         return written
 
     @property
     def size(self) -> int:
-        return len(self._helpers)
+        return len(self._members)
 
     def close(self) -> None:
         for helper in self._helpers:
@@ -88,15 +94,50 @@ class Team:
 
     def _hear(self) -> None:
         """Answers are heard in the order of turns, so that a round ends at the same turn every time."""
-        rows, memory = self._helpers[self._answered % len(self._helpers)].receive()
+        member = self._members[self._answered % self.size]
+        while not member.has_answered and self._own.is_asked:
+            self._own.work()
+        rows, memory = member.receive()
         self._answered += 1
         self.taken += rows
         self.is_full = self.is_full or memory >= self._share
 
     def _ask(self, *message: Any) -> list[Any]:
-        for helper in self._helpers:
-            helper.send(*message)
-        return [helper.receive() for helper in self._helpers]
+        for member in self._members:
+            member.send(*message)
+        return self._answers()
+
+    def _answers(self) -> list[Any]:
+        self._own.work()
+        return [member.receive() for member in self._members]
+
+
+class _Own:
+    """This process as a member of the team: what it is asked to do waits until nothing else is to be done."""
+
+    def __init__(self, builder: _Builder) -> None:
+        self._builder = builder
+        self._asked: deque[tuple[Any, ...]] = deque()
+        self._answers: deque[Any] = deque()
+
+    def send(self, *message: Any) -> None:
+        self._asked.append(message)
+
+    @property
+    def is_asked(self) -> bool:
+        return bool(self._asked)
+
+    @property
+    def has_answered(self) -> bool:
+        return bool(self._answers)
+
+    def work(self) -> None:
+        """Do the first of what was asked."""
+        verb, *arguments = self._asked.popleft()
+        self._answers.append(getattr(self._builder, verb)(*arguments))
+
+    def receive(self) -> Any:
+        return self._answers.popleft()
 
 
 def _payloads(documents: Iterable[Document]) -> Iterator[Any]:
@@ -106,7 +147,7 @@ def _payloads(documents: Iterable[Document]) -> Iterator[Any]:
         return
     rows = iter(documents)
     while chunk := list(islice(rows, CHUNK)):
-        yield msgspec.msgpack.encode(chunk)
+        yield chunk
 
 
 def losers(written: Sequence[Written]) -> list[NDArray[np.int64]]:
@@ -123,7 +164,8 @@ def losers(written: Sequence[Written]) -> list[NDArray[np.int64]]:
 class _Builder:
     """One process of a team."""
 
-    def __init__(self, anchors: Callable[[int], Sequence[Anchor]] | None) -> None:
+    def __init__(self, memory: int, anchors: Callable[[int], Sequence[Anchor]] | None) -> None:
+        self._memory = memory
         self._anchors = anchors
         self._builder = SegmentBuilder()
         self._turns: dict[int, int] = {}  # by key of every document met, refused ones too
@@ -155,7 +197,7 @@ class _Builder:
             np.fromiter(self._turns.keys(), np.int64, len(self._turns)),
             np.fromiter(self._turns.values(), np.int64, len(self._turns)),
         )
-        self._builder, self._turns = SegmentBuilder(), {}
+        self._builder, self._turns = self._builder.successor(self._memory), {}
         return written
 
 
@@ -163,7 +205,7 @@ _DECODER = msgspec.msgpack.Decoder(list[Document])
 
 
 def build(connection: Connection[Any, Any]) -> None:
-    """The function that a helper runs: the anchors come first, then what to do."""
+    """The function that a helper runs: memory and anchors come first, then what to do."""
     builder = _Builder(*connection.recv())
     while True:
         verb, *arguments = connection.recv()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SHOWN_HOSTS = 5
 LOCK_FILE = "building.lock"
-DOCUMENTS_A_WORKER = 50_000  # of 30,000 passages, two processes took longer than one: each takes 2 s to start
+DOCUMENTS_A_WORKER = 5_000  # fewer are not worth a process; one is there at once, but learns words of its own
 
 
 class Due(Struct, frozen=True):
@@ -152,7 +152,7 @@ class Pipeline:
         return IndexStore(self._folder / "index", memory=self._settings.index.memory, workers=workers)
 
     def _workers(self, after: int) -> int:
-        """How many processes the batches after ``after`` are worth: starting one takes a second or two."""
+        """How many processes the batches after ``after`` are worth."""
         with self._database.read() as transaction:
             rows = transaction.value("SELECT SUM(documents) FROM batches WHERE number > ?", (after,)) or 0
         most = self._settings.index.workers or len(os.sched_getaffinity(0))
