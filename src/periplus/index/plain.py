@@ -1,68 +1,49 @@
 """Plain queries: any of some words, or all of them, with or without filters and prior.
 
-Most queries are of this kind, and a kernel of its own answers them (``kernels/plain.py``). Its memory is kept by thread
-and passed by address, because asking the system for it anew would take longer than many a search. For the same reason
-this file spares objects and calls: what is done once a query here takes about as long as the search itself.
+Most queries are of this kind, and a kernel of its own answers them (``kernels/plain.py``). What is done once a query
+here takes as long as many a search, so this file spares objects and calls: terms bring their numbers packed, memory is
+kept by thread and passed by address.
 """
 
 from __future__ import annotations
 
-import threading
-from functools import cache
-from struct import pack_into
-from typing import TYPE_CHECKING, Any
+from struct import Struct as Layout
+from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
-from periplus.index.plan import LARGEST_SCORE, MAX_GROUPS, KnownTerm, form_weights
+from periplus.index.plan import LARGEST_SCORE, MAX_GROUPS, form_weights
+from periplus.index.rooms import QUERY, Room, room_of
 from periplus.index.weights import LARGEST_IMPACT, fixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from periplus.index.plan import KnownTerm
     from periplus.index.query import Group, IndexQuery
     from periplus.index.tables import Table
 
 MOST = 20_000  # documents asked for, at most
 MAX_LISTS = 1_024
-QUERY = 2_560  # numbers of a query, at most; the kernel knows it, too
 _LARGEST_WEIGHTS = LARGEST_SCORE // LARGEST_IMPACT
 _SIZE = (1 << 31) - 1
 _COMPLETE = 1 << 31
 _COUNT_SHIFT = 32
+_head = Layout("8q").pack
+_pair = Layout("2q").pack
 
 
 class PlainQuery(Struct, gc=False):
     every: bool  # all groups are required, else any of them will do
-    starts: list[int]  # first list of each group, and their end
-    weights: list[int]
-    terms: list[KnownTerm]
+    groups: int  # that have a list
+    lists: list[bytes]  # weight and address of each
+    starts: list[int]  # first list of each group, and their end; empty when every group is one list
     prior_weight: int
     reach: int  # how many postings decide about matches, at most
-
-
-class Found(Struct, gc=False):
-    numbers: NDArray[np.int64]
-    scores: NDArray[np.int64]
-    matching: int  # documents met
-    complete: bool  # that is all of them
-
-
-class _Memory(threading.local):
-    """What a kernel reads its query from and writes to, by thread."""
-
-    def __init__(self) -> None:
-        self.grow(1 << 16)
-
-    def grow(self, words: int) -> None:
-        self.words = words
-        self.numbers: Any = np.zeros(words, np.int64)
-        self.address: int = self.numbers.ctypes.data
-
-
-_memory = _Memory()
+    largest: int  # documents of the longest list
 
 
 def plain_query(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weight: float) -> PlainQuery | None:
@@ -70,34 +51,57 @@ def plain_query(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weig
     groups = query.should or query.must
     if query.must_not or query.any_of or (query.should and query.must) or not 0 < len(groups) <= MAX_GROUPS:
         return None
-    every = not query.should
-    starts, weights, terms = [0], [], []
-    reach, smallest = 0, LARGEST_SCORE
+    lists: list[bytes] = []
+    total = prior = fixed(prior_weight) if prior_weight > 0 else 0
+    reach, largest, smallest = 0, 0, LARGEST_SCORE
     for group in groups:
         forms = group.forms
-        if not forms or group.phrase or group.prefix or group.field:
+        if group.phrase or group.prefix or group.field or not forms:
+            return None
+        if len(forms) > 1:
+            return _with_forms(query, known, prior)
+        form = forms[0]
+        term = known(form.term)
+        size = term.frequency
+        if size:
+            share = group.weight * form.share
+            if share == 1.0:
+                total += term.weight
+                lists.append(term.packed)
+            else:
+                weight = fixed(share * term.idf)
+                total += weight
+                lists.append(_pair(weight, term.address))
+            reach += size
+            largest = max(largest, size)
+        smallest = min(smallest, size)
+    if total > _LARGEST_WEIGHTS:
+        return None
+    every = not query.should
+    return PlainQuery(every, len(lists), lists, [], prior, smallest if every else reach, largest)
+
+
+def _with_forms(query: IndexQuery, known: Callable[[str], KnownTerm], prior: int) -> PlainQuery | None:
+    """The same for words that have several forms."""
+    starts, lists = [0], []
+    sizes: list[int] = []
+    total, largest = prior, 0
+    for group in query.should or query.must:
+        if not group.forms or group.phrase or group.prefix or group.field:
             return None
         size = 0
-        if len(forms) == 1:
-            term = known(forms[0].term)
-            size = term.frequency
-            if size:
-                terms.append(term)
-                share = group.weight * forms[0].share
-                weights.append(term.weight if share == 1.0 else fixed(share * term.idf))
-        else:
-            for term, weight in _weighted(group, known):
-                terms.append(term)
-                weights.append(weight)
-                size += term.frequency
+        for term, weight in _weighted(group, known):
+            lists.append(_pair(weight, term.address))
+            total += weight
+            size += term.frequency
+            largest = max(largest, term.frequency)
         if size:
-            starts.append(len(terms))
-            reach += size
-        smallest = min(smallest, size)
-    prior = fixed(prior_weight) if prior_weight > 0 else 0
-    if prior + sum(weights) > _LARGEST_WEIGHTS or len(weights) > MAX_LISTS:
+            starts.append(len(lists))
+        sizes.append(size)
+    if total > _LARGEST_WEIGHTS or len(lists) > MAX_LISTS:
         return None
-    return PlainQuery(every, starts, weights, terms, prior, smallest if every else reach)
+    every = not query.should
+    return PlainQuery(every, len(starts) - 1, lists, starts, prior, min(sizes) if every else sum(sizes), largest)
 
 
 def _weighted(group: Group, known: Callable[[str], KnownTerm]) -> list[tuple[KnownTerm, int]]:
@@ -107,27 +111,27 @@ def _weighted(group: Group, known: Callable[[str], KnownTerm]) -> list[tuple[Kno
     return [pair for pair in pairs if pair[0].frequency]
 
 
-@cache
-def _kernel() -> Callable[[int, int, int], int]:
-    from periplus.index.kernels.plain import plain_top
+def search_plain(
+    table: Table, query: PlainQuery, k: int, rank: int, *, prune: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64], int, bool]:
+    """The best of all segments: numbers and scores, best first; how many matches were met, and whether that is all.
 
-    return plain_top.entry
-
-
-def search_plain(table: Table, query: PlainQuery, k: int, rank: int, *, prune: bool) -> Found:
-    """The best of all segments of the table; ``rank`` of stored best impacts gives a floor (-1: none is known)."""
-    starts, weights = query.starts, query.weights
-    memory, count = _memory, len(weights)
-    segments, windows = table.segments, table.windows
+    ``rank`` of stored best impacts gives a floor (-1: none is known).
+    """
+    lists = query.lists
+    count, segments = len(lists), table.segments
     # Behind query and hits: the buffer of the best, what is known of lists, windows and groups.
-    words = QUERY + 10 * k + 12_288 + (4 * segments + 4) * (count + 1) + windows * (count + 4 + (count >> 3))
-    if memory.words < words:
-        memory.grow(words + (words >> 2))
-    addresses = [term.address for term in query.terms]
-    head = (segments, len(starts) - 1, query.every, query.prior_weight, rank, prune, k)
-    pack_into(f"{7 + len(starts) + 2 * count}q", memory.numbers, 0, *head, *starts, *weights, *addresses)
-    found = _kernel()(table.address, memory.address, memory.words)
-    size = found & _SIZE
-    begin = QUERY + k
-    numbers = memory.numbers[begin : begin + size].copy()
-    return Found(numbers, memory.numbers[QUERY : QUERY + size], found >> _COUNT_SHIFT, found & _COMPLETE != 0)
+    words = QUERY + 10 * k + 12_288 + (5 * segments + 8) * (count + 1) + table.windows * (2 * count + 4)
+    room = room_of(words)
+    head = _head(segments, count, query.groups, query.every, query.prior_weight, rank, prune, k)
+    data = b"".join((head, *lists))
+    if count != query.groups:
+        data += Layout(f"{len(query.starts)}q").pack(*query.starts)
+    room.view[: len(data)] = data
+    return _found(room, room.plain(table.address, room.address, room.words), k)
+
+
+def _found(room: Room, result: int, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64], int, bool]:
+    size = result & _SIZE
+    numbers, scores = room.numbers[QUERY : QUERY + size].copy(), room.scores[QUERY + k : QUERY + k + size].copy()
+    return numbers, scores, result >> _COUNT_SHIFT, result & _COMPLETE != 0

@@ -7,9 +7,11 @@ segment a document lies in. A plan is made once a query, so it is flat: what bel
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from periplus.errors import UsageError
 from periplus.index.phrases import checked_slop
@@ -18,9 +20,6 @@ from periplus.index.weights import LARGEST_IMPACT, fixed, idf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from periplus.index.query import Group, IndexQuery
 
@@ -31,15 +30,16 @@ LARGEST_SCORE = (1 << 31) - 1  # kernels add up in 32 bits
 MAX_GROUPS = 256
 
 
-class KnownTerm(NamedTuple):
+class KnownTerm(Struct, frozen=True, gc=False):
     """A term in a snapshot: live documents that have it, their idf, its number in every segment (-1: not there)."""
 
     frequency: int
     idf: float
     numbers: tuple[int, ...]
-    lists: NDArray[np.int64]  # where its postings lie, for kernels (``kernels.plain``)
+    lists: NDArray[np.int64]  # where its postings lie, for kernels (``kernels.lists_known``)
     address: int  # of ``lists``
     weight: int  # its idf as a whole number
+    packed: bytes  # weight and address, as kernels take them
 
 
 class Statistics(Protocol):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cached_property
+from struct import pack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,24 +106,23 @@ class Snapshot:
 
     def _plain_top(self, query: PlainQuery, k: int, filters: Filters) -> TopHits:
         """The same for any of some words, or all of them."""
-        every, terms, reach = query.every, query.terms, query.reach
+        every, reach = query.every, query.reach
         if not reach:
             return TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
         everything = filters is _NO_FILTERS or filters == _NO_FILTERS
         prune = reach > COUNT_LIMIT
         rank = bisect_left(BEST_RANKS, k) if prune and everything and not every and k <= BEST_RANKS[-1] else -1
         table = self._whole if everything else self._filtered(filters)
-        found = search_plain(table, query, k, rank, prune=prune)
-        matching = found.matching
-        if found.complete:
+        numbers, scores, matching, complete = search_plain(table, query, k, rank, prune=prune)
+        if complete:
             total = Total(matching)
-        elif everything and len(terms) == 1:
-            total = Total(terms[0].frequency)
+        elif everything and len(query.lists) == 1:
+            total = Total(query.largest)
         elif everything and not every:
-            total = Total(max(matching, *[term.frequency for term in terms]), "gte")
+            total = Total(max(matching, query.largest), "gte")
         else:
             total = Total(matching, "gte")
-        return TopHits(found.numbers, found.scores / UNIT, total)
+        return TopHits(numbers, scores, total)
 
     def _phrase_top(self, phrase: PhraseQuery, k: int, filters: Filters) -> TopHits:
         """The same for one phrase alone."""
@@ -253,7 +253,8 @@ class Snapshot:
         text = np.frombuffer(term.encode("utf-8", "surrogatepass"), np.uint8)
         live = find(self._whole.rows, text, numbers, lists)
         worth = idf(self.live, live)
-        return KnownTerm(live, worth, tuple(numbers.tolist()), lists, lists.ctypes.data, fixed(worth))
+        address, weight = lists.ctypes.data, fixed(worth)
+        return KnownTerm(live, worth, tuple(numbers.tolist()), lists, address, weight, pack("2q", weight, address))
 
     def _number_in(self, view: SegmentView, term: str) -> int:
         return self.known(term).numbers[view.ordinal]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.compiler import bare_helper
 
 
-@helper
+@bare_helper
 def fill(window_of: Any, impacts: Any, starts: Any, ends: Any, maxima: Any) -> Any:
     """The window table of a list without one; offsets are set only where the list has documents."""
     for window in range(len(maxima)):
@@ -27,31 +27,31 @@ def fill(window_of: Any, impacts: Any, starts: Any, ends: Any, maxima: Any) -> A
         maxima[window] = largest
 
 
-@helper
+@bare_helper
 def set_bound(bound: Any, maxima: Any, weight: Any) -> Any:
     for window in range(len(maxima)):
         bound[window] = weight * np.int32(maxima[window])
 
 
-@helper
+@bare_helper
 def zero_bound(bound: Any) -> Any:
     for window in range(len(bound)):
         bound[window] = 0
 
 
-@helper
+@bare_helper
 def raise_bound(bound: Any, maxima: Any, weight: Any) -> Any:
     for window in range(len(maxima)):
         bound[window] = max(bound[window], weight * np.int32(maxima[window]))
 
 
-@helper
+@bare_helper
 def add_group(bound: Any, group: Any) -> Any:
     for window in range(len(bound)):
         bound[window] += group[window]
 
 
-@helper
+@bare_helper
 def require_group(bound: Any, group: Any) -> Any:
     """The same, and nothing where either is nothing."""
     for window in range(len(bound)):
@@ -59,7 +59,7 @@ def require_group(bound: Any, group: Any) -> Any:
         bound[window] = bound[window] + group[window] if both else np.int32(0)
 
 
-@helper
+@bare_helper
 def add_prior(bound: Any, prior_max: Any, weight: Any) -> Any:
     for window in range(len(bound)):
         more = weight * np.int32(prior_max[window])
@@ -69,7 +69,7 @@ def add_prior(bound: Any, prior_max: Any, weight: Any) -> Any:
 LEVELS = 256  # of bounds, when windows are ordered by them
 
 
-@helper
+@bare_helper
 def most_promising(bound: Any, chosen: Any) -> Any:
     """The windows with the largest bounds, at most ``len(chosen)`` of them, best first; how many."""
     count = 0
@@ -88,7 +88,7 @@ def most_promising(bound: Any, chosen: Any) -> Any:
     return count
 
 
-@helper
+@bare_helper
 def by_bound(bound: Any, floor: Any, falling: Any, chosen: Any, spare: Any) -> Any:
     """The windows that reach the floor, by falling bound (roughly) or as they come; how many."""
     count = 0
@@ -116,5 +116,6 @@ def by_bound(bound: Any, floor: Any, falling: Any, chosen: Any, spare: Any) -> A
         level = (np.int64(largest) - np.int64(bound[chosen[at]])) >> shift
         sorted_windows[ends[level]] = chosen[at]
         ends[level] += 1
-    chosen[:count] = sorted_windows[:count]
+    for at in range(count):
+        chosen[at] = sorted_windows[at]
     return count

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.access import WINDOW
-from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.tables import KEY, i64
 
 SIZE, FLOOR, MATCHING, ABOVE = 0, 1, 2, 3
@@ -27,13 +27,13 @@ NUMBER_BITS = 32
 LOCAL = (1 << NUMBER_BITS) - 1
 
 
-@helper
+@bare_helper
 def capacity(k: Any) -> Any:
     """Room for the best k, and for a window more when half of it is free."""
     return k + 1 if k <= FEW else 2 * k + 2 * WINDOW
 
 
-@helper
+@bare_helper
 def bucket_shift(largest: Any) -> Any:
     """How far to shift scores up to ``largest`` so that they number buckets."""
     shift = 0
@@ -42,12 +42,12 @@ def bucket_shift(largest: Any) -> Any:
     return shift
 
 
-@helper
+@bare_helper
 def _key(table: Any, number: Any) -> Any:
     return i64(table, number >> NUMBER_BITS, KEY)[number & LOCAL]
 
 
-@helper
+@bare_helper
 def keep_sorted(table: Any, state: Any, scores: Any, numbers: Any, k: Any, score: Any, number: Any) -> Any:
     """Offer a document whose score is at least the floor, for small k."""
     at = state[SIZE]
@@ -65,7 +65,7 @@ def keep_sorted(table: Any, state: Any, scores: Any, numbers: Any, k: Any, score
         state[FLOOR] = scores[k - 1]
 
 
-@helper
+@bare_helper
 def keep_counted(
     state: Any, scores: Any, numbers: Any, histogram: Any, shift: Any, k: Any, score: Any, number: Any
 ) -> Any:
@@ -83,7 +83,7 @@ def keep_counted(
         state[FLOOR] = level << shift
 
 
-@helper
+@bare_helper
 def make_room(
     table: Any,
     state: Any,
@@ -110,7 +110,7 @@ def make_room(
         state[ABOVE] = state[SIZE]
 
 
-@helper
+@bare_helper
 def _by_digit(scores: Any, numbers: Any, size: Any, shift: Any, others: Any, places: Any, counts: Any) -> Any:
     """One pass of a stable sort, larger digits first."""
     mask = (1 << DIGIT) - 1
@@ -129,7 +129,7 @@ def _by_digit(scores: Any, numbers: Any, size: Any, shift: Any, others: Any, pla
         counts[digit] += 1
 
 
-@helper
+@bare_helper
 def _order_by_key(table: Any, numbers: Any, keys: Any, low: Any, high: Any) -> Any:
     """Sort documents of one score (Shell's way, as there may be many)."""
     for at in range(low, high):
@@ -148,7 +148,7 @@ def _order_by_key(table: Any, numbers: Any, keys: Any, low: Any, high: Any) -> A
         gap //= 3
 
 
-@helper
+@bare_helper
 def finish(table: Any, state: Any, scores: Any, numbers: Any, counts: Any, k: Any, others: Any, places: Any) -> Any:
     """Sort a buffer, best first, equal scores by key, and cut it to k; ``counts`` is overwritten."""
     size = state[SIZE]
@@ -160,8 +160,8 @@ def finish(table: Any, state: Any, scores: Any, numbers: Any, counts: Any, k: An
         scores[at] -= least
     while size > 0 and (largest - least) >> shift > 0:
         _by_digit(scores, numbers, size, shift, others, places, counts)
-        scores[:size] = others[:size]
-        numbers[:size] = places[:size]
+        for at in range(size):
+            scores[at], numbers[at] = others[at], places[at]
         shift += DIGIT
     low = 0
     while low < min(size, k):

@@ -31,6 +31,7 @@ FOLDERS_KEPT = 4
 STILL_IN_USE = 24 * 3600.0  # seconds since a process last began to use a folder
 
 config: Any = numba_config
+njit: Any = numba.njit  # with an option that its types do not name
 KERNELS: list[Kernel] = []
 _compiling = threading.RLock()
 
@@ -38,7 +39,8 @@ _compiling = threading.RLock()
 class Kernel:
     """A function that is compiled once, for one signature, without the interpreter's lock."""
 
-    def __init__(self, function: Callable[..., Any], signature: str) -> None:
+    def __init__(self, function: Callable[..., Any], signature: str, options: dict[str, Any]) -> None:
+        self._options = {"nogil": True, **options}
         self.name = function.__name__
         self._function = function
         self._signature = signature
@@ -73,19 +75,34 @@ class Kernel:
     def _built(self) -> Any:
         folder = self._folder()
         if folder is None:
-            return numba.njit(self._signature, nogil=True)(self._function)
+            return njit(self._signature, **self._options)(self._function)
         with _exclusive(folder, self.name), _cache_in(folder):
-            return numba.njit(self._signature, nogil=True, cache=True)(self._function)
+            return njit(self._signature, cache=True, **self._options)(self._function)
 
 
 def kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
     """Marks an entry point; ``signature`` in numba's spelling (see ``types``)."""
-    return lambda function: Kernel(function, signature)
+    return lambda function: Kernel(function, signature, {})
+
+
+def bare_kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
+    """The same for one that makes no arrays, nor any function that it calls: see ``bare_helper``."""
+    return lambda function: Kernel(function, signature, {"_nrt": False})
 
 
 def helper(function: Callable[..., Any]) -> Any:
     """Marks a function that only kernels call; compiled with them."""
-    return numba.njit(nogil=True)(function)
+    return njit(nogil=True)(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Marks a function that is put in place of each call of it, for what makes an array of an address."""
+    return njit(inline="always")(function)
+
+
+def bare_helper(function: Callable[..., Any]) -> Any:
+    """The same for one that makes no arrays: numba counts no references in it, and compiles it faster."""
+    return njit(nogil=True, _nrt=False)(function)
 
 
 @cache

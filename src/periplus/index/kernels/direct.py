@@ -20,7 +20,7 @@ from periplus.index.kernels.collector import (
     keep_sorted,
     make_room,
 )
-from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.lists_known import FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.kernels.tables import (
     ADMITTED,
@@ -42,7 +42,7 @@ MERGED = 64  # postings of all lists up to which any-word queries merge them, wh
 LAST = 1 << 40  # no document has this number
 
 
-@helper
+@bare_helper
 def offer(
     table: Any,
     segment: Any,
@@ -75,12 +75,12 @@ def offer(
         make_room(table, state, scores, numbers, histogram, shift, k, spare_scores, spare_numbers)
 
 
-@helper
+@bare_helper
 def _document(windows: Any, places: Any, posting: Any) -> Any:
     return np.int64(windows[unsigned(posting)]) << WINDOW_BITS | np.int64(places[unsigned(posting)])
 
 
-@helper
+@bare_helper
 def _in_rare(rows: Any, row: Any, places: Any, document: Any, cursor: Any) -> Any:
     """The first posting from ``cursor`` on whose document is not below ``document``."""
     size = rows[row + LENGTH]
@@ -99,7 +99,7 @@ def _in_rare(rows: Any, row: Any, places: Any, document: Any, cursor: Any) -> An
     return cursor
 
 
-@helper
+@bare_helper
 def shortest(lists_at: Any, segments: Any, segment: Any, order: Any) -> Any:
     """Orders the lists of a segment by length; that of the shortest."""
     for item in range(len(lists_at)):
@@ -115,7 +115,7 @@ def shortest(lists_at: Any, segments: Any, segment: Any, order: Any) -> Any:
     return least
 
 
-@helper
+@bare_helper
 def look_up_all(
     table: Any,
     segment: Any,
@@ -187,7 +187,7 @@ def look_up_all(
             )
 
 
-@helper
+@bare_helper
 def all_short(lists_at: Any, segments: Any, segment: Any, most: Any) -> Any:
     """Whether all lists of a segment are rare, and not more than so many postings in all."""
     total = np.int64(0)
@@ -200,7 +200,7 @@ def all_short(lists_at: Any, segments: Any, segment: Any, most: Any) -> Any:
     return total <= most
 
 
-@helper
+@bare_helper
 def merge_all(
     table: Any,
     segment: Any,

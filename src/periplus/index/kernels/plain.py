@@ -1,12 +1,13 @@
 """Exact top-k for plain queries: any of some words, or all of them; over all segments, with one floor.
 
-``query`` holds segments, groups, whether all groups are required, prior weight, the rank of stored best impacts that
-makes a floor (-1 for none), whether to prune, and k; then the first list of each group (and their end), weights by
-list, and the address of what is known of each list (``LIST_ROW`` numbers a segment).
+``query`` holds segments, lists, groups, whether all groups are required, prior weight, the rank of stored best impacts
+that makes a floor (-1 for none), whether to prune, and k; then for each list its weight and the address of what is
+known of it (``LIST_ROW`` numbers a segment); and, unless every group is one list, the first list of each group and
+their end.
 
-The query stands at the beginning of ``memory``; k scores and k numbers, best first, are written behind it, and the rest
-is working memory. The result is one number: how many documents were found (31 bits), whether all that match were
-counted (1 bit), and how many were.
+The query stands at the beginning of ``memory``; k numbers and k scores (as floating-point numbers), best first, are
+written behind it, and the rest is working memory. The result is one number: how many documents were found (31 bits),
+whether all that match were counted (1 bit), and how many were.
 
 The largest impacts of the lists by window add up to bounds. The most promising windows of all segments are visited
 first, then those that still may hold one of the best, by falling bound. A window or a document is left out only when
@@ -19,17 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import (
-    WINDOW,
-    WINDOW_BITS,
-)
-from periplus.index.kernels.bounds import (
-    LEVELS,
-    add_prior,
-    by_bound,
-    most_promising,
-    zero_bound,
-)
+from periplus.index.kernels.access import WINDOW, WINDOW_BITS
+from periplus.index.kernels.bits import byte_at
+from periplus.index.kernels.bounds import LEVELS, add_prior, by_bound, most_promising, zero_bound
 from periplus.index.kernels.collector import (
     BUCKETS,
     FEW,
@@ -44,27 +37,20 @@ from periplus.index.kernels.collector import (
     keep_sorted,
     make_room,
 )
-from periplus.index.kernels.compiler import kernel
-from periplus.index.kernels.direct import (
-    MERGED,
-    SHORT,
-    all_short,
-    look_up_all,
-    merge_all,
-    shortest,
-)
-from periplus.index.kernels.lists_known import (
-    LIST_ROW,
-    STARTS,
-)
+from periplus.index.kernels.compiler import bare_kernel
+from periplus.index.kernels.direct import MERGED, SHORT, all_short, look_up_all, merge_all, shortest
+from periplus.index.kernels.lists_known import LIST_ROW, STARTS
 from periplus.index.kernels.plain_steps import (
     bound_windows,
     fetch_first,
+    fetch_offsets,
+    fetch_postings,
     first_floor,
     lacks_one,
     largest_score,
     locate,
     open_window,
+    take_query,
 )
 from periplus.index.kernels.tables import (
     ADMITTED,
@@ -75,37 +61,35 @@ from periplus.index.kernels.tables import (
     PRIOR_MAX,
     ROW,
     WINDOWS,
+    at_f64,
     at_i32,
     at_i64,
     at_u8,
-    at_u32,
-    prefetch,
     u8,
 )
-from periplus.index.kernels.types import (
-    I64,
-    signature,
-)
+from periplus.index.kernels.types import I64, signature
 from periplus.index.kernels.visit import (
     PROBE,
     add_best,
     add_list,
+    add_priors,
     clear,
     from_list,
     from_scores,
+    keep_admitted,
     probe,
     probe_best,
     raise_list,
     take_best,
 )
+from periplus.index.weights import UNIT
 
-HEAD = 7
 FIRST_WINDOWS = 16  # visited before all others, to raise the floor early
 AHEAD = 8  # windows whose postings are fetched into the cache before they are needed
 QUERY = 2_560  # numbers of a query, at most
 
 
-@kernel(signature(I64, I64, I64, I64))
+@bare_kernel(signature(I64, I64, I64, I64))
 def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
     at: Any
     item: Any
@@ -118,15 +102,12 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
     memory = at_i64(memory_at, words)
     query = memory[:QUERY]
     segment: Any
-    segments, groups, every, prior_weight = query[0], query[1], query[2] != 0, query[3]
-    prune, k = query[5] != 0, query[6]
+    segments, lists, groups, every, prior_weight = query[0], query[1], query[2], query[3] != 0, query[4]
+    prune, k = query[6] != 0, query[7]
     table = at_i64(table_at, segments * ROW)
-    out = memory[QUERY : QUERY + 2 * k]
+    out = memory[QUERY : QUERY + k]
+    out_scores = at_f64(memory_at + 8 * (QUERY + k), k)
     scratch = memory[QUERY + 2 * k :]
-    starts = query[HEAD : HEAD + groups + 1]
-    lists = starts[groups]
-    weights = query[HEAD + groups + 1 : HEAD + groups + 1 + lists]
-    lists_at = query[HEAD + groups + 1 + lists : HEAD + groups + 1 + 2 * lists]
     windows, widest = np.int64(0), np.int64(0)
     for segment in range(segments):
         windows += table[segment * ROW + WINDOWS]
@@ -143,6 +124,10 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
     spare_numbers, at = scratch[at : at + room], at + room
     histogram, at = scratch[at : at + BUCKETS], at + BUCKETS
     tables, at = scratch[at : at + 4 * segments * lists], at + 4 * segments * lists
+    weights, at = scratch[at : at + lists], at + lists
+    lists_at, at = scratch[at : at + lists], at + lists
+    starts, at = scratch[at : at + groups + 1], at + groups + 1
+    take_query(query, lists, groups, weights, lists_at, starts)
     first_window, at = scratch[at : at + segments], at + segments
     order, at = scratch[at : at + groups], at + groups
     group_value, at = scratch[at : at + groups], at + groups
@@ -164,8 +149,8 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
         histogram[:] = 0
 
     fetch_first(table, segments, lists_at)
-    if query[4] >= 0:
-        state[FLOOR] = first_floor(segments, weights, lists_at, query[4])
+    if query[5] >= 0:
+        state[FLOOR] = first_floor(segments, weights, lists_at, query[5])
     required = np.int32(1) if every else np.int32(0)
 
     # Bounds of all windows of all segments; short lists are done with at once.
@@ -247,25 +232,13 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
                 for step in range(visit, min(visit + AHEAD, count)):
                     wide = np.int64(todo[step])
                     segment = np.int64(segment_of[wide])
-                    window = wide - first_window[segment]
-                    for item in range(lists):
-                        row = 4 * (segment * lists + item)
-                        if tables[row + 3] != 0:
-                            value = weights[item] * np.int64(at_u8(tables[row + 3] + window, 1)[0])
-                            if 4 * value > every_bound[wide]:
-                                prefetch(tables[row + 1] + 4 * window)
+                    own = tables[4 * segment * lists : 4 * (segment + 1) * lists]
+                    fetch_offsets(own, lists, wide - first_window[segment])
                 for step in range(visit, min(visit + AHEAD, count)):
                     wide = np.int64(todo[step])
                     segment = np.int64(segment_of[wide])
-                    window = wide - first_window[segment]
-                    for item in range(lists):
-                        row = 4 * (segment * lists + item)
-                        if tables[row + 3] != 0:
-                            value = weights[item] * np.int64(at_u8(tables[row + 3] + window, 1)[0])
-                            if 4 * value > every_bound[wide]:
-                                posting = tables[row] + np.int64(at_u32(tables[row + 1] + 4 * window, 1)[0])
-                                prefetch(table[segment * ROW + PLACE] + posting)
-                                prefetch(table[segment * ROW + IMPACT] + posting)
+                    own = tables[4 * segment * lists : 4 * (segment + 1) * lists]
+                    fetch_postings(table, segment, own, lists, wide - first_window[segment])
 
             wide = np.int64(todo[visit])
             window_bound = np.int64(every_bound[wide])
@@ -287,7 +260,7 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
                 for item in range(starts[group], starts[group + 1]):
                     maxima = own[4 * item + 3]
                     if maxima != 0:
-                        value = max(value, weights[item] * np.int64(at_u8(maxima + window, 1)[0]))
+                        value = max(value, weights[item] * np.int64(byte_at(maxima + window)))
                 if every:
                     rank = open_window(own, starts[group], starts[group + 1], window, low, high)
                 if value == 0:
@@ -341,21 +314,11 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
                 found = from_scores(score, np.int32(max(np.int64(1), floor - rest)), found_place, found_score)
 
             if found > 0 and table[segment * ROW + ADMITTED + 1] > 0:
-                admitted = u8(table, segment, ADMITTED)
-                kept = 0
-                for at in range(found):
-                    found_place[kept], found_score[kept] = found_place[at], found_score[at]
-                    kept += admitted[base + found_place[at]] != 0
-                found = kept
+                found = keep_admitted(u8(table, segment, ADMITTED), base, found_place, found_score, found)
             if has_prior:
-                prior = u8(table, segment, PRIOR)
                 rest -= prior_bound
-                kept = 0
-                for at in range(found):
-                    value = np.int64(found_score[at]) + prior_weight * np.int64(prior[base + found_place[at]])
-                    found_place[kept], found_score[kept] = found_place[at], value
-                    kept += value + rest >= floor
-                found = kept
+                prior = u8(table, segment, PRIOR)
+                found = add_priors(prior, base, prior_weight, floor - rest, found_place, found_score, found)
 
             # The other groups.
             for step in range(present - 1 if every else begin):
@@ -401,7 +364,7 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
         make_room(table, state, scores, numbers, histogram, shift, k, spare_scores, spare_numbers)
         finish(table, state, scores, numbers, histogram, k, spare_scores, spare_numbers)
     for at in range(state[SIZE]):
-        out[at] = scores[at]
-        out[k + at] = numbers[at]
+        out[at] = numbers[at]
+        out_scores[at] = scores[at] / UNIT
     complete = not prune or state[FLOOR] == 0
     return state[SIZE] | (np.int64(1) << 31 if complete else np.int64(0)) | state[MATCHING] << 32

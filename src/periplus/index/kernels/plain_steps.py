@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from periplus.index.kernels.bits import byte_at, number_at
 from periplus.index.kernels.bounds import (
     add_group,
     fill,
@@ -14,7 +15,7 @@ from periplus.index.kernels.bounds import (
     set_bound,
     zero_bound,
 )
-from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.lists_known import (
     BESTS,
     FIRST,
@@ -25,17 +26,52 @@ from periplus.index.kernels.lists_known import (
 )
 from periplus.index.kernels.tables import (
     IMPACT,
+    PLACE,
     ROW,
     WINDOWS,
     at_i64,
     at_u8,
     at_u16,
-    at_u32,
     prefetch,
 )
 
+HEAD = 8  # numbers of a query before its lists
 
-@helper
+
+@bare_helper
+def take_query(query: Any, lists: Any, groups: Any, weights: Any, lists_at: Any, starts: Any) -> Any:
+    """Weights, addresses and groups of the lists, out of a query."""
+    for item in range(lists):
+        weights[item] = query[HEAD + 2 * item]
+        lists_at[item] = query[HEAD + 2 * item + 1]
+    for group in range(groups + 1):
+        starts[group] = group if lists == groups else query[HEAD + 2 * lists + group]
+
+
+@bare_helper
+def fetch_offsets(tables: Any, lists: Any, window: Any) -> Any:
+    """Ask for the offsets of all lists in a window."""
+    for item in range(lists):
+        row = 4 * item
+        if tables[row + 3] != 0:
+            prefetch(tables[row + 1] + 4 * window)
+
+
+@bare_helper
+def fetch_postings(table: Any, segment: Any, tables: Any, lists: Any, window: Any) -> Any:
+    """Ask for their postings."""
+    for item in range(lists):
+        row = 4 * item
+        if tables[row + 3] != 0 and byte_at(tables[row + 3] + window) > 0:
+            begin = np.int64(number_at(tables[row + 1] + 4 * window))
+            end = np.int64(number_at(tables[row + 2] + 4 * window))
+            place, impact = table[segment * ROW + PLACE] + tables[row], table[segment * ROW + IMPACT] + tables[row]
+            for line in range(begin, end, 64):
+                prefetch(place + line)
+                prefetch(impact + line)
+
+
+@bare_helper
 def first_floor(segments: Any, weights: Any, lists_at: Any, rank: Any) -> Any:
     """A score that so many documents of one segment reach as the rank stands for."""
     floor = np.int64(0)
@@ -46,7 +82,7 @@ def first_floor(segments: Any, weights: Any, lists_at: Any, rank: Any) -> Any:
     return floor
 
 
-@helper
+@bare_helper
 def largest_score(starts: Any, weights: Any, prior_weight: Any) -> Any:
     """No document can score more."""
     total = prior_weight
@@ -58,7 +94,7 @@ def largest_score(starts: Any, weights: Any, prior_weight: Any) -> Any:
     return 255 * total
 
 
-@helper
+@bare_helper
 def locate(table: Any, segment: Any, rows: Any, made: Any, made_offsets: Any, made_maxima: Any, tables: Any) -> Any:
     """Where the postings and window tables of a list are in a segment; a rare one gets a table of its own.
 
@@ -83,7 +119,7 @@ def locate(table: Any, segment: Any, rows: Any, made: Any, made_offsets: Any, ma
     return made + windows
 
 
-@helper
+@bare_helper
 def bound_windows(starts: Any, weights: Any, tables: Any, every: Any, bound: Any, group_bound: Any) -> Any:
     """Add up the windows of a segment."""
     windows = len(bound)
@@ -115,7 +151,7 @@ def bound_windows(starts: Any, weights: Any, tables: Any, every: Any, bound: Any
         zero_bound(bound)
 
 
-@helper
+@bare_helper
 def open_window(tables: Any, first: Any, last: Any, window: Any, low: Any, high: Any) -> Any:
     """Where the postings of the lists [first, last) lie in a window; how many there are."""
     size = np.int64(0)
@@ -123,14 +159,14 @@ def open_window(tables: Any, first: Any, last: Any, window: Any, low: Any, high:
         low[item] = 0
         high[item] = 0
         maxima = tables[4 * item + 3]
-        if maxima != 0 and at_u8(maxima + window, 1)[0] > 0:
-            low[item] = tables[4 * item] + np.int64(at_u32(tables[4 * item + 1] + 4 * window, 1)[0])
-            high[item] = tables[4 * item] + np.int64(at_u32(tables[4 * item + 2] + 4 * window, 1)[0])
+        if maxima != 0 and byte_at(maxima + window) > 0:
+            low[item] = tables[4 * item] + np.int64(number_at(tables[4 * item + 1] + 4 * window))
+            high[item] = tables[4 * item] + np.int64(number_at(tables[4 * item + 2] + 4 * window))
             size += high[item] - low[item]
     return size
 
 
-@helper
+@bare_helper
 def fetch_first(table: Any, segments: Any, lists_at: Any) -> Any:
     """Ask for the memory that comes first, all at once."""
     for item in range(len(lists_at)):
@@ -151,7 +187,7 @@ def fetch_first(table: Any, segments: Any, lists_at: Any) -> Any:
                 prefetch(rows[row + MAXIMA] + 192)
 
 
-@helper
+@bare_helper
 def lacks_one(segments: Any, segment: Any, starts: Any, lists_at: Any) -> Any:
     """Whether a group has no list in a segment."""
     for group in range(len(starts) - 1):

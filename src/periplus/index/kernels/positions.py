@@ -22,6 +22,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from periplus.index.kernels.access import FIELD_COUNT, read_varint, write_varint
+from periplus.index.kernels.bits import lowest_of, ones_of
 from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.memory import item, store64, width_of
 from periplus.index.kernels.types import I64, M_U8, M_U32, R_U32, signature
@@ -54,25 +55,7 @@ def _load(typing_context: Any, array: Any, at: Any) -> Any:
     return types.uint64(array, types.int64), _generate_load
 
 
-@intrinsic
-def _ones_of(typing_context: Any, word: Any) -> Any:
-    """How many bits of a word are set."""
-    return types.int64(types.uint64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
-
-
-@intrinsic
-def _lowest_of(typing_context: Any, word: Any) -> Any:
-    """Where the lowest set bit of a word stands; 64 when there is none."""
-    never = ir.Constant(ir.IntType(1), 0)
-    return (
-        types.int64(types.uint64),
-        lambda context, builder, signature, arguments: builder.cttz(arguments[0], never),
-    )
-
-
 load64: Any = _load
-ones_of: Any = _ones_of
-lowest_of: Any = _lowest_of
 
 
 @helper

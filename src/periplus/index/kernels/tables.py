@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
 
-from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.compiler import inlined
 from periplus.index.tables import ARRAYS, NUMBERS, WIDTH
 
 START, SLOT, PLACE, IMPACT, RARE_WINDOW, WINDOW_START, WINDOW_MAX, BEST = (2 * place for place in range(8))
@@ -25,73 +25,55 @@ WINDOWS, FIRST_NUMBER, LONGEST = (2 * len(ARRAYS) + place for place in range(len
 ROW = WIDTH
 
 
-carray: Any = numba.carray  # type: ignore[attr-defined]
+_make_array: Any = make_array
+_fill_array: Any = populate_array
 
 
-def _pointer_to(element: Any) -> Any:
+def _array_of(element: Any) -> Any:
+    """A function of (address, length): an array of what lies there, which nobody owns."""
+    kind = types.Array(element, 1, "C")
+
     @intrinsic
-    def pointer(typing_context: Any, address: Any) -> Any:
-        pointers: Any = types.CPointer
-        signature = pointers(element)(types.int64)
-
+    def array_at(typing_context: Any, address: Any, length: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+            item = context.get_data_type(element)
+            size = context.get_constant(types.intp, context.get_abi_sizeof(item))
+            array = _make_array(kind)(context, builder)
+            data = builder.inttoptr(arguments[0], item.as_pointer())
+            _fill_array(array, data=data, shape=[arguments[1]], strides=[size], itemsize=size, meminfo=None)
+            return array._getvalue()  # noqa: SLF001
 
-        return signature, generate
+        return kind(types.int64, types.int64), generate
 
-    return pointer
-
-
-_to_u8 = _pointer_to(types.uint8)
-_to_u16 = _pointer_to(types.uint16)
-_to_u32 = _pointer_to(types.uint32)
-_to_i32 = _pointer_to(types.int32)
-_to_i64 = _pointer_to(types.int64)
+    return array_at
 
 
-@helper
+at_u8: Any = _array_of(types.uint8)
+at_u16: Any = _array_of(types.uint16)
+at_u32: Any = _array_of(types.uint32)
+at_i32: Any = _array_of(types.int32)
+at_i64: Any = _array_of(types.int64)
+at_f64: Any = _array_of(types.float64)
+
+
+@inlined
 def u8(table: Any, row: Any, column: Any) -> Any:
-    return carray(_to_u8(table[row * ROW + column]), table[row * ROW + column + 1])
+    return at_u8(table[row * ROW + column], table[row * ROW + column + 1])
 
 
-@helper
+@inlined
 def u16(table: Any, row: Any, column: Any) -> Any:
-    return carray(_to_u16(table[row * ROW + column]), table[row * ROW + column + 1])
+    return at_u16(table[row * ROW + column], table[row * ROW + column + 1])
 
 
-@helper
+@inlined
 def u32(table: Any, row: Any, column: Any) -> Any:
-    return carray(_to_u32(table[row * ROW + column]), table[row * ROW + column + 1])
+    return at_u32(table[row * ROW + column], table[row * ROW + column + 1])
 
 
-@helper
+@inlined
 def i64(table: Any, row: Any, column: Any) -> Any:
-    return carray(_to_i64(table[row * ROW + column]), table[row * ROW + column + 1])
-
-
-@helper
-def at_u8(address: Any, length: Any) -> Any:
-    return carray(_to_u8(address), length)
-
-
-@helper
-def at_u16(address: Any, length: Any) -> Any:
-    return carray(_to_u16(address), length)
-
-
-@helper
-def at_u32(address: Any, length: Any) -> Any:
-    return carray(_to_u32(address), length)
-
-
-@helper
-def at_i32(address: Any, length: Any) -> Any:
-    return carray(_to_i32(address), length)
-
-
-@helper
-def at_i64(address: Any, length: Any) -> Any:
-    return carray(_to_i64(address), length)
+    return at_i64(table[row * ROW + column], table[row * ROW + column + 1])
 
 
 def _prefetch(typing_context: Any, address: Any) -> Any:

@@ -1,0 +1,92 @@
+"""Bits and bytes as the processor has them: loads from addresses, counts of bits, and comparisons of 64 bytes at once.
+
+A comparison reads 64 bytes from an address on, however many of them are wanted: the files of a segment end with a table
+that is longer than that, so what is read beyond an array is still in the file. ``first_lanes`` cuts the rest off.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from periplus.index.kernels.compiler import bare_helper
+
+LANES = 64
+_BYTES = ir.VectorType(ir.IntType(8), LANES)
+
+
+def _loaded(builder: Any, address: Any, kind: Any) -> Any:
+    value = builder.load(builder.inttoptr(address, kind.as_pointer()))
+    value.align = 1
+    return value
+
+
+def _compared(relation: str) -> Any:
+    """A function of (address, byte): one bit for each of 64 bytes, set where the relation holds."""
+
+    @intrinsic
+    def compare(typing_context: Any, address: Any, byte: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            index = ir.IntType(32)
+            one = builder.insert_element(ir.Constant(_BYTES, ir.Undefined), arguments[1], index(0))
+            places = ir.Constant(ir.VectorType(index, LANES), [0] * LANES)
+            every = builder.shuffle_vector(one, ir.Constant(_BYTES, ir.Undefined), places)
+            bits = builder.icmp_unsigned(relation, _loaded(builder, arguments[0], _BYTES), every)
+            return builder.bitcast(bits, ir.IntType(64))
+
+        return types.uint64(types.int64, types.uint8), generate
+
+    return compare
+
+
+equal_bytes: Any = _compared("==")
+smaller_bytes: Any = _compared("<")
+larger_or_equal_bytes: Any = _compared(">=")
+
+
+@intrinsic
+def _byte_at(typing_context: Any, address: Any) -> Any:
+    return (
+        types.uint8(types.int64),
+        lambda context, builder, signature, arguments: _loaded(builder, arguments[0], ir.IntType(8)),
+    )
+
+
+@intrinsic
+def _number_at(typing_context: Any, address: Any) -> Any:
+    return (
+        types.uint32(types.int64),
+        lambda context, builder, signature, arguments: _loaded(builder, arguments[0], ir.IntType(32)),
+    )
+
+
+@intrinsic
+def _ones_of(typing_context: Any, word: Any) -> Any:
+    """How many bits of a word are set."""
+    return types.int64(types.uint64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
+
+
+@intrinsic
+def _lowest_of(typing_context: Any, word: Any) -> Any:
+    """Where the lowest set bit of a word stands; 64 when there is none."""
+    never = ir.Constant(ir.IntType(1), 0)
+    return (
+        types.int64(types.uint64),
+        lambda context, builder, signature, arguments: builder.cttz(arguments[0], never),
+    )
+
+
+byte_at: Any = _byte_at
+number_at: Any = _number_at
+ones_of: Any = _ones_of
+lowest_of: Any = _lowest_of
+
+
+@bare_helper
+def first_lanes(count: Any) -> Any:
+    """The bits of the first ``count`` bytes."""
+    return ~np.uint64(0) if count >= LANES else (np.uint64(1) << np.uint64(count)) - np.uint64(1)

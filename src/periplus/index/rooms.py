@@ -1,0 +1,50 @@
+"""Rooms: memory that kernels read their query from, work in and write to, kept by thread.
+
+Asking the system for it anew would take longer than many a search.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+QUERY = 2_560  # numbers of a query, at most; kernels know it, too
+SMALLEST = 1 << 16
+
+Entry = Callable[[int, int, int], int]
+
+
+class Room(Struct, gc=False):
+    words: int
+    numbers: NDArray[np.int64]
+    scores: NDArray[np.float64]  # the same memory
+    view: memoryview  # the same memory, as bytes
+    address: int
+    plain: Entry  # the kernel of plain queries
+
+
+class _Rooms(threading.local):
+    own: Room | None = None
+
+
+def _made(words: int) -> Room:
+    from periplus.index.kernels.plain import plain_top
+
+    numbers = np.zeros(words, np.int64)
+    view = numbers.data.cast("B")
+    return Room(words, numbers, numbers.view(np.float64), view, numbers.ctypes.data, plain_top.entry)
+
+
+_rooms = _Rooms()
+
+
+def room_of(words: int) -> Room:
+    """The room of this thread, with at least so many numbers."""
+    room = _rooms.own
+    if room is None or room.words < words:
+        room = _rooms.own = _made(max(SMALLEST, words + (words >> 2)))
+    return room
