@@ -130,6 +130,34 @@ def test_judgements_are_kept_in_the_collection(backend):
     backend._collection.files.remove("judgements.json")
 
 
+CHAIN = ["discovered", "scope", "robots", "queue", "fetch", "parse", "canonical", "duplicate", "index", "rank"]
+
+
+def test_the_inspector_tells_the_whole_chain(backend):
+    database = backend._collection.database
+    with database.read() as tx:
+        (key, url), (other, first) = tx.rows(
+            "SELECT key, url FROM urls WHERE state = 1 AND kind = 0 AND refusal = '' ORDER BY url LIMIT 2"
+        )
+    good = backend.inspect(url).steps
+    assert [step.step for step in good] == CHAIN
+    assert {step.state for step in good} == {"ok"}
+    told = {}
+    for refusal in ("canonical-elsewhere", "duplicate"):
+        with database.write() as tx:
+            sql = "UPDATE urls SET refusal = ?, detail = ?, same_as = ? WHERE key = ?"
+            tx.execute(sql, (refusal, "http://x.test/", other, key))
+        told[refusal] = {step.step: step for step in backend.inspect(url).steps}
+    with database.write() as tx:
+        tx.execute("UPDATE urls SET refusal = '', detail = '', same_as = 0 WHERE key = ?", (key,))
+    elsewhere = told["canonical-elsewhere"]
+    assert (elsewhere["parse"].state, elsewhere["duplicate"].state) == ("ok", "unknown")
+    assert (elsewhere["canonical"].state, elsewhere["canonical"].detail) == ("refused", "http://x.test/")
+    twice = told["duplicate"]
+    assert (twice["parse"].state, twice["canonical"].state, twice["duplicate"].state) == ("ok", "ok", "refused")
+    assert twice["duplicate"].detail == f"the same as {first}"
+
+
 def test_status_and_site_are_plain(backend):
     status = backend.status()
     host = backend.panels.hosts("pages")["hosts"][0]["host"]

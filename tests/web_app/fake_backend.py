@@ -180,7 +180,10 @@ class FakePanels:
         return {
             "generation": 7, "created": 1_763_240_000.0, "documents": 48_213, "last_batch": 12, "batches": 13,
             "serving": 6, "statistics": {"average_body": 171.5, "bytes": 1_005_449.0},
-            "segments": [{"name": "00000001-a", "documents": 48_300, "live": 48_213, "bytes": 90_000_000}],
+            "segments": [
+                {"name": "00000001-a", "documents": 48_300, "live": 48_213, "bytes": 90_000_000, "tier": 2, "made": 2e9}
+            ],
+            "merged_at": 8, "events": [{"at": 1_763_240_000.0, "text": "generation 7 is published: 48,213 documents"}],
         }  # fmt: skip
 
     def ranks(self) -> dict[str, Any]:
@@ -348,10 +351,10 @@ class FakeBackend:
         best = [{"url": note.url, "title": note.title} for note in pages[:5]]
         links = [{"host": "tides.test", "links": 41, "known": True}, {"host": "far.test", "links": 3, "known": False}]
         return {
-            **{"host": host, "pages": len(pages), "rank": 0.42, "robots": {"state": "allowed"}, "best": best},
-            **{"links_in": links, "hosts_in": 30, "links_out": [], "hosts_out": 0, "links_whole": False},
+            "host": host, "pages": len(pages), "rank": 0.42, "robots": {"state": "allowed"}, "best": best,
+            "links_in": links, "hosts_in": 30, "links_out": [], "hosts_out": 0, "links_whole": False,
             "languages": [{"language": "en", "documents": 12}, {"language": "de", "documents": 1}],
-        }
+        }  # fmt: skip
 
     def bot_report(self, host: str) -> dict[str, Any] | None:
         self._check()

@@ -10,6 +10,7 @@ from fake_backend import FakeBackend, Note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from periplus.errors import Corrupt
 from periplus.settings import BotSettings, ServeSettings, Settings
 from periplus.web import create_app
 
@@ -210,3 +211,15 @@ def test_large_bodies_are_refused(client):
     answer = client.call("POST", "/theme", {"content-length": "99999999"}, b"x" * 100)
 
     assert answer.status == 413
+
+
+def test_only_the_operator_is_told_which_file_is_broken(backend):
+    """What a stranger reads of a damaged collection names no path."""
+    told = "/srv/collection/index/segments/7/segment.json is damaged; run periplus doctor"
+    backend.error = Corrupt(told)
+    app = create_app(backend, Settings(), operator_key="s3same")
+    for path in ("/search?q=tide", "/api/v1/search?q=tide"):
+        strange, own = Client(app).get(path), Client(app).get(path, authorization="Bearer s3same")
+        assert strange.status == own.status == 500
+        assert "/srv/" not in strange.text
+        assert "/srv/collection" in own.text

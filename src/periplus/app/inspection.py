@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from periplus import addresses
 from periplus.crawl import inspect as inspect_crawl
 from periplus.errors import NotReady
@@ -15,14 +17,45 @@ from periplus.records import Inspection, StepRecord
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
 
+POINTING = ("canonical-elsewhere", "redirected")  # the page names another address as its own
+REPEATED = ("duplicate",)
+
 
 def inspect_address(collection: Collection, url: str) -> Inspection:
     """Everything known about ``url``; raises ``InvalidAddress`` when it is none."""
     canonical = addresses.canonical(url)
-    steps = list(inspect_crawl(collection.database, canonical, collection.settings))
+    steps = _with_choices(collection, canonical, inspect_crawl(collection.database, canonical, collection.settings))
     steps.append(_index_step(collection, canonical))
     steps.append(_rank_step(collection, canonical))
     return Inspection(url=canonical, verdict=_verdict(steps), steps=tuple(steps))
+
+
+def _with_choices(collection: Collection, url: str, steps: list[StepRecord]) -> list[StepRecord]:
+    """The steps of the crawl, and after parsing: is the page itself meant, and is its text its own?"""
+    parsed = next(step for step in steps if step.step == "parse")
+    moved = "canonical" if parsed.reason in POINTING else "duplicate" if parsed.reason in REPEATED else ""
+    made = {
+        name: StepRecord(name, parsed.state if parsed.state in ("ok", "waiting") else "unknown")
+        for name in ("canonical", "duplicate")
+    }
+    if moved:
+        named = parsed.detail if moved == "canonical" else _original(collection, url) or parsed.detail
+        made[moved] = replace(parsed, step=moved, detail=named)
+        made["canonical"] = made["canonical"] if moved == "canonical" else StepRecord("canonical", "ok")
+        parsed = StepRecord("parse", "ok", at=parsed.at)
+    before = [parsed if step.step == "parse" else step for step in steps]
+    return [*before, made["canonical"], made["duplicate"]]
+
+
+def _original(collection: Collection, url: str) -> str:
+    """The address whose text was seen first, as far as it is known."""
+    sql = (
+        "SELECT first.url FROM urls AS here JOIN urls AS first ON first.key = here.same_as AND first.state > 0"
+        " WHERE here.host = ? AND here.key = ? AND here.same_as <> 0"
+    )
+    with collection.database.read() as tx:
+        found = tx.value(sql, (addresses.host_key(addresses.host(url)), addresses.key(url)))
+    return f"the same as {found}" if found else ""
 
 
 def _index_step(collection: Collection, url: str) -> StepRecord:

@@ -16,16 +16,21 @@ from periplus.app.judging import Judgements
 from periplus.app.query_counts import QueryCounts
 from periplus.graph import RankStore
 from periplus.index import IndexStore
+from periplus.index.merging import TIER_FACTOR, tier
 from periplus.reasons import REASONS, sentence
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from periplus.app.collection import Collection
+    from periplus.index.manifest import SegmentEntry
     from periplus.storage import Transaction
 
 TAIL = 20_000  # requests at the end of the journal that curves and errors are made from
 REFUSED_READ = 200_000  # refused addresses that are counted by reason, at most
 INTERVALS = 60
 LONGEST = 3_600.0  # seconds that the curves reach back, at most
+SHOWN_EVENTS = 8  # of index and ranks, beside them
 SAMPLES = 3  # addresses shown for an error
 WORST_HOSTS = 20
 NEVER = 1e14  # a next visit beyond this does not come
@@ -113,6 +118,11 @@ class CollectionPanels:
         named = ("at", "room", "level", "text")
         return {"events": [dict(zip(named, row, strict=True)) for row in rows]}
 
+    def _events_of(self, room: str, limit: int) -> list[dict[str, Any]]:
+        sql = "SELECT at, text FROM events WHERE room = ? ORDER BY id DESC LIMIT ?"
+        with self._collection.database.read() as tx:
+            return [{"at": at, "text": text} for at, text in tx.rows(sql, (room, limit))]
+
     # Index and ranks
 
     def index(self) -> dict[str, Any]:
@@ -121,15 +131,7 @@ class CollectionPanels:
         manifest = IndexStore(folder).manifest()
         if manifest is None:
             return {}
-        segments = [
-            {
-                "name": entry.name,
-                "documents": entry.documents,
-                "live": entry.live,
-                "bytes": sum(path.stat().st_size for path in (folder / "segments" / entry.name).rglob("*")),
-            }
-            for entry in manifest.segments
-        ]
+        segments = [_segment(folder / "segments" / entry.name, entry) for entry in manifest.segments]
         return {
             "generation": manifest.generation,
             "created": manifest.created,
@@ -138,7 +140,9 @@ class CollectionPanels:
             "batches": self._batches(),
             "serving": self._collection.engine.generation,
             "segments": segments,
+            "merged_at": TIER_FACTOR,
             "statistics": dict(manifest.statistics),
+            "events": self._events_of("jobs", SHOWN_EVENTS),
         }
 
     def _batches(self) -> int:
@@ -237,6 +241,19 @@ def _host(row: tuple[Any, ...], budget: int) -> dict[str, Any]:
         "active": bool(active),
         "preferred": level == 0,
         "blocked": bool(blocked),
+    }
+
+
+def _segment(folder: Path, entry: SegmentEntry) -> dict[str, Any]:
+    """A segment with its tier: so many of one tier are merged into one of the next."""
+    files = [path.stat() for path in folder.rglob("*") if path.is_file()]
+    return {
+        "name": entry.name,
+        "documents": entry.documents,
+        "live": entry.live,
+        "tier": tier(entry.live),
+        "bytes": sum(file.st_size for file in files),
+        "made": max((file.st_mtime for file in files), default=0.0),
     }
 
 

@@ -23,6 +23,7 @@ MEDIA_TYPE = "application/problem+json"
 
 _STATUS = ((UsageError, 400), (NotFound, 404), (NotReady, 503), (OverBudget, 503), (StorageBusy, 409))
 _PROGRAM_PATHS = ("/api/", "/alive", "/healthz", "/readyz", "/metrics")
+_BROKEN = "the collection cannot be read; the operator sees more with periplus doctor"
 _SENTENCES = {
     401: "This page is for the operator.",
     403: "This page is for the operator.",
@@ -49,7 +50,23 @@ def status_of(error: PeriplusError) -> int:
 
 async def on_periplus_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, PeriplusError)
-    return answer(request, problem(status_of(error), error.code, str(error)))
+    status = status_of(error)
+    detail = str(error) if status < 500 or _is_harmless(error) or _is_operator(request) else _BROKEN
+    return answer(request, problem(status, error.code, detail))
+
+
+def _is_harmless(error: PeriplusError) -> bool:
+    """What it says is for everybody: that something is not ready yet, or took too long."""
+    return isinstance(error, NotReady | OverBudget)
+
+
+def _is_operator(request: Request) -> bool:
+    """Only the operator is told which file is broken."""
+    try:
+        request.app.state.gate.check(request)
+    except HTTPException:
+        return False
+    return True
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
