@@ -10,7 +10,7 @@ from pathlib import Path
 
 import periplus
 
-KERNEL = re.compile(r"@kernel\(")
+KERNEL = re.compile(r"compiler import .*\bkernel\b")
 
 SHORT = ("sort_ties", "fold_again", "gather")  # kernels that compile in under a second
 COMPILE = """
@@ -45,13 +45,25 @@ def test_nothing_is_compiled_apart_where_nothing_can_be_kept(tmp_path: Path) -> 
     assert run(blocked, "-c", "from periplus.index import cold; print(cold())") == "[]"
 
 
-def test_every_kernel_is_known(tmp_path: Path) -> None:
-    """Those that no list names would be compiled at the first query that needs them."""
+def test_every_module_with_kernels_is_known(tmp_path: Path) -> None:
+    """Those that are not would be compiled at the first query that needs them."""
     root = Path(periplus.__file__).parent
-    marked = [line for path in root.rglob("*.py") for line in path.read_text().splitlines() if KERNEL.match(line)]
-    count = "from periplus.app.warming import kernels_are_warm; from periplus.index.kernels.compiler import KERNELS\n"
-    count += "kernels_are_warm(); print(len(KERNELS))"
-    assert int(run(tmp_path, "-c", count)) == len(marked) > 40
+    having = {
+        ".".join(("periplus", *path.relative_to(root).with_suffix("").parts))
+        for path in root.rglob("*.py")
+        if KERNEL.search(path.read_text())
+    }
+    gather = "import sys; from periplus.app.warming import kernels_are_warm; kernels_are_warm(); print(*sys.modules)"
+    assert len(having) > 10
+    assert having - set(run(tmp_path, "-c", gather).split()) == set()
+
+
+def test_a_note_says_that_all_kernels_are_there(tmp_path: Path) -> None:
+    ask = "from periplus.app.warming import kernels_are_warm, ready_note\nprint(kernels_are_warm(), ready_note())"
+    warm, note = run(tmp_path, "-c", ask).split()
+    assert (warm, Path(note).exists()) == ("False", False)
+    Path(note).touch()
+    assert run(tmp_path, "-c", ask) == f"True {note}"
 
 
 def test_a_changed_helper_in_another_file_makes_kernels_anew(tmp_path: Path) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import multiprocessing
 import os
 import pkgutil
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+PACKAGE = Path(__file__).resolve().parents[1]
 FEW = 4  # kernels that are compiled sooner than another process has started
 
 
@@ -24,15 +27,42 @@ def warm_kernels(progress: Callable[[int, int, str], None]) -> int:
     cores = len(os.sched_getaffinity(0))
     if len(todo) > FEW and cores > 1:
         compile_apart(todo, cores, progress)
-    return warm(progress)  # loads what is there, and compiles where nothing can be kept
+    count = warm(progress)  # loads what is there, and compiles where nothing can be kept
+    _note_that_all_are_there()
+    return count
 
 
 def kernels_are_warm() -> bool:
-    """Whether every kernel is cached."""
+    """Whether every kernel is cached; a note beside the kernels saves most of the looking."""
     from periplus.index import is_warm
 
+    note = ready_note()
+    if note is not None and note.exists():
+        return True
     _gather()
-    return is_warm()
+    if not is_warm():
+        return False
+    _note_that_all_are_there()
+    return True
+
+
+def ready_note() -> Path | None:
+    """A file that stands for all kernels of these sources; to look for them one by one takes half a second."""
+    from periplus.index import kernel_folder
+
+    folder = kernel_folder()
+    if folder is None:
+        return None
+    digest = hashlib.sha256()
+    for source in sorted((*PACKAGE.glob("*/kernels/*.py"), *PACKAGE.glob("*/kernels.py"))):
+        digest.update(source.read_bytes())
+    return folder / f"all-{digest.hexdigest()[:16]}"
+
+
+def _note_that_all_are_there() -> None:
+    note = ready_note()
+    if note is not None:
+        note.touch()
 
 
 def compile_apart(names: list[str], processes: int, progress: Callable[[int, int, str], None]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from periplus.index.kernels.compiler import Kernel
 
@@ -51,11 +52,16 @@ def is_warm() -> bool:
     return all(kernel.cached for kernel in _all())
 
 
-def cold() -> list[str]:
-    """Names of the kernels to compile into the cache, the longest first; none where nothing can be kept."""
+def kernel_folder() -> Path | None:
+    """Where compiled kernels are kept; ``None`` when that place cannot be written."""
     from periplus.index.kernels.compiler import cache_folder
 
-    if cache_folder() is None:
+    return cache_folder()
+
+
+def cold() -> list[str]:
+    """Names of the kernels to compile into the cache, the longest first; none where nothing can be kept."""
+    if kernel_folder() is None:
         return []
     names = [kernel.name for kernel in _all() if not kernel.cached]
     return sorted(names, key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))
