@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from struct import Struct as Layout
+from struct import pack
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from periplus.errors import UsageError
 from periplus.index.fields import PIECE_GAP
 from periplus.index.query import FIELDS
+from periplus.index.rooms import QUERY, found_in, room_of
 from periplus.index.weights import LARGEST_IMPACT, fixed
 
 if TYPE_CHECKING:
@@ -22,8 +25,9 @@ if TYPE_CHECKING:
     from periplus.index.tables import Table
 
 MAX_SLOP = PIECE_GAP - 1  # a wider one would reach from one piece of text into the next
+MAX_WORDS = 1_024  # of a phrase that is searched at once
 LARGEST_WEIGHT = ((1 << 31) - 1) // LARGEST_IMPACT  # of a score that fits 32 bits
-STATE = 4  # numbers before the heap: its size, matches, whether any were left out
+_head = Layout("12q").pack
 
 
 class PhraseQuery(NamedTuple):
@@ -56,7 +60,10 @@ def only_phrase(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weig
     group = (query.must or query.should)[0]
     if not group.phrase:
         return None
-    checked_slop(group.slop)
+    if group.slop:
+        checked_slop(group.slop)
+    if len(group.phrase) > MAX_WORDS:
+        return None
     words = [known(term) for term in group.phrase]
     weight = fixed(group.weight * sum([word.idf for word in words]))
     prior = fixed(prior_weight) if prior_weight > 0 else 0
@@ -68,29 +75,33 @@ def only_phrase(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weig
 
 def search_phrase(
     table: Table, query: PhraseQuery, norms: NDArray[np.float64], k: int, *, prune: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int, bool]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64], int, bool]:
     """Numbers and scores of the best documents, best first; how many matches were met, and whether these are all."""
-    from periplus.index.kernels.phrases import top_phrase
-
-    numbers = [word.numbers for word in query.words]
-    asked = phrase_query(query.group, query.field, numbers, query.weight, query.prior_weight, prune=prune)
-    heap = np.zeros(STATE + 3 * k, np.int64)
-    top_phrase(table.rows, asked, norms, heap)
-    size, matching, is_cut, _ = heap[:STATE].tolist()
-    return heap[STATE + 2 * k :][:size], heap[STATE : STATE + size], matching, not is_cut
+    group, words = query.group, query.words
+    room = room_of(_room_for(table, len(words), k))
+    head = (table.segments, len(words), query.field, group.slop, group.ordered, query.weight, query.prior_weight)
+    data = b"".join((_head(*head, prune, k, norms.ctypes.data, 0, 0), *[word.packed for word in words]))
+    room.view[: len(data)] = data
+    return found_in(room, room.phrase(table.address, room.address, room.words), k)
 
 
-def phrase_query(
-    entry: MadeList | Group,
-    field: int,
-    numbers: Sequence[Sequence[int]],
-    weight: int = 0,
-    prior_weight: int = 0,
-    *,
-    prune: bool = False,
-) -> NDArray[np.int64]:
-    """``numbers`` has a row a word: its number in every segment."""
-    parts = [len(numbers[0]), len(numbers), field, entry.slop, int(entry.ordered), weight, prior_weight, int(prune)]
-    for row in numbers:
-        parts += row
-    return np.array(parts, np.int64)
+def phrase_list(
+    table: Table, entry: MadeList, lists: Sequence[NDArray[np.int64]], norms: NDArray[np.float64], most: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+    """All documents of a table of one segment, deleted ones among them, with their impacts; at most ``most``.
+
+    ``lists`` has what is known of each word.
+    """
+    room = room_of(_room_for(table, len(lists), 0))
+    documents, impacts = np.empty(most, np.uint32), np.empty(most, np.uint8)
+    head = (table.segments, len(lists), entry.field, entry.slop, entry.ordered, 0, 0, False, 0)
+    addresses = (norms.ctypes.data, documents.ctypes.data, impacts.ctypes.data)
+    data = b"".join((_head(*head, *addresses), *[pack("2q", 0, known.ctypes.data) for known in lists]))
+    room.view[: len(data)] = data
+    found = room.phrase(table.address, room.address, room.words)
+    return documents[:found], impacts[:found]
+
+
+def _room_for(table: Table, words: int, k: int) -> int:
+    """Numbers that a search needs: query, hits, the buffer of the best, candidates, positions, bounds of windows."""
+    return QUERY + 10 * k + 8_192 + words * (2 * table.longest + 640) + table.windows

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from periplus.index.plan import LARGEST_SCORE, MAX_GROUPS, form_weights
-from periplus.index.rooms import QUERY, Room, room_of
+from periplus.index.rooms import QUERY, found_in, room_of
 from periplus.index.weights import LARGEST_IMPACT, fixed
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 MOST = 20_000  # documents asked for, at most
 MAX_LISTS = 1_024
 _LARGEST_WEIGHTS = LARGEST_SCORE // LARGEST_IMPACT
-_SIZE = (1 << 31) - 1
-_COMPLETE = 1 << 31
-_COUNT_SHIFT = 32
 _head = Layout("8q").pack
 _pair = Layout("2q").pack
 
@@ -128,10 +125,4 @@ def search_plain(
     if count != query.groups:
         data += Layout(f"{len(query.starts)}q").pack(*query.starts)
     room.view[: len(data)] = data
-    return _found(room, room.plain(table.address, room.address, room.words), k)
-
-
-def _found(room: Room, result: int, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64], int, bool]:
-    size = result & _SIZE
-    numbers, scores = room.numbers[QUERY : QUERY + size].copy(), room.scores[QUERY + k : QUERY + k + size].copy()
-    return numbers, scores, result >> _COUNT_SHIFT, result & _COMPLETE != 0
+    return found_in(room, room.plain(table.address, room.address, room.words), k)

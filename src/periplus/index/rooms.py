@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 
 QUERY = 2_560  # numbers of a query, at most; kernels know it, too
 SMALLEST = 1 << 16
+# A kernel's result: how many documents it found, whether all that match were counted, and how many were.
+_SIZE = (1 << 31) - 1
+_COMPLETE = 1 << 31
+_COUNT_SHIFT = 32
 
 Entry = Callable[[int, int, int], int]
 
@@ -25,6 +29,7 @@ class Room(Struct, gc=False):
     view: memoryview  # the same memory, as bytes
     address: int
     plain: Entry  # the kernel of plain queries
+    phrase: Entry  # and that of phrases
 
 
 class _Rooms(threading.local):
@@ -32,11 +37,14 @@ class _Rooms(threading.local):
 
 
 def _made(words: int) -> Room:
+    from periplus.index.kernels.phrases import phrase_search
     from periplus.index.kernels.plain import plain_top
 
     numbers = np.zeros(words, np.int64)
     view = numbers.data.cast("B")
-    return Room(words, numbers, numbers.view(np.float64), view, numbers.ctypes.data, plain_top.entry)
+    return Room(
+        words, numbers, numbers.view(np.float64), view, numbers.ctypes.data, plain_top.entry, phrase_search.entry
+    )
 
 
 _rooms = _Rooms()
@@ -48,3 +56,10 @@ def room_of(words: int) -> Room:
     if room is None or room.words < words:
         room = _rooms.own = _made(max(SMALLEST, words + (words >> 2)))
     return room
+
+
+def found_in(room: Room, result: int, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64], int, bool]:
+    """Numbers and scores that a kernel wrote; how many matches it met, and whether these are all."""
+    size = result & _SIZE
+    numbers, scores = room.numbers[QUERY : QUERY + size].copy(), room.scores[QUERY + k : QUERY + k + size].copy()
+    return numbers, scores, result >> _COUNT_SHIFT, result & _COMPLETE != 0

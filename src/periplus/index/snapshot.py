@@ -91,9 +91,9 @@ class Snapshot:
             plain = plain_query(query, self.known, prior_weight)
             if plain is not None:
                 return self._plain_top(plain, k, query.filters)
-        phrase = only_phrase(query, self.known, prior_weight) if order == "score" else None
-        if phrase is not None:
-            return self._phrase_top(phrase, k, query.filters)
+            phrase = only_phrase(query, self.known, prior_weight)
+            if phrase is not None:
+                return self._phrase_top(phrase, k, query.filters)
         plan = make_plan(query, self, prior_weight)
         if order == "date":
             return self._newest(query.filters, k, plan)
@@ -129,9 +129,9 @@ class Snapshot:
         if not phrase.reach:
             return TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
         everything = filters is _NO_FILTERS or filters == _NO_FILTERS
-        table, prune = self._whole if everything else self._filtered(filters), k > 0 and phrase.reach > COUNT_LIMIT
+        table, prune = self._whole if everything else self._filtered(filters), phrase.reach > COUNT_LIMIT
         numbers, scores, matching, complete = search_phrase(table, phrase, self._norms, k, prune=prune)
-        return TopHits(numbers, scores / UNIT, Total(matching, "eq" if complete else "gte"))
+        return TopHits(numbers, scores, Total(matching, "eq" if complete else "gte"))
 
     def matches(self, query: IndexQuery, number: int) -> bool:
         """Whether a query finds one document."""

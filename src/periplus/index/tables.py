@@ -24,6 +24,7 @@ WIDTH = 2 * len(ARRAYS) + len(NUMBERS)
 ADMITTED = 2 * ARRAYS.index("admitted")
 MADE = 2 * ARRAYS.index("made_start")
 WINDOWS = 2 * len(ARRAYS) + NUMBERS.index("windows")
+LONGEST = 2 * len(ARRAYS) + NUMBERS.index("longest")
 
 
 def addressed(arrays: Sequence[NDArray[Any]]) -> list[int]:
@@ -39,6 +40,7 @@ class Table:
         self.address: int = self.rows.ctypes.data
         self.segments = len(rows)
         self.windows = sum(row[WINDOWS] for row in rows)
+        self.longest = max((row[LONGEST] for row in rows), default=0)
         self.only = only
         self._kept: list[NDArray[Any]] = []
 

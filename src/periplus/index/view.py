@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.index.overlays import window_maxima
-from periplus.index.phrases import norms_of, phrase_query
-from periplus.index.tables import addressed
+from periplus.index.phrases import norms_of, phrase_list
+from periplus.index.tables import Table, addressed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from periplus.index.plan import MadeList, Plan
     from periplus.index.query import Filters
     from periplus.index.segment import Segment
-    from periplus.index.tables import Table
 
     Postings = tuple[NDArray[np.uint32], NDArray[np.uint8]]
 
@@ -118,16 +117,17 @@ class SegmentView:
         return len(documents) if self.alive is None else int(self.alive[documents].sum())
 
     def _phrase(self, entry: MadeList) -> Postings:
-        from periplus.index.kernels.phrases import phrase_list
+        from periplus.index.kernels.lists_known import LENGTH, LIST_ROW
+        from periplus.index.kernels.search import find
 
-        terms = self.segment.dictionary.find([word.encode("utf-8", "surrogatepass") for word in entry.phrase]).tolist()
-        if min(terms) < 0:
-            return _EMPTY_U32, _EMPTY_U8
-        size = min(map(self.segment.postings.frequency, terms))
-        documents, impacts = np.empty(size, np.uint32), np.empty(size, np.uint8)
-        query = phrase_query(entry, entry.field, [(term,) for term in terms])
-        found = phrase_list(np.array(self.row, np.int64), query, norms_of(self.epoch), documents, impacts)
-        return documents[:found], impacts[:found]
+        table = Table([self.row])
+        lists = [np.empty(LIST_ROW, np.int64) for _ in entry.phrase]
+        for word, known in zip(entry.phrase, lists, strict=True):
+            find(
+                table.rows, np.frombuffer(word.encode("utf-8", "surrogatepass"), np.uint8), np.empty(1, np.int64), known
+            )
+        most = min(int(known[LENGTH]) for known in lists)
+        return phrase_list(table, entry, lists, norms_of(self.epoch), most) if most else (_EMPTY_U32, _EMPTY_U8)
 
     def _prefix(self, prefix: str, field: int) -> Postings:
         from periplus.index.kernels.lists import spread

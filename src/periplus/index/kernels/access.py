@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.compiler import bare_helper, helper
 
 WINDOW = 256
 WINDOW_BITS = 8
 FIELD_COUNT = 6  # len(query.FIELDS), as a constant that the compiler can unroll
 
 
-@helper
+@bare_helper
 def read_varint(data: Any, at: Any) -> Any:
     """(value, next offset) of a number in groups of seven bits, low ones first."""
     value = np.int64(data[at] & 127)

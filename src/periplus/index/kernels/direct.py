@@ -76,23 +76,21 @@ def offer(
 
 
 @bare_helper
-def _document(windows: Any, places: Any, posting: Any) -> Any:
+def document_at(windows: Any, places: Any, posting: Any) -> Any:
     return np.int64(windows[unsigned(posting)]) << WINDOW_BITS | np.int64(places[unsigned(posting)])
 
 
 @bare_helper
-def _in_rare(rows: Any, row: Any, places: Any, document: Any, cursor: Any) -> Any:
+def in_rare(windows: Any, places: Any, size: Any, document: Any, cursor: Any) -> Any:
     """The first posting from ``cursor`` on whose document is not below ``document``."""
-    size = rows[row + LENGTH]
-    windows = at_u16(rows[row + MAXIMA], size)
     step = 1
-    while cursor + step < size and _document(windows, places, cursor + step) < document:
+    while cursor + step < size and document_at(windows, places, cursor + step) < document:
         cursor += step
         step <<= 1
     high = min(size, cursor + step)
     while cursor < high:
         middle = (cursor + high) >> 1
-        if _document(windows, places, middle) < document:
+        if document_at(windows, places, middle) < document:
             cursor = middle + 1
         else:
             high = middle
@@ -156,10 +154,10 @@ def look_up_all(
             found = np.int64(0)
             if rows[row + STARTS] == 0:
                 there = at_u8(table[segment * ROW + PLACE] + low, rows[row + LENGTH])
-                cursor = _in_rare(rows, row, there, document, cursors[item])
-                cursors[item] = cursor
                 own = at_u16(rows[row + MAXIMA], rows[row + LENGTH])
-                if cursor < rows[row + LENGTH] and _document(own, there, cursor) == document:
+                cursor = in_rare(own, there, rows[row + LENGTH], document, cursors[item])
+                cursors[item] = cursor
+                if cursor < rows[row + LENGTH] and document_at(own, there, cursor) == document:
                     found = np.int64(impact[low + cursor])
             elif at_u8(rows[row + MAXIMA] + window, 1)[0] > 0:
                 offsets = at_u32(rows[row + STARTS] + 4 * window, 2)
@@ -229,7 +227,7 @@ def merge_all(
         cursors[item] = 0
         current[item] = LAST
         if rows[row + LENGTH] > 0:
-            current[item] = _document(at_u16(rows[row + MAXIMA], 1), at_u8(place + rows[row + FIRST], 1), 0)
+            current[item] = document_at(at_u16(rows[row + MAXIMA], 1), at_u8(place + rows[row + FIRST], 1), 0)
         document = min(document, current[item])
     while document < LAST:
         value = np.int64(0)
@@ -244,7 +242,7 @@ def merge_all(
                     cursors[item] += 1
                     current[item] = LAST
                     if cursors[item] < size:
-                        current[item] = _document(
+                        current[item] = document_at(
                             at_u16(rows[row + MAXIMA], size), at_u8(place + low, size), cursors[item]
                         )
                 following = min(following, current[item])

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.access import FIELD_COUNT
-from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.compiler import bare_helper
 
 
-@helper
+@bare_helper
 def _field_end(fields: Any, position: Any) -> Any:
     for field in range(FIELD_COUNT):
         if position < fields[field + 1]:
@@ -22,7 +22,7 @@ def _field_end(fields: Any, position: Any) -> Any:
     return np.int64(fields[FIELD_COUNT])
 
 
-@helper
+@bare_helper
 def count_ordered(found: Any, heads: Any, words: Any, slop: Any, fields: Any) -> Any:
     """Places of the first word that all others follow in order, with at most ``slop`` other words between them."""
     size = 0
@@ -42,11 +42,13 @@ def count_ordered(found: Any, heads: Any, words: Any, slop: Any, fields: Any) ->
     return size
 
 
-@helper
-def count_unordered(found: Any, heads: Any, terms: Any, slop: Any, fields: Any) -> Any:
-    """Places of any word from which on a stretch of as many places as words, plus ``slop``, holds all of them."""
+@bare_helper
+def count_unordered(found: Any, heads: Any, terms: Any, slop: Any, fields: Any, starts: Any) -> Any:
+    """Places of any word from which on a stretch of as many places as words, plus ``slop``, holds all of them.
+
+    ``starts`` has room for as many places as ``found``.
+    """
     words = len(terms)
-    starts = np.empty(heads[2 * words - 1] - heads[0], np.int64)
     size = 0
     while True:
         first = np.int64(-1)
@@ -73,7 +75,7 @@ def count_unordered(found: Any, heads: Any, terms: Any, slop: Any, fields: Any) 
                 heads[2 * word] += 1
 
 
-@helper
+@bare_helper
 def _moved(starts: Any, size: Any, found: Any) -> Any:
     for place in range(size):
         found[place] = starts[place]

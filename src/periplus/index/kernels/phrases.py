@@ -1,12 +1,14 @@
 """Phrases and words near each other: the documents that hold them, as the best k or as a list for a larger query.
 
-The list of the rarest word leads. Inside a window of 256 documents the lists are intersected first; only for documents
-that hold all words and that may still be among the best k are positions looked at. A phrase occurs at most as often as
-each of its words in every field, so its impact is at most the smallest of theirs.
+The list of the rarest word leads; ``candidates`` finds the documents that hold all words. Positions are looked at last,
+and only in documents that may still be among the best k. A phrase occurs at most as often as each of its words in every
+field, so its impact is at most the smallest of theirs.
 
-``query`` holds segments, words, field (-1 for any), slop, whether the order of the words counts, weight, prior weight
-and whether to prune; then for each word its number in every segment, -1 where it does not occur. ``norms`` holds k1,
-then weight, length penalty and average length of each field.
+``query`` holds segments, words, field (-1 for any), slop, whether the order of the words counts, weight, prior weight,
+whether to prune and k; the addresses of what is baked into impacts (k1, then weight, length penalty and average length
+of each field) and, for a list, of the documents and impacts to write; then for each word its weight, which is not
+needed, and the address of what is known of its lists (``lists_known``). Memory and result are those of ``plain``; of a
+list, the result is its length.
 """
 
 from __future__ import annotations
@@ -16,46 +18,70 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.bits import number_at
+from periplus.index.kernels.bounds import most_promising
+from periplus.index.kernels.candidates import (
+    ROOM,
+    from_window,
+    in_frequent,
+    in_short,
+    in_window,
+    settle,
+)
+from periplus.index.kernels.collector import (
+    BUCKETS,
+    FEW,
+    FLOOR,
+    MATCHING,
+    SIZE,
+    STATE,
+    bucket_shift,
+    capacity,
+    finish,
+    make_room,
+)
+from periplus.index.kernels.compiler import bare_helper, bare_kernel
+from periplus.index.kernels.direct import offer
+from periplus.index.kernels.lists_known import FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.kernels.nearness import count_ordered, count_unordered
-from periplus.index.kernels.positions import decode, number, seek
+from periplus.index.kernels.positions import BLOCK_BITS, GROUP_BITS, decode, number, seek
 from periplus.index.kernels.tables import (
-    ADMITTED,
     BLOCK_BASE,
     BLOCK_START,
     FIELD_LENGTHS,
     FIELD_STARTS,
-    FIRST_NUMBER,
     IMPACT,
-    KEY,
     LONGEST,
     PLACE,
     POSITION_DATA,
     PRIOR,
     PRIOR_MAX,
-    RARE_WINDOW,
     ROW,
-    SLOT,
-    START,
-    WINDOW_MAX,
-    WINDOW_START,
     WINDOWS,
+    at_f64,
+    at_i32,
+    at_i64,
+    at_u8,
+    at_u16,
+    at_u32,
     i64,
+    prefetch,
     u8,
-    u16,
     u32,
 )
-from periplus.index.kernels.types import I64, M_I64, M_U8, M_U32, R_F64, R_I64, signature
-from periplus.index.kernels.window import push, sift_down
+from periplus.index.kernels.types import I64, signature
+from periplus.index.weights import UNIT
 
-HEAD = 8
-STATE = 4
+HEAD = 12
+QUERY = 2_560  # numbers of a query, at most
+SEGMENTS, WORDS, FIELD, SLOP, ORDERED, WEIGHT, PRIOR_WEIGHT, PRUNE, K, NORMS, DOCUMENTS, IMPACTS = range(HEAD)
 FIRST_WINDOWS = 16  # the most promising ones, visited before all others
 LARGEST = 255
-PROBE_FROM = 10  # times the candidates: longer lists are searched, shorter ones walked
+CUT = STATE  # in the state: whether any match may have been left out
+NEAR, FAR = 4, 12  # candidates ahead, for which the blocks of positions and their offsets are asked for
 
 
-@helper
+@bare_helper
 def _impact(counts: Any, lengths: Any, document: Any, norms: Any, only: Any) -> Any:
     """As ``access.folded``, with factors computed for this document alone; zero when it does not match."""
     weight = 0.0
@@ -71,7 +97,7 @@ def _impact(counts: Any, lengths: Any, document: Any, norms: Any, only: Any) -> 
     return max(1, min(LARGEST, np.int64(np.floor(255.0 * weight / (norms[0] + weight) + 0.5))))
 
 
-@helper
+@bare_helper
 def _keep_one(block_base: Any, block_start: Any, data: Any, posting: Any, distance: Any, wanted: Any) -> Any:
     """Whether the posting stands at ``distance`` from one start, without a branch that could be guessed wrong."""
     origin, width, first, count = seek(block_base, block_start, data, posting)
@@ -83,7 +109,7 @@ def _keep_one(block_base: Any, block_start: Any, data: Any, posting: Any, distan
     return kept
 
 
-@helper
+@bare_helper
 def _keep_following(
     block_base: Any, block_start: Any, data: Any, posting: Any, distance: Any, found: Any, size: Any
 ) -> Any:
@@ -107,25 +133,51 @@ def _keep_following(
     return kept
 
 
-@helper
-def _count_phrase(
-    block_base: Any, block_start: Any, data: Any, ordinals: Any, order: Any, document_place: Any, found: Any
-) -> Any:
-    """Where all words stand side by side: starts in ``found``, how many of them."""
+@bare_helper
+def _count_phrase(block_base: Any, block_start: Any, data: Any, postings: Any, order: Any, at: Any, found: Any) -> Any:
+    """Where all words of a candidate stand side by side: starts in ``found``, how many of them."""
     leader = order[0]
-    size = decode(block_base, block_start, data, ordinals[leader * WINDOW + document_place], found)
-    for at in range(size):
-        found[at] -= leader
+    size = decode(block_base, block_start, data, postings[at], found)
+    for place in range(size):
+        found[place] -= leader
     for turn in range(1, len(order)):
         word = order[turn]
-        posting = ordinals[word * WINDOW + document_place]
-        size = _keep_following(block_base, block_start, data, posting, word, found, size)
+        size = _keep_following(block_base, block_start, data, postings[turn * ROOM + at], word, found, size)
         if size == 0:
             break
     return size
 
 
-@helper
+@bare_helper
+def _count_near(
+    block_base: Any,
+    block_start: Any,
+    data: Any,
+    postings: Any,
+    order: Any,
+    at: Any,
+    query: Any,
+    terms: Any,
+    fields: Any,
+    found: Any,
+    heads: Any,
+    spare: Any,
+) -> Any:
+    """The same for words near each other."""
+    words = len(order)
+    room = len(found) // words
+    for turn in range(words):
+        word = order[turn]
+        heads[2 * word] = word * room
+        own = found[word * room : (word + 1) * room]
+        size = decode(block_base, block_start, data, postings[turn * ROOM + at], own)
+        heads[2 * word + 1] = heads[2 * word] + size
+    if query[ORDERED] != 0:
+        return count_ordered(found, heads, words, query[SLOP], fields)
+    return count_unordered(found, heads, terms, query[SLOP], fields, spare)
+
+
+@bare_helper
 def _count_starts(found: Any, size: Any, starts: Any, document: Any, counts: Any) -> Any:
     for field in range(FIELD_COUNT):
         counts[field] = 0
@@ -137,268 +189,291 @@ def _count_starts(found: Any, size: Any, starts: Any, document: Any, counts: Any
         counts[field] += 1
 
 
-@helper
-def _first_not_before(rare_window: Any, low: Any, high: Any, window: Any) -> Any:
-    """The first posting of [low, high) in ``window`` or later, by steps that double."""
-    step = 1
-    while low + step < high and rare_window[low + step] < window:
-        low += step
-        step *= 2
-    high = min(high, low + step)
-    while low < high:
-        middle = (low + high) >> 1
-        if rare_window[middle] < window:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+@bare_helper
+def _ask_ahead(block_base: Any, block_start: Any, data: Any, postings: Any, at: Any, count: Any) -> Any:
+    """Ask for the positions of the first two words in the candidates that come next."""
+    if at + FAR < count:
+        prefetch(block_start.ctypes.data + 4 * (postings[at + FAR] >> BLOCK_BITS))
+        prefetch(block_start.ctypes.data + 4 * (postings[ROOM + at + FAR] >> BLOCK_BITS))
+    if at + NEAR < count:
+        for turn in range(2):
+            block = postings[turn * ROOM + at + NEAR] >> BLOCK_BITS
+            there = data.ctypes.data + block_base[block >> GROUP_BITS] + np.int64(block_start[block])
+            prefetch(there)
+            prefetch(there + 64)
 
 
-@helper
-def _most_promising(bound: Any, chosen: Any) -> Any:
-    count = 0
-    for window in range(len(bound)):
-        if count == len(chosen) and bound[window] <= bound[chosen[count - 1]]:
-            continue
-        at = min(count, len(chosen) - 1)
-        while at > 0 and bound[chosen[at - 1]] < bound[window]:
-            chosen[at] = chosen[at - 1]
-            at -= 1
-        chosen[at] = window
-        count = min(count + 1, len(chosen))
-    return count
+@bare_helper
+def _may_be_best(
+    table: Any, segment: Any, query: Any, order: Any, postings: Any, at: Any, document: Any, floor: Any
+) -> Any:
+    """Whether a candidate can reach the floor, however often the phrase occurs in it."""
+    impact = u8(table, segment, IMPACT)
+    points = np.int64(0)
+    if query[PRIOR_WEIGHT] > 0 and table[segment * ROW + PRIOR + 1] > 0:
+        points = np.int64(u8(table, segment, PRIOR)[document]) * query[PRIOR_WEIGHT]
+    is_exact = query[SLOP] == 0 and query[ORDERED] != 0
+    largest = np.int64(LARGEST)
+    for turn in range(len(order)):
+        if is_exact or (query[ORDERED] != 0 and order[turn] == 0):
+            largest = min(largest, np.int64(impact[postings[turn * ROOM + at]]))
+    return largest * query[WEIGHT] + points >= floor
 
 
-@helper
-def _near_place(place: Any, low: Any, high: Any, wanted: Any) -> Any:
-    """The first posting of [low, high) that does not stand before ``wanted``, from where it should be on."""
-    at = low + ((np.int64(wanted) - np.int64(place[low])) * (high - low) >> WINDOW_BITS)
-    at = max(low, min(at, high - 1))
-    while at > low and place[at] > wanted:
-        at -= 1
-    while at < high and place[at] < wanted:
-        at += 1
-    return at
-
-
-@helper
-def _intersect(place: Any, low: Any, high: Any, candidates: Any, count: Any, ordinals: Any, begin: Any) -> Any:
-    """The candidates that stand in a list, whose postings go to ``ordinals`` by place; how many are left.
-
-    What other windows left there lies outside of [low, high), so nothing has to be cleared.
-    """
-    kept = 0
-    if high - low > PROBE_FROM * count:
-        for at in range(count):
-            wanted = candidates[at]
-            low = _near_place(place, low, high, wanted)
-            if low == high:
-                break
-            if place[low] == wanted:
-                ordinals[begin + wanted] = low
-                candidates[kept] = wanted
-                kept += 1
-        return kept
-    for posting in range(low, high):
-        ordinals[begin + place[posting]] = posting
-    for at in range(count):
-        wanted = candidates[at]
-        posting = ordinals[begin + wanted]
-        candidates[kept] = wanted
-        kept += low <= posting < high
-    return kept
-
-
-@helper
-def _in_segment(
+@bare_helper
+def _check(
     table: Any,
     segment: Any,
     query: Any,
-    norms: Any,
-    scores: Any,
-    keys: Any,
-    numbers: Any,
-    state: Any,
+    order: Any,
+    terms: Any,
     documents: Any,
-    impacts: Any,
+    postings: Any,
+    count: Any,
+    found: Any,
+    heads: Any,
+    counts: Any,
+    spare: Any,
+    listed: Any,
+    state: Any,
+    scores: Any,
+    numbers: Any,
+    histogram: Any,
+    shift: Any,
+    spare_scores: Any,
+    spare_numbers: Any,
 ) -> Any:
-    """Offer the matches of one segment to the heap, or list them in ``documents`` and ``impacts`` if there is room."""
-    segments, words, field, slop, ordered = query[0], query[1], query[2], query[3], query[4]
-    weight, prior_weight, prune = query[5], query[6], query[7]
-    start, slot = i64(table, segment, START), i64(table, segment, SLOT)
-    terms = np.empty(words, np.int64)
-    order = np.empty(words, np.int64)
-    for word in range(words):
-        term = query[HEAD + word * segments + segment]
-        if term < 0:
-            return np.int64(0)
-        terms[word] = term
-        at = word
-        size = start[term + 1] - start[term]
-        while at > 0 and start[terms[order[at - 1]] + 1] - start[terms[order[at - 1]]] > size:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = word
-    place, impact = u8(table, segment, PLACE), u8(table, segment, IMPACT)
-    rare_window = u16(table, segment, RARE_WINDOW)
-    window_start, window_max = u32(table, segment, WINDOW_START), u8(table, segment, WINDOW_MAX)
-    windows = table[segment * ROW + WINDOWS]
+    """Offer the candidates that match to the collector, or write them to the list; how long that is then."""
     block_base, block_start = i64(table, segment, BLOCK_BASE), u32(table, segment, BLOCK_START)
     data = u8(table, segment, POSITION_DATA)
     starts, lengths = u32(table, segment, FIELD_STARTS), u32(table, segment, FIELD_LENGTHS)
-    prior, prior_max = u8(table, segment, PRIOR), u8(table, segment, PRIOR_MAX)
-    admitted, key = u8(table, segment, ADMITTED), i64(table, segment, KEY)
-    first_number = table[segment * ROW + FIRST_NUMBER]
-    longest = table[segment * ROW + LONGEST]
-    has_prior = len(prior) > 0 and prior_weight > 0
-    is_exact = slop == 0 and ordered == 1
-    k = len(scores)
-
-    # Where each list stands: rare ones as offsets in rare_window, which move on from window to window.
-    leader = terms[order[0]]
-    is_rare = slot[leader] >= 0
-    cursor = np.empty(words, np.int64)
-    for word in range(words):
-        cursor[word] = slot[terms[word]]
-    first = 0
-    visits = windows
-    chosen = np.empty(FIRST_WINDOWS, np.int64)
-    bound = np.empty(0 if is_rare else windows, np.uint8)
-    leader_end = np.int64(0)
-    if is_rare:
-        visits = start[leader + 1] - start[leader]  # at most a window each
-        leader_end = slot[leader] + visits
-    else:
-        bound[:] = LARGEST
-        for turn in range(words):
-            row = ~slot[terms[turn]] * windows
-            for at in range(windows):
-                bound[at] = min(bound[at], window_max[row + at])
-        if prune:
-            first = _most_promising(bound, chosen)
-
-    candidates = np.empty(WINDOW, np.uint8)
-    ordinals = np.full(words * WINDOW, np.int64(-1))
-    counts = np.zeros(FIELD_COUNT, np.int64)
-    found = np.empty((1 if is_exact else words) * (longest + 1), np.int64)
-    heads = np.empty(2 * words, np.int64)
-    total = np.int64(0)
-    for visit in range(first + visits):
-        window: Any = np.int64(0)
-        if is_rare:
-            if cursor[order[0]] == leader_end:
-                break
-            window = np.int64(rare_window[cursor[order[0]]])
+    norms = at_f64(query[NORMS], 1 + 3 * FIELD_COUNT)
+    for at in range(count):
+        _ask_ahead(block_base, block_start, data, postings, at, count)
+        document = documents[at]
+        floor = state[FLOOR] if query[PRUNE] != 0 else np.int64(0)
+        if floor > 0 and not _may_be_best(table, segment, query, order, postings, at, document, floor):
+            state[CUT] = 1
+            continue
+        if query[SLOP] == 0 and query[ORDERED] != 0:
+            size = _count_phrase(block_base, block_start, data, postings, order, at, found)
         else:
-            window = chosen[visit] if visit < first else np.int64(visit - first)
-            if bound[window] == 0:  # visited, or a word is not there
-                continue
-        floor = scores[0] if k > 0 and state[0] == k else np.int64(0)
-        prior_bound = np.int64(prior_max[window]) * prior_weight if has_prior else np.int64(0)
-        if not is_rare:
-            largest = np.int64(bound[window]) if is_exact else np.int64(LARGEST)
-            bound[window] = 0
-            if prune and largest * weight + prior_bound < floor:
-                state[2] = 1
-                continue
+            fields = starts[document * (FIELD_COUNT + 1) : (document + 1) * (FIELD_COUNT + 1)]
+            size = _count_near(
+                block_base, block_start, data, postings, order, at, query, terms, fields, found, heads, spare
+            )
+        if size == 0:
+            continue
+        _count_starts(found, size, starts, document, counts)
+        value = _impact(counts, lengths, document, norms, query[FIELD])
+        if value == 0:
+            continue
+        if query[DOCUMENTS] != 0:
+            at_u32(query[DOCUMENTS], listed + 1)[listed] = document
+            at_u8(query[IMPACTS], listed + 1)[listed] = value
+            listed += 1
+            continue
+        points, prior = value * query[WEIGHT], query[PRIOR_WEIGHT]
+        offer(
+            table,
+            segment,
+            document,
+            points,
+            prior,
+            state,
+            scores,
+            numbers,
+            histogram,
+            shift,
+            query[K],
+            spare_scores,
+            spare_numbers,
+        )
+    return listed
 
-        # Documents with all words; the first list has some here.
-        base = window << WINDOW_BITS
-        count = np.int64(0)
-        for turn in range(words):
-            word = order[turn]
-            term = terms[word]
-            if slot[term] < 0:
-                row = ~slot[term] * (windows + 1) + window
-                low = start[term] + np.int64(window_start[row])
-                high = start[term] + np.int64(window_start[row + 1])
-            else:
-                shift = start[term] - slot[term]
-                end = slot[term] + start[term + 1] - start[term]
-                at = cursor[word]
-                if turn > 0:
-                    at = _first_not_before(rare_window, at, end, window)
-                low = at + shift
-                while at < end and rare_window[at] == window:
-                    at += 1
-                high = at + shift
-                cursor[word] = at
-            if turn > 0:
-                count = _intersect(place, low, high, candidates, count, ordinals, word * WINDOW)
-            else:
-                count = high - low
-                for at in range(count):
-                    candidates[at] = place[low + at]
-                    ordinals[word * WINDOW + place[low + at]] = low + at
-            if count == 0:
+
+@bare_helper
+def _by_length(query: Any, segment: Any, order: Any, terms: Any) -> Any:
+    """Orders the words by the length of their lists; that of the shortest."""
+    segments = query[SEGMENTS]
+    shortest = np.int64(0)
+    for word in range(len(order)):
+        rows = at_i64(query[HEAD + 2 * word + 1], segments * LIST_ROW)
+        size = rows[segment * LIST_ROW + LENGTH]
+        terms[word] = rows[segment * LIST_ROW + FIRST]
+        to = word
+        while to > 0:
+            before = at_i64(query[HEAD + 2 * order[to - 1] + 1], segments * LIST_ROW)[segment * LIST_ROW + LENGTH]
+            if before <= size:
                 break
+            order[to] = order[to - 1]
+            to -= 1
+        order[to] = word
+        shortest = size if word == 0 else min(shortest, size)
+    return shortest
 
-        for candidate in range(count):
-            document_place = np.int64(candidates[candidate])
-            document = base + document_place
-            if len(admitted) > 0 and not admitted[document]:
-                continue
-            points = np.int64(prior[document]) * prior_weight if has_prior else np.int64(0)
-            if prune and (is_exact or ordered):
-                largest = np.int64(impact[ordinals[document_place]]) if not is_exact else np.int64(LARGEST)
-                if is_exact:
-                    for word in range(words):
-                        largest = min(largest, np.int64(impact[ordinals[word * WINDOW + document_place]]))
-                floor = scores[0] if k > 0 and state[0] == k else np.int64(0)
-                if largest * weight + points < floor:
-                    state[2] = 1
-                    continue
-            if is_exact:
-                size = _count_phrase(block_base, block_start, data, ordinals, order, document_place, found)
+
+@bare_helper
+def _smallest_maxima(query: Any, segment: Any, bound: Any) -> Any:
+    """By window, the smallest of the words' largest impacts."""
+    for word in range(query[WORDS]):
+        rows = at_i64(query[HEAD + 2 * word + 1], query[SEGMENTS] * LIST_ROW)
+        maxima = at_u8(rows[segment * LIST_ROW + MAXIMA], len(bound))
+        if word == 0:
+            for window in range(len(bound)):
+                bound[window] = maxima[window]
+        else:
+            for window in range(len(bound)):
+                bound[window] = min(bound[window], np.int32(maxima[window]))
+
+
+@bare_kernel(signature(I64, I64, I64, I64))
+def phrase_search(table_at: Any, memory_at: Any, words_at: Any) -> Any:
+    at: Any
+    window: Any
+    memory = at_i64(memory_at, words_at)
+    query = memory[:QUERY]
+    segments, words, k = query[SEGMENTS], query[WORDS], query[K]
+    table = at_i64(table_at, segments * ROW)
+    out, out_scores = memory[QUERY : QUERY + k], at_f64(memory_at + 8 * (QUERY + k), k)
+    scratch = memory[QUERY + 2 * k :]
+    longest, widest = np.int64(0), np.int64(0)
+    for segment in range(segments):
+        longest = max(longest, table[segment * ROW + LONGEST])
+        widest = max(widest, table[segment * ROW + WINDOWS])
+
+    # Everything that is needed on the way.
+    room = capacity(k)
+    state, at = scratch[: STATE + 1], np.int64(STATE + 1)
+    scores, at = scratch[at : at + room], at + room
+    numbers, at = scratch[at : at + room], at + room
+    spare_scores, at = scratch[at : at + room], at + room
+    spare_numbers, at = scratch[at : at + room], at + room
+    histogram, at = scratch[at : at + BUCKETS], at + BUCKETS
+    order, at = scratch[at : at + words], at + words
+    terms, at = scratch[at : at + words], at + words
+    cursors, at = scratch[at : at + words], at + words
+    heads, at = scratch[at : at + 2 * words], at + 2 * words
+    counts, at = scratch[at : at + FIELD_COUNT], at + FIELD_COUNT
+    documents, at = scratch[at : at + ROOM], at + ROOM
+    slots, at = scratch[at : at + ROOM], at + ROOM
+    postings, at = scratch[at : at + ROOM * words], at + ROOM * words
+    found, at = scratch[at : at + words * (longest + 1)], at + words * (longest + 1)
+    spare, at = scratch[at : at + words * (longest + 1)], at + words * (longest + 1)
+    small = at_i32(memory_at + 8 * (QUERY + 2 * k + at), widest + FIRST_WINDOWS)
+    chosen = small[:FIRST_WINDOWS]
+    for place in range(STATE + 1):
+        state[place] = 0
+    if k > FEW:
+        histogram[:] = 0
+    shift = bucket_shift(LARGEST * (query[WEIGHT] + query[PRIOR_WEIGHT]))
+    listed = np.int64(0)
+
+    for segment in range(segments):
+        row = segment * LIST_ROW
+        if _by_length(query, segment, order, terms) == 0:
+            continue
+        leader = at_i64(query[HEAD + 2 * order[0] + 1], segments * LIST_ROW)
+        place = u8(table, segment, PLACE)
+        windows, size = table[segment * ROW + WINDOWS], leader[row + LENGTH]
+        bound = small[FIRST_WINDOWS : FIRST_WINDOWS + windows]
+        is_short = leader[row + STARTS] == 0
+        first = 0
+        steps = windows
+        if is_short:
+            steps = (size + WINDOW - 1) >> WINDOW_BITS
+            for word in range(words):
+                cursors[word] = 0
+        else:
+            _smallest_maxima(query, segment, bound)
+            if query[PRUNE] != 0:
+                first = most_promising(bound, chosen)
+        count = 0
+        for step in range(first + steps + 1):
+            if count > 0 and (is_short or step <= first or count > ROOM - WINDOW or step == first + steps):
+                listed = _check(
+                    table,
+                    segment,
+                    query,
+                    order,
+                    terms,
+                    documents,
+                    postings,
+                    count,
+                    found,
+                    heads,
+                    counts,
+                    spare,
+                    listed,
+                    state,
+                    scores,
+                    numbers,
+                    histogram,
+                    shift,
+                    spare_scores,
+                    spare_numbers,
+                )
+                count = 0
+            if step == first + steps:
+                break
+            begun = count
+            if is_short:
+                # So many documents of the shortest list at once; then list after list.
+                low, high = step << WINDOW_BITS, min(size, (step + 1) << WINDOW_BITS)
+                own = at_u16(leader[row + MAXIMA], size)
+                for posting in range(low, high):
+                    documents[count] = np.int64(own[posting]) << WINDOW_BITS
+                    documents[count] |= np.int64(place[leader[row + FIRST] + posting])
+                    slots[count] = count
+                    postings[count] = leader[row + FIRST] + posting
+                    count += 1
+                for turn in range(1, words):
+                    word = order[turn]
+                    rows = at_i64(query[HEAD + 2 * word + 1], segments * LIST_ROW)
+                    there = postings[turn * ROOM : (turn + 1) * ROOM]
+                    if rows[row + STARTS] != 0:
+                        count = in_frequent(table, segment, rows, row, documents, slots, there, count)
+                    else:
+                        count, cursors[word] = in_short(
+                            table, segment, rows, row, cursors[word], documents, slots, there, count
+                        )
+                    if count == 0:
+                        break
             else:
-                for word in range(words):
-                    heads[2 * word] = word * (longest + 1)
-                    heads[2 * word + 1] = heads[2 * word] + decode(
-                        block_base,
-                        block_start,
-                        data,
-                        ordinals[word * WINDOW + document_place],
-                        found[heads[2 * word] :],
-                    )
-                fields = starts[document * (FIELD_COUNT + 1) : (document + 1) * (FIELD_COUNT + 1)]
-                if ordered:
-                    size = count_ordered(found, heads, words, slop, fields)
-                else:
-                    size = count_unordered(found, heads, terms, slop, fields)
-            if size == 0:
-                continue
-            _count_starts(found, size, starts, document, counts)
-            value = _impact(counts, lengths, document, norms, field)
-            if value == 0:
-                continue
-            if len(documents) > 0:
-                documents[total] = document
-                impacts[total] = value
-            elif k > 0:
-                points += value * weight
-                state[0] = push(scores, keys, numbers, state[0], points, key[document], first_number + document)
-            total += 1
-    return total
+                window = np.int64(chosen[step]) if step < first else np.int64(step - first)
+                if bound[window] == 0:  # visited, or a word is not there
+                    continue
+                largest = np.int64(bound[window])
+                bound[window] = 0
+                if query[PRUNE] != 0:
+                    prior_bound = np.int64(0)
+                    if query[PRIOR_WEIGHT] > 0 and table[segment * ROW + PRIOR + 1] > 0:
+                        prior_bound = np.int64(u8(table, segment, PRIOR_MAX)[window]) * query[PRIOR_WEIGHT]
+                    if query[SLOP] != 0 or query[ORDERED] == 0:
+                        largest = np.int64(LARGEST)
+                    if largest * query[WEIGHT] + prior_bound < state[FLOOR]:
+                        state[CUT] = 1
+                        continue
+                for turn in range(words):
+                    rows = at_i64(query[HEAD + 2 * order[turn] + 1], segments * LIST_ROW)
+                    low = rows[row + FIRST] + np.int64(number_at(rows[row + STARTS] + 4 * window))
+                    high = rows[row + FIRST] + np.int64(number_at(rows[row + STARTS] + 4 * window + 4))
+                    there = postings[turn * ROOM : (turn + 1) * ROOM]
+                    if turn == 0:
+                        count = from_window(place, low, high, window, documents, slots, there, count)
+                    else:
+                        count = in_window(place, low, high, documents, slots, there, begun, count)
+                    if count == begun:
+                        break
+            settle(slots, postings, words, begun, count)
 
-
-@kernel(signature("void", R_I64, R_I64, R_F64, M_I64))
-def top_phrase(table: Any, query: Any, norms: Any, heap: Any) -> Any:
-    """The best documents of all segments, best first; ``heap`` as in ``search.top``."""
-    k = (len(heap) - STATE) // 3
-    state, scores = heap[:STATE], heap[STATE : STATE + k]
-    keys, numbers = heap[STATE + k : STATE + 2 * k], heap[STATE + 2 * k :]
-    documents, impacts = np.empty(0, np.uint32), np.empty(0, np.uint8)
-    for segment in range(query[0]):
-        state[1] += _in_segment(table, segment, query, norms, scores, keys, numbers, state, documents, impacts)
-    for end in range(state[0] - 1, 0, -1):
-        score, key, number_ = scores[0], keys[0], numbers[0]
-        scores[0], keys[0], numbers[0] = scores[end], keys[end], numbers[end]
-        scores[end], keys[end], numbers[end] = score, key, number_
-        sift_down(scores, keys, numbers, end, 0)
-
-
-@kernel(signature(I64, R_I64, R_I64, R_F64, M_U32, M_U8))
-def phrase_list(table: Any, query: Any, norms: Any, documents: Any, impacts: Any) -> Any:
-    """All documents of one segment, deleted ones among them, with their impacts; how many there are."""
-    state, none = np.zeros(STATE, np.int64), np.empty(0, np.int64)
-    return _in_segment(table, 0, query, norms, none, none, none, state, documents, impacts)
+    if query[DOCUMENTS] != 0:
+        return listed
+    if k > FEW:
+        make_room(table, state, scores, numbers, histogram, shift, k, spare_scores, spare_numbers)
+        finish(table, state, scores, numbers, histogram, k, spare_scores, spare_numbers)
+    for at in range(state[SIZE]):
+        out[at] = numbers[at]
+        out_scores[at] = scores[at] / UNIT
+    complete = np.int64(0) if state[CUT] != 0 else np.int64(1) << 31
+    return state[SIZE] | complete | state[MATCHING] << 32

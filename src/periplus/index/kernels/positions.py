@@ -23,7 +23,7 @@ from numba.np.arrayobj import make_array
 
 from periplus.index.kernels.access import FIELD_COUNT, read_varint, write_varint
 from periplus.index.kernels.bits import lowest_of, ones_of
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.compiler import bare_helper, helper, kernel
 from periplus.index.kernels.memory import item, store64, width_of
 from periplus.index.kernels.types import I64, M_U8, M_U32, R_U32, signature
 
@@ -58,7 +58,7 @@ def _load(typing_context: Any, array: Any, at: Any) -> Any:
 load64: Any = _load
 
 
-@helper
+@bare_helper
 def number(data: Any, origin: Any, width: Any, place: Any) -> Any:
     """The number at ``place`` among those that begin at the byte ``origin``."""
     bit = place * width
@@ -66,7 +66,7 @@ def number(data: Any, origin: Any, width: Any, place: Any) -> Any:
     return np.int64(word & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
 
 
-@helper
+@bare_helper
 def _after_ones(data: Any, at: Any, ones: Any) -> Any:
     """The place after the first ``ones`` (at least one) set bits of the bytes at ``at``."""
     byte = at
@@ -84,7 +84,7 @@ def _after_ones(data: Any, at: Any, ones: Any) -> Any:
     return ((byte - at) << 3) + np.int64(_NTH[np.int64(data[byte]) << 3 | (ones - 1)]) + 1
 
 
-@helper
+@bare_helper
 def _until_one(data: Any, at: Any, bit: Any) -> Any:
     """How many bits there are from ``bit`` of the bytes at ``at`` to the next set one, that one included."""
     here = bit
@@ -96,7 +96,7 @@ def _until_one(data: Any, at: Any, bit: Any) -> Any:
         here += free
 
 
-@helper
+@bare_helper
 def seek(block_base: Any, block_start: Any, data: Any, posting: Any) -> Any:
     """(byte where the numbers of its block begin, width, place of its first number, how many) of a posting."""
     block = posting >> BLOCK_BITS
@@ -111,7 +111,7 @@ def seek(block_base: Any, block_start: Any, data: Any, posting: Any) -> Any:
     return at + ((count + 7) >> 3), head & WIDTH, first, _until_one(data, at, first)
 
 
-@helper
+@bare_helper
 def decode(block_base: Any, block_start: Any, data: Any, posting: Any, target: Any) -> Any:
     """The positions of a posting, ascending; how many there are."""
     origin, width, first, count = seek(block_base, block_start, data, posting)
