@@ -207,6 +207,28 @@ async def test_connections_are_kept_for_a_while(monkeypatch: pytest.MonkeyPatch)
     kept.close()
 
 
+async def test_the_oldest_is_closed_when_too_many_have_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MOST_IDLE", 2)
+    kept = Connections(Resolver(Mapping(()), allow_private=True), 5.0)
+    wires = []
+    for name in ("a.test", "b.test", "c.test"):
+        connection, _ = await exchange([LENGTH], ends=False)
+        wires.append(connection._transport)
+        kept.give_back(Place(secure=False, name=name, port=80), connection)
+    assert [wire.aborted for wire in wires] == [True, False, False]  # type: ignore[union-attr]
+    kept.close()
+    assert all(wire.aborted for wire in wires)  # type: ignore[union-attr]
+
+
+async def test_a_connection_that_is_gone_before_it_is_asked() -> None:
+    connection = Connection()
+    Wire(connection)
+    connection.connection_lost(None)
+    with pytest.raises(FetchError) as caught:
+        await connection.ask(b"GET")
+    assert caught.value.reason == "connection-lost"
+
+
 @pytest.mark.parametrize(
     "url",
     ["http://a.test/", "https://a.test/x?y=:/", "http://a.test:8080/a:b", "https://[::1]/", "http://[2001:db8::1]:81/x",

@@ -2,7 +2,7 @@
 
 A general client spends more on a request than the rest of the crawler does (decision 0019). What a crawler needs is
 little: no redirects, cookies, uploads or unpacking. Bounds: bytes of a header line and of a whole head, bytes of a body
-that wait to be read (then the peer must wait), seconds that a connection stays open without work.
+that wait to be read (then the peer must wait), connections without work and the seconds that they stay open.
 
 Every fault is a ``FetchError`` with its reason; what the operating system says of TLS passes through.
 """
@@ -26,6 +26,7 @@ LINE_LIMIT = 32_768  # bytes of one header
 HEAD_LIMIT = 262_144  # bytes of all headers of a response, with interim ones
 BODY_WAITING = 1 << 20  # bytes of a body that may wait to be read
 IDLE_SECONDS = 15.0  # that a connection is kept without work
+MOST_IDLE = 256  # places with such connections; many systems allow a process 1,024 open files
 BODILESS = frozenset({204, 304})
 
 
@@ -79,7 +80,8 @@ class Connection(asyncio.Protocol):
 
     async def ask(self, request: bytes) -> None:
         """Send a request; returns when ``status``, ``reason`` and ``headers`` of its answer are in."""
-        assert self._transport is not None
+        if self._transport is None:
+            raise FetchError("connection-lost", "closed by the server before it was asked")
         self._under_way = True
         self._head_is_in = self._until_close = self._is_kept = False
         self._head_bytes = 0
@@ -250,17 +252,21 @@ class Connections:
             return
         loop = asyncio.get_running_loop()
         connection.idle_since = loop.time()
-        self._idle.setdefault(place, []).append(connection)
+        self._idle[place] = [*self._idle.pop(place, ()), connection]  # the last in line to be closed
+        if len(self._idle) > MOST_IDLE:
+            self._close(next(iter(self._idle)))
         if self._sweeping is None:
             self._sweeping = loop.call_later(IDLE_SECONDS, self._sweep)
 
     def close(self) -> None:
         if self._sweeping is not None:
             self._sweeping.cancel()
-        for kept in self._idle.values():
-            for connection in kept:
-                connection.abort()
-        self._idle.clear()
+        for place in list(self._idle):
+            self._close(place)
+
+    def _close(self, place: Place) -> None:
+        for connection in self._idle.pop(place):
+            connection.abort()
 
     def _sweep(self) -> None:
         """Close what had no work for long."""
