@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST = 8
-QUICK = 0.004  # seconds on the average, up to which a call is made at once
+QUICK = 0.01  # seconds on the average, up to which a call is made at once
 LONGEST = 0.1  # seconds that one call counts for at most; those of which nothing is known yet count as such
 SHARE = 0.1  # of the last call in the average
 

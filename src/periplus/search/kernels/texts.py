@@ -36,8 +36,18 @@ def is_wordly(c: Any) -> Any:
 
 @helper
 def _trails(c: Any) -> Any:
-    """A sign behind a word that is no part of it."""
-    return c == 44 or c == 46 or c == 58 or c == 59 or c == 33 or c == 63 or c == 34 or c == 41 or c == 93
+    """A sign behind a word that is no part of it: . , ' & @ -"""
+    return c == 46 or c == 44 or c == 39 or c == 38 or c == 64 or c == 45
+
+
+@helper
+def _parts(c: Any, mail: Any) -> Any:
+    """What always parts words; a hyphen does so unless it may belong to a mail address."""
+    if c >= 128 or is_wordly(c):
+        return is_space(c)
+    if c == 45:
+        return not mail
+    return not (c == 46 or c == 44 or c == 39 or c == 38 or c == 64 or c == 43 or c == 35)
 
 
 @helper
@@ -128,8 +138,10 @@ def beginnings(
                 if same:
                     if PLACE * (found + 1) > len(out):
                         return found | (spelled << 32)
-                    stop = i
-                    while stop < end and stop - i < MAX_STRETCH and not is_space(text[stop]):
+                    stop = i + size
+                    mail = False
+                    while stop < end and stop - i < MAX_STRETCH and not _parts(text[stop], mail):
+                        mail = mail or text[stop] == 64
                         stop += 1
                     while stop > i + size and _trails(text[stop - 1]):  # the fewer spellings, the fewer to analyse
                         stop -= 1
