@@ -45,6 +45,7 @@ LOCK = "crawl.lock"
 COMMAND_SECONDS = 0.5
 PROGRESS_SECONDS = 0.25
 FIGURES_SECONDS = 1.0
+SUMS_SHARE = 0.02  # of the time may go into summing up the hosts, which takes long where there are millions
 QUEUE_A_WORKER = 500  # when the number of workers is ours to choose, a further one pays from so many addresses on …
 HOSTS_A_WORKER = 2  # … at so many hosts
 
@@ -128,6 +129,7 @@ class _Session:
         self._number = 0
         self._deadline = 0.0
         self._next = {"command": 0.0, "progress": 0.0, "figures": 0.0}
+        self._next_sums = 0.0
         self._seen_command = ("", 0.0)
         self._news: list[str] = []  # for the operator, with the next commit
         self._first_event = 0
@@ -216,7 +218,7 @@ class _Session:
                 self._obey(command[0])
         if now >= self._next["figures"]:
             self._next["figures"] = now + FIGURES_SECONDS
-            self._refresh_figures()
+            self._refresh_figures(whole=False)
             self._choose_workers()
         self._steer(engine)
         self._watch_team(engine)
@@ -289,10 +291,14 @@ class _Session:
         with suppress(PeriplusError), self._database.write() as tx:
             write_event(tx, "crawl", f"crawl {self._number} failed: {error}", "error")
 
-    def _refresh_figures(self) -> None:
-        with self._database.read() as tx:
-            row = tx.row("SELECT COALESCE(SUM(queued), 0), COUNT(*) FROM hosts") or (0, 0)
-        self._counters.queued, self._counters.hosts = int(row[0]), int(row[1])
+    def _refresh_figures(self, *, whole: bool = True) -> None:
+        """What the progress shows; without ``whole`` the hosts are summed up only when that is due."""
+        began = time.monotonic()
+        if whole or began >= self._next_sums:
+            with self._database.read() as tx:
+                row = tx.row("SELECT COALESCE(SUM(queued), 0), COUNT(*) FROM hosts") or (0, 0)
+            self._counters.queued, self._counters.hosts = int(row[0]), int(row[1])
+            self._next_sums = began + (time.monotonic() - began) / SUMS_SHARE
         if self._team.wanted or self._others:
             ours = self._worker.number
             self._others = [other for other in roster.workers(self._database) if other.number != ours]

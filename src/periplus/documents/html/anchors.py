@@ -81,9 +81,12 @@ def _by_holder(anchors: list[Element], mixed: set[Node]) -> dict[Node, list[Elem
 
 def _shared(element: Node, mixed: set[Node], found: dict[Node, list[Element]]) -> list[Element]:
     """The list of the outermost plain element around ``element``; no way up is climbed twice."""
-    path: list[Node] = [element]
     held: list[Element] | None = None
     parent = element.parent
+    if parent is None or parent in mixed:  # as mostly
+        held = found[element] = []
+        return held
+    path: list[Node] = [element]
     while held is None and parent is not None and parent not in mixed:
         path.append(parent)
         held = found.get(parent)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from turbohtml import Node
 
 _INLINE, _BLOCK, _ANCHOR = range(3)  # what ends with an element
-_APART: Final = tags.APART
 _IN_LINE: Final = tags.INLINE
 _Frame = tuple["Iterator[Node]", Place, int]  # an element that is walked through: children to come, place, what ends
 
@@ -78,7 +77,6 @@ class _Walker:
         self._stack: list[_Frame] = []
         self._rows = 0
         self._parts: list[str] = []  # texts since the last block ended
-        self._elements = 0
         self._next_look = bounds.CLOCK_EVERY
         self._deadline = time.monotonic() + bounds.SECONDS
         self._link_chars = 0
@@ -86,86 +84,78 @@ class _Walker:
         self._anchor_start = 0  # how many parts of the block stood before it
 
     def run(self, root: Element) -> None:
-        stack = self._stack
+        """The whole walk: one loop over the children of what is open, by tag to those who take them."""
+        stack, parts, kinds = self._stack, self._parts, tags.KINDS
+        takers = (self._take_block, self._take_block, self._take_block, self._take_apart, self._take_inline)
+        elements = 0
         stack.append((iter(root.children), Place(), _BLOCK))
-        while stack and (self._elements < self._next_look or self._in_bounds()):
-            frame = stack[-1]
-            if self._walk_through(frame):
+        while stack:
+            children, place, ends = stack[-1]
+            code = place.code
+            for node in children:
+                if type(node) is Text:
+                    text = node.data
+                    if parts or code or not text.isspace():
+                        parts.append(text)
+                elif type(node) is Element:
+                    elements += 1
+                    kind = kinds.get(node.tag, _IN_LINE)
+                    if takers[kind](node, kind, place) or elements >= self._next_look:
+                        break
+            else:
                 stack.pop()
-                self._leave(frame)
+                self._leave(place, ends)
+            if elements >= self._next_look and not self._in_bounds(elements):
+                break
         self._found.truncated = bool(stack)
         self._end_anchor()
         self._end_block(stack[-1][1] if stack else Place())
 
-    def _in_bounds(self) -> bool:
+    def _in_bounds(self, elements: int) -> bool:
         """Looked at every so many elements."""
-        self._next_look = self._elements + bounds.CLOCK_EVERY
-        return self._elements <= bounds.ELEMENTS and time.monotonic() <= self._deadline
+        self._next_look = elements + bounds.CLOCK_EVERY
+        return elements <= bounds.ELEMENTS and time.monotonic() <= self._deadline
 
-    def _walk_through(self, frame: _Frame) -> bool:
-        """Take the children of an element until one must be walked through itself; whether that was all."""
-        children, place, _ = frame
-        parts = self._parts
-        code = place.code
-        kinds = tags.KINDS
-        mixed = self._mixed
-        for node in children:
-            if type(node) is Text:
-                text = node.data
-                if parts or code or not text.isspace():
-                    parts.append(text)
-            elif type(node) is Element:
-                self._elements += 1
-                kind = kinds.get(node.tag, _IN_LINE)
-                if kind >= _APART:
-                    entered = self._take_inline(node, kind, place)
-                else:
-                    if parts:
-                        self._end_block(place)
-                    entered = node in mixed
-                    (self._enter_block if entered else self._take_block)(node, kind, place)
-                if entered or self._elements >= self._next_look:
-                    return False
-        return True
-
-    def _leave(self, frame: _Frame) -> None:
-        if frame[2] == _BLOCK:
+    def _leave(self, place: Place, ends: int) -> None:
+        if ends == _BLOCK:
             if self._parts:
-                self._end_block(frame[1])
-        elif frame[2] == _ANCHOR:
+                self._end_block(place)
+        elif ends == _ANCHOR:
             self._end_anchor()
 
-    # Elements
+    # Elements: each answers whether it must be walked through
 
-    def _enter_block(self, element: Element, kind: int, place: Place) -> None:
+    def _take_block(self, element: Element, kind: int, place: Place) -> bool:
+        if self._parts:
+            self._end_block(place)
+        is_mixed = element in self._mixed
+        anchors = None
+        if not is_mixed:
+            text = element.text
+            anchors = self._holders.get(element)
+            if anchors is None and not text:
+                return False
         if kind or self._hidden:
             place = self._place_of(element, kind, place)
-        self._stack.append((iter(element.children), place, _BLOCK))
+        if is_mixed:
+            self._stack.append((iter(element.children), place, _BLOCK))
+        else:
+            self._take_plain(text, anchors, place)
+        return is_mixed
 
-    def _take_block(self, element: Element, kind: int, place: Place) -> None:
-        """A plain element: its text is a block."""
-        text = element.text
-        anchors = self._holders.get(element)
-        if anchors is None and not text:
-            return
-        if kind or self._hidden:
-            place = self._place_of(element, kind, place)
+    def _take_plain(self, text: str, anchors: list[Element] | None, place: Place) -> None:
+        """The text of an element without parts is a block."""
         if self._anchor is not None:  # the block stands inside a link
             if text:
                 self._parts.append(text)
                 self._end_block(place)
             return
         if anchors is not None:
-            text, chars = self._anchors.take(anchors, text, len(self._blocks), place.zone)
-            self._link_chars += chars
+            text = self._take_links(anchors, text, place)
         if text and not text.isspace():
             self._add_block(text, place)
 
-    def _take_inline(self, element: Element, kind: int, place: Place) -> bool:
-        """Whether the element must be walked through."""
-        if kind == tags.APART:
-            self._take_apart(element, place)
-            return False
+    def _take_inline(self, element: Element, _kind: int, place: Place) -> bool:
         if self._hidden and element in self._hidden:
             self._found.hidden_chars += len(element.text.strip())
             return False
@@ -181,7 +171,7 @@ class _Walker:
         self._parts.append(text)
         return False
 
-    def _take_apart(self, element: Element, place: Place) -> None:
+    def _take_apart(self, element: Element, _kind: int, place: Place) -> bool:
         tag = element.tag
         if tag == "br":
             self._parts.append("\n" if place.code else " ")
@@ -189,6 +179,7 @@ class _Walker:
             self._anchors.add_frame(element, len(self._blocks), place.zone)
         elif self._parts:
             self._parts.append(" ")
+        return False
 
     # Places
 
