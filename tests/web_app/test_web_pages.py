@@ -315,3 +315,11 @@ def test_tabs_are_shown_when_the_collection_has_such_pages(client, backend):
     assert "1 Quay &lt;b&gt;" in places
     assert 'href="tel:+4412341"' in places
     assert client.get("/search?q=tide&tab=nonsense").status == 200
+
+
+def test_what_leaves_unfit_pages_out_can_be_taken_away(client, backend):
+    assert "For all ages" not in client.get("/search?q=tide").text
+    text = client.get("/search?q=tide&safe=1").text
+    assert backend.requests[-1].safe
+    assert "For all ages" in text
+    assert 'href="/search?q=tide"' in text

@@ -244,7 +244,11 @@ class _Search:
         if self.rules.pinned and task.plan.query.filters == Filters():
             found = (find(self.generation.snapshot, url) for url in self.rules.pins(self.request.query))
             pinned = tuple(dict.fromkeys(number for number in found if number is not None))
-        return structs.replace(task, lens=self.checked.lens, pinned=pinned, fold=not self.request.duplicates)
+        unfit = self.generation.unfit if self.request.safe else None
+        if unfit is not None:
+            pinned = tuple(number for number in pinned if number not in unfit)
+        wanted = {"lens": self.checked.lens, "pinned": pinned, "fold": not self.request.duplicates, "unfit": unfit}
+        return structs.replace(task, **wanted)
 
     def _corrections(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
         found = listing.total.value
@@ -299,7 +303,7 @@ class _Search:
             notes.append("query-cut")
         if understood.plan.link and not self.generation.in_links.known:
             notes.append("links")
-        if self.request.safe:
+        if self.request.safe and self.generation.unfit is None:
             notes.append("safe")
         return tuple(dict.fromkeys(notes))
 

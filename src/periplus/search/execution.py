@@ -17,7 +17,7 @@ from periplus.index.query import Filters
 from periplus.ranking import Part, Profile
 from periplus.records import Explanation, Total
 from periplus.search.arranging import arranged, spread
-from periplus.search.columns import Numbers, browse, rejected
+from periplus.search.columns import Mask, Numbers, browse, rejected
 from periplus.search.evidence import Asked, Gathered, Terms
 from periplus.search.lens import NO_LENS, adjusted, adjustment
 from periplus.search.plan import Plan
@@ -50,6 +50,7 @@ class Task(Struct, frozen=True):
     lens: LensRule = NO_LENS
     pinned: tuple[int, ...] = ()  # documents that the operator put first for this query
     fold: bool = False  # fold near-duplicates
+    unfit: Numbers | None = None  # documents that are left out, ascending
 
 
 class Listing(Struct, frozen=True):
@@ -94,6 +95,7 @@ def _unranked(generation: Generation, task: Task, wanted: int) -> Listing:
         numbers, scores = browse(snapshot, task.plan.query.filters, task.order)
         kept = ~rejected(snapshot, task.plan.excluded, numbers)
         kept &= np.isin(numbers, task.only) if task.only is not None else True
+        kept &= _fit(task, numbers)
         numbers, scores, total, whole = numbers[kept], scores[kept], Total(int(kept.sum())), True
     else:
         numbers, scores, total, whole = _first_pass(generation, task, wanted)
@@ -168,10 +170,11 @@ def _first_pass(generation: Generation, task: Task, wanted: int) -> tuple[Number
     asked = max(task.profile.candidates, 2 * wanted if task.per_host else wanted)
     while True:
         hits = snapshot.top(task.plan.query, asked, prior_weight=task.profile.prior_weight, order=task.order)
-        numbers, scores = _without_excluded(snapshot, task.plan, hits.numbers, hits.scores)
+        numbers, scores = _without_excluded(snapshot, task, hits.numbers, hits.scores)
         whole = len(hits.numbers) < asked
         if whole or asked >= MAX_FETCHED or (len(numbers) >= need and _shown(generation, task, numbers) >= wanted):
-            return numbers, scores, _total(snapshot, task.plan, hits.total), whole
+            left_out = 0 if task.unfit is None else int((~_fit(task, hits.numbers)).sum())
+            return numbers, scores, _fewer(_total(snapshot, task.plan, hits.total), left_out, whole=whole), whole
         asked = min(MAX_FETCHED, asked * 4)
 
 
@@ -179,7 +182,7 @@ def _among(snapshot: Snapshot, task: Task, only: Numbers) -> tuple[Numbers, Floa
     """The few documents that may be found at all, out of as many hits as there may be."""
     hits = snapshot.top(task.plan.query, MAX_FETCHED, prior_weight=task.profile.prior_weight, order=task.order)
     kept = np.isin(hits.numbers, only)
-    numbers, scores = _without_excluded(snapshot, task.plan, hits.numbers[kept], np.asarray(hits.scores)[kept])
+    numbers, scores = _without_excluded(snapshot, task, hits.numbers[kept], np.asarray(hits.scores)[kept])
     return numbers, scores, Total(len(numbers), "eq" if len(hits.numbers) < MAX_FETCHED else "gte"), True
 
 
@@ -192,12 +195,23 @@ def _shown(generation: Generation, task: Task, numbers: Numbers) -> int:
 
 
 def _without_excluded(
-    snapshot: Snapshot, plan: Plan, numbers: Numbers, scores: FloatArray
+    snapshot: Snapshot, task: Task, numbers: Numbers, scores: FloatArray
 ) -> tuple[Numbers, FloatArray]:
-    if plan.excluded == _NO_FILTERS:
+    if task.plan.excluded == _NO_FILTERS and task.unfit is None:
         return numbers, scores
-    kept = ~rejected(snapshot, plan.excluded, numbers)
+    kept = _fit(task, numbers)
+    if task.plan.excluded != _NO_FILTERS:
+        kept &= ~rejected(snapshot, task.plan.excluded, numbers)
     return numbers[kept], scores[kept]
+
+
+def _fit(task: Task, numbers: Numbers) -> Mask:
+    """Which documents all ages may see, where that is asked for."""
+    return np.ones(len(numbers), np.bool_) if task.unfit is None else ~np.isin(numbers, task.unfit)
+
+
+def _fewer(total: Total, left_out: int, *, whole: bool) -> Total:
+    return Total(max(0, total.value - left_out), total.relation if whole else "gte") if left_out else total
 
 
 def _total(snapshot: Snapshot, plan: Plan, total: Total) -> Total:
@@ -219,7 +233,9 @@ def _with_named(task: Task, snapshot: Snapshot, numbers: Numbers, scores: FloatA
     if not task.named:
         return numbers, scores
     head = set(numbers[: task.profile.candidates].tolist())
-    missing = [n for n in sorted(task.named) if n not in head and snapshot.matches(task.plan.query, n)]
+    named = np.array(sorted(task.named), np.int64)
+    fit = named[_fit(task, named)].tolist()
+    missing = [n for n in fit if n not in head and snapshot.matches(task.plan.query, n)]
     if not missing:
         return numbers, scores
     kept = ~np.isin(numbers, missing)
@@ -234,7 +250,7 @@ def _with_favoured(task: Task, snapshot: Snapshot, numbers: Numbers, scores: Flo
         return numbers, scores
     narrowed = structs.replace(task.plan.query, filters=structs.replace(task.plan.query.filters, sites=sites))
     hits = snapshot.top(narrowed, FAVOURED, prior_weight=task.profile.prior_weight)
-    found, worth = _without_excluded(snapshot, task.plan, hits.numbers, np.asarray(hits.scores))
+    found, worth = _without_excluded(snapshot, task, hits.numbers, np.asarray(hits.scores))
     kept = ~np.isin(numbers, found)
     return np.concatenate([found, numbers[kept]]), np.concatenate([worth, scores[kept]])
 

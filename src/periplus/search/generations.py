@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from periplus import addresses
 from periplus.errors import NotReady
 from periplus.index import IndexStore
 from periplus.search.completion import Completion
+from periplus.search.fitness import unfit
 from periplus.search.folding import Fingerprints
 from periplus.search.lazy import Lazy
 from periplus.search.links import InLinks, link_texts
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from periplus.index.snapshot import Snapshot
+    from periplus.search.columns import Numbers
 
 T = TypeVar("T")
 
@@ -31,6 +33,12 @@ MAIN_LANGUAGES = 3  # of the collection, whose stems a query of unknown language
 LEAST_SHARE = 0.05  # of the documents, for a language to be one of them
 LANGUAGE_SAMPLE = 100_000  # documents looked at
 SMALL = 3_000  # documents
+
+
+class Unfit(NamedTuple):
+    """Documents to leave out where all ages search; ``None`` when that is not known."""
+
+    numbers: Numbers | None
 
 
 class Generation:
@@ -43,6 +51,7 @@ class Generation:
         in_links: InLinks,
         read_fingerprints: Callable[[Snapshot], Fingerprints],
         phrases: Callable[[], tuple[dict[str, int], dict[str, int]]],
+        read_unfit: Callable[[Snapshot], Numbers | None] = lambda _: None,
     ) -> None:
         """``phrases`` gives the texts of links and past queries, with their counts."""
         self.snapshot = snapshot
@@ -54,6 +63,7 @@ class Generation:
         self.lazy_completion = Lazy(lambda: Completion.build(snapshot, *phrases()))
         self.lazy_speller = Lazy(lambda: Speller(snapshot))
         self.lazy_fingerprints = Lazy(lambda: read_fingerprints(snapshot))
+        self.lazy_unfit = Lazy(lambda: Unfit(read_unfit(snapshot)))
 
     @property
     def number(self) -> int:
@@ -95,6 +105,11 @@ class Generation:
     def fingerprints(self) -> Fingerprints | None:
         """Those of all documents; nothing while those of a large collection are being read."""
         return self.lazy_fingerprints.now() if self.is_small else self.lazy_fingerprints.soon(self.keeping_open)
+
+    @property
+    def unfit(self) -> Numbers | None:
+        """Documents that are not fit for all ages, which is waited for; nothing where no batch tells."""
+        return self.lazy_unfit.now().numbers
 
     def warm(self) -> None:
         """Build everything that is otherwise built on demand."""
@@ -141,6 +156,7 @@ class Generations:
                     InLinks(self._folder, last),
                     lambda snapshot: Fingerprints.read(self._folder, last, snapshot),
                     lambda: (link_texts(self._folder, last), self._past_queries()),
+                    lambda snapshot: unfit(self._folder, last, snapshot),
                 )
             except NotReady:
                 return False

@@ -52,6 +52,7 @@ def filters(values: dict[str, Any], answer: SearchAnswer) -> list[Filter]:
         _values("type", "Any type", values, counts.type or _seen(r.type for r in answer), kind_name),
         _values("site", "Any site", values, counts.site or _seen(r.site for r in answer), str),
         _order(values),
+        _fitness(values),
     )
     more = counts.relation != "eq"
     shown = [item for item in made if item.active or len(item.choices) > 2 or item.name == "sort"]
@@ -102,6 +103,16 @@ def _order(values: dict[str, Any]) -> Filter:
     names = {"relevance": "Best first", "date": "Newest first"}
     choices = tuple(Choice(text, _link(values, sort=sort), values["sort"] == sort) for sort, text in names.items())
     return Filter("sort", names[values["sort"]], values["sort"] != "relevance", choices)
+
+
+def _fitness(values: dict[str, Any]) -> Filter:
+    """Shown only where it was asked for, so that it can be taken away."""
+    now = bool(values.get("safe"))
+    choices = (
+        Choice("All pages", _link(values, safe=False), not now),
+        Choice("For all ages", _link(values, safe=True), now),
+    )
+    return Filter("safe", "For all ages" if now else "All pages", now, choices)
 
 
 def _link(values: dict[str, Any], **changes: Any) -> str:
