@@ -290,9 +290,11 @@ def test_what_costs_more_is_asked_for_by_a_link(client, backend):
     plain = client.get("/search?q=tide")
     asked = backend.requests[-1]
     assert (asked.explain, asked.counts) == (False, False)
-    assert "/search?q=tide&amp;explain=1#why-3" in plain.text
+    assert "/search?q=tide&amp;explain=1&amp;why=3#why-3" in plain.text
     assert "/search?q=tide&amp;counts=1" in plain.text
 
+    opened = client.get("/search?q=tide&explain=1&why=2").text
+    assert opened.count('<details class="why" open>') == 1
     explained = client.get("/search?q=tide&explain=1&counts=1")
     asked = backend.requests[-1]
     assert (asked.explain, asked.counts) == (True, True)

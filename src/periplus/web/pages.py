@@ -132,6 +132,7 @@ def _context(request: Request, values: dict[str, Any], choice: dict[str, Any], a
         "filters": filters(kept, answer),
         "link": partial(address, "/search", kept),
         "explain_link": address("/search", kept, explain=True),
+        "why": request.query_params.get("why", ""),  # the result whose explanation was asked for
         "language_name": language_name,
         "feed": address("/search", kept, format="rss", page=1),
     }

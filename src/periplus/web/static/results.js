@@ -64,7 +64,10 @@ offer();
 const pages = new Map();
 
 async function asked(link) {
-  const address = link.href.split("#")[0];
+  const wanted = new URL(link.href);
+  wanted.hash = "";
+  wanted.searchParams.delete("why"); // one page serves all its results
+  const address = wanted.href;
   if (!pages.has(address)) pages.set(address, fetch(address).then(async (answer) => (answer.ok ? parse(answer) : null)));
   return pages.get(address);
 }
