@@ -34,34 +34,32 @@ class Periplus:
         store.update(self._batches(passages), prior=_periplus_prior)
 
     def open(self, folder: Path) -> None:
-        from periplus.index import IndexStore
+        from periplus.index import Group, IndexQuery, IndexStore, TermForm, analyze
 
         self._snapshot = IndexStore(folder).open()
+        self._analyze, self._query, self._group, self._form = analyze, IndexQuery, Group, TermForm
 
     def prepare(self, kind: str, text: str) -> Ask | None:
-        from periplus.index import analyze
-
         top, k = self._snapshot.top, 1000 if kind == "any-1000" else 10
         weight = 1.0 if kind == "prior-10" else 0.0
         if kind == "string-10":
-            return lambda: top(self.query(kind, analyze(text, "en")), 10, prior_weight=0.0)
-        query = self.query(kind, analyze(text, "en"))
+            return lambda: top(self.query(kind, self._analyze(text, "en")), 10, prior_weight=0.0)
+        query = self.query(kind, self._analyze(text, "en"))
         return (lambda: top(query, k, prior_weight=weight)) if query else None
 
     def query(self, kind: str, tokens: list[Any]) -> Any:
-        from periplus.index import Group, IndexQuery
-
         if kind == "phrase-10":
             terms = tuple(form.term for token in tokens for form in self.forms(token))
-            return IndexQuery(must=(Group(phrase=terms),)) if len(tokens) > 1 else None
-        groups = tuple(Group(forms=self.forms(token)) for token in tokens)
-        return IndexQuery(must=groups) if kind == "all-10" else IndexQuery(should=groups)
+            return self._query(must=(self._group(phrase=terms),)) if len(tokens) > 1 else None
+        groups = tuple([self._group(forms=self.forms(token)) for token in tokens])
+        return self._query(must=groups) if kind == "all-10" else self._query(should=groups)
 
     def forms(self, token: Any) -> tuple[Any, ...]:
-        from periplus.index.query import TermForm
-
-        stems = [form.term for form in token.forms if form.term.startswith("~")]
-        return (TermForm(stems[0] if stems else token.text),)
+        """The stem of a word, or the word itself when it has none."""
+        for form in token.forms:
+            if form.term.startswith("~"):
+                return (self._form(form.term),)
+        return (self._form(token.text),)
 
     def sizes(self, folder: Path) -> dict[str, int]:
         sizes: dict[str, int] = {}

@@ -15,6 +15,7 @@ from periplus.index.columns import NAMED, PLAIN, TEXTUAL, ColumnTable
 from periplus.index.dictionary import JoinedTerms
 from periplus.index.inversion import bounded_runs
 from periplus.index.norms import field_factors
+from periplus.index.postings import MAX_DOCUMENTS
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
 
@@ -46,11 +47,14 @@ class Source:
 
 
 def merges_due(sources: Sequence[Source], factor: int = TIER_FACTOR) -> list[list[int]]:
-    """Which segments to merge now, by place in ``sources``: full size classes, and those mostly deleted."""
+    """Which segments to merge now, by place in ``sources``: full size classes, and those mostly deleted.
+
+    What would not fit into one segment stays apart.
+    """
     tiers: dict[int, list[int]] = {}
     for place, source in enumerate(sources):
         tiers.setdefault(tier(source.live, factor), []).append(place)
-    due = [places for places in tiers.values() if len(places) >= factor]
+    due = [places for places in tiers.values() if len(places) >= factor and _fits(sources, places)]
     taken = {place for places in due for place in places}
     due += [
         [place]
@@ -58,6 +62,10 @@ def merges_due(sources: Sequence[Source], factor: int = TIER_FACTOR) -> list[lis
         if place not in taken and source.live < source.segment.documents * (1 - DELETED_SHARE)
     ]
     return due
+
+
+def _fits(sources: Sequence[Source], places: Sequence[int]) -> bool:
+    return sum(sources[place].live for place in places) <= MAX_DOCUMENTS
 
 
 def tier(documents: int, factor: int = TIER_FACTOR) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from struct import Struct as Layout
 from struct import pack
 from typing import TYPE_CHECKING, NamedTuple
@@ -73,6 +74,13 @@ def only_phrase(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weig
     return PhraseQuery(group, field, words, weight, prior, min([word.frequency for word in words]))
 
 
+@cache
+def _kernel() -> Callable[[int, int, int], int]:
+    from periplus.index.kernels.phrases import phrase_search
+
+    return phrase_search.entry
+
+
 def search_phrase(
     table: Table, query: PhraseQuery, norms: NDArray[np.float64], k: int, *, prune: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], int, bool]:
@@ -82,7 +90,7 @@ def search_phrase(
     head = (table.segments, len(words), query.field, group.slop, group.ordered, query.weight, query.prior_weight)
     data = b"".join((_head(*head, prune, k, norms.ctypes.data, 0, 0), *[word.packed for word in words]))
     room.view[: len(data)] = data
-    return found_in(room, room.phrase(table.address, room.address, room.words), k)
+    return found_in(room, _kernel()(table.address, room.address, room.words), k)
 
 
 def phrase_list(
@@ -98,7 +106,7 @@ def phrase_list(
     addresses = (norms.ctypes.data, documents.ctypes.data, impacts.ctypes.data)
     data = b"".join((_head(*head, *addresses), *[pack("2q", 0, known.ctypes.data) for known in lists]))
     room.view[: len(data)] = data
-    found = room.phrase(table.address, room.address, room.words)
+    found = _kernel()(table.address, room.address, room.words)
     return documents[:found], impacts[:found]
 
 

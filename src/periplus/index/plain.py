@@ -7,6 +7,7 @@ kept by thread and passed by address.
 
 from __future__ import annotations
 
+from functools import cache
 from struct import Struct as Layout
 from typing import TYPE_CHECKING
 
@@ -108,6 +109,13 @@ def _weighted(group: Group, known: Callable[[str], KnownTerm]) -> list[tuple[Kno
     return [pair for pair in pairs if pair[0].frequency]
 
 
+@cache
+def _kernel() -> Callable[[int, int, int], int]:
+    from periplus.index.kernels.plain import plain_top
+
+    return plain_top.entry
+
+
 def search_plain(
     table: Table, query: PlainQuery, k: int, rank: int, *, prune: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], int, bool]:
@@ -125,4 +133,4 @@ def search_plain(
     if count != query.groups:
         data += Layout(f"{len(query.starts)}q").pack(*query.starts)
     room.view[: len(data)] = data
-    return found_in(room, room.plain(table.address, room.address, room.words), k)
+    return found_in(room, _kernel()(table.address, room.address, room.words), k)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from periplus.errors import Corrupt
+from periplus.errors import Corrupt, StorageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,11 +33,20 @@ def window_count(documents: int) -> int:
     return -(-documents // WINDOW)
 
 
+def checked_documents(documents: int) -> int:
+    """So many as a segment can hold: the windows of rare terms are numbers of 16 bits."""
+    if documents > MAX_DOCUMENTS:
+        raise StorageError(
+            f"a segment of {documents:,} documents is too large (at most {MAX_DOCUMENTS:,}); build with less memory"
+        )
+    return documents
+
+
 class PostingsWriter:
     """Takes the postings of ascending terms in runs, and writes them in the form of the file."""
 
     def __init__(self, postings: ArrayFileWriter, documents: int) -> None:
-        self._windows = window_count(documents)
+        self._windows = window_count(checked_documents(documents))
         self._frequent_from = max(FREQUENT_AT_LEAST, FREQUENT_PER_WINDOW * self._windows)
         self._totals = np.zeros(2, np.int64)  # rare postings, frequent terms
         self._start = postings.stream("start", "<i8")

@@ -6,7 +6,6 @@ Asking the system for it anew would take longer than many a search.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 import numpy as np
 from msgspec import Struct
@@ -19,8 +18,6 @@ _SIZE = (1 << 31) - 1
 _COMPLETE = 1 << 31
 _COUNT_SHIFT = 32
 
-Entry = Callable[[int, int, int], int]
-
 
 class Room(Struct, gc=False):
     words: int
@@ -28,8 +25,6 @@ class Room(Struct, gc=False):
     scores: NDArray[np.float64]  # the same memory
     view: memoryview  # the same memory, as bytes
     address: int
-    plain: Entry  # the kernel of plain queries
-    phrase: Entry  # and that of phrases
 
 
 class _Rooms(threading.local):
@@ -37,14 +32,9 @@ class _Rooms(threading.local):
 
 
 def _made(words: int) -> Room:
-    from periplus.index.kernels.phrases import phrase_search
-    from periplus.index.kernels.plain import plain_top
-
     numbers = np.zeros(words, np.int64)
     view = numbers.data.cast("B")
-    return Room(
-        words, numbers, numbers.view(np.float64), view, numbers.ctypes.data, plain_top.entry, phrase_search.entry
-    )
+    return Room(words, numbers, numbers.view(np.float64), view, numbers.ctypes.data)
 
 
 _rooms = _Rooms()

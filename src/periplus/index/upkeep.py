@@ -16,6 +16,7 @@ from msgspec import Struct
 from periplus.index.files import sync_folder
 from periplus.index.merging import Source, merge, merges_due
 from periplus.index.norms import Epoch
+from periplus.index.postings import MAX_DOCUMENTS
 from periplus.index.query import FIELDS
 from periplus.index.writing import Part, WritingSession
 
@@ -117,7 +118,7 @@ class Upkeep:
 def renewed(epoch: Epoch, parts: Sequence[Part]) -> Epoch:
     """The next epoch when the index has outgrown this one and its averages have moved; else the same one."""
     live = sum(part.live for part in parts)
-    if not epoch.documents or live < EPOCH_GROWTH * epoch.documents:
+    if not epoch.documents or not EPOCH_GROWTH * epoch.documents <= live <= MAX_DOCUMENTS:  # all become one segment
         return epoch
     averages = sum((part.field_totals() for part in parts), np.zeros(len(FIELDS))) / live
     before = np.maximum(np.asarray(epoch.averages), 1.0)

@@ -18,6 +18,7 @@ from periplus.index.files import storage_errors, sync_folder
 from periplus.index.manifest import Manifest, SegmentEntry
 from periplus.index.norms import Epoch
 from periplus.index.overlays import quantized_prior, read_live, read_prior, write_live, write_prior
+from periplus.index.postings import MAX_DOCUMENTS
 from periplus.index.query import FIELDS
 from periplus.index.stored import place_of
 from periplus.index.team import Team, losers
@@ -127,7 +128,7 @@ class WritingSession:
             return
         place = place_of(document)
         self._builder.add(document, self._anchors(place.page_key) if self._anchors else (), place)
-        if self._builder.memory >= self._memory:
+        if self._builder.memory >= self._memory or len(self._builder) >= MAX_DOCUMENTS:
             self.flush()
 
     def holds(self, key: int) -> bool:

@@ -48,6 +48,15 @@ def _ascii_tokens(text: str, language: str) -> list[Token]:
     """The same for the plainest texts, which most queries are, with nothing between the pattern and the tokens."""
     known = _cache(language)
     tokens: list[Token] = []
+    words = text.split(" ")
+    if "".join(words).isalnum():  # nothing but words and spaces
+        start = 0
+        for word in words:
+            if word:
+                forms = known.get(word) or _learnt(known, word, language)
+                tokens.append(Token(forms[0].term, start, start + len(word), len(tokens), forms))
+            start += len(word) + 1
+        return tokens
     for match in ascii_pattern().finditer(text):
         word = match[0]
         forms = known.get(word) or _learnt(known, word, language)

@@ -1,0 +1,57 @@
+"""A segment holds at most 16,777,216 documents: builds stop there, merges leave apart, nothing is written beyond."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from index_world import random_document
+
+from periplus.errors import StorageError
+from periplus.index import IndexStore, analyze, merging, upkeep, writing
+from periplus.index.analysis.words import ascii_pattern
+from periplus.index.norms import Epoch
+from periplus.index.postings import MAX_DOCUMENTS, PostingsWriter
+
+WORDS = [f"w{number}" for number in range(10)]
+
+
+@pytest.mark.parametrize("documents", [MAX_DOCUMENTS + 1, 1 << 40])
+def test_a_segment_beyond_the_bound_is_refused(documents):
+    with pytest.raises(StorageError, match="at most 16,777,216"):
+        PostingsWriter(SimpleNamespace(stream=lambda *_: None), documents)
+
+
+def test_a_build_begins_another_segment_at_the_bound(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "MAX_DOCUMENTS", 4)
+    random = np.random.default_rng(3)
+    store = IndexStore(tmp_path)
+    store.update([(1, [random_document(random, number, WORDS) for number in range(10)])], merge=False)
+    with store.open() as snapshot:
+        assert snapshot.segments == 3
+        assert snapshot.live == 10
+
+
+def sources(*sizes):
+    return [SimpleNamespace(live=size, segment=SimpleNamespace(documents=size)) for size in sizes]
+
+
+def test_merges_that_would_pass_the_bound_are_not_due():
+    size = MAX_DOCUMENTS // 8
+    assert merging.merges_due(sources(*[size] * 8)) == [list(range(8))]
+    assert merging.merges_due(sources(*[size] * 7, size + 1)) == []
+
+
+def test_an_epoch_that_would_pass_the_bound_is_not_renewed():
+    epoch = Epoch(number=1, documents=1_000, averages=(1.0,) * 6)
+    totals = SimpleNamespace(live=MAX_DOCUMENTS, field_totals=lambda: np.full(6, 9.0 * MAX_DOCUMENTS))
+    assert upkeep.renewed(epoch, [totals]).number == 2
+    totals.live += 1
+    assert upkeep.renewed(epoch, [totals]) is epoch
+
+
+@pytest.mark.parametrize("text", ["tide tables", "  the port  of call ", "A1 b2 readFile", "x", "", "3 11 go"])
+def test_plain_words_are_cut_as_the_pattern_cuts_them(text):
+    cut = [(match[0], match.start(), match.end()) for match in ascii_pattern().finditer(text)]
+    tokens = analyze(text, "en")
+    assert [(text[token.start : token.end], token.start, token.end) for token in tokens] == cut
+    assert [token.position for token in tokens] == list(range(len(cut)))
