@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index docs lock soak soak-crash soak-frontier soak-search clean
+.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live docs lock soak soak-crash soak-frontier soak-search clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -55,6 +55,9 @@ bench-extract: bench-environment  ## main text of pages labelled by hand, agains
 
 bench-index: bench-environment  ## building and asking the index, against PISA, tantivy and bm25s; ARGS="--web FOLDER"
 	.venv-bench/bin/python -m bench.index $(ARGS)
+
+bench-live: bench-environment  ## WARC files to a searchable index, and searches while it grows; ARGS="--web FOLDER --documents FILE"
+	.venv-bench/bin/python -m bench.live $(ARGS)
 
 soak-crash: environment  ## a hundred kills at random moments of a crawl of a web with faults
 	$(PYTHON) tests/crawl/crash_soak.py $(ARGS)

@@ -41,6 +41,7 @@ def main(name: str, passages: Path, cache: Path, workers: int = 1) -> None:
                 "peak_child_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
                 "held_mb": held / 1024,
                 "sizes": contender.sizes(folder),
+                "kinds": contender.kinds_of_terms(folder) if name.startswith("periplus") else {},
             }
         )
     )

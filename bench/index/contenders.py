@@ -67,6 +67,12 @@ class Periplus:
             sizes[path.stem] = sizes.get(path.stem, 0) + path.stat().st_size
         return sizes
 
+    def kinds_of_terms(self, folder: Path) -> dict[str, int]:
+        """What stems take, which the others have, too, and what all other forms take."""
+        from bench.index.sizes import by_kind
+
+        return by_kind(folder)
+
     def _batches(self, passages: Iterator[Passage]) -> Iterator[tuple[int, Iterator[Any]]]:
         yield 1, (_document(passage) for passage in passages)
 

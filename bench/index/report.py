@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
+LISTS = ("postings", "positions", "terms")
 MARKS = ("mean", "p50", "p95", "p99")
 
 
 def tables(result: dict[str, Any]) -> str:
-    parts = [_builds(result["builds"])] if result["builds"] else []
+    parts = [part for part in (_builds(result["builds"]), _sizes(result["builds"])) if part] if result["builds"] else []
     for name, found in result["queries"].items():
         parts += [_kind(name, kind, rows) for kind, rows in found.items() if len(rows) > 1]
     return "\n\n".join([*parts, f"load at the end: {os.getloadavg()[0]:.1f}"])
@@ -27,6 +28,25 @@ def _kind(name: str, kind: str, rows: dict[str, Any]) -> str:
         if engine != "questions":
             figures = [f"{row[mark]:.0f}" for mark in MARKS] + [f"{row[mark] / ours[mark]:.2f}" for mark in MARKS]
             lines.append(f"| {engine} | {' | '.join(figures)} |")
+    return "\n".join(lines)
+
+
+def _sizes(builds: dict[str, Any]) -> str:
+    """Lists, positions and dictionary: of what all engines index (stems), and of all that we do."""
+    ours, theirs = builds.get("periplus", {}), builds.get("tantivy", {})
+    if "kinds" not in ours or "sizes" not in theirs:
+        return ""
+    peer = sum(theirs["sizes"].get(name, 0) for name in LISTS)
+    whole = sum(ours["sizes"].get(name, 0) for name in LISTS)
+    lines = [
+        "## Lists, positions and dictionary",
+        "",
+        "| what | MB | times tantivy |",
+        "|---|---|---|",
+        f"| tantivy | {peer / 1e6:.1f} | 1.00 |",
+    ]
+    for name, size in [*ours["kinds"].items(), ("all", whole)]:
+        lines.append(f"| periplus, {name} | {size / 1e6:.1f} | {size / peer:.2f} |")
     return "\n".join(lines)
 
 

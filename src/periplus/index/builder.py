@@ -7,6 +7,8 @@ same key.
 
 from __future__ import annotations
 
+import ctypes
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,6 +118,9 @@ class SegmentBuilder:
         except BaseException:
             writer.abort()
             raise
+        finally:
+            self._rows.clear()
+            give_memory_back()
 
     def _cut_pending(self) -> None:
         """Cut what was collected into words."""
@@ -235,3 +240,9 @@ def load_kernels() -> None:
         for value in vars(module).values():
             if isinstance(value, Kernel):
                 value.compile()
+
+
+def give_memory_back() -> None:
+    """Let the system have what was freed in the middle of the heap; else every segment would begin where one ended."""
+    with suppress(AttributeError, OSError):  # another C library than glibc
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,101 @@
+"""WARC → ``periplus import`` → ``periplus index``: pages a second, and where the time goes."""
+
+from __future__ import annotations
+
+import random
+import resource
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from periplus import archive
+from periplus.records import Exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+SPLIT_PAGES = 400
+STARTED = 1.7e9
+SEED = 1
+
+
+def measure(web: Path, folder: Path, pages: int) -> dict[str, float]:
+    """The two commands as people run them, from start to end of the process; then each step alone."""
+    sizes = write_archive(web, folder / "warc", pages)
+    (path,) = (folder / "warc").glob("*.warc.gz")
+    collection = folder / "pages"
+    _run("warm")
+    imported = _run("import", "--dir", str(collection), str(path))
+    indexed = _run("index", "--dir", str(collection))
+    wall = imported["wall"] + indexed["wall"]
+    figures = {
+        "pages": float(pages),
+        "KB a page": sum(sizes) / pages / 1000,
+        "pages a second": pages / wall,
+        "pages a second at 50 KB": pages / wall * sum(sizes) / pages / 50_000,
+    }
+    for name, found in (("import", imported), ("index", indexed)):
+        figures |= {f"{name}, {kind}": value for kind, value in found.items()}
+    return figures | split(path, folder / "split")
+
+
+def write_archive(web: Path, folder: Path, count: int) -> list[int]:
+    """A WARC file of random pages; the size of each."""
+    files = sorted(file for file in web.rglob("*.html") if file.is_file())
+    chosen = sorted(random.Random(SEED).sample(files, min(count, len(files))))
+    sizes = []
+    with archive.ArchiveWriter(folder) as writer:
+        for file in chosen:
+            body = file.read_bytes()
+            sizes.append(len(body))
+            headers = (("Content-Type", "text/html"), ("Content-Length", str(len(body))))
+            url = f"http://{file.relative_to(web)}"
+            writer.append(Exchange(url, "GET", (), 200, "OK", headers, body, body, "127.0.0.1", STARTED, 0.01))
+    return sizes
+
+
+def split(path: Path, folder: Path) -> dict[str, float]:
+    """CPU milliseconds a page of each step, in one process, with everything loaded."""
+    from periplus.app import Collection
+    from periplus.app.importing import _page_of
+    from periplus.documents import BatchLog, parse
+    from periplus.index import IndexStore
+
+    exchanges: list[Any] = []
+    steps: dict[str, float] = {}
+
+    def timed(name: str, step: Callable[[], Any]) -> Any:
+        began = time.process_time()
+        result = step()
+        steps[f"{name}, CPU ms a page"] = (time.process_time() - began) * 1000 / max(1, len(exchanges))
+        return result
+
+    def first() -> Iterator[Any]:
+        for number, (_, exchange) in enumerate(archive.iterate(path)):
+            if number == SPLIT_PAGES:
+                return
+            yield exchange
+
+    with Collection(folder) as collection:
+        log = BatchLog(collection.create().files, collection.database)
+        began = time.process_time()
+        exchanges.extend(first())
+        steps["reading the WARC, CPU ms a page"] = (time.process_time() - began) * 1000 / len(exchanges)
+        pages = [_page_of(exchange, exchange.url) for exchange in exchanges]
+        warm = [parse(page) for page in pages[:20]]
+        IndexStore(folder / "warm").update([(1, warm)])
+        documents = timed("parsing", lambda: [parse(page) for page in pages])
+        number = timed("storing the batch", lambda: log.append(documents))
+        stored = timed("reading the batch", lambda: log.documents(number))
+        timed("indexing", lambda: IndexStore(folder / "index").update([(number, stored)]))
+    return steps
+
+
+def _run(*arguments: str) -> dict[str, float]:
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, "-m", "periplus", *arguments], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"wall": time.perf_counter() - began, "CPU": cpu}
