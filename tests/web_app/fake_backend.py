@@ -367,7 +367,8 @@ class FakeBackend:
             return None
         return {
             "title": found.title,
-            "text": f"{found.text}\nA second paragraph.",
+            "text": f"{found.title}\n{found.text}\nA heading\nA second paragraph.",
+            "headings": [found.title, "A heading"],
             "fetched": 1_760_000_000.0,
             "language": found.language,
         }

@@ -233,6 +233,14 @@ def test_bot_page_knows_its_own_visits(client):
     assert "It has never asked unknown.test" in client.get("/about-bot?host=unknown.test").text
 
 
+def test_cached_page_has_its_headings_and_its_title_once(client):
+    text = client.get("/cached?url=http://tides.test/tables/").text
+    assert '<h2 dir="auto">A heading</h2>' in text
+    assert text.count("<h1") == 1
+    body = text[text.index("<article") : text.index("</article>")]
+    assert body.index("</h1>") < body.index("<p ") < body.index("<h2")
+
+
 def test_cached_page_is_text_with_marks(client):
     text = client.get("/cached?url=http://tides.test/tables/&q=table").text
 

@@ -135,6 +135,7 @@ class CollectionBackend:
         return {
             "title": stored.title,
             "text": stored.text,
+            "headings": list({heading.text for heading in stored.headings}),
             "fetched": _iso(stored.fetched),
             "language": stored.language,
         }

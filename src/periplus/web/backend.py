@@ -12,8 +12,8 @@ too, absent ones are left out):
   ``links_out`` (lists of ``{"host", "links", "known"}``, the first of ``hosts_in`` and ``hosts_out``; not
   ``links_whole``: counted in the newest part of the links).
 * ``bot_report``: ``host``, and what the journal knows of our visits there.
-* ``cached``: ``title``, ``text`` (paragraphs parted by newlines), ``fetched``, ``language``; None when the page is
-  unknown or asks not to be kept.
+* ``cached``: ``title``, ``text`` (paragraphs parted by newlines), ``headings`` (of these), ``fetched``, ``language``;
+  None when the page is unknown or asks not to be kept.
 * ``search_tab``: the answer, and facts by result id: ``source``, ``author``; ``address``, ``telephone``, ``hours`` …
 * ``start``: ``options`` are names of crawl settings (``scope``, ``max_pages``, ``max_depth``) for this crawl only.
 * ``panels``: what ``app.panels`` documents; a panel leaves out what its backend does not know.
