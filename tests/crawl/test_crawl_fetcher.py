@@ -157,6 +157,13 @@ async def test_conditional_requests(mock_web: MockWeb) -> None:
     assert record.header("if-modified-since") == "Fri, 15 Jan 2027 08:01:00 GMT"
 
 
+@pytest.mark.parametrize("etag", ["a\r\nX-Smuggled: 1", "a\nX-Smuggled: 1", "a\r"])
+async def test_nothing_is_smuggled_into_a_request(mock_web: MockWeb, etag: str) -> None:
+    async with Fetcher(settings_for(mock_web.resolve)) as opened:
+        assert (await opened.fetch(URL, etag=etag)).reason == "bad-response"
+    assert mock_web.requests() == []
+
+
 async def test_the_address_is_sent_as_it_is_spelled(mock_web: MockWeb) -> None:
     target = "/a%2Fb/~c'(d)?x=%20+y&z=%E2%9C%93&[]=|"
     mock_web.at("http://a.test" + target, Reply(200, b"ok"))

@@ -132,7 +132,7 @@ class Fetcher:
         return await self.resolver.trusted_route(self._proxy.raw_host or "", self._proxy.port or 80)
 
     def _is_direct(self, place: Place) -> bool:
-        return self._proxied is None or self.resolver.mapping.find(place.name) is not None
+        return self._proxy is None or self.resolver.mapping.find(place.name) is not None
 
     async def fetch(
         self,
@@ -265,9 +265,10 @@ async def _read(
 def _request(ask: _Ask) -> bytes:
     target = ask.url[ask.url.index("/", 8) :]
     lines = "".join([f"{name}: {value}\r\n" for name, value in ask.headers.items()])
-    if lines.count("\n") != len(ask.headers):
-        raise ValueError("a header of the request holds a line break")
-    return f"GET {target} HTTP/1.1\r\n{lines}\r\n".encode()
+    request = f"GET {target} HTTP/1.1\r\n{lines}\r\n"
+    if not request.count("\r") == request.count("\n") == len(ask.headers) + 2:
+        raise ValueError("the request holds a line break where none may be")
+    return request.encode()
 
 
 def _decoded(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
