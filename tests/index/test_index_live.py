@@ -115,3 +115,16 @@ def test_old_kernels_are_swept(tmp_path):
         os.utime(tmp_path / f"{number}", (now, now - number * STILL_IN_USE * 0.9))
     sweep(tmp_path)
     assert sorted(folder.name for folder in tmp_path.iterdir()) == [f"{number}" for number in range(FOLDERS_KEPT)]
+
+
+def test_terms_that_are_forgotten_within_a_query_are_still_there_for_it(store, monkeypatch):
+    """Kernels get addresses of what is known of terms, which must not be freed before they are read."""
+    random = np.random.default_rng(5)
+    store.update([(1, [random_document(random, number, WORDS) for number in range(80)])])
+    queries = [word(*random.choice(WORDS, 6, replace=False)) for _ in range(40)]
+    queries += [IndexQuery(must=query.should[:2]) for query in queries]
+    with store.open() as snapshot:
+        wanted = [snapshot.top(query, 20).numbers.tolist() for query in queries]
+    monkeypatch.setattr("periplus.index.snapshot.TERMS_KEPT", 1)
+    with store.open() as snapshot:
+        assert [snapshot.top(query, 20).numbers.tolist() for query in queries] == wanted

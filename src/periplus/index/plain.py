@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from periplus.index.plan import LARGEST_SCORE, MAX_GROUPS, form_weights
+from periplus.index.plan import LARGEST_SCORE, MAX_GROUPS, KnownTerm, form_weights
 from periplus.index.rooms import QUERY, found_in, room_of
 from periplus.index.weights import LARGEST_IMPACT, fixed
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from periplus.index.plan import KnownTerm
     from periplus.index.query import Group, IndexQuery
     from periplus.index.tables import Table
 
@@ -38,6 +37,7 @@ class PlainQuery(Struct, gc=False):
     every: bool  # all groups are required, else any of them will do
     groups: int  # that have a list
     lists: list[bytes]  # weight and address of each
+    terms: list[KnownTerm]  # whose lists these are: they must live for as long as their addresses are used
     starts: list[int]  # first list of each group, and their end; empty when every group is one list
     prior_weight: int
     reach: int  # how many postings decide about matches, at most
@@ -50,6 +50,7 @@ def plain_query(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weig
     if query.must_not or query.any_of or (query.should and query.must) or not 0 < len(groups) <= MAX_GROUPS:
         return None
     lists: list[bytes] = []
+    terms: list[KnownTerm] = []
     total = prior = fixed(prior_weight) if prior_weight > 0 else 0
     reach, largest, smallest = 0, 0, LARGEST_SCORE
     for group in groups:
@@ -62,6 +63,7 @@ def plain_query(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weig
         term = known(form.term)
         size = term.frequency
         if size:
+            terms.append(term)
             share = group.weight * form.share
             if share == 1.0:
                 total += term.weight
@@ -76,12 +78,13 @@ def plain_query(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weig
     if total > _LARGEST_WEIGHTS:
         return None
     every = not query.should
-    return PlainQuery(every, len(lists), lists, [], prior, smallest if every else reach, largest)
+    return PlainQuery(every, len(lists), lists, terms, [], prior, smallest if every else reach, largest)
 
 
 def _with_forms(query: IndexQuery, known: Callable[[str], KnownTerm], prior: int) -> PlainQuery | None:
     """The same for words that have several forms."""
     starts, lists = [0], []
+    terms: list[KnownTerm] = []
     sizes: list[int] = []
     total, largest = prior, 0
     for group in query.should or query.must:
@@ -90,6 +93,7 @@ def _with_forms(query: IndexQuery, known: Callable[[str], KnownTerm], prior: int
         size = 0
         for term, weight in _weighted(group, known):
             lists.append(_pair(weight, term.address))
+            terms.append(term)
             total += weight
             size += term.frequency
             largest = max(largest, term.frequency)
@@ -99,7 +103,8 @@ def _with_forms(query: IndexQuery, known: Callable[[str], KnownTerm], prior: int
     if total > _LARGEST_WEIGHTS or len(lists) > MAX_LISTS:
         return None
     every = not query.should
-    return PlainQuery(every, len(starts) - 1, lists, starts, prior, min(sizes) if every else sum(sizes), largest)
+    reach = min(sizes) if every else sum(sizes)
+    return PlainQuery(every, len(starts) - 1, lists, terms, starts, prior, reach, largest)
 
 
 def _weighted(group: Group, known: Callable[[str], KnownTerm]) -> list[tuple[KnownTerm, int]]:
