@@ -204,9 +204,10 @@ class Fetcher:
 
     async def _direct(self, ask: _Ask, route: Route, deadline: asyncio.Timeout, *, verify: bool) -> _Answer:
         place = ask.place if verify else ask.place._replace(verify=False)
+        request = _request(ask)
         connection = await self._connections.take(place, route)
         try:
-            await connection.ask(_request(ask))
+            await connection.ask(request)
             status, headers = connection.status, _decoded(connection.headers)
             reason = connection.reason.decode("latin-1")
             payload, truncated = await self._body(ask, status, headers, connection.more, deadline)
