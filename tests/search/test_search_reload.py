@@ -17,6 +17,7 @@ from periplus.graph import RankStore
 from periplus.index import IndexStore
 from periplus.records import Link, SearchRequest
 from periplus.search import Engine
+from periplus.search.generations import Generation
 from periplus.settings import Settings
 from periplus.storage import Database, LocalFiles
 
@@ -186,6 +187,43 @@ def test_large_collections_build_in_the_background(tmp_path, monkeypatch):
     engine.warm()
     assert "Otter" in {suggestion.text for suggestion in engine.suggest("ot")}
     engine.close()
+
+
+def test_new_pages_are_found_before_words_are_gathered_anew(tmp_path, monkeypatch):
+    """Words and completions of the generation before stand in; pages do not wait for them."""
+    monkeypatch.setattr("periplus.search.generations.SMALL", 0)
+    build(tmp_path, PAGES)
+    engine = Engine(tmp_path, Settings())
+    engine.warm()
+    gate = threading.Event()
+    for name in ("lazy_speller", "lazy_completion"):
+        hold_back(monkeypatch, name, gate)
+    build(tmp_path, [page("https://d.example/", "Otter", "otter")], 2)
+    assert engine.reload()
+    assert urls(engine.search(SearchRequest("otter"))) == ["https://d.example/"]
+    assert "More walrus" in {suggestion.text for suggestion in engine.suggest("wal")}
+    assert engine.search(SearchRequest("warlus")).query.corrected == "walrus"
+    assert engine.search(SearchRequest("oter")).query.corrected != "otter"
+    gate.set()
+    with engine._generations.use() as generation:
+        generation.lazy_completion.join()
+        generation.lazy_speller.join()
+    assert "Otter" in {suggestion.text for suggestion in engine.suggest("ot")}
+    assert engine.search(SearchRequest("oter")).query.corrected == "otter"
+    engine.close()
+
+
+def hold_back(monkeypatch, name, gate):
+    """Generations from now on build ``name`` only when the gate is open."""
+    make = Generation.__init__
+
+    def made(generation, *arguments, **more):
+        make(generation, *arguments, **more)
+        lazy = getattr(generation, name)
+        build_it = lazy._build
+        lazy._build = lambda: gate.wait(60) and build_it()
+
+    monkeypatch.setattr(Generation, "__init__", made)
 
 
 def test_time_that_runs_out_is_said_and_not_kept(tmp_path, monkeypatch):

@@ -100,7 +100,8 @@ class Engine:
         with self._generations.use() as generation:
             query = clean(request.query)
             asked = request if query == request.query else structs.replace(request, query=query)
-            key = (asked, limit, generation.number)
+            # Corrections by the words of the generation before are not kept for longer than these serve.
+            key = (asked, limit, generation.number, generation.lazy_speller.is_built)
             answer = self._answers.get(key)
             if answer is None:
                 answer = _Search(

@@ -117,6 +117,15 @@ class Generation:
         self.lazy_completion.now()
         self.lazy_fingerprints.now()
 
+    def follow(self, before: Generation) -> None:
+        """Be ready without delay: words and completions of the generation before serve until our own are made."""
+        self.lazy_fingerprints.now()
+        speller = before.lazy_speller.latest
+        self.lazy_speller.stand_in = speller and speller.over(self.snapshot)
+        self.lazy_completion.stand_in = before.lazy_completion.latest
+        self.lazy_speller.soon(self.keeping_open)
+        self.lazy_completion.soon(self.keeping_open)
+
     def close(self) -> None:
         self.snapshot.close()
 
@@ -161,8 +170,12 @@ class Generations:
             except NotReady:
                 return False
             fresh.keeping_open = lambda build: self._build(fresh, build)
-            if self.ready:  # the old generation goes on answering while the new one is made ready
-                fresh.warm()
+            before = self._current  # goes on answering while the new one is made ready
+            if before is not None:
+                if fresh.is_small:
+                    fresh.warm()
+                else:
+                    fresh.follow(before)
             self._swap(fresh)
             return True
 

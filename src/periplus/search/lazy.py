@@ -12,13 +12,14 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """``build()`` is called once. ``now`` waits for it; ``soon`` gives nothing while a thread is still at it."""
+    """``build()`` is called once. ``now`` waits for it; ``soon`` gives what stands in while a thread is still at it."""
 
     def __init__(self, build: Callable[[], T]) -> None:
         self._build = build
         self._lock = threading.Lock()
         self._starting = threading.Lock()
         self._value: T | None = None
+        self.stand_in: T | None = None
         self._thread: threading.Thread | None = None
 
     def now(self) -> T:
@@ -28,13 +29,22 @@ class Lazy(Generic[T]):
             return self._value
 
     def soon(self, run: Callable[[Callable[[], object]], object]) -> T | None:
-        """The value, or nothing yet: then ``run`` is given the work to do inside a thread."""
+        """The value, or what there is until then: ``run`` is given the work to do inside a thread."""
         if self._value is None:
             with self._starting:
                 if self._thread is None:
                     self._thread = threading.Thread(target=run, args=(self.now,), daemon=True)
                     self._thread.start()
-        return self._value
+        return self.latest
+
+    @property
+    def is_built(self) -> bool:
+        return self._value is not None
+
+    @property
+    def latest(self) -> T | None:
+        """The value, or what stands in for it; nothing when neither is there."""
+        return self.stand_in if self._value is None else self._value
 
     def join(self) -> None:
         """Wait for a thread that is at it."""

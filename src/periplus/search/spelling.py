@@ -191,9 +191,13 @@ def known_as(snapshot: Snapshot, text: str) -> int:
 class Speller:
     """Corrections of whole queries over one generation."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, dictionary: Dictionary | None = None) -> None:
         self._snapshot = snapshot
-        self._dictionary = Dictionary(snapshot.words(MAX_TERMS), snapshot.live)
+        self._dictionary = dictionary or Dictionary(snapshot.words(MAX_TERMS), snapshot.live)
+
+    def over(self, snapshot: Snapshot) -> Speller:
+        """The same words, weighed by another generation."""
+        return Speller(snapshot, self._dictionary)
 
     def corrections(self, reading: Reading, found: int) -> tuple[str, ...]:
         """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results."""
