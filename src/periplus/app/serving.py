@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import secrets
 import threading
 from contextlib import contextmanager, suppress
@@ -27,8 +28,10 @@ RELOAD_EVERY = 1.0  # seconds between looks at the manifest
 class Reloader:
     """Warms the engine up, then watches for newer generations and lets the engine take them up."""
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Collection, *, settles: bool = False) -> None:
+        """``settles`` where the process does nothing else: see ``_settle``."""
         self._collection = collection
+        self._settles = settles
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="reloader", daemon=True)
 
@@ -55,7 +58,15 @@ class Reloader:
         self._collection.search(WARMING_QUERY)
         self._collection.engine.warm()
         self._collection.suggest(WARMING_QUERY[:2])
+        if self._settles:
+            _settle()
         self._collection.cold = False
+
+
+def _settle() -> None:
+    """What a server holds once it is warm, it keeps: the collector of cycles need not look through it ever again."""
+    gc.collect()
+    gc.freeze()
 
 
 def operator_key(collection: Collection) -> str:
@@ -88,7 +99,7 @@ def serve_collection(
     """Serve until interrupted; ``started`` gets the address of the search page and of the console."""
     key = operator_key(collection)
     server = web_server(collection)
-    with Reloader(collection), further_servers(collection, server.socket, say or (lambda _: None)):
+    with Reloader(collection, settles=True), further_servers(collection, server.socket, say or (lambda _: None)):
         server.run(lambda address: started(address, f"{address.rstrip('/')}/console?key={key}"))
 
 
@@ -117,7 +128,7 @@ def serve_beside(stopping: threading.Event, folder: str, flags: dict[str, Any], 
     with Collection(folder, flags=flags) as collection:
         server = web_server(collection, listener)
         threading.Thread(target=_stop_server, args=(stopping, server), daemon=True).start()
-        with Reloader(collection):
+        with Reloader(collection, settles=True):
             server.run()
 
 
