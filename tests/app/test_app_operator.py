@@ -32,6 +32,7 @@ def collection(tmp_path, mock_web):  # noqa: F811
         "crawl.delay": 0.05,
         "crawl.workers": 2,
         "crawl.icons": False,
+        **{f"crawl.{name}": value for name, value in Growing.SETTINGS.items()},
         "crawl.commit_seconds": 0.2,
         "crawl.timeout": 5.0,
         "crawl.resolve": list(mock_web.resolve),

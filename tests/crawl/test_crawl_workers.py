@@ -224,7 +224,7 @@ class Running:
                 if one.pages and one.state == "running":
                     return int(one.address.rpartition(":")[2])
             time.sleep(0.02)
-        raise AssertionError(f"no worker {place} came to life")
+        raise AssertionError(f"no worker {place} came to life: {workers(self.voyage.database)}")
 
     def join(self) -> None:
         self.thread.join(90)
@@ -235,7 +235,7 @@ class Running:
 def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(voyage: Voyage, mock_web: MockWeb) -> None:
     web = Growing(mock_web, 10)
     mock_web.robots("h0.test", "User-agent: *\nCrawl-delay: 0.06")
-    crawl = Running(voyage, mock_web, web.seeds, workers=2)
+    crawl = Running(voyage, mock_web, web.seeds, workers=2, **Growing.SETTINGS)
     os.kill(crawl.child(), signal.SIGKILL)
     crawl.child(3)
     web.end()
@@ -256,7 +256,7 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(voyage: Voyage,
 
 def test_workers_come_and_go_on_command(voyage: Voyage, mock_web: MockWeb) -> None:
     web = Growing(mock_web, 8)
-    crawl = Running(voyage, mock_web, web.seeds, workers=1)
+    crawl = Running(voyage, mock_web, web.seeds, workers=1, **Growing.SETTINGS)
     mock_web.log.wait_for(20, timeout=30)
     send_command(voyage.database, "workers 2")
     crawl.child()
@@ -270,7 +270,7 @@ def test_workers_come_and_go_on_command(voyage: Voyage, mock_web: MockWeb) -> No
 
 def test_stop_reaches_all_workers(voyage: Voyage, mock_web: MockWeb) -> None:
     web = Growing(mock_web, 8)
-    crawl = Running(voyage, mock_web, web.seeds, workers=2)
+    crawl = Running(voyage, mock_web, web.seeds, workers=2, **Growing.SETTINGS)
     crawl.child()
     crawl.crawler.stop()
     crawl.join()
@@ -278,7 +278,7 @@ def test_stop_reaches_all_workers(voyage: Voyage, mock_web: MockWeb) -> None:
     assert voyage.rows("SELECT COUNT(*) FROM hosts WHERE active > 0") == [(0,)]
     assert set(voyage.documents()) == voyage.fetched()
     web.end()
-    voyage.run(mock_web, workers=1, seconds=60)
+    voyage.run(mock_web, workers=1, seconds=60, **Growing.SETTINGS)
     assert voyage.fetched() == set(web.asked)
     assert max(web.asked.values()) == 1
 
@@ -296,7 +296,7 @@ def told(voyage: Voyage) -> list[str]:
 
 def test_a_worker_is_restarted_by_number(voyage: Voyage, mock_web: MockWeb) -> None:
     web = Growing(mock_web, 10)
-    crawl = Running(voyage, mock_web, web.seeds, workers=2)
+    crawl = Running(voyage, mock_web, web.seeds, workers=2, **Growing.SETTINGS)
     crawl.child()
     first, second = (one.number for one in workers(voyage.database))
     with pytest.raises(UsageError, match="leads the crawl"):
@@ -318,7 +318,7 @@ def test_a_worker_is_restarted_by_number(voyage: Voyage, mock_web: MockWeb) -> N
 
 def test_a_worker_that_lost_its_leases_is_replaced(voyage: Voyage, mock_web: MockWeb) -> None:
     web = Growing(mock_web, 10)
-    crawl = Running(voyage, mock_web, web.seeds, workers=2)
+    crawl = Running(voyage, mock_web, web.seeds, workers=2, **Growing.SETTINGS)
     crawl.child()
     second = workers(voyage.database)[1].number
     with voyage.database.write() as tx:

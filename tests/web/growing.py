@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from periplus.demo import Reply, html
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 class Growing:
     """Sites in which every page links to the next few, here and next door, until they are told to end.
 
-    A crawl of them lasts as long as its test needs, however quick or slow the machine.
+    A crawl of them lasts as long as its test needs, however quick or slow the machine. Give it ``SETTINGS``:
+    no end by depth or number. The words of pages differ, so that they do not look like a trap.
     """
 
+    SETTINGS = MappingProxyType({"max_depth": 1_000_000, "max_pages": 1_000_000, "host_budget": 1_000_000})
     AHEAD = 5
 
     def __init__(self, web: MockWeb, hosts: int) -> None:
@@ -47,4 +50,5 @@ class Growing:
         here = [f"/{page + step}" for step in range(1, self.AHEAD)] if self.grows else []
         there = f"http://h{(number + 1) % self.hosts}.test/{page}"
         links = "".join(f'<a href="{link}">{link}</a> ' for link in (*here, there))
-        return html(f"<title>{number} {page}</title><p>{links}")
+        words = " ".join(f"word{(page * 31 + number * 7 + place * 17) % 9973}" for place in range(40))
+        return html(f"<title>{number} {page}</title><p>{words}<p>{links}")
