@@ -224,6 +224,19 @@ def test_nofollow_noindex_and_language(voyage: Voyage, mock_web: MockWeb) -> Non
     assert voyage.documents()["http://a.test/de"] == "wrong-language"
 
 
+def test_a_sitemap_that_a_page_links_to_is_no_page(voyage: Voyage, mock_web: MockWeb) -> None:
+    """Whether the link or the robots.txt is met first must not decide what search finds."""
+    mock_web.page("http://a.test/", links=["/map.xml"])
+    urls = "<?xml version='1.0'?>\n<!-- ours -->\n<urlset><url><loc>http://a.test/listed</loc></url></urlset>"
+    mock_web.text("http://a.test/map.xml", urls, "application/xml")
+    mock_web.page("http://a.test/listed")
+    result = voyage.run(mock_web, "http://a.test/")
+    assert "http://a.test/listed" in voyage.fetched()
+    assert set(voyage.documents()) == {"http://a.test/", "http://a.test/listed"}
+    assert result.pages == 2
+    assert voyage.rows("SELECT pages FROM hosts") == [(2,)]
+
+
 def test_sitemaps_and_feeds_are_read(voyage: Voyage, mock_web: MockWeb) -> None:
     mock_web.robots("a.test", "Sitemap: http://a.test/index.xml\nSitemap: /list.txt")
     index = "<sitemapindex><sitemap><loc>http://a.test/deep.xml.gz</loc></sitemap></sitemapindex>"

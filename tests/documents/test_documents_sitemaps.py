@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.documents import Sitemap, SitemapEntry, read_sitemap
+from periplus.documents import Sitemap, SitemapEntry, looks_like_sitemap, read_sitemap
 from periplus.errors import ParseError
 
 HERE = "https://example.org/sitemap.xml"
@@ -86,3 +86,27 @@ def test_any_bytes_give_a_sitemap_or_a_parse_error(body):
     except ParseError:
         return
     assert all(entry.url.startswith(("http://", "https://")) for entry in found.pages)
+
+
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [
+        (b"<urlset>", True),
+        (b'\xef\xbb\xbf<?xml version="1.0"?>\n<!-- a -- b -->\n<s:sitemapindex xmlns:s="x">', True),
+        (b"<!----><!-- --><urlset \n>", True),
+        (b"<urlsets>", False),
+        (b"<rss><urlset>", False),
+        (b"<html><p>&lt;urlset&gt;", False),
+        (b"<!-- <urlset> -->", False),
+        (b"", False),
+    ],
+)
+def test_the_beginning_of_a_sitemap(body, answer):
+    assert looks_like_sitemap(body) is answer
+
+
+def test_the_beginning_is_looked_at_in_bounded_time():
+    """A pattern that could match comments in several ways would never end here."""
+    assert not looks_like_sitemap(b"<!---->" * 100_000)
+    assert not looks_like_sitemap(b"<!--" * 100_000)
+    assert not looks_like_sitemap(b"<?" * 100_000)

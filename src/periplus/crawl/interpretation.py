@@ -222,8 +222,10 @@ class Interpreter:
         if location is not None:
             new.file, new.place, new.length = location.file, location.offset, location.length
         new.next_at = at + self._interval(new, row, at)
-        visited = Visited(new, row.state, fresh_body=bool(exchange.body) and row.kind == PAGE)
-        if row.kind == SITEMAP:
+        if row.kind == PAGE and row.state != FETCHED and _is_sitemap(exchange.body):
+            new.kind = SITEMAP  # a link to it was met before the robots.txt that announces it, if any does
+        visited = Visited(new, row.state, fresh_body=bool(exchange.body) and new.kind == PAGE)
+        if new.kind == SITEMAP:
             self._read_sitemap(visited, exchange)
         else:
             self._read_page(visited, reading or self.read(row.url, exchange, location), location)
@@ -316,6 +318,12 @@ def document_of(
     if not refusal and languages and document.language and document.language not in languages:
         refusal = "wrong-language"
     return replace(document, refusal=refusal, archive=location)
+
+
+def _is_sitemap(body: bytes) -> bool:
+    from periplus.documents import looks_like_sitemap
+
+    return looks_like_sitemap(body)
 
 
 def _page(url: str, exchange: Exchange) -> Page:

@@ -75,7 +75,7 @@ class Visitor:
         visited = await self._interpret(host, row, answer)
         self._ledger.visited(visited)
         self._ledger.settle(answer.location)
-        gained = int(row.kind == PAGE) * ((visited.row.state == FETCHED) - (visited.was == FETCHED))
+        gained = int(visited.row.kind == PAGE) * ((visited.row.state == FETCHED) - (visited.was == FETCHED))
         host.row.pages += gained
         return gained
 

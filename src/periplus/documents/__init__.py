@@ -6,7 +6,7 @@ from periplus.documents.fingerprint import content_hash, distance, simhash
 from periplus.documents.outline import Outline, outline, outline_of
 from periplus.documents.parse import parse
 from periplus.documents.readers import READERS
-from periplus.documents.sitemaps import Sitemap, SitemapEntry, read_sitemap
+from periplus.documents.sitemaps import Sitemap, SitemapEntry, looks_like_sitemap, read_sitemap
 
 if TYPE_CHECKING:
     from periplus.documents.batches import BatchLog
@@ -19,6 +19,7 @@ __all__ = [
     "SitemapEntry",
     "content_hash",
     "distance",
+    "looks_like_sitemap",
     "outline",
     "outline_of",
     "parse",

@@ -6,6 +6,7 @@ Namespaces and case do not matter; an entry without an address of ours is left o
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _GZIP: Final = b"\x1f\x8b"
+_HEAD: Final = 4_096  # bytes in which the first element of a sitemap begins
+_FIRST: Final = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*>\s*|<!--(?:(?!-->).)*-->\s*)*"  # each comment ends in one place only
+    rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]",
+    re.DOTALL,
+)
 _ENTRIES: Final = frozenset({"url", "sitemap", "item", "entry"})
 _DATES: Final = frozenset({"lastmod", "pubdate", "updated", "published", "publication_date"})
 
@@ -35,6 +42,11 @@ class Sitemap(Struct, frozen=True):
 
     pages: tuple[SitemapEntry, ...] = ()
     sitemaps: tuple[str, ...] = ()
+
+
+def looks_like_sitemap(body: bytes) -> bool:
+    """Whether these bytes begin as an XML sitemap or an index of sitemaps."""
+    return _FIRST.match(body[:_HEAD]) is not None
 
 
 class _Reader:
