@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from periplus.errors import Corrupt
 from periplus.search.folding import newest
-from periplus.search.links import read_columns
+from periplus.search.links import document_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,14 +30,9 @@ def unfit(folder: Path, last_batch: int, snapshot: Snapshot) -> Numbers | None:
     """Numbers of the documents to leave out, ascending; none at all (``None``) where no batch tells."""
     keys: list[Keys] = []
     marks: list[Keys] = []
-    for path in sorted(folder.joinpath("documents").glob("*.parquet")):
-        if path.stem.isdigit() and int(path.stem) <= last_batch:
-            try:
-                table = read_columns(path, ["key", "signals"])
-            except Corrupt:  # what cannot be read is not judged
-                continue
-            keys.append(np.asarray(table.column("key").to_numpy(), np.int64))
-            marks.append(_marked(table.column("signals")))
+    for table in document_columns(folder, last_batch, ["key", "signals"]):  # what cannot be read is not judged
+        keys.append(np.asarray(table.column("key").to_numpy(), np.int64))
+        marks.append(_marked(table.column("signals")))
     if not keys:
         return None
     numbers = np.sort(snapshot.numbers())

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from periplus.errors import Corrupt
 from periplus.index.view import NUMBER_BITS
-from periplus.search.links import read_columns
+from periplus.search.links import document_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,14 +44,9 @@ class Fingerprints:
     def read(cls, folder: Path, last_batch: int, snapshot: Snapshot) -> Fingerprints:
         keys: list[Keys] = [np.zeros(0, np.int64)]
         values: list[Keys] = [np.zeros(0, np.int64)]
-        for path in sorted(folder.joinpath("documents").glob("*.parquet")):
-            if path.stem.isdigit() and int(path.stem) <= last_batch:
-                try:
-                    table = read_columns(path, ["key", "fingerprint"])
-                except Corrupt:  # what cannot be read is not folded
-                    continue
-                keys.append(np.asarray(table.column("key").to_numpy(), np.int64))
-                values.append(np.asarray(table.column("fingerprint").to_numpy(), np.int64))
+        for table in document_columns(folder, last_batch, ["key", "fingerprint"]):  # what cannot be read is not folded
+            keys.append(np.asarray(table.column("key").to_numpy(), np.int64))
+            values.append(np.asarray(table.column("fingerprint").to_numpy(), np.int64))
         numbers = np.sort(snapshot.numbers())
         wanted = np.asarray(snapshot.column("key", numbers), np.int64)
         return cls(numbers, newest(np.concatenate(keys), np.concatenate(values), wanted))

@@ -7,6 +7,7 @@ the answers of a generation are kept for the last ``KEPT`` addresses.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from periplus.errors import Corrupt
 from periplus.search.cache import Cache
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from periplus.search.generations import Generation
@@ -89,6 +91,14 @@ def read_columns(path: Path, columns: list[str]) -> Any:
         return pq.ParquetFile(path).read(columns=columns, use_threads=False)
     except (OSError, ValueError) as error:
         raise Corrupt(f"{path} cannot be read: {error}; run periplus doctor") from error
+
+
+def document_columns(folder: Path, last_batch: int, columns: list[str]) -> Iterator[Any]:
+    """Columns of the documents of each batch of a generation, oldest first; damaged ones are left out."""
+    for path in sorted(folder.joinpath("documents").glob("*.parquet")):
+        if path.stem.isdigit() and int(path.stem) <= last_batch:
+            with suppress(Corrupt):
+                yield read_columns(path, columns)
 
 
 def linking(generation: Generation, url: str) -> Keys:

@@ -12,8 +12,8 @@ import numpy as np
 
 from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.types import M_I64, R_F64, R_I64, R_U32, signature
+from periplus.search.kernels.characters import is_letter, is_space
 
-# Characters are told apart here as well as in ``texts.py``: compiled kernels are kept by the file they stand in.
 REACH = 300  # code points that a sentence may reach to either side of a word
 SHORT_SENTENCE = 90  # a sentence below this that does not end like one is a heading; with the next one it is shown
 MAX_SPANS = 64  # sentences weighed in one text
@@ -27,23 +27,6 @@ HIT = 4  # of a hit: start, end, word, whether it is a stop word
 FRAGMENT = 4  # of a fragment: start, end, whether something was cut off before it and behind it
 PAGE = 2 + 2 * FRAGMENT  # of a page: its state, where its marks end, and two fragments (the second may be empty)
 NOTHING, PLAIN, FOREIGN, ODD = 0, 1, 2, 3  # states: nothing found; ASCII; other letters; has to be made readable
-
-
-@helper
-def is_space(c: Any) -> Any:
-    if c < 128:
-        return c == 32 or 9 <= c <= 13 or 28 <= c <= 31
-    return c == 0x85 or c == 0xA0 or 0x2000 <= c <= 0x200A or c == 0x2028 or c == 0x2029 or c == 0x202F or c == 0x3000
-
-
-@helper
-def is_letter(c: Any) -> Any:
-    """Letters and digits; among signs beyond ASCII only the usual ones are known."""
-    if c < 128:
-        return 97 <= c <= 122 or 65 <= c <= 90 or 48 <= c <= 57
-    if c < 0xC0:
-        return c == 0xAA or c == 0xB5 or c == 0xBA
-    return not (c == 0xD7 or c == 0xF7 or 0x2000 <= c <= 0x2BFF or 0x3000 <= c <= 0x3020 or 0xFF00 <= c <= 0xFF0F)
 
 
 @helper

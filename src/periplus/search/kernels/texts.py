@@ -12,26 +12,10 @@ import numpy as np
 
 from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.types import I64, M_I64, R_I64, R_U32, signature
+from periplus.search.kernels.characters import is_space, is_wordly
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
 PLACE, SPELLING = 4, 4  # numbers of a place and of a spelling
-
-
-@helper
-def is_space(c: Any) -> Any:
-    if c < 128:
-        return c == 32 or 9 <= c <= 13 or 28 <= c <= 31
-    return c == 0x85 or c == 0xA0 or 0x2000 <= c <= 0x200A or c == 0x2028 or c == 0x2029 or c == 0x202F or c == 0x3000
-
-
-@helper
-def is_wordly(c: Any) -> Any:
-    """Letters, digits and underscores; among signs beyond ASCII only the usual ones are known."""
-    if c < 128:
-        return 97 <= c <= 122 or 65 <= c <= 90 or 48 <= c <= 57 or c == 95
-    if c < 0xC0:
-        return c == 0xAA or c == 0xB5 or c == 0xBA
-    return not (c == 0xD7 or c == 0xF7 or 0x2000 <= c <= 0x2BFF or 0x3000 <= c <= 0x3020 or 0xFF00 <= c <= 0xFF0F)
 
 
 @helper
