@@ -164,6 +164,11 @@ class Snapshot:
         """All segments as they are, for queries without filters and lists of their own."""
         return Table([view.row for view in self._views])
 
+    @property
+    def table(self) -> Table:
+        """The same, for kernels of other rooms; its addresses are good for as long as the snapshot is held."""
+        return self._whole
+
     @cached_property
     def _norms(self) -> NDArray[np.float64]:
         return norms_of(self.manifest.epoch)
