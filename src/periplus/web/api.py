@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
+from array import array
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from xxhash import xxh3_64_hexdigest
 
 from periplus.errors import UsageError
 from periplus.records import SearchAnswer
@@ -29,12 +30,12 @@ from periplus.web.operations import (
     search_request,
 )
 from periplus.web.paging import address, has_next
-from periplus.web.parameters import read
+from periplus.web.parameters import Form, pairs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from periplus.web.backend import Backend
 
@@ -44,6 +45,7 @@ JSON = "application/json"
 SEARCH_PATH = f"{PREFIX}/search"
 SUGGESTIONS = "application/x-suggestions+json"
 QUICK = ("search", "suggest", "similar")  # what visitors wait for
+_encode = msgspec.json.Encoder().encode
 FEW = 20  # results; a longer page is another kind of call
 
 
@@ -60,30 +62,27 @@ class Endpoint:
     def __init__(self, operation: Operation) -> None:
         self._operation = operation
         self._handler = _HANDLERS[operation.name]
+        self._form = Form(*operation.parameters)
+        self._places = Form(*operation.places)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         response = await self._answer(request)
         await response(scope, receive, send)
 
-    async def _answer(self, request: Request) -> Response:
+    async def _answer(self, request: Request) -> ASGIApp:
         operation, state = self._operation, request.app.state
         state.gate.check_scope(request, operation.scope)
-        values = read(operation.parameters, _pairs(request))
+        values = self._form.read(pairs_of(request.scope["query_string"]))
         if operation.places:
-            values |= read(operation.places, request.path_params.items())
+            values |= self._places.read(request.path_params.items())
         if operation.body is not None:
             values["body"] = _body(await request.body(), operation.body)
         if operation.name in QUICK:
             result = await state.pool.run(self._handler, state.backend, values, kind=_kind(operation.name, values))
         else:
             result = await run_in_threadpool(self._handler, state.backend, values)
-        return _response(request, operation, result)
-
-
-def _pairs(request: Request) -> list[tuple[str, str]]:
-    """The parameters of the address, as Starlette reads them."""
-    return parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        return _response(operation, result)
 
 
 def _kind(name: str, values: dict[str, Any]) -> str:
@@ -104,23 +103,40 @@ def json_response(result: Any, status: int = 200, media_type: str = JSON, **head
     return Response(msgspec.json.encode(result), status, headers, media_type)
 
 
-def _response(request: Request, operation: Operation, result: Any) -> Response:
+class Listed:
+    """A result list as it is sent, with its tag; nothing but the tag to a client that has it already.
+
+    A degraded answer has no tag: it is not to be kept.
+    """
+
+    def __init__(self, answer: SearchAnswer) -> None:
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        tag = "" if self._answer.degraded else entity_tag(self._answer, scope["query_string"])
+        headers = [(b"etag", tag.encode()), (b"cache-control", b"private, no-cache")] if tag else []
+        known = next((value for name, value in scope["headers"] if name == b"if-none-match"), b"")
+        if known and tag and is_known(known.decode("latin-1"), tag):
+            await send({"type": "http.response.start", "status": 304, "headers": headers})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        body = _encode(self._answer)
+        headers += [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def _response(operation: Operation, result: Any) -> ASGIApp:
     if isinstance(result, list):
         return json_response(result, media_type=SUGGESTIONS)
-    if not isinstance(result, SearchAnswer) or result.degraded:
-        return json_response(result, operation.status)
-    tag = entity_tag(result, str(request.url.query))
-    headers = {"etag": tag, "cache-control": "private, no-cache"}
-    if is_known(request.headers.get("if-none-match", ""), tag):
-        return Response(status_code=304, headers=headers)
-    return Response(msgspec.json.encode(result), operation.status, headers, JSON)
+    return Listed(result) if isinstance(result, SearchAnswer) else json_response(result, operation.status)
 
 
-def entity_tag(answer: SearchAnswer, query: str) -> str:
+def entity_tag(answer: SearchAnswer, query: bytes) -> str:
     """Weak, since the time taken differs: the generation, the request, and which results in which order."""
-    listed = "\n".join((query, *(f"{result.id} {result.score}" for result in answer.results)))
-    digest = hashlib.blake2b(listed.encode("utf-8", "replace"), digest_size=8).hexdigest()
-    return f'W/"{answer.generation}-{digest}"'
+    listed = "\n".join([result.id for result in answer.results]).encode("utf-8", "replace")
+    scores = array("d", [result.score for result in answer.results]).tobytes()
+    return f'W/"{answer.generation}-{xxh3_64_hexdigest(query + b" " + listed + scores)}"'
 
 
 def is_known(header: str, tag: str) -> bool:

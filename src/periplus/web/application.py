@@ -5,27 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from periplus.errors import PeriplusError
-from periplus.web import api, console, embedding, icons, languages, lenses, pages, plumbing, problems, themes
+from periplus.web import api, console, embedding, icons, languages, lenses, pages, plumbing, themes
 from periplus.web.access import Gate
 from periplus.web.assets import Assets
-from periplus.web.envelope import Envelope
+from periplus.web.envelope import Answered, Envelope
 from periplus.web.limits import Buckets, Limits
 from periplus.web.metrics import Metrics
 from periplus.web.origins import OriginsMiddleware
 from periplus.web.pool import Pool
 from periplus.web.rendering import Templates
+from periplus.web.shortcuts import Shortcuts
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from periplus.settings import Settings
     from periplus.web.backend import Backend
     from periplus.web.keys import KeyRing
 
-MAX_BODY = 64_000  # bytes of a request's body: forms only
+
+class Application(Starlette):
+    """Starlette's routes and state, in an envelope of our own instead of its middleware."""
+
+    envelope: ASGIApp
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return self.envelope
 
 
 def create_app(backend: Backend, settings: Settings, operator_key: str = "", keys: KeyRing | None = None) -> Starlette:
@@ -37,7 +44,7 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "", key
     serve = settings.serve
     metrics = Metrics()
     limits = Limits(Buckets(serve.rate, serve.burst), keys) if serve.rate else None
-    app = Starlette(
+    app = Application(
         routes=[
             *api.routes(),  # first, since routes are tried one after the other
             *pages.routes(),
@@ -52,17 +59,9 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "", key
             Route("/metrics", metrics.endpoint),
             Route("/static/{name}", assets.endpoint),
         ],
-        middleware=[
-            Middleware(Envelope, metrics=metrics, limits=limits),
-            *([Middleware(OriginsMiddleware, origins=serve.cors)] if serve.cors else []),
-        ],
-        exception_handlers={
-            PeriplusError: problems.on_periplus_error,
-            HTTPException: problems.on_http_error,
-            Exception: problems.on_crash,
-        },
-        max_body_size=MAX_BODY,
     )
+    answered: ASGIApp = Answered(Shortcuts(app.router))
+    app.envelope = Envelope(OriginsMiddleware(answered, serve.cors) if serve.cors else answered, metrics, limits)
     app.state.backend = backend
     app.state.settings = settings
     app.state.gate = Gate(operator_key, keys, required=serve.api_keys)

@@ -20,7 +20,7 @@ from periplus.errors import UsageError
 from periplus.web.access import COOKIE
 from periplus.web.api import json_response
 from periplus.web.backend import ACTIONS, COMMANDS
-from periplus.web.parameters import Parameter, read_lenient
+from periplus.web.parameters import Form, Parameter, pairs_of
 from periplus.web.rendering import page
 from periplus.web.themes import own_path
 
@@ -102,7 +102,7 @@ class Panel(Struct, frozen=True):
         return "/console" if self.name == "overview" else f"/console/{self.name}"
 
 
-_DONE = (Parameter("done", maximum=20), Parameter("target"))
+_DONE = Form(Parameter("done", maximum=20), Parameter("target"))
 _LIMIT = Parameter("limit", "integer", "rows, at most", 100, minimum=1, maximum=1_000)
 
 PANELS = (
@@ -161,7 +161,7 @@ def _shown(panel: Panel) -> Endpoint:
         if "key" in request.query_params:
             return _enter(request, request.query_params["key"])
         values, data = await _read(panel, request)
-        done = read_lenient(_DONE, request.query_params.multi_items())
+        done = _DONE.read_lenient(pairs_of(request.scope["query_string"]))
         context = {
             "menu": MENU,
             "panel": panel,
@@ -185,7 +185,7 @@ def _as_json(panel: Panel) -> Endpoint:
 
 async def _read(panel: Panel, request: Request) -> tuple[dict[str, Any], Any]:
     _gate(request).check(request)
-    values = read_lenient(panel.parameters, request.query_params.multi_items())
+    values = Form(*panel.parameters).read_lenient(pairs_of(request.scope["query_string"]))
     return values, await run_in_threadpool(panel.read, request.app.state.backend, values)
 
 

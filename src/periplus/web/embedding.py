@@ -8,13 +8,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from periplus.web.api import is_known
-from periplus.web.parameters import Parameter, read_lenient
+from periplus.web.parameters import Form, Parameter, pairs_of
 from periplus.web.rendering import page
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-_SITE = (Parameter("site", help="the site to search", maximum=255),)
+_SITE = Form(Parameter("site", help="the site to search", maximum=255))
 _HEADERS = {
     # The one file that pages of other origins may load; its name stays the same, so it is asked for anew each hour.
     "cross-origin-resource-policy": "cross-origin",
@@ -27,7 +27,7 @@ def routes() -> list[Route]:
 
 
 async def how(request: Request) -> Response:
-    site = read_lenient(_SITE, request.query_params.multi_items())["site"]
+    site = _SITE.read_lenient(pairs_of(request.scope["query_string"]))["site"]
     return page(request, "embed.html", {"site": site, "base": str(request.base_url).rstrip("/")})
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from starlette.responses import Response
     from starlette.types import Message
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -47,13 +46,3 @@ def complete(start: Message, request_id: bytes) -> None:
     own = {name for name, _ in given if name in _NAMES}
     given.extend(_RAW if not own else [pair for pair in _RAW if pair[0] not in own])
     given.append((b"x-request-id", request_id))
-
-
-def secured(response: Response, request_id: str = "") -> Response:
-    """The same for an answer that is made outside of what all others pass through."""
-    for name, value in SECURITY_HEADERS.items():
-        response.headers.setdefault(name, value)
-    response.headers.setdefault("cache-control", "no-store")
-    if request_id:
-        response.headers.setdefault("x-request-id", request_id)
-    return response

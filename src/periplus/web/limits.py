@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import time
 from collections import OrderedDict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Limits:
         """Seconds to wait before this request may be answered; 0 for one that costs nothing or is in time."""
         if not scope["path"].startswith(LIMITED):
             return 0.0
-        client = _client(scope)
+        client = client_of((scope.get("client") or ("",))[0])
         return self.buckets.take(self._key(scope) or client) if client else 0.0
 
     def _key(self, scope: Scope) -> str:
@@ -67,10 +68,11 @@ class Limits:
         return f"key {key.name}" if key else ""
 
 
-def _client(scope: Scope) -> str:
-    """Who is asking; empty for this machine itself."""
+@lru_cache(CLIENTS)
+def client_of(text: str) -> str:
+    """Who is asking from this address; empty for this machine itself."""
     try:
-        address = ipaddress.ip_address((scope.get("client") or ("",))[0])
+        address = ipaddress.ip_address(text)
     except ValueError:
         return "unknown"
     if address.is_loopback:

@@ -1,59 +1,86 @@
 """Counts and times for Prometheus, in a registry of the app's own.
 
 Labels are bounded: the route's pattern (never the address asked for), known methods, and the class of the status.
+A request adds to plain numbers here; the text for Prometheus is made when it is asked for.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client.core import Metric
     from starlette.requests import Request
     from starlette.types import Scope
 
 METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+_LABELS = [*(f"{float(bound)}" for bound in _BUCKETS), "+Inf"]
 
 
-class Metrics:
+class _Times:
+    """How long the answers of one route took."""
+
+    __slots__ = ("buckets", "seconds")
+
+    def __init__(self) -> None:
+        self.buckets = [0] * len(_LABELS)
+        self.seconds = 0.0
+
+
+class Metrics(Collector):
+    """Told of every request by the one thread that serves them."""
+
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        labels = ("route", "method", "status")
-        self.requests = Counter("periplus_http_requests", "Requests answered", labels, registry=self.registry)
-        self.seconds = Histogram(
-            "periplus_http_seconds",
-            "Time to the end of the answer",
-            ("route",),
-            buckets=_BUCKETS,
-            registry=self.registry,
-        )
-        self.running = Gauge("periplus_http_running", "Requests being answered now", registry=self.registry)
+        self.registry.register(self)
+        running = Gauge("periplus_http_running", "Requests being answered now", registry=self.registry)
+        running.set_function(lambda: self._under_way)
         # With several server processes a scrape shows one of them; this says which.
         process = Gauge("periplus_http_process", "The server process that answers", ("pid",), registry=self.registry)
         process.labels(str(os.getpid())).set(1)
-        self.running.set_function(lambda: self._under_way)
         self._under_way = 0
-        self._children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}  # found once, not a request
+        self._answered: dict[tuple[str, str, int], int] = {}
+        self._times: dict[str, _Times] = {}
 
     def begin(self) -> None:
         self._under_way += 1
 
     def end(self, scope: Scope, status: int, seconds: float) -> None:
         self._under_way -= 1
-        # Starlette leaves the matched route in the scope; what matched none shares one label.
+        # The router leaves the matched route in the scope; what matched none shares one label.
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in METHODS else "other"
         counted = (route, method, status // 100)
-        children = self._children.get(counted)
-        if children is None:
-            counter = self.requests.labels(route, method, f"{status // 100}xx")
-            children = self._children[counted] = (counter, self.seconds.labels(route))
-        children[0].inc()
-        children[1].observe(seconds)
+        self._answered[counted] = self._answered.get(counted, 0) + 1
+        times = self._times.get(route)
+        if times is None:
+            times = self._times[route] = _Times()
+        times.buckets[bisect_left(_BUCKETS, seconds)] += 1
+        times.seconds += seconds
+
+    def collect(self) -> Iterator[Metric]:
+        answered = CounterMetricFamily(
+            "periplus_http_requests", "Requests answered", labels=("route", "method", "status")
+        )
+        for (route, method, hundreds), number in self._answered.items():
+            answered.add_metric((route, method, f"{hundreds}xx"), number)
+        yield answered
+        taken = HistogramMetricFamily("periplus_http_seconds", "Time to the end of the answer", labels=("route",))
+        for route, times in self._times.items():
+            sums = itertools.accumulate(times.buckets)
+            taken.add_metric((route,), list(zip(_LABELS, map(float, sums), strict=True)), times.seconds)
+        yield taken
 
     async def endpoint(self, _request: Request) -> Response:
         return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_LATEST)

@@ -21,7 +21,7 @@ from periplus.web.languages import language_name
 from periplus.web.lenses import lens_of, read_lens
 from periplus.web.operations import SEARCH_PARAMETERS, search_request
 from periplus.web.paging import address, pages
-from periplus.web.parameters import Parameter, read_lenient
+from periplus.web.parameters import Form, Parameter, pairs_of
 from periplus.web.rendering import page
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 _EXACT = Parameter("exact", "flag", "search for what was typed, uncorrected", default=False)
 _FORMAT = Parameter("format", "choice", "shape of the answer", "html", choices=FORMATS)
 _TAB = Parameter("tab", "choice", "only pages of this kind", "", choices=("", *TABS))
-_LOOKUP = (Parameter("url"), Parameter("q"), Parameter("host", maximum=255), Parameter("profile", maximum=60))
+_LISTED, _CHOSEN = Form(*SEARCH_PARAMETERS), Form(_EXACT, _FORMAT, _TAB)
+_LOOKUP = Form(Parameter("url"), Parameter("q"), Parameter("host", maximum=255), Parameter("profile", maximum=60))
 
 
 def routes() -> list[Route]:
@@ -56,7 +57,7 @@ def _backend(request: Request) -> Backend:
 
 
 def _given(request: Request) -> dict[str, Any]:
-    return read_lenient(_LOOKUP, request.query_params.multi_items())
+    return _LOOKUP.read_lenient(pairs_of(request.scope["query_string"]))
 
 
 async def landing(request: Request) -> Response:
@@ -68,9 +69,8 @@ async def landing(request: Request) -> Response:
 
 
 async def results(request: Request) -> Response:
-    pairs = request.query_params.multi_items()
-    values = read_lenient(SEARCH_PARAMETERS, pairs)
-    choice = read_lenient((_EXACT, _FORMAT, _TAB), pairs)
+    pairs = pairs_of(request.scope["query_string"])
+    values, choice = _LISTED.read_lenient(pairs), _CHOSEN.read_lenient(pairs)
     if choice["format"] != "html":
         values = foreign_parameters(values, dict(pairs))
     if not values["q"]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from periplus.web.operations import MAX_DEPTH, SEARCH_PARAMETERS
-from periplus.web.rendering import query_string
+from periplus.web.rendering import ABSENT, quoted
 
 if TYPE_CHECKING:
     from periplus.records import SearchAnswer
@@ -50,6 +50,11 @@ def last_page(answer: SearchAnswer) -> int:
 
 def address(path: str, values: dict[str, Any], **changes: Any) -> str:
     """The address of this list with some values changed; what equals its default is left out."""
-    merged = {**values, **changes}
-    told = {name: value for name, value in merged.items() if value != _DEFAULTS.get(name, "")}
-    return f"{path}?{query_string({name: int(v) if v is True else v for name, v in told.items()})}"
+    told = (values | changes).items()
+    return f"{path}?" + "&".join(
+        [
+            f"{name}={quoted('1' if value is True else value)}"
+            for name, value in told
+            if value not in ABSENT and value != _DEFAULTS.get(name)
+        ]
+    )

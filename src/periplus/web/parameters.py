@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import datetime
 import difflib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import unquote, unquote_to_bytes
 
 from msgspec import Struct
 
 from periplus.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 Kind = Literal["text", "integer", "flag", "date", "choice"]
 
@@ -44,33 +46,52 @@ class Parameter(Struct, frozen=True):
         return _value(self, text)
 
 
-def read(parameters: Sequence[Parameter], pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Strict reading of a query string's ``pairs``; every parameter is in the answer."""
-    known = {parameter.name: parameter for parameter in parameters}
-    values: dict[str, Any] = {}
-    for name, text in pairs:
-        if name not in known:
-            raise UsageError(f"unknown parameter {name!r}; {_advice(name, list(known))}")
-        if name in values:
-            raise UsageError(f"parameter {name!r} was given twice; give it once")
-        values[name] = _value(known[name], text)
-    for parameter in parameters:
-        if parameter.required and values.get(parameter.name) in (None, ""):
-            raise UsageError(f"parameter {parameter.name!r} is missing; {parameter.help}")
-    return {parameter.name: values.get(parameter.name, parameter.default) for parameter in parameters}
+class Form:
+    """The parameters that one route takes, and both ways of reading them."""
+
+    def __init__(self, *parameters: Parameter) -> None:
+        self.parameters = parameters
+        self._known = {parameter.name: parameter for parameter in parameters}
+        self._defaults = {parameter.name: parameter.default for parameter in parameters}
+        self._required = tuple(parameter for parameter in parameters if parameter.required)
+
+    def read(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+        """Strict reading of a query string's ``pairs``; every parameter is in the answer."""
+        given: dict[str, Any] = {}
+        for name, text in pairs:
+            parameter = self._known.get(name)
+            if parameter is None:
+                raise UsageError(f"unknown parameter {name!r}; {_advice(name, list(self._known))}")
+            if name in given:
+                raise UsageError(f"parameter {name!r} was given twice; give it once")
+            given[name] = _value(parameter, text)
+        for parameter in self._required:
+            if given.get(parameter.name) in (None, ""):
+                raise UsageError(f"parameter {parameter.name!r} is missing; {parameter.help}")
+        return self._defaults | given
+
+    def read_lenient(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+        """The last usable value of every parameter, else its default."""
+        values = dict(self._defaults)
+        for name, text in pairs:
+            parameter = self._known.get(name)
+            if parameter is not None:
+                with suppress(ValueError):
+                    values[name] = parameter.read(text)
+        return values
 
 
-def read_lenient(parameters: Sequence[Parameter], pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """The last usable value of every parameter, else its default."""
-    known = {parameter.name: parameter for parameter in parameters}
-    values = {parameter.name: parameter.default for parameter in parameters}
-    for name, text in pairs:
-        if name in known:
-            try:
-                values[name] = known[name].read(text)
-            except ValueError:
-                continue
-    return values
+def pairs_of(query: bytes) -> list[tuple[str, str]]:
+    """The names and values of a query string, as ``urllib.parse.parse_qsl`` reads them with blank values kept."""
+    named = (part.partition("=") for part in query.decode("latin-1").split("&") if part)
+    return [(_plain(name), _plain(value)) for name, _, value in named]
+
+
+def _plain(text: str) -> str:
+    spaced = text.replace("+", " ")
+    if "%" not in spaced:
+        return spaced
+    return unquote_to_bytes(spaced).decode("utf-8", "replace") if spaced.isascii() else unquote(spaced)
 
 
 def _value(parameter: Parameter, text: str) -> Any:

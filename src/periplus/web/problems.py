@@ -13,7 +13,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from periplus.errors import NotFound, NotReady, OverBudget, PeriplusError, StorageBusy, UsageError
-from periplus.web.headers import secured
 from periplus.web.rendering import page
 
 if TYPE_CHECKING:
@@ -48,11 +47,13 @@ def status_of(error: PeriplusError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
-async def on_periplus_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, PeriplusError)
-    status = status_of(error)
-    detail = str(error) if status < 500 or _is_harmless(error) or _is_operator(request) else _BROKEN
-    return answer(request, problem(status, error.code, detail))
+def answer_to(request: Request, error: Exception) -> Response | None:
+    """What is answered to an error that was meant for whoever asked; ``None`` for all others."""
+    if isinstance(error, PeriplusError):
+        status = status_of(error)
+        detail = str(error) if status < 500 or _is_harmless(error) or _is_operator(request) else _BROKEN
+        return answer(request, problem(status, error.code, detail))
+    return _http_error(request, error) if isinstance(error, HTTPException) else None
 
 
 def _is_harmless(error: PeriplusError) -> bool:
@@ -69,8 +70,7 @@ def _is_operator(request: Request) -> bool:
     return True
 
 
-async def on_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+def _http_error(request: Request, error: HTTPException) -> Response:
     code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
     response = answer(request, problem(error.status_code, code, error.detail))
     for name, value in (error.headers or {}).items():
@@ -78,11 +78,9 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     return response
 
 
-async def on_crash(request: Request, _error: Exception) -> Response:
+def crash(request: Request) -> Response:
     """The last resort: says nothing of the inside; the server's log has the traceback."""
-    detail = "the server met an error of its own; its log says more"
-    # This answer is made outside of the envelope that adds headers to all others.
-    return secured(answer(request, problem(500, "internal", detail)), getattr(request.state, "request_id", ""))
+    return answer(request, problem(500, "internal", "the server met an error of its own; its log says more"))
 
 
 def answer(request: Request, what: Problem) -> Response:

@@ -45,8 +45,7 @@ _TYPE_NAMES = {
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 LEVEL_ACTIONS = {"pin": "Pin to the top", "raise": "Raise this site", "lower": "Lower this site", "block": "Never show"}
 LEVEL_NAMES = {"pin": "pinned", "raise": "raised", "lower": "lowered", "block": "blocked"}
-_ABSENT = ("", None, False)
-_quoted = lru_cache(4_096)(quote_plus)  # the links of a page repeat the same few values
+ABSENT = ("", None, False)
 _EPOCH = 1e9  # a number of seconds that large is a time, not a duration
 _DURATIONS = ("seconds", "delay", "gap")
 _SIZES = ("bytes", "disk", "size")
@@ -241,9 +240,15 @@ def label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
+@lru_cache(4_096, typed=True)
+def quoted(value: str | int) -> str:
+    """As it stands in a query string; the links of a page repeat the same few values."""
+    return quote_plus(str(value))
+
+
 def query_string(values: dict[str, Any]) -> str:
     """``{"q": "a b", "page": 2}`` as ``q=a+b&page=2``; empty values are left out."""
-    return "&".join(f"{name}={_quoted(str(value))}" for name, value in values.items() if value not in _ABSENT)
+    return "&".join(f"{name}={quoted(value)}" for name, value in values.items() if value not in ABSENT)
 
 
 def segment(text: str) -> str:
