@@ -12,6 +12,7 @@ Bound: the ``MAX_WORDS`` most frequent words.
 from __future__ import annotations
 
 import math
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from periplus.index.query import Group, IndexQuery
 from periplus.search.syntax import AnyOf, Phrase, Reading, Sequence, Signed, Word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from periplus.index.snapshot import Snapshot
     from periplus.search.syntax import Node
@@ -32,6 +33,7 @@ MAX_TERMS = 1_000_000  # of the index, looked at for words: numbers and names wi
 MAX_LETTERS = 24
 LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
 MAX_CORRECTED = 8  # words of a query that are looked at
+WORDS_KEPT = 10_000  # whose candidates, forms or parts are remembered
 
 # Costs of one edit, in units of a plain one: two letters swapped, a doubled letter, a key beside the right one, a vowel
 # for a vowel, a vowel or an h too much or too few, a letter that sounds alike.
@@ -109,19 +111,27 @@ class Dictionary:
         self._logarithms = np.log(self.counts + 1.0)
         self._masks = _masks(self.letters)
         self._starts = np.searchsorted(self.lengths, np.arange(MAX_LETTERS + 2)).astype(np.int64)
+        self._known: dict[tuple[str, int, float, float], list[Candidate]] = {}
 
     def near(self, word: str, limit: int = 8, *, most_cost: float = FAR, least_count: float = 0.0) -> list[Candidate]:
         """The likeliest words at one edit (two for long words), best first; without ``word`` itself.
 
         Candidates far below the best are left out, as are those that cost more or occur in fewer documents than said.
         """
-        from periplus.search.kernels.words import near
-
         if not self.words or not _comparable(word):
             return []
+        asked = (word, limit, most_cost, least_count)
+        known = self._known.get(asked)
+        if known is None:
+            if len(self._known) >= WORDS_KEPT:
+                self._known.clear()
+            known = self._known[asked] = self._near(*asked)
+        return known
+
+    def _near(self, word: str, limit: int, most_cost: float, least_count: float) -> list[Candidate]:
         reach = 1 if len(word) <= 4 else 2
         rows, costs, worths = np.empty(limit, np.int64), np.empty(limit), np.empty(limit)
-        found = near(
+        found = _kernel()(
             self.letters.reshape(-1),
             self._masks,
             self._logarithms,
@@ -152,6 +162,13 @@ class Dictionary:
         packed = np.concatenate([_points(word).astype(np.int64), _RELATED])
         measured(self.letters.reshape(-1), self.lengths, reach, packed, _PRICES, edits, costs)
         return edits, costs
+
+
+@cache
+def _kernel() -> Callable[..., int]:
+    from periplus.search.kernels.words import near
+
+    return near.entry
 
 
 def _comparable(word: str) -> bool:
@@ -185,7 +202,13 @@ def suspects(snapshot: Snapshot, reading: Reading, found: int) -> list[str]:
 
 def known_as(snapshot: Snapshot, text: str) -> int:
     """Documents with the word in any form: an inflection of a known word is no mistake."""
-    return max((snapshot.frequency(form.term) for token in analyze(text)[:1] for form in token.forms), default=0)
+    return max(map(snapshot.frequency, _terms(text)), default=0)
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _terms(text: str) -> tuple[str, ...]:
+    """The terms of the first word of a text."""
+    return tuple(form.term for token in analyze(text)[:1] for form in token.forms)
 
 
 class Speller:
@@ -262,7 +285,9 @@ class Speller:
         """``icecream`` as ``ice cream``, when both are words that occur side by side."""
         best, worth = "", 0.0
         for left, right in _splits(word):
-            weaker = min(self._snapshot.frequency(left), self._snapshot.frequency(right))
+            weaker = self._snapshot.frequency(left)
+            if weaker > worth:
+                weaker = min(weaker, self._snapshot.frequency(right))
             if weaker > worth and self._side_by_side(left, right):
                 best, worth = f"{left} {right}", weaker
         return best

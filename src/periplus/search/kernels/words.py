@@ -6,18 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.bits import lowest_of, ones_of
+from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.index.kernels.memory import item
+from periplus.index.kernels.positions import load64
+from periplus.index.kernels.tables import prefetch
 from periplus.index.kernels.types import F64, I64, M_I64, R_F64, R_I64, R_U32, signature
-from periplus.search.kernels.folding import bits_of
 
 R_U64 = "Array(uint64, 1, 'C', True)"
 M_F64 = "Array(float64, 1, 'C')"
 
 MAX_LETTERS = 24  # of a word in the dictionary; letters stand in rows of this length
 FAR = 99.0
+ASCII = 128
+SCREENED = 256  # words whose letters are compared at once
 
 
-@helper
+@bare_helper
 def _edits(letters: Any, base: Any, length: Any, word: Any, reach: Any, rows: Any) -> Any:
     """Restricted Damerau-Levenshtein in a band, given up beyond ``reach``; ``rows`` is scratch of three rows."""
     typed = len(word)
@@ -46,12 +51,12 @@ def _edits(letters: Any, base: Any, length: Any, word: Any, reach: Any, rows: An
     return rows[(typed % 3) * width + length]
 
 
-@helper
+@bare_helper
 def _vowel(letter: Any) -> Any:
     return letter == 97 or letter == 101 or letter == 105 or letter == 111 or letter == 117 or letter == 121
 
 
-@helper
+@bare_helper
 def _other_letter(typed: Any, meant: Any, related: Any, prices: Any) -> Any:
     """What it costs to type one letter for another."""
     if not (97 <= typed <= 122 and 97 <= meant <= 122):
@@ -66,7 +71,7 @@ def _other_letter(typed: Any, meant: Any, related: Any, prices: Any) -> Any:
     return price
 
 
-@helper
+@bare_helper
 def _gap(letter: Any, before: Any, prices: Any) -> Any:
     """What it costs to leave a letter out, or to type one too much: less where it is doubled or hardly heard."""
     if letter == before:
@@ -74,7 +79,7 @@ def _gap(letter: Any, before: Any, prices: Any) -> Any:
     return prices[5] if _vowel(letter) or letter == 104 else 1.0
 
 
-@helper
+@bare_helper
 def _cost(letters: Any, base: Any, length: Any, word: Any, related: Any, prices: Any, rows: Any) -> Any:
     """The same without a band, likely mistakes costing less."""
     typed = len(word)
@@ -100,6 +105,61 @@ def _cost(letters: Any, base: Any, length: Any, word: Any, related: Any, prices:
     return rows[(typed % 3) * width + length]
 
 
+@bare_helper
+def _where(word: Any, letter: Any, known: Any) -> Any:
+    """The places of a letter in the word, as bits; those of ASCII letters are known beforehand."""
+    if letter < ASCII:
+        return known[letter]
+    places = np.uint64(0)
+    for i in range(len(word)):
+        if word[i] == letter:
+            places |= np.uint64(1) << np.uint64(i)
+    return places
+
+
+@bare_helper
+def _distance(letters: Any, base: Any, length: Any, word: Any, known: Any, reach: Any) -> Any:
+    """Restricted Damerau-Levenshtein, a column of the table at a time as bits; some number above ``reach`` beyond it.
+
+    Bits say where a value is one more or one less than that of its neighbour: above it (``more``, ``less``) or to its
+    left (``up``, ``down``); ``same`` where it equals the one on the diagonal.
+    """
+    one = np.uint64(1)
+    last = one << np.uint64(len(word) - 1)
+    more, less, same, before = ~np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+    distance = len(word)
+    for j in range(length):
+        places = _where(word, letters[base + j], known)
+        swapped = ((~same & places) << one) & before
+        same = (((places & more) + more) ^ more) | places | less | swapped
+        up = less | ~(same | more)
+        down = same & more
+        if up & last:
+            distance += 1
+        elif down & last:
+            distance -= 1
+        if distance > reach + length - 1 - j:  # each letter to come may save one at most
+            return distance
+        up = (up << one) | one
+        down <<= one
+        more = down | ~(same | up)
+        less = up & same
+        before = places
+    return distance
+
+
+@bare_helper
+def _screened(masks: Any, row: Any, count: Any, mask: Any, added: Any, lost: Any, passed: Any) -> Any:
+    """Which of the words from ``row`` on have at most so many letters that the typed one has not, and lack at most so
+    many of its own; a loop that takes vectors."""
+    missing = ~mask
+    for i in range(count):
+        other = item(masks, row + i)
+        passed[i] = ones_of(other & missing) <= added and ones_of(mask & ~other) <= lost
+    for i in range(count, len(passed)):
+        passed[i] = 0
+
+
 @kernel(
     signature(I64, R_U32, R_U64, R_F64, R_I64, R_U32, I64, R_I64, R_F64, F64, F64, F64, F64, F64, M_I64, M_F64, M_F64)
 )
@@ -123,12 +183,16 @@ def near(
 ) -> Any:
     """The likeliest words within ``reach`` edits; how many there are, at most as many as the outputs hold."""
     mask = np.uint64(0)
-    for letter in word:
-        mask |= np.uint64(1) << np.uint64(letter % 64)
-    edits_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.int64)
+    known = np.zeros(ASCII, np.uint64)
+    for i in range(len(word)):
+        mask |= np.uint64(1) << np.uint64(word[i] % 64)
+        if word[i] < ASCII:
+            known[word[i]] |= np.uint64(1) << np.uint64(i)
+    passed = np.empty(SCREENED, np.uint8)
     cost_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.float64)
     each = min(prices[2], prices[3], prices[5], prices[6])  # of a letter that only one of the words has
     cheapest = min(prices[0], prices[1], each)
+    address = letters.ctypes.data
     found = 0
     best = -1e9
     for step in range(2 * reach + 1):  # the same length first: most mistakes keep it, and a good find prunes the rest
@@ -136,32 +200,59 @@ def near(
         if length < 1 or length > MAX_LETTERS:
             continue
         least = cheapest * max(1, abs(length - len(word)))
-        for row in range(starts[length], starts[length + 1]):
+        # A word that is longer took a letter more for each: these edits cannot have taken away one of the typed ones.
+        added, gone = reach - max(0, len(word) - length), reach - max(0, length - len(word))
+        end = starts[length + 1]
+        lost = False  # no word from here on is frequent enough
+        block = starts[length]
+        while block < end and not lost:
             bar = max(best - margin, floor)
             if found == len(rows):
                 bar = max(bar, worths[found - 1])
-            if counts[row] - least * edit_worth < bar or counts[row] < least_count:
+            if counts[block] - least * edit_worth < bar or counts[block] < least_count:
                 break
-            differing = max(bits_of(masks[row] & ~mask), bits_of(mask & ~masks[row]))
-            if differing > reach or counts[row] - each * float(differing) * edit_worth < bar:
-                continue
-            base = row * MAX_LETTERS
-            distance = _edits(letters, base, length, word, reach, edits_scratch)
-            if distance == 0 or distance > reach:
-                continue
-            cost = _cost(letters, base, length, word, related, prices, cost_scratch)
-            if letters[base] != word[0]:
-                cost += prices[4]
-            worth = counts[row] - edit_worth * cost
-            if cost > most_cost or worth < bar or (found == len(rows) and worth <= worths[found - 1]):
-                continue
-            place = found if found < len(rows) else found - 1
-            while place > 0 and worths[place - 1] < worth:
-                rows[place], costs[place], worths[place] = rows[place - 1], costs[place - 1], worths[place - 1]
-                place -= 1
-            rows[place], costs[place], worths[place] = row, cost, worth
-            found = min(found + 1, len(rows))
-            best = max(best, worth)
+            _screened(masks, block, min(end - block, SCREENED), mask, added, gone, passed)
+            for eight in range(0, SCREENED, 8):
+                left = load64(passed, eight)
+                while left:
+                    row = block + eight + (lowest_of(left) >> 3)
+                    left &= left - np.uint64(1)
+                    prefetch(np.int64(address + 4 * MAX_LETTERS * row))
+            for eight in range(0, SCREENED, 8):
+                left = load64(passed, eight)
+                while left:
+                    row = block + eight + (lowest_of(left) >> 3)
+                    left &= left - np.uint64(1)
+                    bar = max(best - margin, floor)
+                    if found == len(rows):
+                        bar = max(bar, worths[found - 1])
+                    if counts[row] - least * edit_worth < bar or counts[row] < least_count:
+                        lost = True
+                        break
+                    other = masks[row]
+                    differing = max(ones_of(other & ~mask), ones_of(mask & ~other))
+                    if counts[row] - each * float(differing) * edit_worth < bar:
+                        continue
+                    base = row * MAX_LETTERS
+                    distance = _distance(letters, base, length, word, known, reach)
+                    if distance == 0 or distance > reach:
+                        continue
+                    cost = _cost(letters, base, length, word, related, prices, cost_scratch)
+                    if letters[base] != word[0]:
+                        cost += prices[4]
+                    worth = counts[row] - edit_worth * cost
+                    if cost > most_cost or worth < bar or (found == len(rows) and worth <= worths[found - 1]):
+                        continue
+                    place = found if found < len(rows) else found - 1
+                    while place > 0 and worths[place - 1] < worth:
+                        rows[place], costs[place], worths[place] = rows[place - 1], costs[place - 1], worths[place - 1]
+                        place -= 1
+                    rows[place], costs[place], worths[place] = row, cost, worth
+                    found = min(found + 1, len(rows))
+                    best = max(best, worth)
+                if lost:
+                    break
+            block += SCREENED
     while found > 0 and worths[found - 1] < best - margin:
         found -= 1
     return found
