@@ -13,7 +13,9 @@ import numpy as np
 if TYPE_CHECKING:
     from pathlib import Path
 
-TABLES = 8 + 8 + 4  # start, slot and best of a term
+TABLES = 1 + 12 / 16  # frequency and share of a block, of a term
+RANKED, BEST = 10, 4  # postings from which on a term has best impacts, and their bytes
+LARGE, LARGE_ROW = 255, 12
 
 
 def by_kind(folder: Path) -> dict[str, int]:
@@ -38,15 +40,19 @@ def _stems(segment: Any) -> Any:
 
 def _sizes(segment: Any) -> Any:
     """Bytes of each term; a block of positions is shared out evenly by posting, the dictionary by term."""
+    from periplus.index.postings import FREQUENT_AT_LEAST, FREQUENT_PER_WINDOW, window_bits
+
     postings, positions = segment.postings, segment.positions
-    frequency = np.diff(postings.start)
-    is_rare = postings.slot >= 0
+    frequency = postings.frequencies(0, len(postings.small))
+    start = np.concatenate([[0], np.cumsum(frequency)])
     windows = postings.windows
+    is_rare = frequency < max(FREQUENT_AT_LEAST, FREQUENT_PER_WINDOW * windows)
     starts = positions.block_start.astype(np.int64) + np.repeat(positions.block_base, 256)[: len(positions.block_start)]
     blocks = np.diff(np.append(starts, len(positions.data))) + 4.0
     held = np.minimum(64, len(postings.place) - 64 * np.arange(len(blocks)))
     upto = np.concatenate([[0.0], np.cumsum(np.repeat(blocks / held, held))])
-    sizes = upto[postings.start[1:]] - upto[postings.start[:-1]]
+    sizes = upto[start[1:]] - upto[start[:-1]]
     sizes += TABLES + (len(segment.dictionary.text) + 4 * len(segment.dictionary.offsets)) / len(frequency)
-    sizes += frequency * np.where(is_rare, 4, 2) + np.where(is_rare, 0, 5 * windows + 4)
+    sizes += np.where(frequency >= RANKED, BEST, 0) + np.where((frequency >= LARGE) | ~is_rare, LARGE_ROW, 0)
+    sizes += frequency * np.where(is_rare, 2 + window_bits(windows) / 8, 2) + np.where(is_rare, 0, 5 * windows + 4)
     return sizes

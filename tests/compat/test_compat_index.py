@@ -17,8 +17,8 @@ from periplus.index.files import FORMAT
 from periplus.records import Document, Heading
 
 HERE = Path(__file__).parent
-READABLE = (2,)
-REFUSED = (1,)
+READABLE = (3,)
+REFUSED = (1, 2)
 
 
 def write(folder, *, rebuild=False):

@@ -1,4 +1,4 @@
-"""The codes of dictionary and positions: what goes in comes out, and a slow search finds the same."""
+"""The codes of dictionary, lists and positions: what goes in comes out, and a slow search finds the same."""
 
 import bisect
 import itertools
@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
+from periplus.errors import StorageError
 from periplus.index.dictionary import Dictionary, DictionaryWriter, JoinedTerms
 from periplus.index.files import ArrayFile, ArrayFileWriter
+from periplus.index.kernels.heads import head_of, windows_of
 from periplus.index.positions import Positions, PositionsWriter
+from periplus.index.postings import BEST_RANKS, Postings, PostingsWriter
 
 terms_of_all_kinds = st.lists(
     st.one_of(
@@ -94,3 +97,59 @@ def test_positions_of_any_posting(tmp_path_factory, runs, postings):
     ordinals = np.arange(len(coded), dtype=np.int64)[::-1].copy()
     copy_positions(*stored.tables, ordinals, (np.cumsum(counts) - counts)[::-1].copy(), target)
     assert target.tolist() == list(chain(*coded))
+
+
+def slow_heads(frequencies, frequent_from):
+    """First posting, how many, row of the window tables and first rare posting of every term."""
+    first = rare = rows = 0
+    for size in frequencies:
+        is_frequent = size >= frequent_from
+        yield first, size, rows if is_frequent else -1, rare
+        first += size
+        rare += 0 if is_frequent else size
+        rows += is_frequent
+
+
+@PROPERTY
+@given(
+    st.lists(st.one_of(st.integers(1, 12), st.integers(200, 300), st.integers(1, 70)), max_size=60),
+    st.lists(st.integers(0, 60), max_size=3),
+    st.integers(1, 70_000),
+    st.randoms(use_true_random=False),
+)
+def test_lists_are_found_where_they_were_written(tmp_path_factory, frequencies, cuts, documents, random):
+    documents = max([documents, *frequencies])
+    lists = [sorted(random.sample(range(documents), size)) for size in frequencies]
+    impacts = [[random.randint(1, 255) for _ in found] for found in lists]
+    bounds = [0, *sorted(min(cut, len(lists)) for cut in cuts), len(lists)]
+    path = tmp_path_factory.mktemp("postings") / "postings.bin"
+    file = ArrayFileWriter(path, "POST")
+    writer = PostingsWriter(file, documents)
+    for low, high in itertools.pairwise(bounds):
+        flat = list(chain.from_iterable(lists[low:high])), list(chain.from_iterable(impacts[low:high]))
+        sizes = np.array(frequencies[low:high], np.uint32)
+        writer.append(sizes, np.array(flat[0], np.uint32), np.array(flat[1], np.uint8))
+    assert writer.finish() == sum(frequencies)
+    file.close()
+    postings = Postings(ArrayFile(path, "POST"), documents, len(lists))
+    assert postings.frequencies(0, len(lists)).tolist() == frequencies
+    ranked = [sorted(some, reverse=True) for some in impacts if len(some) >= 10]
+    best = [[some[rank - 1] if rank <= len(some) else 0 for rank in BEST_RANKS] for some in ranked]
+    assert postings.best.reshape(-1, 4).tolist() == best
+    frequent_from = max(64, 4 * postings.windows)
+    for term, (first, size, row, rare) in enumerate(slow_heads(frequencies, frequent_from)):
+        found = np.empty(4, np.int64)
+        head_of(postings.small, postings.blocks, postings.large, term, found)
+        assert found.tolist() == [first, size, row, rare]
+        assert postings.place[first : first + size].tolist() == [document & 255 for document in lists[term]]
+        if row < 0:
+            windows = np.empty(size, np.uint16)
+            windows_of(postings.rare_window, postings.windows, rare, windows)
+            assert windows.tolist() == [document >> 8 for document in lists[term]]
+
+
+def test_more_postings_than_numbers_of_32_bits_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("periplus.index.postings.MAX_POSTINGS", 3)
+    writer = PostingsWriter(ArrayFileWriter(tmp_path / "postings.bin", "POST"), 10)
+    with pytest.raises(StorageError, match="at most 3 postings"):
+        writer.append(np.array([4], np.uint32), np.arange(4, dtype=np.uint32), np.ones(4, np.uint8))

@@ -145,6 +145,8 @@ def test_what_is_stored_comes_back(store):
         assert (other.id, other.host, other.site) == ("doc-8", "", "")
         numbers = snapshot.numbers()
         assert snapshot.ids(numbers) == [snapshot.stored(number).id for number in numbers.tolist()]
+        assert snapshot.stored_many(numbers[::-1].tolist()) == [snapshot.stored(n) for n in numbers[::-1].tolist()]
+        assert snapshot.stored_many([]) == []
         assert snapshot.ids(numbers[:0]) == []
         with pytest.raises(NotFound):
             snapshot.stored(99)
@@ -165,6 +167,7 @@ def test_many_small_updates_equal_one_large(store, tmp_path):
     with store.open() as many, whole.open() as one:
         assert len(many.manifest.segments) < 10
         assert many.live == one.live == 120
+        assert [stored.id for stored in many.stored_many(many.numbers().tolist())] == many.ids(many.numbers())
         assert many.ids(many.numbers()) == [many.stored(number).id for number in many.numbers().tolist()]
         oracle = Oracle(documents, many.manifest.epoch, None, {row.key: make_prior(row) for row in documents})
         for term in ("w0", "w3", "w40"):

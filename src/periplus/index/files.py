@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 2
+FORMAT = 3
 MAGIC = b"PERIPLUS"
 ALIGNMENT = 64
 PREAMBLE = struct.Struct("<8sI4sQQQQ")

@@ -177,7 +177,7 @@ class _Merge:
     def _runs(self) -> list[list[tuple[int, int]]]:
         """For each run the range of term numbers in every segment; the one with most postings says where to cut."""
         leader = max(self._segments, key=lambda segment: segment.header.postings)
-        counts = np.diff(leader.postings.start)
+        counts = leader.postings.frequencies(0, leader.header.terms)
         cuts = [leader.dictionary.term(low) for low, _ in bounded_runs(counts, RUN_POSTINGS)[1:]]
         bounds = [
             [0, *(segment.dictionary.lower_bound(cut) for cut in cuts), len(segment.dictionary)]
@@ -206,7 +206,7 @@ class _Merge:
         from periplus.index.kernels.merging import gather
 
         segment = self._segments[place]
-        size = int(segment.postings.start[high] - segment.postings.start[low])
+        size = int(segment.postings.frequencies(low, high).sum())
         keys, ordinals = np.empty(size, np.int64), np.empty(size, np.int64)
         impacts, counts = np.empty(size, np.uint8), np.empty(size, np.uint32)
         count = gather(

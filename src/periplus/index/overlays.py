@@ -39,7 +39,7 @@ def write_live(path: Path, segment: Segment, alive: NDArray[np.uint8]) -> None:
     from periplus.index.kernels.live import live_statistics
 
     terms = segment.header.terms
-    frequency, best = np.zeros(terms, np.uint32), np.zeros(4 * terms, np.uint8)
+    frequency, best = np.zeros(terms, np.uint32), np.zeros(len(segment.postings.best), np.uint8)
     live_statistics(*segment.postings.tables, alive, frequency, best)
     file = ArrayFileWriter(path, LIVE_KIND)
     file.add("alive", np.packbits(alive), "u1")
@@ -52,7 +52,8 @@ def read_live(path: Path, segment: Segment) -> Live:
     file = ArrayFile(path, LIVE_KIND)
     frequency, best = file.array("frequency"), file.array("best")
     alive = np.unpackbits(file.array("alive"))[: segment.documents]
-    if len(frequency) != segment.header.terms or len(best) != 4 * len(frequency) or len(alive) != segment.documents:
+    expected = (segment.header.terms, len(segment.postings.best), segment.documents)
+    if (len(frequency), len(best), len(alive)) != expected:
         raise Corrupt(f"{path} does not belong to {segment.name}; rebuild the index")
     return Live(alive, frequency, best)
 

@@ -3,10 +3,10 @@
 Every posting has one byte of place in its window of 256 documents and one byte of impact. A frequent term keeps a table
 of windows (first posting, largest impact); a rare one keeps the number of the window beside each posting.
 
-    per term      start (first posting), slot (≥ 0: offset in rare_window; < 0: ~row of the window tables),
-                  best (largest, 10th, 100th, 1000th impact)
-    per posting   place, impact; rare_window for rare terms
+    per term      frequency; where its postings begin follows from blocks of 16 terms (``kernels.heads``)
+    per posting   place, impact; rare_window for rare terms, in so many bits as the last window needs
     per window    window_start, window_max, for each frequent term
+    best          largest, 10th, 100th, 1000th impact of each term with ten postings and more
 """
 
 from __future__ import annotations
@@ -24,13 +24,26 @@ if TYPE_CHECKING:
 
 WINDOW = 256
 MAX_DOCUMENTS = WINDOW << 16  # window numbers have 16 bits
+MAX_POSTINGS = (1 << 32) - 1  # and those of postings 32
 BEST_RANKS = (1, 10, 100, 1000)  # of the stored best impacts
+RANKED = 10  # postings from which on a term has them
 FREQUENT_PER_WINDOW = 4  # postings a window from which a table of windows is the smaller form
 FREQUENT_AT_LEAST = 64
+BLOCK = 16  # terms
+COLUMNS = 3  # of blocks and of large terms
+LARGE = 255  # postings that a byte does not tell
+NO_ROW = 0xFFFFFFFF
+PACKED_TOGETHER = 8  # windows, which are whole bytes at any width
+PADDING = 8  # bytes behind packed windows, because kernels read words of eight
 
 
 def window_count(documents: int) -> int:
     return -(-documents // WINDOW)
+
+
+def window_bits(windows: int) -> int:
+    """Bits of the number of a window."""
+    return max(1, windows - 1).bit_length()
 
 
 def checked_documents(documents: int) -> int:
@@ -48,13 +61,15 @@ class PostingsWriter:
     def __init__(self, postings: ArrayFileWriter, documents: int) -> None:
         self._windows = window_count(checked_documents(documents))
         self._frequent_from = max(FREQUENT_AT_LEAST, FREQUENT_PER_WINDOW * self._windows)
-        self._totals = np.zeros(2, np.int64)  # rare postings, frequent terms
-        self._start = postings.stream("start", "<i8")
-        self._slot = postings.stream("slot", "<i8")
+        self._totals = np.zeros(5, np.int64)  # terms, postings, rare postings, ranked and frequent terms
+        self._waiting = np.empty(0, np.uint16)  # windows that do not yet fill whole bytes
+        self._frequency = postings.stream("frequency", "u1")
+        self._blocks = postings.stream("blocks", "<u4")
+        self._large = postings.stream("large", "<u4")
         self._best = postings.stream("best", "u1")
         self._place = postings.stream("place", "u1")
         self._impact = postings.stream("impact", "u1")
-        self._rare_window = postings.stream("rare_window", "<u2")
+        self._rare_window = postings.stream("rare_window", "u1")
         self._window_start = postings.stream("window_start", "<u4")
         self._window_max = postings.stream("window_max", "u1")
 
@@ -62,23 +77,22 @@ class PostingsWriter:
         """Postings of the next terms: how many each has, then documents and impacts of all."""
         from periplus.index.kernels.building import layout
 
-        terms, postings = len(frequency), len(documents)
-        frequent = int((frequency >= self._frequent_from).sum())
-        rare = int(frequency[frequency < self._frequent_from].sum())
-        place, best = np.empty(postings, np.uint8), np.empty(4 * terms, np.uint8)
-        rare_window, slot = np.empty(rare, np.uint16), np.empty(terms, np.int64)
+        if self._place.length + len(documents) > MAX_POSTINGS:
+            raise StorageError(f"a segment holds at most {MAX_POSTINGS:,} postings; build with less memory")
+        is_frequent = frequency >= self._frequent_from
+        frequent, rare = int(is_frequent.sum()), int(frequency[~is_frequent].sum())
+        place, best = np.empty(len(documents), np.uint8), np.empty(4 * int((frequency >= RANKED).sum()), np.uint8)
+        rare_window = np.empty(rare, np.uint16)
         window_start = np.empty(frequent * (self._windows + 1), np.uint32)
         window_max = np.zeros(frequent * self._windows, np.uint8)
-        tables = (place, best, rare_window, window_start, window_max, slot)
-        layout(frequency, documents, impacts, self._windows, self._frequent_from, *tables, self._totals)
-        ends = self._place.length + np.cumsum(frequency, dtype=np.int64)
-        self._start.append(ends - frequency)
+        tables = (place, best, rare_window, window_start, window_max)
+        layout(frequency, documents, impacts, self._windows, self._frequent_from, *tables)
+        self._append_heads(frequency, int((is_frequent | (frequency >= LARGE)).sum()))
+        self._append_windows(rare_window)
         for stream, values in (
-            (self._slot, slot),
             (self._best, best),
             (self._place, place),
             (self._impact, impacts),
-            (self._rare_window, rare_window),
             (self._window_start, window_start),
             (self._window_max, window_max),
         ):
@@ -86,29 +100,57 @@ class PostingsWriter:
 
     def finish(self) -> int:
         """Close the tables; the number of postings."""
-        self._start.append(np.array([self._place.length]))
+        self._blocks.append(self._totals[1:4])
+        self._append_windows(np.zeros(-len(self._waiting) % PACKED_TOGETHER, np.uint16))
+        self._rare_window.append(bytes(PADDING))
         return self._place.length
+
+    def _append_heads(self, frequency: NDArray[np.uint32], large_terms: int) -> None:
+        from periplus.index.kernels.heads import describe
+
+        known = int(self._totals[0])
+        small, large = np.empty(len(frequency), np.uint8), np.empty(COLUMNS * large_terms, np.uint32)
+        begun = -(-(known + len(frequency)) // BLOCK) - -(-known // BLOCK)
+        blocks = np.empty(COLUMNS * begun, np.uint32)
+        describe(frequency, self._frequent_from, self._totals, small, blocks, large)
+        self._frequency.append(small)
+        self._blocks.append(blocks)
+        self._large.append(large)
+
+    def _append_windows(self, windows: NDArray[np.uint16]) -> None:
+        from periplus.index.kernels.heads import pack_windows
+
+        windows = np.concatenate([self._waiting, windows]) if len(self._waiting) else windows
+        whole = len(windows) // PACKED_TOGETHER * PACKED_TOGETHER
+        bits = window_bits(self._windows)
+        packed = np.zeros(whole * bits // 8 + PADDING, np.uint8)
+        pack_windows(windows[:whole], bits, packed)
+        self._rare_window.append(packed[:-PADDING])
+        self._waiting = windows[whole:].copy()
 
 
 class Postings:
     def __init__(self, file: ArrayFile, documents: int, terms: int) -> None:
-        self.start: NDArray[np.int64] = file.array("start")
-        self.slot: NDArray[np.int64] = file.array("slot")
+        self.small: NDArray[np.uint8] = file.array("frequency")  # of each term, LARGE where ``large`` has it
+        self.blocks: NDArray[np.uint32] = file.array("blocks")
+        self.large: NDArray[np.uint32] = file.array("large")
         self.best: NDArray[np.uint8] = file.array("best")
         self.place: NDArray[np.uint8] = file.array("place")
         self.impact: NDArray[np.uint8] = file.array("impact")
-        self.rare_window: NDArray[np.uint16] = file.array("rare_window")
+        self.rare_window: NDArray[np.uint8] = file.array("rare_window")
         self.window_start: NDArray[np.uint32] = file.array("window_start")
         self.window_max: NDArray[np.uint8] = file.array("window_max")
         self.windows = window_count(documents)
+        self._large_terms = self.large[::COLUMNS].astype(np.int64)
         self._check(file, terms)
 
     @property
     def tables(self) -> tuple[Any, ...]:
         """The arguments that kernels take first."""
         return (
-            self.start,
-            self.slot,
+            self.small,
+            self.blocks,
+            self.large,
             self.place,
             self.impact,
             self.rare_window,
@@ -118,16 +160,25 @@ class Postings:
         )
 
     def frequency(self, term: int) -> int:
-        return int(self.start[term + 1] - self.start[term])
+        return int(self.frequencies(term, term + 1)[0])
+
+    def frequencies(self, low: int, high: int) -> NDArray[np.int64]:
+        """How many postings each of the terms [low, high) has."""
+        found = self.small[low:high].astype(np.int64)
+        first, last = np.searchsorted(self._large_terms, (low, high)).tolist()
+        found[self._large_terms[first:last] - low] = self.large[1::COLUMNS][first:last]
+        return found
 
     def _check(self, file: ArrayFile, terms: int) -> None:
         """Lengths that kernels rely on."""
-        frequent = int((self.slot < 0).sum())
+        frequent = int((self.large[2::COLUMNS] != NO_ROW).sum())
+        postings, rare, ranked = self.blocks[-COLUMNS:].tolist() if len(self.blocks) >= COLUMNS else (-1, -1, -1)
         sound = (
-            len(self.start) == terms + 1
-            and len(self.slot) == terms
-            and len(self.best) == 4 * terms
-            and len(self.place) == len(self.impact) == int(self.start[-1])
+            len(self.small) == terms
+            and len(self.blocks) == COLUMNS * (-(-terms // BLOCK) + 1)
+            and len(self.best) == 4 * ranked
+            and len(self.place) == len(self.impact) == postings
+            and len(self.rare_window) == -(-rare // PACKED_TOGETHER) * window_bits(self.windows) + PADDING
             and len(self.window_start) == frequent * (self.windows + 1)
             and len(self.window_max) == frequent * self.windows
         )

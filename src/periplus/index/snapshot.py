@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from periplus.errors import NotFound, UsageError
 from periplus.index.analysis import STEM_MARK
 from periplus.index.columns import NAMED
+from periplus.index.lookups import looked_up
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
 from periplus.index.phrases import norms_of, only_phrase, search_phrase
@@ -24,7 +25,7 @@ from periplus.index.plain import MOST, plain_query, search_plain
 from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
 from periplus.index.query import FIELDS, Filters, IndexQuery
-from periplus.index.tables import ADMITTED, MADE, Table
+from periplus.index.tables import ADMITTED, HOST_NUMBERS, MADE, Table
 from periplus.index.view import NUMBER_BITS, Best
 from periplus.index.weights import UNIT, fixed, idf
 from periplus.index.wordlist import frequent_words
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
     from periplus.index.view import SegmentView
 
 COUNT_LIMIT = 1_000  # up to so many postings every match is counted; above, the total is a lower bound
-TERMS_KEPT = 100_000  # looked-up terms, by segment
+TERMS_KEPT = 100_000  # looked-up terms
+KNOWN_BYTES = 64_000_000  # that their lists take, at most
 ORDERS = ("score", "date")
 COMPLETIONS_LOOKED_AT = 64
 LOCAL = (1 << NUMBER_BITS) - 1
@@ -69,6 +71,7 @@ class Snapshot:
         self._views = tuple(views)
         self._hold = hold
         self._known: dict[str, KnownTerm] = {}
+        self._known_bytes = 0
         self.segments = len(views)
 
     def close(self) -> None:
@@ -162,7 +165,10 @@ class Snapshot:
     @cached_property
     def _whole(self) -> Table:
         """All segments as they are, for queries without filters and lists of their own."""
-        return Table([view.row for view in self._views])
+        table = Table([view.row for view in self._views])
+        for row in range(len(self._views)):
+            table.put(row, HOST_NUMBERS, [self._translations[name][row] for name in ("host", "language")])
+        return table
 
     @property
     def table(self) -> Table:
@@ -245,21 +251,19 @@ class Snapshot:
         """What this generation knows of a term, in all segments."""
         known = self._known.get(term)
         if known is None:
-            if len(self._known) >= TERMS_KEPT:
+            known = self._looked_up(term)
+            self._known_bytes += known.lists.nbytes
+            if len(self._known) >= TERMS_KEPT or self._known_bytes > KNOWN_BYTES:
                 self._known.clear()
-            known = self._known[term] = self._looked_up(term)
+                self._known_bytes = known.lists.nbytes
+            self._known[term] = known
         return known
 
     def _looked_up(self, term: str) -> KnownTerm:
-        from periplus.index.kernels.lists_known import LIST_ROW
-        from periplus.index.kernels.search import find
-
-        numbers, lists = np.empty(len(self._views), np.int64), np.empty(LIST_ROW * len(self._views), np.int64)
-        text = np.frombuffer(term.encode("utf-8", "surrogatepass"), np.uint8)
-        live = find(self._whole.rows, text, numbers, lists)
+        live, numbers, lists = looked_up(self._whole, term)
         worth = idf(self.live, live)
         address, weight = lists.ctypes.data, fixed(worth)
-        return KnownTerm(live, worth, tuple(numbers.tolist()), lists, address, weight, pack("2q", weight, address))
+        return KnownTerm(live, worth, tuple(numbers), lists, address, weight, pack("2q", weight, address))
 
     def _number_in(self, view: SegmentView, term: str) -> int:
         return self.known(term).numbers[view.ordinal]
@@ -282,6 +286,22 @@ class Snapshot:
     def stored(self, number: int) -> StoredDocument:
         view, local = self._located(number)
         return view.segment.texts.document(local)
+
+    def stored_many(self, numbers: Sequence[int]) -> list[StoredDocument]:
+        """The same of many documents, in the order asked for; every block of text is unpacked once."""
+        found: dict[int, StoredDocument] = {}
+        for view, local in self._by_view(numbers):
+            documents = view.segment.texts.documents(local)
+            found.update(zip([view.first_number + place for place in local], documents, strict=True))
+        return [found[number] for number in numbers]
+
+    def _by_view(self, numbers: Sequence[int]) -> list[tuple[SegmentView, list[int]]]:
+        """The numbers within each segment, sorted."""
+        parts: dict[int, list[int]] = {}
+        for number in sorted(set(numbers)):
+            view, local = self._located(number)
+            parts.setdefault(view.ordinal, []).append(local)
+        return [(self._views[ordinal], local) for ordinal, local in parts.items()]
 
     def ids(self, numbers: NDArray[np.int64]) -> list[str]:
         """The ids of many documents, without reading their texts."""

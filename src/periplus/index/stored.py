@@ -17,7 +17,7 @@ HOSTS_KEPT = 65_536
 FIRST_HOST_END = len("http://h")
 
 
-class StoredDocument(Struct, frozen=True):
+class StoredDocument(Struct, frozen=True, array_like=True):
     """A document as results, snippets and the cached view need it."""
 
     url: str

@@ -13,16 +13,18 @@ if TYPE_CHECKING:
 
 # In this order; kernels know their places.
 ARRAYS = (
-    *("start", "slot", "place", "impact", "rare_window", "window_start", "window_max", "best"),
+    *("frequency", "blocks", "place", "impact", "rare_window", "window_start", "window_max", "best"),
     *("prior", "prior_max", "admitted", "key"),
     *("made_start", "made_place", "made_impact", "made_window"),
     *("term_text", "term_offsets", "live_frequency"),
     *("block_base", "block_start", "position_data", "field_starts", "field_lengths"),
+    *("large", "host", "language", "host_numbers", "language_numbers", "published", "fetched"),
 )
 NUMBERS = ("windows", "first_number", "longest")
 WIDTH = 2 * len(ARRAYS) + len(NUMBERS)
 ADMITTED = 2 * ARRAYS.index("admitted")
 MADE = 2 * ARRAYS.index("made_start")
+HOST_NUMBERS = 2 * ARRAYS.index("host_numbers")
 WINDOWS = 2 * len(ARRAYS) + NUMBERS.index("windows")
 LONGEST = 2 * len(ARRAYS) + NUMBERS.index("longest")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from periplus.index.lookups import looked_up
 from periplus.index.overlays import window_maxima
 from periplus.index.phrases import norms_of, phrase_list
 from periplus.index.tables import Table, addressed
@@ -54,7 +55,7 @@ class SegmentView:
 
     def frequencies(self, low: int, high: int) -> NDArray[np.int64]:
         if self._frequency is None:
-            return np.diff(self.segment.postings.start[low : high + 1])
+            return self.segment.postings.frequencies(low, high)
         return self._frequency[low:high].astype(np.int64)
 
     @cached_property
@@ -117,15 +118,10 @@ class SegmentView:
         return len(documents) if self.alive is None else int(self.alive[documents].sum())
 
     def _phrase(self, entry: MadeList) -> Postings:
-        from periplus.index.kernels.lists_known import LENGTH, LIST_ROW
-        from periplus.index.kernels.search import find
+        from periplus.index.kernels.lists_known import LENGTH
 
         table = Table([self.row])
-        lists = [np.empty(LIST_ROW, np.int64) for _ in entry.phrase]
-        for word, known in zip(entry.phrase, lists, strict=True):
-            find(
-                table.rows, np.frombuffer(word.encode("utf-8", "surrogatepass"), np.uint8), np.empty(1, np.int64), known
-            )
+        lists = [looked_up(table, word)[2] for word in entry.phrase]
         most = min(int(known[LENGTH]) for known in lists)
         return phrase_list(table, entry, lists, norms_of(self.epoch), most) if most else (_EMPTY_U32, _EMPTY_U8)
 
@@ -164,8 +160,8 @@ class SegmentView:
         """This segment in the table that search kernels take."""
         segment, postings = self.segment, self.segment.postings
         arrays = (
-            postings.start,
-            postings.slot,
+            postings.small,
+            postings.blocks,
             postings.place,
             postings.impact,
             postings.rare_window,
@@ -183,6 +179,13 @@ class SegmentView:
             *segment.positions.tables,
             segment.columns.starts,
             segment.columns.array("lengths"),
+            postings.large,
+            segment.columns.array("host"),
+            segment.columns.array("language"),
+            _EMPTY_I64,  # numbers of the names in a generation, which is to put them here
+            _EMPTY_I64,
+            segment.columns.array("published"),
+            segment.columns.array("fetched"),
         )
         return [*addressed(arrays), postings.windows, self.first_number, segment.positions.longest]
 

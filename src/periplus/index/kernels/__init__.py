@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MODULES = (
     "building",
     "forms",
+    "heads",
     "lists",
     "live",
     "lookup",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import bare_helper, helper
+from periplus.index.kernels.heads import bits_of, list_of, window_at
 
 WINDOW = 256
 WINDOW_BITS = 8
@@ -49,29 +50,38 @@ def find_place(place: Any, low: Any, high: Any, wanted: Any) -> Any:
 
 @helper
 def find_posting(
-    start: Any, slot: Any, place: Any, rare_window: Any, window_start: Any, windows: Any, term: Any, document: Any
+    frequency: Any,
+    blocks: Any,
+    large: Any,
+    place: Any,
+    rare_window: Any,
+    window_start: Any,
+    windows: Any,
+    term: Any,
+    document: Any,
 ) -> Any:
     """The ordinal of a document in a term's list, or -1."""
     window = document >> WINDOW_BITS
     wanted = document & (WINDOW - 1)
-    base = start[term]
-    if slot[term] < 0:
-        row = ~slot[term] * (windows + 1) + window
+    base, size, row, rare = list_of(frequency, blocks, large, term)
+    if row >= 0:
+        row = row * (windows + 1) + window
         low = base + window_start[row]
         high = base + window_start[row + 1]
         found = find_place(place, low, high, wanted)
         return found if found < high and place[found] == wanted else -1
     low = base
-    high = start[term + 1]
-    shift = slot[term] - base
+    high = base + size
+    shift = rare - base
+    bits = bits_of(windows)
     while low < high:
         middle = (low + high) >> 1
-        there = np.int64(rare_window[middle + shift])
+        there = window_at(rare_window, bits, middle + shift)
         if there < window or (there == window and place[middle] < wanted):
             low = middle + 1
         else:
             high = middle
-    if low < start[term + 1] and rare_window[low + shift] == window and place[low] == wanted:
+    if low < base + size and window_at(rare_window, bits, low + shift) == window and place[low] == wanted:
         return low
     return -1
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS
 from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.heads import RANKED
 from periplus.index.kernels.memory import ask, item
 from periplus.index.kernels.types import (
     F64,
@@ -28,7 +29,6 @@ from periplus.index.kernels.types import (
 WAITING = 512  # occurrences between which cursors arrive in the cache
 AHEAD = 24  # occurrences between which their places do
 MAX_FORMS = 64  # of one word
-FEW = 10  # postings; the second of the best impacts is the tenth
 
 
 @kernel(signature("void", R_U32, R_U32, I64, M_U32, M_U32, M_U32))
@@ -199,7 +199,7 @@ def best_impacts(histogram: Any, best: Any, row: Any) -> Any:
             best[row + 3] = impact
 
 
-@kernel(signature("void", R_U32, R_U32, R_U8, I64, I64, M_U8, M_U8, M_U16, M_U32, M_U8, M_I64, M_I64))
+@kernel(signature("void", R_U32, R_U32, R_U8, I64, I64, M_U8, M_U8, M_U16, M_U32, M_U8))
 def layout(
     frequency: Any,
     documents: Any,
@@ -211,35 +211,26 @@ def layout(
     rare_window: Any,
     window_start: Any,
     window_max: Any,
-    slot: Any,
-    totals: Any,
 ) -> Any:
-    """Sorted postings of a run of terms → the arrays of the file.
-
-    ``totals`` carries on from run to run: rare postings and frequent terms so far.
-    """
+    """Sorted postings of a run of terms → the arrays of the file."""
     histogram = np.zeros(WINDOW, np.int64)
     first = 0
-    rare_base = totals[0]
-    frequent_base = totals[1]
+    rare = 0
+    ranked = 0
+    row = 0
+    row_max = 0
     for term in range(len(frequency)):
         last = first + frequency[term]
-        is_counted = frequency[term] >= FEW  # fewer have only a largest impact
-        if is_counted:
-            histogram[:] = 0
-        largest = np.uint8(0)
+        is_ranked = frequency[term] >= RANKED
         is_frequent = frequency[term] >= frequent_from
-        row = (totals[1] - frequent_base) * (windows + 1)
-        row_max = (totals[1] - frequent_base) * windows
-        slot[term] = ~totals[1] if is_frequent else totals[0]
+        if is_ranked:
+            histogram[:] = 0
         window = np.int64(0)
         for posting in range(first, last):
             document = np.int64(documents[posting])
             place[posting] = document & (WINDOW - 1)
-            if is_counted:
+            if is_ranked:
                 histogram[impacts[posting]] += 1
-            elif impacts[posting] > largest:
-                largest = impacts[posting]
             there = document >> WINDOW_BITS
             if is_frequent:
                 while window <= there:
@@ -248,16 +239,15 @@ def layout(
                 if impacts[posting] > window_max[row_max + there]:
                     window_max[row_max + there] = impacts[posting]
             else:
-                rare_window[totals[0] - rare_base] = there
-                totals[0] += 1
+                rare_window[rare] = there
+                rare += 1
         if is_frequent:
             while window <= windows:
                 window_start[row + window] = last - first
                 window += 1
-            totals[1] += 1
-        if is_counted:
-            best_impacts(histogram, best, term * 4)
-        else:
-            best[4 * term] = largest
-            best[4 * term + 1 : 4 * term + 4] = 0
+            row += windows + 1
+            row_max += windows
+        if is_ranked:
+            best_impacts(histogram, best, ranked * 4)
+            ranked += 1
         first = last

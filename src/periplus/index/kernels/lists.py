@@ -11,14 +11,16 @@ import numpy as np
 
 from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, folded
 from periplus.index.kernels.compiler import kernel
+from periplus.index.kernels.heads import bits_of, list_of, window_at
 from periplus.index.kernels.positions import count_fields
 from periplus.index.kernels.types import FIELD_TABLES, I64, M_U8, M_U32, POSITIONS, POSTINGS, signature
 
 
 @kernel(signature("void", *POSTINGS, I64, I64, M_U8))
 def spread(
-    start: Any,
-    slot: Any,
+    frequency: Any,
+    blocks: Any,
+    large: Any,
     place: Any,
     impact: Any,
     rare_window: Any,
@@ -30,16 +32,17 @@ def spread(
     best: Any,
 ) -> Any:
     """The largest impact of the terms [low, high) by document."""
+    bits = bits_of(windows)
     for term in range(low, high):
-        base = start[term]
-        row = ~slot[term] * (windows + 1)
-        window: Any = 0
-        for posting in range(base, start[term + 1]):
-            if slot[term] < 0:
+        base, size, row, rare = list_of(frequency, blocks, large, term)
+        is_rare, row = row < 0, row * (windows + 1)
+        window = np.int64(0)
+        for posting in range(base, base + size):
+            if is_rare:
+                window = window_at(rare_window, bits, rare + posting - base)
+            else:
                 while window_start[row + window + 1] <= posting - base:
                     window += 1
-            else:
-                window = np.int64(rare_window[slot[term] + posting - base])
             document = (window << WINDOW_BITS) | place[posting]
             if impact[posting] > best[document]:
                 best[document] = impact[posting]
@@ -47,8 +50,9 @@ def spread(
 
 @kernel(signature(I64, *POSTINGS, *POSITIONS, *FIELD_TABLES, I64, I64, M_U32, M_U8))
 def in_field(
-    start: Any,
-    slot: Any,
+    frequency: Any,
+    blocks: Any,
+    large: Any,
     place: Any,
     impact: Any,
     rare_window: Any,
@@ -68,16 +72,17 @@ def in_field(
 ) -> Any:
     """The documents that have a term in one field, with the impact of that field alone."""
     counts = np.zeros(FIELD_COUNT, np.int64)
-    base = start[term]
-    row = ~slot[term] * (windows + 1)
-    window: Any = 0
+    bits = bits_of(windows)
+    base, size, row, rare = list_of(frequency, blocks, large, term)
+    is_rare, row = row < 0, row * (windows + 1)
+    window = np.int64(0)
     found = 0
-    for posting in range(base, start[term + 1]):
-        if slot[term] < 0:
+    for posting in range(base, base + size):
+        if is_rare:
+            window = window_at(rare_window, bits, rare + posting - base)
+        else:
             while window_start[row + window + 1] <= posting - base:
                 window += 1
-        else:
-            window = np.int64(rare_window[slot[term] + posting - base])
         document = (window << WINDOW_BITS) | place[posting]
         count_fields(block_base, block_start, data, posting, starts, document, counts)
         if counts[field] > 0:

@@ -9,13 +9,15 @@ import numpy as np
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.building import best_impacts
 from periplus.index.kernels.compiler import kernel
+from periplus.index.kernels.heads import bits_of, list_of, ranked_of, window_at
 from periplus.index.kernels.types import M_U8, M_U32, POSTINGS, R_U8, signature
 
 
 @kernel(signature("void", *POSTINGS, R_U8, M_U32, M_U8))
 def live_statistics(
-    start: Any,
-    slot: Any,
+    sizes: Any,
+    blocks: Any,
+    large: Any,
     place: Any,
     impact: Any,
     rare_window: Any,
@@ -27,20 +29,23 @@ def live_statistics(
     best: Any,
 ) -> Any:
     histogram = np.zeros(WINDOW, np.int64)
+    bits = bits_of(windows)
     for term in range(len(frequency)):
         histogram[:] = 0
-        base = start[term]
-        row = ~slot[term] * (windows + 1)
-        window: Any = 0
+        base, size, row, rare = list_of(sizes, blocks, large, term)
+        is_rare, row = row < 0, row * (windows + 1)
+        window = np.int64(0)
         found = 0
-        for posting in range(base, start[term + 1]):
-            if slot[term] < 0:
+        for posting in range(base, base + size):
+            if is_rare:
+                window = window_at(rare_window, bits, rare + posting - base)
+            else:
                 while window_start[row + window + 1] <= posting - base:
                     window += 1
-            else:
-                window = np.int64(rare_window[slot[term] + posting - base])
             if alive[(window << WINDOW_BITS) | place[posting]]:
                 found += 1
                 histogram[impact[posting]] += 1
         frequency[term] = found
-        best_impacts(histogram, best, term * 4)
+        ranked = ranked_of(sizes, blocks, term)
+        if ranked >= 0:
+            best_impacts(histogram, best, ranked * 4)

@@ -25,6 +25,13 @@ def _generate_item(context: Any, builder: Any, signature: Any, arguments: Any) -
     return builder.load(_pointer(context, builder, signature.args[0], *arguments))
 
 
+def _generate_load64(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    pointer = _pointer(context, builder, signature.args[0], *arguments)
+    value = builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()))
+    value.align = 1
+    return value
+
+
 def _generate_store64(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     array, at, value = arguments
     pointer = _pointer(context, builder, signature.args[0], array, at)
@@ -71,6 +78,12 @@ def _item(typing_context: Any, array: Any, at: Any) -> Any:
 
 
 @intrinsic
+def _load64(typing_context: Any, array: Any, at: Any) -> Any:
+    """Eight bytes of an array as one number, from any offset."""
+    return types.uint64(array, types.int64), _generate_load64
+
+
+@intrinsic
 def _store64(typing_context: Any, array: Any, at: Any, value: Any) -> Any:
     """Write a number into eight bytes of an array, at any offset."""
     return types.void(array, types.int64, types.uint64), _generate_store64
@@ -83,6 +96,7 @@ def _width_of(typing_context: Any, value: Any) -> Any:
 
 
 item: Any = _item
+load64: Any = _load64
 store64: Any = _store64
 width_of: Any = _width_of
 swapped: Any = _swapped

@@ -8,6 +8,7 @@ import numpy as np
 
 from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, folded
 from periplus.index.kernels.compiler import kernel
+from periplus.index.kernels.heads import bits_of, list_of, window_at
 from periplus.index.kernels.positions import seek, write_steps
 from periplus.index.kernels.types import (
     F64,
@@ -26,8 +27,9 @@ from periplus.index.kernels.types import (
 
 @kernel(signature(I64, *POSTINGS, *POSITIONS, I64, I64, R_U32, R_I64, M_I64, M_U8, M_I64, M_U32))
 def gather(
-    start: Any,
-    slot: Any,
+    frequency: Any,
+    blocks: Any,
+    large: Any,
     place: Any,
     impact: Any,
     rare_window: Any,
@@ -49,16 +51,17 @@ def gather(
     """The live postings of the terms [low, high): key (target term << 32 | new document), impact, and which they are
     in this segment, with how many positions they have."""
     count = 0
+    bits = bits_of(windows)
     for term in range(low, high):
-        base = start[term]
-        row = ~slot[term] * (windows + 1)
-        window: Any = 0
-        for posting in range(base, start[term + 1]):
-            if slot[term] < 0:
+        base, size, row, rare = list_of(frequency, blocks, large, term)
+        is_rare, row = row < 0, row * (windows + 1)
+        window = np.int64(0)
+        for posting in range(base, base + size):
+            if is_rare:
+                window = window_at(rare_window, bits, rare + posting - base)
+            else:
                 while window_start[row + window + 1] <= posting - base:
                     window += 1
-            else:
-                window = np.int64(rare_window[slot[term] + posting - base])
             document = renumbered[(window << WINDOW_BITS) | place[posting]]
             if document >= 0:
                 keys[count] = (np.int64(target[term - low]) << 32) | document

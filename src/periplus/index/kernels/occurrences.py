@@ -27,8 +27,9 @@ LABEL_BITS = 16
     signature(I64, *POSTINGS, *POSITIONS, R_U32, R_I64, R_I64, R_I64, I64, M_I64, M_U32, M_I64, M_I64, M_U32, M_U32)
 )
 def occurrences(
-    start: Any,
-    slot: Any,
+    frequency: Any,
+    blocks: Any,
+    large: Any,
     place: Any,
     impact: Any,
     rare_window: Any,
@@ -63,7 +64,9 @@ def occurrences(
         for term in range(len(terms)):
             if terms[term] < 0:
                 continue
-            posting = find_posting(start, slot, place, rare_window, window_start, windows, terms[term], document)
+            posting = find_posting(
+                frequency, blocks, large, place, rare_window, window_start, windows, terms[term], document
+            )
             if posting < 0:
                 continue
             origin, width, first, count = seek(block_base, block_start, data, posting)
@@ -105,8 +108,9 @@ def occurrences(
 
 @kernel(signature("void", *POSTINGS, *POSITIONS, R_U32, R_I64, I64, M_I64))
 def frequencies(
-    start: Any,
-    slot: Any,
+    frequency: Any,
+    blocks: Any,
+    large: Any,
     place: Any,
     impact: Any,
     rare_window: Any,
@@ -126,7 +130,9 @@ def frequencies(
     for row in range(len(terms)):
         if terms[row] < 0:
             continue
-        posting = find_posting(start, slot, place, rare_window, window_start, windows, terms[row], document)
+        posting = find_posting(
+            frequency, blocks, large, place, rare_window, window_start, windows, terms[row], document
+        )
         if posting < 0:
             continue
         count_fields(block_base, block_start, data, posting, starts, document, counts)
@@ -136,8 +142,9 @@ def frequencies(
 
 @kernel(signature(I64, *POSTINGS, *POSITIONS, I64, I64, M_I64))
 def positions(
-    start: Any,
-    slot: Any,
+    frequency: Any,
+    blocks: Any,
+    large: Any,
     place: Any,
     impact: Any,
     rare_window: Any,
@@ -152,7 +159,7 @@ def positions(
     found: Any,
 ) -> Any:
     """All positions of a term in a document."""
-    posting = find_posting(start, slot, place, rare_window, window_start, windows, term, document)
+    posting = find_posting(frequency, blocks, large, place, rare_window, window_start, windows, term, document)
     if posting < 0:
         return 0
     return decode(block_base, block_start, data, posting, found)

@@ -16,15 +16,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
 from periplus.index.kernels.access import FIELD_COUNT, read_varint, write_varint
 from periplus.index.kernels.bits import lowest_of, ones_of
 from periplus.index.kernels.compiler import bare_helper, helper, kernel
-from periplus.index.kernels.memory import item, store64, width_of
+from periplus.index.kernels.memory import item, load64, store64, width_of
 from periplus.index.kernels.types import I64, M_U8, M_U32, R_U32, signature
 
 BLOCK = 64
@@ -38,24 +34,6 @@ _ONES = np.array([byte.bit_count() for byte in range(256)], np.uint8)
 _NTH = np.array(
     [([bit for bit in range(8) if byte >> bit & 1] + [0] * 8)[nth] for byte in range(256) for nth in range(8)], np.uint8
 )
-_make_array: Any = make_array
-
-
-def _generate_load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    data = _make_array(signature.args[0])(context, builder, arguments[0]).data
-    word = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer())
-    value = builder.load(word)
-    value.align = 1
-    return value
-
-
-@intrinsic
-def _load(typing_context: Any, array: Any, at: Any) -> Any:
-    """Eight bytes of an array as one number, from any offset."""
-    return types.uint64(array, types.int64), _generate_load
-
-
-load64: Any = _load
 
 
 @bare_helper

@@ -14,14 +14,18 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.heads import list_of, ranked_of, unpack_windows
 from periplus.index.kernels.lists_known import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.kernels.lookup import find_term
 from periplus.index.kernels.tables import (
     ADMITTED,
     BEST,
+    BLOCKS,
     FIRST_NUMBER,
+    FREQUENCY,
     IMPACT,
     KEY,
+    LARGE,
     LIVE_FREQUENCY,
     MADE_IMPACT,
     MADE_PLACE,
@@ -32,13 +36,12 @@ from periplus.index.kernels.tables import (
     PRIOR_MAX,
     RARE_WINDOW,
     ROW,
-    SLOT,
-    START,
     TERM_OFFSETS,
     TERM_TEXT,
     WINDOW_MAX,
     WINDOW_START,
     WINDOWS,
+    at_u16,
     i64,
     u8,
     u16,
@@ -58,11 +61,13 @@ def _floor(table: Any, segments: Any, lists: Any, weights: Any, terms: Any, rank
     """A score that so many documents of one segment reach as the rank stands for."""
     floor = np.int64(0)
     for segment in range(segments):
-        best = u8(table, segment, BEST)
+        best, frequency = u8(table, segment, BEST), u8(table, segment, FREQUENCY)
+        blocks = u32(table, segment, BLOCKS)
         for item in range(lists):
             term = terms[item * segments + segment]
-            if term >= 0:
-                floor = max(floor, np.int64(best[4 * term + rank]) * weights[item])
+            ranked = ranked_of(frequency, blocks, term) if term >= 0 else np.int64(-1)
+            if ranked >= 0:
+                floor = max(floor, np.int64(best[4 * ranked + rank]) * weights[item])
     return floor
 
 
@@ -139,11 +144,12 @@ def top(table: Any, query: Any, heap: Any, all_documents: Any, all_scores: Any) 
         if not _can_match(groups, clauses, own_starts, group_clause):
             continue
         search_segment(
-            i64(table, segment, START),
-            i64(table, segment, SLOT),
+            u8(table, segment, FREQUENCY),
+            u32(table, segment, BLOCKS),
+            u32(table, segment, LARGE),
             u8(table, segment, PLACE),
             u8(table, segment, IMPACT),
-            u16(table, segment, RARE_WINDOW),
+            u8(table, segment, RARE_WINDOW),
             u32(table, segment, WINDOW_START),
             u8(table, segment, WINDOW_MAX),
             table[segment * ROW + WINDOWS],
@@ -177,28 +183,48 @@ def top(table: Any, query: Any, heap: Any, all_documents: Any, all_scores: Any) 
 def find(table: Any, text: Any, found: Any, lists: Any) -> Any:
     """The number of a term in every segment, -1 where it does not occur; how many live documents have it.
 
-    ``lists`` gets what searching needs to know of each list (see ``plain``).
+    ``lists`` gets what searching needs to know of each list (``lists_known``), but for the windows of rare postings:
+    ``found`` ends with their number, and ``open_windows`` brings them.
     """
     live = np.int64(0)
-    for segment in range(len(found)):
+    segments = len(found) - 1
+    found[segments] = 0
+    for segment in range(segments):
         term = find_term(u8(table, segment, TERM_TEXT), u32(table, segment, TERM_OFFSETS), text, 0, len(text))
         found[segment] = term
-        row = segment * LIST_ROW
-        lists[row : row + LIST_ROW] = 0
+        at = segment * LIST_ROW
+        lists[at : at + LIST_ROW] = 0
         if term < 0:
             continue
-        start, slot = i64(table, segment, START), i64(table, segment, SLOT)[term]
-        size = start[term + 1] - start[term]
-        frequency = u32(table, segment, LIVE_FREQUENCY)
-        live += np.int64(frequency[term]) if len(frequency) > 0 else size
-        lists[row + FIRST], lists[row + LENGTH] = start[term], size
-        if slot < 0:
+        frequency, blocks = u8(table, segment, FREQUENCY), u32(table, segment, BLOCKS)
+        first, size, row, rare = list_of(frequency, blocks, u32(table, segment, LARGE), term)
+        live_frequency = u32(table, segment, LIVE_FREQUENCY)
+        live += np.int64(live_frequency[term]) if len(live_frequency) > 0 else size
+        lists[at + FIRST], lists[at + LENGTH] = first, size
+        if row >= 0:
             windows = table[segment * ROW + WINDOWS]
-            lists[row + STARTS] = table[segment * ROW + WINDOW_START] + 4 * (~slot * (windows + 1))
-            lists[row + MAXIMA] = table[segment * ROW + WINDOW_MAX] + ~slot * windows
+            lists[at + STARTS] = table[segment * ROW + WINDOW_START] + 4 * (row * (windows + 1))
+            lists[at + MAXIMA] = table[segment * ROW + WINDOW_MAX] + row * windows
         else:
-            lists[row + MAXIMA] = table[segment * ROW + RARE_WINDOW] + 2 * slot
-        best = u8(table, segment, BEST)
-        for rank in range(4):
-            lists[row + BESTS] |= np.int64(best[4 * term + rank]) << 8 * rank
+            lists[at + MAXIMA] = rare
+            found[segments] += size
+        ranked = ranked_of(frequency, blocks, term)
+        if ranked >= 0:
+            best = u8(table, segment, BEST)
+            for rank in range(4):
+                lists[at + BESTS] |= np.int64(best[4 * ranked + rank]) << 8 * rank
     return live
+
+
+@kernel(signature("void", R_I64, I64, M_I64))
+def open_windows(table: Any, segments: Any, lists: Any) -> Any:
+    """Bring the windows of the rare postings that ``find`` found, as numbers of 16 bits behind the rows of lists."""
+    address = lists.ctypes.data + 8 * segments * LIST_ROW
+    for segment in range(segments):
+        at = segment * LIST_ROW
+        if lists[at + LENGTH] > 0 and lists[at + STARTS] == 0:
+            target = at_u16(address, lists[at + LENGTH])
+            windows = table[segment * ROW + WINDOWS]
+            unpack_windows(u8(table, segment, RARE_WINDOW), windows, lists[at + MAXIMA], target)
+            lists[at + MAXIMA] = address
+            address += 2 * lists[at + LENGTH]

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.memory import item, swapped
-from periplus.index.kernels.positions import load64
+from periplus.index.kernels.memory import item, load64, swapped
 from periplus.index.kernels.types import M_I64, M_U8, M_U32, M_U64, R_I64, R_U8, R_U32, R_U64, signature
 
 SEED = np.uint64(0xCBF29CE484222325)

@@ -16,11 +16,12 @@ from numba.np.arrayobj import make_array, populate_array
 from periplus.index.kernels.compiler import inlined
 from periplus.index.tables import ARRAYS, NUMBERS, WIDTH
 
-START, SLOT, PLACE, IMPACT, RARE_WINDOW, WINDOW_START, WINDOW_MAX, BEST = (2 * place for place in range(8))
+FREQUENCY, BLOCKS, PLACE, IMPACT, RARE_WINDOW, WINDOW_START, WINDOW_MAX, BEST = (2 * place for place in range(8))
 PRIOR, PRIOR_MAX, ADMITTED, KEY = (2 * place for place in range(8, 12))
 MADE_START, MADE_PLACE, MADE_IMPACT, MADE_WINDOW = (2 * place for place in range(12, 16))
 TERM_TEXT, TERM_OFFSETS, LIVE_FREQUENCY = (2 * place for place in range(16, 19))
 BLOCK_BASE, BLOCK_START, POSITION_DATA, FIELD_STARTS, FIELD_LENGTHS = (2 * place for place in range(19, 24))
+LARGE, HOST, LANGUAGE, HOST_NUMBERS, LANGUAGE_NUMBERS, PUBLISHED, FETCHED = (2 * place for place in range(24, 31))
 WINDOWS, FIRST_NUMBER, LONGEST = (2 * len(ARRAYS) + place for place in range(len(NUMBERS)))
 ROW = WIDTH
 

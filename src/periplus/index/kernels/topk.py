@@ -18,6 +18,7 @@ import numpy as np
 
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.heads import list_of, unpack_windows
 from periplus.index.kernels.window import clear, generate, generate_best, probe, push, scan
 
 FIRST_WINDOWS = 16  # visited before all others, to raise the threshold early
@@ -91,8 +92,9 @@ def _most_promising(bound: Any, windows: Any, chosen: Any) -> Any:
 
 @helper
 def search_segment(
-    start: Any,
-    slot: Any,
+    frequency: Any,
+    blocks: Any,
+    large: Any,
     place: Any,
     impact: Any,
     rare_window: Any,
@@ -137,29 +139,36 @@ def search_segment(
     origin = np.zeros(lists, np.int64)
     row = np.zeros(lists, np.int64)
     row_max = np.zeros(lists, np.int64)
+    own_first, own_size = np.zeros(lists, np.int64), np.zeros(lists, np.int64)
+    own_row, own_rare = np.full(lists, -1, np.int64), np.zeros(lists, np.int64)
     without = 0
     for item in range(lists):
-        if list_term[item] < 0 or slot[list_term[item]] >= 0:
+        if list_term[item] >= 0:
+            own_first[item], own_size[item], own_row[item], own_rare[item] = list_of(
+                frequency, blocks, large, list_term[item]
+            )
+        if own_row[item] < 0:
             without += 1
     made_starts = np.empty(without * (windows + 1), np.uint32)
     made_maxima = np.zeros(without * windows, np.uint8)
     without = 0
     for item in range(lists):
         term = list_term[item]
-        if term >= 0 and slot[term] < 0:
+        if own_row[item] >= 0:
             kind[item] = FREQUENT
-            origin[item] = start[term]
-            row[item] = ~slot[term] * (windows + 1)
-            row_max[item] = ~slot[term] * windows
+            origin[item] = own_first[item]
+            row[item] = own_row[item] * (windows + 1)
+            row_max[item] = own_row[item] * windows
             continue
         row[item] = without * (windows + 1)
         row_max[item] = without * windows
         without += 1
         if term >= 0:
             kind[item] = RARE
-            low, high = start[term], start[term + 1]
-            offset = slot[term] - low
-            _fill(rare_window, offset, low, high, impact, windows, made_starts, row[item], made_maxima, row_max[item])
+            low, high = own_first[item], own_first[item] + own_size[item]
+            window_of = np.empty(own_size[item], np.uint16)
+            unpack_windows(rare_window, windows, own_rare[item], window_of)
+            _fill(window_of, -low, low, high, impact, windows, made_starts, row[item], made_maxima, row_max[item])
         else:
             kind[item] = MADE
             low, high = made_start[~term], made_start[~term + 1]

@@ -15,7 +15,7 @@ I64 = "int64"
 F64 = "float64"
 
 # The postings of a segment, as every kernel that walks them takes them (``postings.Postings.tables``).
-POSTINGS = (R_I64, R_I64, R_U8, R_U8, R_U16, R_U32, R_U8, I64)
+POSTINGS = (R_U8, R_U32, R_U32, R_U8, R_U8, R_U8, R_U32, R_U8, I64)
 # The positions of a segment (``postings.Positions.tables``).
 POSITIONS = (R_I64, R_U32, R_U8)
 # Where the fields of a document lie, and what one occurrence in them is worth.

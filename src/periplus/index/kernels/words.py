@@ -12,8 +12,7 @@ import numpy as np
 
 from periplus.index.kernels.bits import lowest_of
 from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.memory import item
-from periplus.index.kernels.positions import load64
+from periplus.index.kernels.memory import item, load64
 from periplus.index.kernels.spellings import FACTOR, MIXER, SEED, TABLE, are_equal, masked, number_of, tag_of
 from periplus.index.kernels.types import I64, M_I64, M_U32, R_I64, R_U8, R_U32, signature
 
