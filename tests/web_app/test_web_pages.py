@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+import msgspec
 import pytest
 
 PAGES = (
@@ -327,9 +328,39 @@ def test_tabs_are_shown_when_the_collection_has_such_pages(client, backend):
     assert client.get("/search?q=tide&tab=nonsense").status == 200
 
 
-def test_what_leaves_unfit_pages_out_can_be_taken_away(client, backend):
-    assert "For all ages" not in client.get("/search?q=tide").text
-    text = client.get("/search?q=tide&safe=1").text
+def test_unfit_pages_can_be_left_out_and_shown_again_by_links(client, backend):
+    plain = client.get("/search?q=tide&lang=en").text
+    assert not backend.requests[-1].safe
+    link = re.search(r'href="([^"]*)"><span dir="auto">Safe search: on<', plain)[1].replace("&amp;", "&")
+    assert link == "/search?q=tide&lang=en&safe=1"
+    chosen = client.get(link).text
     assert backend.requests[-1].safe
-    assert "For all ages" in text
-    assert 'href="/search?q=tide"' in text
+    assert '<summary class="active">Safe search: on</summary>' in chosen
+    assert 'href="/search?q=tide&amp;lang=en"><span dir="auto">Safe search: off<' in chosen
+    assert "safe=1" in re.search(r'aria-label="Page 2"|rel="alternate"[^>]*', chosen)[0]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("de", "Sichere Suche: aus"), ("fr", "Recherche protégée"), ("es", "Búsqueda segura"), ("ar", "البحث الآمن")],
+)
+def test_safe_search_is_named_in_every_language(client, language, said):
+    assert said in client.get("/search?q=tide", accept_language=language).text
+
+
+@pytest.mark.parametrize(
+    ("missing", "told"),
+    [
+        (("budget",), "The time for this query ran out"),
+        (("query-cut",), "only its most telling words"),
+        (("safe",), "unfit for all ages"),
+        (("ranks", "spelling"), ""),
+        (("the moon",), "Not everything could be searched: the moon."),
+    ],
+)
+def test_readers_are_told_what_concerns_them(client, backend, missing, told):
+    ordinary = backend.search
+    backend.search = lambda request: msgspec.structs.replace(ordinary(request), degraded=missing)
+    text = client.get("/search?q=tide").text
+    assert told in text
+    assert ("notice warning" in text) == bool(told)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import time
 from email.utils import format_datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -37,7 +39,13 @@ def foreign_parameters(values: dict[str, Any], given: dict[str, str]) -> dict[st
 
 
 def days_ago(days: int) -> str:
-    return (datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=days)).isoformat()
+    return _day(int(time.time()) // 86_400 - days)
+
+
+@lru_cache(64)
+def _day(number: int) -> str:
+    """The day of that number since the epoch."""
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=number)).isoformat()
 
 
 def searxng(answer: SearchAnswer) -> Response:

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from periplus.records import Count, FilterCounts
 from periplus.web.feeds import days_ago
 from periplus.web.languages import language_name
-from periplus.web.paging import address
+from periplus.web.paging import Links
 from periplus.web.rendering import type_name
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from periplus.records import SearchAnswer
 
 MAX_YEARS = 8
+ALWAYS = ("sort", "safe")  # what can be chosen whatever was found
 _AGES = (("Past week", 7), ("Past month", 31), ("Past year", 366))
 
 
@@ -46,20 +47,23 @@ def kind_name(media_type: str) -> str:
 
 def filters(values: dict[str, Any], answer: SearchAnswer) -> list[Filter]:
     counts = answer.counts or FilterCounts()
+    link = Links("/search", {**values, "page": 1})
     made = (
-        _time(values, counts),
-        _values("lang", "Any language", values, counts.language or _seen(r.language for r in answer), language_name),
-        _values("type", "Any type", values, counts.type or _seen(r.type for r in answer), kind_name),
-        _values("site", "Any site", values, counts.site or _seen(r.site for r in answer), str),
-        _order(values),
-        _fitness(values),
+        _time(link, values, counts),
+        _values(
+            link, "lang", "Any language", values, counts.language or _seen(r.language for r in answer), language_name
+        ),
+        _values(link, "type", "Any type", values, counts.type or _seen(r.type for r in answer), kind_name),
+        _values(link, "site", "Any site", values, counts.site or _seen(r.site for r in answer), str),
+        _order(link, values),
+        _fitness(link, values),
     )
     more = counts.relation != "eq"
-    shown = [item for item in made if item.active or len(item.choices) > 2 or item.name == "sort"]
+    shown = [item for item in made if item.active or len(item.choices) > 2 or item.name in ALWAYS]
     return [structs.replace(item, more=True) for item in shown] if more else shown
 
 
-def _time(values: dict[str, Any], counts: FilterCounts) -> Filter:
+def _time(link: Links, values: dict[str, Any], counts: FilterCounts) -> Filter:
     spans = [(text, days_ago(days), "", 0) for text, days in _AGES]
     if len(counts.year) > 1:
         years = ((item.value, item.count) for item in counts.year[:MAX_YEARS] if item.value.isdigit())
@@ -69,9 +73,9 @@ def _time(values: dict[str, Any], counts: FilterCounts) -> Filter:
     active = any(chosen)
     now = known.get(chosen) or _year(*chosen) or " – ".join((values["after"] or "…", values["before"] or "…"))
     choices = (
-        Choice("Any time", _link(values, after="", before=""), not active),
+        Choice("Any time", link(after="", before=""), not active),
         *(
-            Choice(text, _link(values, after=after, before=before), chosen == (after, before), number)
+            Choice(text, link(after=after, before=before), chosen == (after, before), number)
             for text, after, before, number in spans
         ),
     )
@@ -89,31 +93,28 @@ def _seen(items: Iterable[str]) -> tuple[Count, ...]:
     return tuple(Count(item, 0) for item in sorted({item for item in items if item}))
 
 
-def _values(name: str, anything: str, values: dict[str, Any], offered: tuple[Count, ...], naming: Any) -> Filter:
+def _values(
+    link: Links, name: str, anything: str, values: dict[str, Any], offered: tuple[Count, ...], naming: Any
+) -> Filter:
     now = values[name]
     listed = [*offered, *([Count(now, 0)] if now and all(item.value != now for item in offered) else [])]
     choices = (
-        Choice(anything, _link(values, **{name: ""}), not now),
-        *(Choice(naming(i.value), _link(values, **{name: i.value}), now == i.value, i.count) for i in listed),
+        Choice(anything, link(**{name: ""}), not now),
+        *(Choice(naming(i.value), link(**{name: i.value}), now == i.value, i.count) for i in listed),
     )
     return Filter(name, naming(now) if now else anything, bool(now), choices)
 
 
-def _order(values: dict[str, Any]) -> Filter:
+def _order(link: Links, values: dict[str, Any]) -> Filter:
     names = {"relevance": "Best first", "date": "Newest first"}
-    choices = tuple(Choice(text, _link(values, sort=sort), values["sort"] == sort) for sort, text in names.items())
+    choices = tuple(Choice(text, link(sort=sort), values["sort"] == sort) for sort, text in names.items())
     return Filter("sort", names[values["sort"]], values["sort"] != "relevance", choices)
 
 
-def _fitness(values: dict[str, Any]) -> Filter:
-    """Shown only where it was asked for, so that it can be taken away."""
+def _fitness(link: Links, values: dict[str, Any]) -> Filter:
     now = bool(values.get("safe"))
     choices = (
-        Choice("All pages", _link(values, safe=False), not now),
-        Choice("For all ages", _link(values, safe=True), now),
+        Choice("Safe search: off", link(safe=False), not now),
+        Choice("Safe search: on", link(safe=True), now),
     )
-    return Filter("safe", "For all ages" if now else "All pages", now, choices)
-
-
-def _link(values: dict[str, Any], **changes: Any) -> str:
-    return address("/search", values, page=1, **changes)
+    return Filter("safe", "Safe search: on" if now else "Safe search: off", now, choices)

@@ -90,12 +90,13 @@ def direction(language: str) -> str:
 
 def language_of(request: Request, known: Catalogues) -> str:
     chosen = request.cookies.get(COOKIE, "")
-    return chosen if chosen in known else _wanted(request.headers.get("accept-language", ""), known)
+    return chosen if chosen in known else _wanted(request.headers.get("accept-language", "")[:500], tuple(known))
 
 
-def _wanted(header: str, known: Catalogues) -> str:
+@lru_cache(REMEMBERED)
+def _wanted(header: str, known: tuple[str, ...]) -> str:
     """The known language that an Accept-Language header likes best; ``de-AT`` is served with ``de``."""
-    liked = [(-_quality(part), place, _code(part)) for place, part in enumerate(header[:500].split(","))]
+    liked = [(-_quality(part), place, _code(part)) for place, part in enumerate(header.split(","))]
     return next((code for weight, _, code in sorted(liked) if code in known and weight < 0), DEFAULT)
 
 

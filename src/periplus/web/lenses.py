@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse
 
 from periplus.addresses import host, try_canonical
 from periplus.web.access import from_own_page
-from periplus.web.rendering import page
+from periplus.web.rendering import lens_given, page
 from periplus.web.themes import YEAR, own_path
 
 if TYPE_CHECKING:
@@ -66,11 +66,6 @@ def changed(text: str, level: str, site: str) -> str:
 def _site(text: str) -> str:
     address = try_canonical(f"http://{text.lower()}/") if len(text) <= 255 else None
     return host(address) if address and address.endswith("/") and address.count("/") == 3 else ""
-
-
-def lens_given(request: Request) -> str:
-    """The lens that the address names; empty when it names none."""
-    return request.query_params.get("lens", "").strip()[:MAX_LENGTH]
 
 
 def lens_of(request: Request) -> str:

@@ -5,7 +5,6 @@ All of them work without scripts. A page ignores parameters it does not know.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,13 +15,12 @@ from starlette.routing import Route
 from periplus.errors import NotFound, UsageError
 from periplus.web.backend import TABS
 from periplus.web.feeds import FORMATS, feed, foreign_parameters, searxng
-from periplus.web.filters import filters
-from periplus.web.languages import language_name
-from periplus.web.lenses import lens_of, read_lens
+from periplus.web.lenses import lens_of
+from periplus.web.listing import result_page, similar_items
 from periplus.web.operations import SEARCH_PARAMETERS, search_request
-from periplus.web.paging import address, pages
+from periplus.web.paging import address
 from periplus.web.parameters import Form, Parameter, pairs_of
-from periplus.web.rendering import page
+from periplus.web.rendering import lens_given, page
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -84,12 +82,10 @@ async def results(request: Request) -> Response:
         return searxng(answer)
     if choice["format"] in ("rss", "atom"):
         return feed(request, answer, choice["format"], address("/search", values))
-    context = _context(request, values, choice, answer)
-    return page(
-        request,
-        "results.html",
-        {**context, "facts": facts, "tab": choice["tab"], "tabs": _tabs(request, context, choice["tab"])},
-    )
+    # What this browser keeps stays out of links; what was asked for once, because it costs more, is not kept either.
+    kept = {**values, "lens": lens_given(request), "explain": False, "counts": False}
+    kept |= {"exact": choice["exact"], "tab": choice["tab"]}
+    return result_page(request, answer, values=values, kept=kept, facts=facts, tabs=_tabs(request, choice["tab"]))
 
 
 def _search(
@@ -111,31 +107,10 @@ def _ask(backend: Backend, wanted: SearchRequest, tab: str) -> tuple[SearchAnswe
     return backend.search_tab(wanted, tab) if tab else (backend.search(wanted), {})
 
 
-def _tabs(request: Request, context: dict[str, Any], chosen: str) -> list[tuple[str, str, str]]:
-    """Name, text and address of each; none when the collection has no such pages."""
+def _tabs(request: Request, chosen: str) -> tuple[str, ...]:
+    """The kinds of results that can be chosen; none when the collection has no such pages."""
     there = {*_backend(request).tabs(), *([chosen] if chosen else [])}
-    named = [("", "All"), *((name, text) for name, text in TABS.items() if name in there)]
-    return [(name, text, context["link"](tab=name, page=1)) for name, text in named] if there else []
-
-
-def _context(request: Request, values: dict[str, Any], choice: dict[str, Any], answer: SearchAnswer) -> dict[str, Any]:
-    given = request.query_params.get("lens", "")
-    # What this browser keeps stays out of links; what was asked for once, because it costs more, is not kept either.
-    kept = {**values, "exact": choice["exact"], "lens": given.strip(), "explain": False, "counts": False}
-    kept["tab"] = choice["tab"]
-    return {
-        "lens_levels": read_lens(answer.lens or values["lens"]),
-        "q": values["q"],
-        "values": values,
-        "answer": answer,
-        "pages": pages(answer),
-        "filters": filters(kept, answer),
-        "link": partial(address, "/search", kept),
-        "explain_link": address("/search", kept, explain=True),
-        "why": request.query_params.get("why", ""),  # the result whose explanation was asked for
-        "language_name": language_name,
-        "feed": address("/search", kept, format="rss", page=1),
-    }
+    return ("", *(name for name in TABS if name in there)) if there else ()
 
 
 # One page, one site
@@ -177,8 +152,8 @@ async def cached(request: Request) -> Response:
 async def similar(request: Request) -> Response:
     url = _given(request)["url"]
     found = await request.app.state.pool.run(_backend(request).similar, url) if url else None
-    context = {"url": url, "found": found, "language_name": language_name}
-    return page(request, "similar.html", context)
+    listed = similar_items(request, found) if found else ""
+    return page(request, "similar.html", {"url": url, "found": listed})
 
 
 async def about_bot(request: Request) -> Response:

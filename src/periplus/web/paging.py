@@ -48,13 +48,31 @@ def last_page(answer: SearchAnswer) -> int:
     return max(1, math.ceil(reachable / answer.size))
 
 
+class Links:
+    """The addresses of one list: what it was asked for is written once, and only changes anew."""
+
+    def __init__(self, path: str, values: dict[str, Any]) -> None:
+        self._start = f"{path}?"
+        parts = ((name, _part(name, value)) for name, value in values.items())
+        self._parts = {name: part for name, part in parts if part}
+
+    def __call__(self, **changes: Any) -> str:
+        """The address of this list with some values changed; what equals its default is left out."""
+        parts = self._parts.copy()
+        for name, value in changes.items():
+            part = _part(name, value)
+            if part:
+                parts[name] = part
+            else:
+                parts.pop(name, None)
+        return self._start + "&".join(parts.values())
+
+
 def address(path: str, values: dict[str, Any], **changes: Any) -> str:
-    """The address of this list with some values changed; what equals its default is left out."""
-    told = (values | changes).items()
-    return f"{path}?" + "&".join(
-        [
-            f"{name}={quoted('1' if value is True else value)}"
-            for name, value in told
-            if value not in ABSENT and value != _DEFAULTS.get(name)
-        ]
-    )
+    return Links(path, values | changes)()
+
+
+def _part(name: str, value: Any) -> str:
+    if value in ABSENT or value == _DEFAULTS.get(name):
+        return ""
+    return f"{name}={quoted('1' if value is True else value)}"

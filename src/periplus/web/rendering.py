@@ -22,6 +22,7 @@ from periplus.reasons import sentence
 from periplus.web.bars import bar_list
 from periplus.web.highlights import mark_words, marked
 from periplus.web.languages import Translation, direction, language_name, language_of, translator
+from periplus.web.moulds import Moulds
 from periplus.web.plots import curve
 from periplus.web.themes import THEMES, theme_of
 
@@ -59,13 +60,19 @@ class Templates:
     def __init__(self, assets: Assets, catalogues: Catalogues) -> None:
         self._assets = assets
         self._catalogues = catalogues
-        self._environments: dict[str, jinja2.Environment] = {}
+        self._moulds: dict[str, Moulds] = {}
 
-    def render(self, name: str, language: str, context: dict[str, Any]) -> str:
-        env = self._environments.get(language)
-        if env is None:
-            env = self._environments[language] = environment(self._assets, self._catalogues.get(language, {}))
-        return env.get_template(name).render(context)
+    def moulds(self, language: str) -> Moulds:
+        made = self._moulds.get(language)
+        if made is None:
+            env = environment(self._assets, self._catalogues.get(language, {}))
+            env.globals.update(
+                language=language,
+                direction=direction(language),
+                languages={code: language_name(code) for code in self._catalogues},
+            )
+            made = self._moulds[language] = Moulds(env)
+        return made
 
 
 def environment(assets: Assets, catalogue: dict[str, str]) -> jinja2.Environment:
@@ -119,21 +126,32 @@ def page(
     status: int = 200,
     media_type: str = "text/html",
 ) -> Response:
-    templates: Templates = request.app.state.templates
-    path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    language = language_of(request, request.app.state.catalogues)
-    common = {
-        "theme": theme_of(request),
-        "here": path,
-        "bot": request.app.state.settings.bot,
+    fields = {**framed(request), "bot": request.app.state.settings.bot, "theme": theme_of(request)}
+    return HTMLResponse(moulds_for(request).render(template, fields | context), status, media_type=media_type)
+
+
+def moulds_for(request: Request) -> Moulds:
+    """The templates in the language that this request wants."""
+    state = request.app.state
+    made: Moulds = state.templates.moulds(language_of(request, state.catalogues))
+    return made
+
+
+def framed(request: Request) -> dict[str, Any]:
+    """What the frame of every page shows of this request."""
+    query = request.scope["query_string"].decode("latin-1")
+    path: str = request.scope["path"]
+    return {
+        "here": f"{path}?{query}" if query else path,
         "q": "",
-        "lens_given": request.query_params.get("lens", "").strip()[:2_000],
-        "lens_levels": {},
-        "language": language,
-        "direction": direction(language),
-        "languages": {code: language_name(code) for code in request.app.state.catalogues},
+        "lens_given": lens_given(request),
     }
-    return HTMLResponse(templates.render(template, language, common | context), status, media_type=media_type)
+
+
+def lens_given(request: Request) -> str:
+    """The lens that the address names; empty when it names none."""
+    given = request.query_params.get("lens", "") if b"lens" in request.scope["query_string"] else ""
+    return given.strip()[:2_000]
 
 
 def href(url: str) -> str:
@@ -147,12 +165,14 @@ def day(context: jinja2.runtime.Context, value: Any) -> str:
 
     English months in other languages would be odd, so those get the form that all can read: 2025-01-31.
     """
+    return day_in(context.get("language") or "", value)
+
+
+def day_in(language: str, value: Any) -> str:
     when = _time(value)
     if when is None:
         return str(value or "")
-    return (
-        f"{when.day} {_MONTHS[when.month - 1]} {when.year}" if context.get("language") == "en" else f"{when:%Y-%m-%d}"
-    )
+    return f"{when.day} {_MONTHS[when.month - 1]} {when.year}" if language == "en" else f"{when:%Y-%m-%d}"
 
 
 @jinja2.pass_context
@@ -251,6 +271,7 @@ def query_string(values: dict[str, Any]) -> str:
     return "&".join(f"{name}={quoted(value)}" for name, value in values.items() if value not in ABSENT)
 
 
+@lru_cache(4_096)
 def segment(text: str) -> str:
     """``text`` as one segment of a path."""
     return quote(text, safe=":")

@@ -1,0 +1,244 @@
+"""A result list as a page: every part of it is poured from its template (``moulds.py``), then the page around them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from periplus.web.backend import TABS
+from periplus.web.filters import ALWAYS, filters
+from periplus.web.highlights import marked
+from periplus.web.languages import language_name
+from periplus.web.lenses import read_lens
+from periplus.web.paging import Links, pages
+from periplus.web.rendering import count, day_in, framed, host_of, href, moulds_for, quoted, segment, type_name
+from periplus.web.themes import theme_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from periplus.records import SearchAnswer, SearchResult
+    from periplus.web.filters import Filter
+    from periplus.web.moulds import Lists, Moulds, Ready, Texts
+    from periplus.web.paging import Pages
+
+    Facts = dict[str, dict[str, str]]  # by the id of a result: what is known of a page in one of the tabs
+
+PRECISE = 10  # milliseconds below which tenths are told
+STEP = " › "
+WARNINGS = {  # what an answer may lack, as a reader is told it
+    "budget": "The time for this query ran out, so some pages may be missing or out of order.",
+    "query-cut": "The query is very long: only its most telling words were searched for.",
+    "safe": "It is not known here which pages are unfit for all ages, so none was left out.",
+    "links": "It is not known here which pages link to this one.",
+}
+FOR_OPERATORS = ("ranks", "spelling")  # the list is whole without them; the API and the console tell of them
+
+
+def result_page(
+    request: Request,
+    answer: SearchAnswer,
+    *,
+    values: dict[str, Any],
+    kept: dict[str, Any],
+    facts: Facts,
+    tabs: tuple[str, ...],
+) -> Response:
+    """``values`` is what was asked for; ``kept`` is what of it stays in the links of the page."""
+    moulds, frame = moulds_for(request), framed(request)
+    link = Links("/search", kept)
+    lens = answer.lens or values["lens"]
+    levels = read_lens(lens) if lens else {}
+    made = filters(kept, answer)
+    explain_link = "" if kept["tab"] else link(explain=True)
+    items = Items(
+        moulds,
+        values["q"],
+        link,
+        levels,
+        explain_link,
+        request.query_params.get("why", "") if values["explain"] else "",
+    )
+    numbers = pages(answer)
+    took = answer.took_ms
+    plain = {
+        "theme": theme_of(request),
+        "tab": tabs.index(kept["tab"]) if tabs else 0,
+        "at_least": answer.total.relation == "gte",
+        "one": answer.total.value == 1,
+    }
+    texts: Texts = {
+        **frame,
+        "q": values["q"],
+        "feed": link(format="rss", page=1),
+        "previous": link(page=numbers.previous) if numbers.previous else "",
+        "next": link(page=numbers.next) if numbers.next else "",
+        "total": count(answer.total.value),
+        "took": f"{took:.0f}" if took >= PRECISE else f"{took:.1f}",
+        "lens": lens,
+        "first": str(answer.results[0].rank) if answer.results else "",
+    }
+    lists = {
+        "tab_names": [moulds.say(TABS.get(name, "All")) for name in tabs],
+        "tab_links": [link(tab=name, page=1) for name in tabs],
+    }
+    ready: Ready = {
+        "filters": _joined(_filter(moulds, link, item, answer, kept["tab"]) for item in made),
+        "notices": _notices(moulds, link, answer, values, frame["lens_given"], levels),
+        "results": items.all(answer.results, facts),
+        "nothing": "" if answer.results else _nothing(moulds, link, answer, values["q"], made),
+        "related": moulds.render("_related.html", {"suggestions": answer.suggestions}) if answer.suggestions else "",
+        "page_numbers": _pages(moulds, link, numbers),
+    }
+    return HTMLResponse(moulds.pour("results.html", texts, plain=plain, lists=lists, ready=ready))
+
+
+def similar_items(request: Request, found: Iterable[SearchResult]) -> Markup:
+    """Results that answer no query: without menus and explanations."""
+    return Items(moulds_for(request), "", None, {}).all(found, {})
+
+
+class Items:
+    """The results of a list."""
+
+    def __init__(
+        self,
+        moulds: Moulds,
+        query: str,
+        link: Links | None,
+        levels: dict[str, str],
+        explain_link: str = "",
+        opened: str = "",
+    ) -> None:
+        self._moulds = moulds
+        self._query = query
+        self._of_site = f"{link(site='', page=1)}&site=" if link else ""
+        self._unfolded = link(duplicates=True, page=1) if link else ""
+        self._levels = levels
+        self._explain_link = explain_link
+        self._opened = opened
+
+    def all(self, results: Iterable[SearchResult], facts: Facts) -> Markup:
+        return _joined([self.one(result, facts.get(result.id)) for result in results])
+
+    def one(self, result: SearchResult, known: dict[str, str] | None) -> Markup:
+        url, site, language = result.url, result.site, result.language
+        host = host_of(url) or site
+        place = segment(host)
+        target, address = href(url), quoted(url)
+        name, _, path = result.display_url.partition(STEP)
+        listed = self._of_site
+        explained = result.explain is not None
+        texts: Texts = {
+            "rank": str(result.rank),
+            "result_language": language,
+            "icon": f"/icon/{place}" if host else "",
+            "place": f"/site/{place}",
+            "name": name,
+            "path": path,
+            "site": site if listed else "",
+            "only_site": f"{listed}{quoted(site)}" if listed and site else "",
+            "similar": f"/similar?url={address}",
+            "target": target,
+            "title": result.title or (result.display_url if target else result.id),
+            "published": result.published or "",
+            "fetched": result.fetched,
+            "day": day_in(self._moulds.language, result.published or result.fetched),
+            "tongue": language_name(language) if language != self._moulds.language else "",
+            "badge": type_name(result.type),
+            "cached": self._cached(address) if target else "",
+            "duplicates": str(result.duplicates) if listed and result.duplicates else "",
+            "unfolded": self._unfolded,
+            "more": str(result.more_from_site) if listed and result.more_from_site else "",
+            "why": f"{self._explain_link}&why={result.rank}#why-{result.rank}"
+            if self._explain_link and not explained
+            else "",
+        }
+        ready: Ready = {
+            "snippet": marked(result.snippet, result.highlights),
+            "known": self._moulds.render("_known.html", {"known": known}) if known else "",
+            "bars": self._bars(result, target) if explained else "",
+        }
+        level = (self._levels.get(site) or self._levels.get(host, "")) if self._levels else ""
+        return self._moulds.pour("_result.html", texts, plain={"level": level, "pinned": result.pinned}, ready=ready)
+
+    def _cached(self, address: str) -> str:
+        return f"/cached?url={address}&q={quoted(self._query)}" if self._query else f"/cached?url={address}"
+
+    def _bars(self, result: SearchResult, target: str) -> Markup:
+        context = {
+            "explanation": result.explain,
+            "rank": result.rank,
+            "opened": self._opened == str(result.rank),
+            "target": target,
+            "q": self._query,
+        }
+        return self._moulds.render("_why.html", context)
+
+
+def _notices(
+    moulds: Moulds, link: Links, answer: SearchAnswer, values: dict[str, Any], given: str, levels: dict[str, str]
+) -> Markup:
+    corrected, corrections = answer.query.corrected or "", list(answer.corrections)
+    texts: Texts = {
+        "q": values["q"],
+        "corrected": corrected,
+        "corrected_link": link(q=corrected, page=1) if corrected else "",
+        "exact_link": link(exact=True, page=1) if corrected else "",
+        "change_lens": (f"/preferences?lens={quoted(given)}" if given else "/preferences") if levels else "",
+        "without_lens": link(lens="none", page=1) if levels else "",
+        "fold": link(duplicates=False, page=1) if values["duplicates"] else "",
+        "apply_lens": link(lens="", page=1) if given == "none" else "",
+        "parts": ", ".join([part for part in answer.degraded if part not in WARNINGS and part not in FOR_OPERATORS]),
+    }
+    lists: Lists = {
+        "corrections": corrections,
+        "correction_links": [link(q=text, page=1) for text in corrections],
+        "warnings": [moulds.say(WARNINGS[part]) for part in answer.degraded if part in WARNINGS],
+    }
+    return moulds.pour("_notices.html", texts, lists=lists)
+
+
+def _nothing(moulds: Moulds, link: Links, answer: SearchAnswer, query: str, made: list[Filter]) -> Markup:
+    context = {"q": query, "link": link, "answer": answer, "narrowed": any(item.active for item in made)}
+    return moulds.render("_no-results.html", context)
+
+
+def _filter(moulds: Moulds, link: Links, item: Filter, answer: SearchAnswer, tab: str) -> Markup:
+    can_count = not answer.counts and not tab and item.name not in ALWAYS and answer.results
+    plain = {
+        "name": item.name,
+        "active": item.active,
+        "more": item.more,
+        "chosen": next((place for place, choice in enumerate(item.choices) if choice.chosen), -1),
+    }
+    texts = {"text": moulds.say(item.text), "ask": link(counts=True) if can_count else ""}
+    lists = {
+        "texts": [moulds.say(choice.text) for choice in item.choices],
+        "addresses": [choice.address for choice in item.choices],
+        "counts": [count(choice.count) if choice.count else "" for choice in item.choices],
+    }
+    return moulds.pour("_filter.html", texts, plain=plain, lists=lists)
+
+
+def _pages(moulds: Moulds, link: Links, shown: Pages) -> Markup | str:
+    if len(shown.numbers) < 2 and not shown.previous:
+        return ""
+    texts = {
+        "previous": link(page=shown.previous) if shown.previous else "",
+        "next": link(page=shown.next) if shown.next else "",
+    }
+    lists = {
+        "numbers": [str(number) for number in shown.numbers],
+        "addresses": [link(page=number) for number in shown.numbers],
+    }
+    return moulds.pour("_pages.html", texts, plain={"current": shown.numbers.index(shown.current)}, lists=lists)
+
+
+def _joined(pieces: Iterable[Markup]) -> Markup:
+    return Markup("").join(pieces)
