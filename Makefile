@@ -47,7 +47,10 @@ bench:  ## the benchmarks there are (bench/README.md)
 bench-environment:
 	@PERIPLUS_VENV=$(abspath .venv-bench) scripts/environment bench
 
-bench-crawl: bench-environment  ## pages a CPU-second, Periplus against Scrapy on a local web; ARGS="--quick"
+plain-environment:
+	@PERIPLUS_VENV=$(abspath .venv-plain) scripts/environment base
+
+bench-crawl: bench-environment plain-environment  ## pages a CPU-second, Periplus against Scrapy on a local web; ARGS="--quick"
 	.venv-bench/bin/python -m bench.crawl $(ARGS)
 
 bench-extract: bench-environment  ## main text of pages labelled by hand, against trafilatura, resiliparse and jusText

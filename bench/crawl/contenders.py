@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PERIPLUS = Path(sys.executable).with_name("periplus")
+# Each contender has what it needs installed and no more: several libraries import what else they find.
+PYTHON = Path(__file__).resolve().parents[2] / ".venv-plain" / "bin" / "python"
+PERIPLUS = PYTHON.with_name("periplus")
 CONCURRENCY = 32
 
 
@@ -49,7 +51,7 @@ def periplus_arguments(task: Task, workers: int = 1, documents: str = "now") -> 
 
 
 def _periplus_timed(task: Task) -> list[str]:
-    return [sys.executable, "-m", "bench.crawl.periplus_timed", str(task.figures), *periplus_arguments(task)]
+    return [str(PYTHON), "-m", "bench.crawl.periplus_timed", str(task.figures), *periplus_arguments(task)]
 
 
 def _scrapy(work: str) -> Callable[[Task], list[str]]:

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.crawl.contenders import PERIPLUS, Task, periplus_arguments
+from bench.crawl.contenders import PERIPLUS, PYTHON, Task, periplus_arguments
 from bench.crawl.rounds import environment
 from bench.crawl.web import ROOT
 
@@ -67,7 +67,7 @@ def steps(
         subprocess.run(
             [str(spy), "record", "--format", "raw", "--rate", str(RATE), "--full-filenames", "--subprocesses",
              "--output", str(stacks), "--",
-             sys.executable, str(PERIPLUS), *periplus_arguments(Task(pages, web.port, seeds, folder), 1, documents)],
+             str(PYTHON), str(PERIPLUS), *periplus_arguments(Task(pages, web.port, seeds, folder), 1, documents)],
             cwd=ROOT, stdout=output, stderr=output, stdin=subprocess.DEVNULL, check=True, env=environment(),
         )  # fmt: skip
     web.served()

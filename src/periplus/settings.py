@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -195,6 +196,7 @@ def load(
     return LoadedSettings(msgspec.convert(collected, Settings), origins)
 
 
+@cache
 def _sections() -> dict[str, Any]:
     return {item.name: item.type for item in msgspec.structs.fields(Settings)}
 
@@ -238,6 +240,7 @@ def _from_flags(flags: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
             yield key, value, "flag"
 
 
+@cache
 def _types() -> dict[str, Any]:
     return {
         f"{section}.{item.name}": item.type

@@ -18,7 +18,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from periplus.documents import schema
@@ -145,6 +144,8 @@ class BatchLog(BatchFiles):
 
 
 def _emptied(links: pa.Table, rows: Mapping[int, Document]) -> pa.Table:
+    import pyarrow.compute as pc  # a tenth of a second, which no crawl should pay for
+
     gone = pc.is_in(links.column("row"), pa.array(list(rows), pa.int32()))
     emptied = {"target": links.column("source"), "text": pa.scalar(""), "title": pa.scalar("")}
     for name, value in emptied.items():

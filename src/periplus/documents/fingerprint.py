@@ -119,8 +119,8 @@ def _shingled(hashes: NDArray[np.uint64], width: int) -> NDArray[np.uint64]:
     count = len(hashes) - width + 1
     if count < 1:
         width, count = len(hashes), min(1, len(hashes))
-    combined = np.zeros(count, dtype=np.uint64)
-    for place in range(width):
+    combined = hashes[:count]
+    for place in range(1, width):
         combined = combined * _CHAIN + hashes[place : place + count]
     return _mixed(combined)
 

@@ -76,8 +76,7 @@ def _word_shares(sample: list[str], language: str) -> dict[str, float]:
     shares: dict[str, float] = {}
     if stops:
         shares["stop_words"] = sum([counts[word] for word in stops.intersection(counts)]) / total
-    common = [(times, word) for word, times in counts.items() if times > 2]
-    repeated = [times for times, word in common if len(word) > 3 and word not in stops]
+    repeated = [times for word, times in counts.items() if times > 2 and len(word) > 3 and word not in stops]
     shares["repetition"] = max(repeated, default=1) / total
     if not _ADULT.isdisjoint(counts):
         shares["adult_words"] = sum([counts[word] for word in _ADULT]) / total

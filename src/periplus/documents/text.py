@@ -18,10 +18,9 @@ _WIDE_SPACE: Final = re.compile(r"[^\S ]")
 
 def clean(text: str) -> str:
     """One line: runs of white space become one space, unwanted characters vanish."""
-    if "\n" in text:
-        text = text.replace("\n", " ")
-    if text.isprintable():  # so a space is its only white space
-        return " ".join(text.split()) if "  " in text else text.strip(" ")
+    text = text.strip()
+    if text.isprintable() and "  " not in text:  # so single spaces are its only white space
+        return text
     line = " ".join(text.split())
     return line if line.isprintable() else " ".join(_UNWANTED.sub("", line).split())
 

@@ -128,32 +128,27 @@ class _Walker:
     def _take_block(self, element: Element, kind: int, place: Place) -> bool:
         if self._parts:
             self._end_block(place)
-        is_mixed = element in self._mixed
-        anchors = None
-        if not is_mixed:
-            text = element.text
-            anchors = self._holders.get(element)
-            if anchors is None and not text:
-                return False
+        if element in self._mixed:
+            if kind or self._hidden:
+                place = self._place_of(element, kind, place)
+            self._stack.append((iter(element.children), place, _BLOCK))
+            return True
+        text = element.text
+        anchors = self._holders.get(element)
+        if anchors is None and (not text or text.isspace()):
+            return False
         if kind or self._hidden:
             place = self._place_of(element, kind, place)
-        if is_mixed:
-            self._stack.append((iter(element.children), place, _BLOCK))
-        else:
-            self._take_plain(text, anchors, place)
-        return is_mixed
-
-    def _take_plain(self, text: str, anchors: list[Element] | None, place: Place) -> None:
-        """The text of an element without parts is a block."""
         if self._anchor is not None:  # the block stands inside a link
             if text:
                 self._parts.append(text)
                 self._end_block(place)
-            return
+            return False
         if anchors is not None:
-            text = self._take_links(anchors, text, place)
-        if text and not text.isspace():
-            self._add_block(text, place)
+            text, chars = self._anchors.take(anchors, text, len(self._blocks), place.zone)
+            self._link_chars += chars
+        self._add_block(text, place)
+        return False
 
     def _take_inline(self, element: Element, _kind: int, place: Place) -> bool:
         if self._hidden and element in self._hidden:
@@ -229,10 +224,11 @@ class _Walker:
         if self._anchor is not None:
             self._split_anchor(self._anchor)
         parts.clear()
-        if joined and not joined.isspace():
-            self._add_block(joined, place)
+        self._add_block(joined, place)
 
     def _add_block(self, text: str, place: Place) -> None:
+        if not text or text.isspace():
+            return
         linked, self._link_chars = self._link_chars, 0
         text = clean_lines(text) if place.code else clean(text)
         if not text:
@@ -269,13 +265,13 @@ def _in_container(element: Element, tag: str, place: Place) -> Place:
         if role in zones.MAIN_ROLES:
             return _in_main(place, role)
         zone = zones.ROLES.get(role, zone)
-    names = "" if zone else _names(element, tag)
-    if names:
-        zone = zones.hinted(names, in_text=place.in_text)
+    opens = False
+    if not zone and (names := _names(element, tag)):
+        zone, opens = zones.named(names, place.in_text)
     current = place.zone
     if zone and (current == zones.CONTENT or (current in zones.HINTED and zone not in zones.HINTED)):
         return place.in_zone(zone)  # a firm zone wins over a hinted one, else the outer zone stays
-    if not place.in_text and (tag == "section" or (names and zones.opens_text(names))):
+    if not place.in_text and (opens or tag == "section"):
         return place.within_text()
     return place
 

@@ -80,8 +80,14 @@ _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 @lru_cache(maxsize=8192)
-def hinted(names: str, *, in_text: bool = False) -> int:
-    """The zone that class names and an id hint at; ``in_text`` says that a part of the text is around it."""
+def named(names: str, in_text: bool) -> tuple[int, bool]:
+    """The zone that class names and an id hint at, and whether they say that a part of the text begins, such as a
+    chapter; ``in_text`` says that one is around it already."""
+    opens = any(word.lower() in _TEXT_WORDS for word in _WORD.findall(names))
+    return _hinted(names, in_text=in_text), opens
+
+
+def _hinted(names: str, *, in_text: bool) -> int:
     for name in names.split():
         words = {word.lower() for word in _WORD.findall(name)}
         if words & _CONTENT_WORDS:
@@ -95,12 +101,6 @@ def hinted(names: str, *, in_text: bool = False) -> int:
         if words & _ASIDE_WORDS:
             return HINTED_ASIDE
     return CONTENT
-
-
-@lru_cache(maxsize=8192)
-def opens_text(names: str) -> bool:
-    """Whether class names say that the element is a part of the text, such as a chapter."""
-    return any(word.lower() in _TEXT_WORDS for word in _WORD.findall(names))
 
 
 @lru_cache(maxsize=4096)
