@@ -1,6 +1,7 @@
 """Phrases and words near each other against the oracle, where bounds decide what is looked at."""
 
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from oracle import Oracle
 
 from periplus.errors import UsageError
 from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm
+from periplus.index.phrases import PLACES
+from periplus.index.rooms import room_of
 
 PHRASES = [
     ("w0", "w0"),
@@ -100,3 +103,40 @@ def test_a_phrase_does_not_reach_into_the_next_piece(tmp_path):
 def test_slop_is_bounded(world, slop):
     with pytest.raises(UsageError, match="from 0 to 7"):
         world[0].top(IndexQuery(must=(Group(phrase=("w0", "w1"), slop=slop),)), 10)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A page with nothing but one word and another one at its very end."""
+    pages = [make_document(1, "tide " * 400_000 + "port"), make_document(2, "tide port")]
+    store = IndexStore(tmp_path_factory.mktemp("hostile"))
+    store.update([(1, pages)])
+    with store.open() as snapshot:
+        yield snapshot, [page.key for page in pages]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "slop", "ordered", "found"),
+    [
+        (("tide", "port"), 0, True, [0, 1]),
+        (("tide",) * 1000, 0, True, [0]),
+        (("tide",) * 1000, 5, True, [0]),
+        (("tide",) * 200, 0, False, [0]),
+        (("tide", "port"), 3, False, [0, 1]),
+        (("tide",) * 7 + ("port",), 3, True, []),  # of eight words, the first 262,144 places of each count
+    ],
+)
+def test_memory_is_bounded_however_often_a_page_holds_a_word(hostile, phrase, slop, ordered, found):
+    snapshot, keys = hostile
+    asked = []
+
+    def ask():  # in a thread of its own, whose room begins at its smallest
+        hits = snapshot.top(IndexQuery(must=(Group(phrase=phrase, slop=slop, ordered=ordered),)), 10)
+        asked.extend([sorted(snapshot.column("key", hits.numbers).tolist()), room_of(0).words])
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    matching, words = asked
+    assert matching == sorted(keys[place] for place in found)
+    assert words < 3 * PLACES  # 50 MB of address space; of 1,000 words times 400,000 places it would be 6 GB

@@ -4,7 +4,8 @@ from periplus.index.analysis import Token, analysis_steps, analyze
 from periplus.index.kernels import cold, is_warm, kernel_folder, warm, warm_one
 from periplus.index.manifest import Manifest
 from periplus.index.query import FIELDS, Filters, Group, IndexQuery, TermForm
-from periplus.index.snapshot import Snapshot, TopHits
+from periplus.index.rooms import TopHits
+from periplus.index.snapshot import Snapshot
 from periplus.index.store import IndexStore
 from periplus.index.stored import StoredDocument
 

@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     from periplus.index.norms import Epoch
     from periplus.index.plan import KnownTerm, MadeList
     from periplus.index.query import Group, IndexQuery
+    from periplus.index.rooms import TopHits
     from periplus.index.tables import Table
 
 MAX_SLOP = PIECE_GAP - 1  # a wider one would reach from one piece of text into the next
 MAX_WORDS = 1_024  # of a phrase that is searched at once
+PLACES = (
+    1 << 21
+)  # of words near each other in one document, at most: of each word, the first ones; kernels know it, too
 LARGEST_WEIGHT = ((1 << 31) - 1) // LARGEST_IMPACT  # of a score that fits 32 bits
 _head = Layout("12q").pack
 
@@ -81,12 +85,10 @@ def _kernel() -> Callable[[int, int, int], int]:
     return phrase_search.entry
 
 
-def search_phrase(
-    table: Table, query: PhraseQuery, norms: NDArray[np.float64], k: int, *, prune: bool
-) -> tuple[NDArray[np.int64], NDArray[np.float64], int, bool]:
-    """Numbers and scores of the best documents, best first; how many matches were met, and whether these are all."""
+def search_phrase(table: Table, query: PhraseQuery, norms: NDArray[np.float64], k: int, *, prune: bool) -> TopHits:
+    """The best of all segments."""
     group, words = query.group, query.words
-    room = room_of(_room_for(table, len(words), k))
+    room = room_of(_room_for(table, len(words), k, near=bool(group.slop or not group.ordered)))
     head = (table.segments, len(words), query.field, group.slop, group.ordered, query.weight, query.prior_weight)
     data = b"".join((_head(*head, prune, k, norms.ctypes.data, 0, 0), *[word.packed for word in words]))
     room.view[: len(data)] = data
@@ -100,7 +102,7 @@ def phrase_list(
 
     ``lists`` has what is known of each word.
     """
-    room = room_of(_room_for(table, len(lists), 0))
+    room = room_of(_room_for(table, len(lists), 0, near=bool(entry.slop or not entry.ordered)))
     documents, impacts = np.empty(most, np.uint32), np.empty(most, np.uint8)
     head = (table.segments, len(lists), entry.field, entry.slop, entry.ordered, 0, 0, False, 0)
     addresses = (norms.ctypes.data, documents.ctypes.data, impacts.ctypes.data)
@@ -110,6 +112,7 @@ def phrase_list(
     return documents[:found], impacts[:found]
 
 
-def _room_for(table: Table, words: int, k: int) -> int:
+def _room_for(table: Table, words: int, k: int, *, near: bool) -> int:
     """Numbers that a search needs: query, hits, the buffer of the best, candidates, positions, bounds of windows."""
-    return QUERY + 10 * k + 8_192 + words * (2 * table.longest + 640) + table.windows
+    places = min(words * (table.longest + 1), PLACES) if near else table.longest + 1
+    return QUERY + 10 * k + 8_192 + words * 640 + 2 * places + table.windows

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from periplus.errors import UsageError
 from periplus.index.phrases import checked_slop
-from periplus.index.query import FIELDS, STRONG_SHARE
-from periplus.index.weights import LARGEST_IMPACT, fixed, idf
+from periplus.index.query import FIELDS, MAX_GROUPS, STRONG_SHARE
+from periplus.index.weights import LARGEST_WEIGHTS, fixed, idf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 OPTIONAL = -1
 FORBIDDEN = -2
 FIRST_MADE = -2  # the n-th list made for a query has the number -2 - n
-LARGEST_SCORE = (1 << 31) - 1  # kernels add up in 32 bits
-MAX_GROUPS = 256
 
 
 class KnownTerm(Struct, frozen=True, gc=False):
@@ -143,7 +141,7 @@ class Plan:
     def fit(self, prior_weight: float) -> None:
         """Scale weights down, all alike, when the largest possible score would not fit 32 bits."""
         self.prior_weight = fixed(prior_weight) if prior_weight > 0 else 0
-        limit = LARGEST_SCORE // LARGEST_IMPACT
+        limit = LARGEST_WEIGHTS
         if self.prior_weight + sum(self.weights) <= limit:
             return
         largest = self.prior_weight + sum(

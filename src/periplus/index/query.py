@@ -13,11 +13,13 @@ number of documents that have any of its words. In one field, a group counts wha
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 # ``margin`` holds what stands beside the main text (navigation, footers, the page's own description): hardly weighted.
 FIELDS = ("title", "headings", "body", "anchors", "address", "margin")
 
 STRONG_SHARE = 0.5
+MAX_GROUPS = 256
 
 
 class TermForm(Struct, frozen=True):
@@ -65,3 +67,24 @@ class IndexQuery(Struct, frozen=True):
     must_not: tuple[Group, ...] = ()
     any_of: tuple[tuple[Group, ...], ...] = ()
     filters: Filters = Filters()
+    terms: tuple[str, ...] = ()  # found by itself: see ``_only_terms``
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "terms", _only_terms(self))
+
+
+def _only_terms(query: IndexQuery) -> tuple[str, ...]:
+    """The terms of the most frequent kind of query: any of some words, or all of them, one unweighted form each.
+
+    They are gathered when a query is made, so that asking it need not look at its parts.
+    """
+    groups = query.should or query.must
+    if query.must_not or query.any_of or (query.should and query.must) or len(groups) > MAX_GROUPS:
+        return ()
+    terms = []
+    for group in groups:
+        forms = group.forms
+        if len(forms) != 1 or group.phrase or group.prefix or group.field or group.weight * forms[0].share != 1.0:
+            return ()
+        terms.append(forms[0].term)
+    return tuple(terms)

@@ -11,12 +11,23 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-QUERY = 2_560  # numbers of a query, at most; kernels know it, too
+from periplus.records import Total
+
+QUERY = 3_840  # numbers of a query, at most; kernels know it, too
 SMALLEST = 1 << 16
-# A kernel's result: how many documents it found, whether all that match were counted, and how many were.
+# A kernel's result: how many documents it found, whether their total is exact, and the total.
 _SIZE = (1 << 31) - 1
-_COMPLETE = 1 << 31
+_EXACT = 1 << 31
 _COUNT_SHIFT = 32
+_NO_NUMBERS, _NO_SCORES = np.empty(0, np.int64), np.empty(0)
+
+
+class TopHits(Struct, frozen=True):
+    """The best documents, best first: global numbers, scores, and how many match in all."""
+
+    numbers: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    total: Total
 
 
 class Room(Struct, gc=False):
@@ -25,6 +36,9 @@ class Room(Struct, gc=False):
     scores: NDArray[np.float64]  # the same memory
     view: memoryview  # the same memory, as bytes
     address: int
+    k: int = 0  # of the last search, and where its hits are
+    hits: NDArray[np.int64] = _NO_NUMBERS
+    worths: NDArray[np.float64] = _NO_SCORES
 
 
 class _Rooms(threading.local):
@@ -48,8 +62,13 @@ def room_of(words: int) -> Room:
     return room
 
 
-def found_in(room: Room, result: int, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64], int, bool]:
-    """Numbers and scores that a kernel wrote; how many matches it met, and whether these are all."""
+def found_in(room: Room, result: int, k: int) -> TopHits:
+    """What a kernel wrote."""
     size = result & _SIZE
-    numbers, scores = room.numbers[QUERY : QUERY + size].copy(), room.scores[QUERY + k : QUERY + k + size].copy()
-    return numbers, scores, result >> _COUNT_SHIFT, result & _COMPLETE != 0
+    if room.k != k:
+        room.k, room.hits, room.worths = k, room.numbers[QUERY : QUERY + k], room.scores[QUERY + k : QUERY + 2 * k]
+    hits, worths = room.hits, room.worths
+    if size != k:
+        hits, worths = hits[:size], worths[:size]
+    total = result >> _COUNT_SHIFT
+    return TopHits(hits.copy(), worths.copy(), Total(total) if result & _EXACT else Total(total, "gte"))

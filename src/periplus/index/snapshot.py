@@ -5,14 +5,11 @@ A document number is ``segment ordinal << 32 | number in the segment`` and means
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from functools import cached_property
 from struct import pack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import Struct
-from numpy.typing import NDArray
 
 from periplus.errors import NotFound, UsageError
 from periplus.index.analysis import STEM_MARK
@@ -21,11 +18,13 @@ from periplus.index.lookups import looked_up
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
 from periplus.index.phrases import norms_of, only_phrase, search_phrase
-from periplus.index.plain import MOST, plain_query, search_plain
+from periplus.index.plain import ALL_ADMITTED, ALL_REQUIRED, MOST, plain_query, search_lists, search_plain
 from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
 from periplus.index.query import FIELDS, Filters, IndexQuery
+from periplus.index.rooms import TopHits
 from periplus.index.tables import ADMITTED, HOST_NUMBERS, MADE, Table
+from periplus.index.terms import Terms
 from periplus.index.view import NUMBER_BITS, Best
 from periplus.index.weights import UNIT, fixed, idf
 from periplus.index.wordlist import frequent_words
@@ -34,32 +33,23 @@ from periplus.records import Total
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from periplus.index.generations import Hold
     from periplus.index.manifest import Manifest
     from periplus.index.occurrences import Occurrences
     from periplus.index.phrases import PhraseQuery
-    from periplus.index.plain import PlainQuery
     from periplus.index.plan import Plan
     from periplus.index.stored import StoredDocument
     from periplus.index.view import SegmentView
 
 COUNT_LIMIT = 1_000  # up to so many postings every match is counted; above, the total is a lower bound
-TERMS_KEPT = 100_000  # looked-up terms
-KNOWN_BYTES = 64_000_000  # that their lists take, at most
 ORDERS = ("score", "date")
 COMPLETIONS_LOOKED_AT = 64
 LOCAL = (1 << NUMBER_BITS) - 1
 COLUMN_TYPES = {"published": np.float64, "fetched": np.float64, "prior": np.float64}  # all others are whole numbers
 _NO_FILTERS = IndexQuery().filters
 LENGTH_COLUMNS = {"words": "body", "title_length": "title"}
-
-
-class TopHits(Struct, frozen=True):
-    """The best documents, best first: global numbers, scores, and how many match in all."""
-
-    numbers: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    total: Total
 
 
 class Snapshot:
@@ -70,8 +60,7 @@ class Snapshot:
         self.degraded: tuple[str, ...] = () if any(len(view.prior) for view in views) else ("ranks",)
         self._views = tuple(views)
         self._hold = hold
-        self._known: dict[str, KnownTerm] = {}
-        self._known_bytes = 0
+        self._terms = Terms()
         self.segments = len(views)
 
     def close(self) -> None:
@@ -91,12 +80,9 @@ class Snapshot:
         if order not in ORDERS:
             raise UsageError(f"cannot order by {order!r}; choose one of {', '.join(ORDERS)}")
         if order == "score" and 0 < k <= MOST:
-            plain = plain_query(query, self.known, prior_weight)
-            if plain is not None:
-                return self._plain_top(plain, k, query.filters)
-            phrase = only_phrase(query, self.known, prior_weight)
-            if phrase is not None:
-                return self._phrase_top(phrase, k, query.filters)
+            hits = self._quick_top(query, k, prior_weight)
+            if hits is not None:
+                return hits
         plan = make_plan(query, self, prior_weight)
         if order == "date":
             return self._newest(query.filters, k, plan)
@@ -107,25 +93,27 @@ class Snapshot:
         numbers, scores = best.ranked()
         return TopHits(numbers, scores / UNIT, self._total(query, plan, best))
 
-    def _plain_top(self, query: PlainQuery, k: int, filters: Filters) -> TopHits:
-        """The same for any of some words, or all of them."""
-        every, reach = query.every, query.reach
-        if not reach:
-            return TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
+    def _quick_top(self, query: IndexQuery, k: int, prior_weight: float) -> TopHits | None:
+        """The same for plain queries and single phrases, which have kernels of their own; None for all others."""
+        prior = fixed(prior_weight) if prior_weight > 0 else 0
+        filters = query.filters
         everything = filters is _NO_FILTERS or filters == _NO_FILTERS
-        prune = reach > COUNT_LIMIT
-        rank = bisect_left(BEST_RANKS, k) if prune and everything and not every and k <= BEST_RANKS[-1] else -1
-        table = self._whole if everything else self._filtered(filters)
-        numbers, scores, matching, complete = search_plain(table, query, k, rank, prune=prune)
-        if complete:
-            total = Total(matching)
-        elif everything and len(query.lists) == 1:
-            total = Total(query.largest)
-        elif everything and not every:
-            total = Total(max(matching, query.largest), "gte")
-        else:
-            total = Total(matching, "gte")
-        return TopHits(numbers, scores, total)
+        names = query.terms
+        if names and everything:
+            terms = self._terms  # must live for as long as its addresses are used
+            try:
+                lists = b"".join(map(terms.packed.__getitem__, names))
+            except KeyError:
+                terms = self._terms_for(len(names))
+                lists = terms.pack(names, self._looked_up)
+            count, flags = len(names), ALL_ADMITTED if query.should else ALL_ADMITTED | ALL_REQUIRED
+            return search_lists(self._whole, lists, count, count, flags, prior, k, COUNT_LIMIT)
+        plain = plain_query(query, self.known)
+        if plain is not None:
+            table, flags = (self._whole, ALL_ADMITTED) if everything else (self._filtered(filters), 0)
+            return search_plain(table, plain, flags, prior, k, COUNT_LIMIT)
+        phrase = only_phrase(query, self.known, prior_weight)
+        return None if phrase is None else self._phrase_top(phrase, k, filters)
 
     def _phrase_top(self, phrase: PhraseQuery, k: int, filters: Filters) -> TopHits:
         """The same for one phrase alone."""
@@ -133,8 +121,7 @@ class Snapshot:
             return TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
         everything = filters is _NO_FILTERS or filters == _NO_FILTERS
         table, prune = self._whole if everything else self._filtered(filters), phrase.reach > COUNT_LIMIT
-        numbers, scores, matching, complete = search_phrase(table, phrase, self._norms, k, prune=prune)
-        return TopHits(numbers, scores, Total(matching, "eq" if complete else "gte"))
+        return search_phrase(table, phrase, self._norms, k, prune=prune)
 
     def matches(self, query: IndexQuery, number: int) -> bool:
         """Whether a query finds one document."""
@@ -249,15 +236,15 @@ class Snapshot:
 
     def known(self, term: str) -> KnownTerm:
         """What this generation knows of a term, in all segments."""
-        known = self._known.get(term)
-        if known is None:
-            known = self._looked_up(term)
-            self._known_bytes += known.lists.nbytes
-            if len(self._known) >= TERMS_KEPT or self._known_bytes > KNOWN_BYTES:
-                self._known.clear()
-                self._known_bytes = known.lists.nbytes
-            self._known[term] = known
-        return known
+        known = self._terms.known.get(term)
+        return self._terms_for(1).add(term, self._looked_up(term)) if known is None else known
+
+    def _terms_for(self, count: int) -> Terms:
+        """Where so many more terms may be kept."""
+        terms = self._terms
+        if not terms.takes(count):
+            terms = self._terms = Terms()
+        return terms
 
     def _looked_up(self, term: str) -> KnownTerm:
         live, numbers, lists = looked_up(self._whole, term)

@@ -13,6 +13,7 @@ FIXED_POINT = 1024
 LARGEST_IMPACT = 255
 UNIT = FIXED_POINT * LARGEST_IMPACT
 LARGEST_WEIGHT = 1 << 20  # 255 times this, for 8 groups, still fits 32 bits
+LARGEST_WEIGHTS = ((1 << 31) - 1) // LARGEST_IMPACT  # of a query together: kernels add up in 32 bits
 
 
 def idf(documents: int, frequency: int) -> float:

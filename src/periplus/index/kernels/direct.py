@@ -98,22 +98,6 @@ def in_rare(windows: Any, places: Any, size: Any, document: Any, cursor: Any) ->
 
 
 @bare_helper
-def shortest(lists_at: Any, segments: Any, segment: Any, order: Any) -> Any:
-    """Orders the lists of a segment by length; that of the shortest."""
-    for item in range(len(lists_at)):
-        size = at_i64(lists_at[item], segments * LIST_ROW)[segment * LIST_ROW + LENGTH]
-        to = item
-        while to > 0 and order[to - 1] >> 16 > size:
-            order[to] = order[to - 1]
-            to -= 1
-        order[to] = item | size << 16
-    least = order[0] >> 16
-    for at in range(len(lists_at)):
-        order[at] &= 0xFFFF
-    return least
-
-
-@bare_helper
 def look_up_all(
     table: Any,
     segment: Any,

@@ -1,13 +1,14 @@
 """Exact top-k for plain queries: any of some words, or all of them; over all segments, with one floor.
 
-``query`` holds segments, lists, groups, whether all groups are required, prior weight, the rank of stored best impacts
-that makes a floor (-1 for none), whether to prune, and k; then for each list its weight and the address of what is
-known of it (``LIST_ROW`` numbers a segment); and, unless every group is one list, the first list of each group and
-their end.
+``memory`` begins with the query: for each list its weight, the address of what is known of it (``LIST_ROW`` numbers a
+segment) and its live documents; and, unless every group is one list, the first list of each group and their end. Where
+every group is one list, some may have no documents. ``flags`` says whether all groups are required, and whether all
+documents are admitted, so that stored best impacts give a floor. Up to ``limit`` postings every match is counted.
 
-The query stands at the beginning of ``memory``; k numbers and k scores (as floating-point numbers), best first, are
-written behind it, and the rest is working memory. The result is one number: how many documents were found (31 bits),
-whether all that match were counted (1 bit), and how many were.
+k numbers and k scores (as floating-point numbers), best first, are written behind the query, and the rest of ``memory``
+is for work. The result is one number: how many documents were found (31 bits), whether the total is exact (1 bit), and
+the total, which may be a lower bound. It is ``TOO_HEAVY`` when scores could exceed 32 bits, and minus the numbers
+needed when ``words`` of memory are too few.
 
 The largest impacts of the lists by window add up to bounds. The most promising windows of all segments are visited
 first, then those that still may hold one of the best, by falling bound. A window or a document is left out only when
@@ -21,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
-from periplus.index.kernels.bits import byte_at
 from periplus.index.kernels.bounds import LEVELS, add_prior, by_bound, most_promising, zero_bound
 from periplus.index.kernels.collector import (
     BUCKETS,
@@ -38,19 +38,31 @@ from periplus.index.kernels.collector import (
     make_room,
 )
 from periplus.index.kernels.compiler import bare_kernel
-from periplus.index.kernels.direct import MERGED, SHORT, all_short, look_up_all, merge_all, shortest
+from periplus.index.kernels.direct import MERGED, SHORT, all_short, look_up_all, merge_all
 from periplus.index.kernels.lists_known import LIST_ROW, STARTS
 from periplus.index.kernels.plain_steps import (
+    ALL_ADMITTED,
+    ALL_REQUIRED,
+    QUERY,
     bound_windows,
+    by_size,
     fetch_first,
     fetch_offsets,
+    fetch_offsets_of,
     fetch_postings,
+    fetch_postings_of,
     first_floor,
-    lacks_one,
+    heaviest,
     largest_score,
     locate,
+    most_documents,
     open_window,
+    rank_for,
+    reach_of,
     take_query,
+    value_in,
+    without_empty,
+    words_needed,
 )
 from periplus.index.kernels.tables import (
     ADMITTED,
@@ -82,36 +94,62 @@ from periplus.index.kernels.visit import (
     raise_list,
     take_best,
 )
-from periplus.index.weights import UNIT
+from periplus.index.weights import LARGEST_WEIGHTS, UNIT
 
 FIRST_WINDOWS = 16  # visited before all others, to raise the floor early
 AHEAD = 8  # windows whose postings are fetched into the cache before they are needed
-QUERY = 2_560  # numbers of a query, at most
+FETCHED = 2  # groups fetched so when all are required: few windows need more of them
 
 
-@bare_kernel(signature(I64, I64, I64, I64))
-def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
+TOO_HEAVY = -1
+EXACT = 1 << 31
+COUNT_SHIFT = 32
+
+
+@bare_kernel(signature(I64, *[I64] * 10))
+def plain_top(
+    table_at: Any,
+    memory_at: Any,
+    words: Any,
+    segments: Any,
+    lists: Any,
+    groups: Any,
+    flags: Any,
+    prior_weight: Any,
+    k: Any,
+    limit: Any,
+) -> Any:
     at: Any
     item: Any
     made: Any
     begin: Any
     least: Any
     value: Any
-    rank: Any
     rest: Any
     memory = at_i64(memory_at, words)
     query = memory[:QUERY]
     segment: Any
-    segments, lists, groups, every, prior_weight = query[0], query[1], query[2], query[3] != 0, query[4]
-    prune, k = query[6] != 0, query[7]
+    every, whole = flags & ALL_REQUIRED != 0, flags & ALL_ADMITTED != 0
+    if lists == groups:
+        lists = groups = without_empty(query, lists, every)
+    if lists == 0:
+        return np.int64(EXACT)
     table = at_i64(table_at, segments * ROW)
-    out = memory[QUERY : QUERY + k]
-    out_scores = at_f64(memory_at + 8 * (QUERY + k), k)
-    scratch = memory[QUERY + 2 * k :]
     windows, widest = np.int64(0), np.int64(0)
     for segment in range(segments):
         windows += table[segment * ROW + WINDOWS]
         widest = max(widest, table[segment * ROW + WINDOWS])
+    needed = words_needed(segments, lists, windows, k)
+    if words < needed:
+        return -needed
+    if heaviest(query, lists) + prior_weight > LARGEST_WEIGHTS:
+        return np.int64(TOO_HEAVY)
+    prune = reach_of(query, lists, groups, every) > limit
+    best_rank = rank_for(k) if prune and whole and not every else np.int64(-1)
+    longest = most_documents(query, lists) if whole and not (every and lists > 1) else np.int64(0)
+    out = memory[QUERY : QUERY + k]
+    out_scores = at_f64(memory_at + 8 * (QUERY + k), k)
+    scratch = memory[QUERY + 2 * k :]
 
     # Everything that is needed on the way.
     room = capacity(k)
@@ -129,7 +167,7 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
     starts, at = scratch[at : at + groups + 1], at + groups + 1
     take_query(query, lists, groups, weights, lists_at, starts)
     first_window, at = scratch[at : at + segments], at + segments
-    order, at = scratch[at : at + groups], at + groups
+    orders, at = scratch[at : at + segments * groups], at + segments * groups
     group_value, at = scratch[at : at + groups], at + groups
     low, at = scratch[at : at + lists], at + lists
     high, at = scratch[at : at + lists], at + lists
@@ -149,28 +187,30 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
         histogram[:] = 0
 
     fetch_first(table, segments, lists_at)
-    if query[5] >= 0:
-        state[FLOOR] = first_floor(segments, weights, lists_at, query[5])
+    if best_rank >= 0:
+        state[FLOOR] = first_floor(segments, weights, lists_at, best_rank)
     required = np.int32(1) if every else np.int32(0)
 
     # Bounds of all windows of all segments; short lists are done with at once.
     made, begin = np.int64(0), np.int64(0)
     left = False
+    ahead = min(groups, FETCHED)
     for segment in range(segments):
         here = table[segment * ROW + WINDOWS]
         first_window[segment] = begin
         bound = every_bound[begin : begin + here]
-        done = every and lacks_one(segments, segment, starts, lists_at)
-        if not done and every and lists == groups and shortest(lists_at, segments, segment, low) <= SHORT:
-            row = segment * LIST_ROW
-            if at_i64(lists_at[low[0]], segments * LIST_ROW)[row + STARTS] == 0:
+        order = orders[segment * groups : (segment + 1) * groups]
+        size = by_size(starts, lists_at, segments, segment, order) if every else np.int64(0)
+        done = every and size == 0
+        if not done and every and lists == groups and size <= SHORT:
+            if at_i64(lists_at[order[0]], segments * LIST_ROW)[segment * LIST_ROW + STARTS] == 0:
                 look_up_all(
                     table,
                     segment,
                     segments,
                     weights,
                     lists_at,
-                    low,
+                    order,
                     high,
                     prior_weight,
                     state,
@@ -233,12 +273,20 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
                     wide = np.int64(todo[step])
                     segment = np.int64(segment_of[wide])
                     own = tables[4 * segment * lists : 4 * (segment + 1) * lists]
-                    fetch_offsets(own, lists, wide - first_window[segment])
+                    if every:
+                        fetch_offsets_of(own, starts, orders[segment * groups :], ahead, wide - first_window[segment])
+                    else:
+                        fetch_offsets(own, lists, wide - first_window[segment])
                 for step in range(visit, min(visit + AHEAD, count)):
                     wide = np.int64(todo[step])
                     segment = np.int64(segment_of[wide])
                     own = tables[4 * segment * lists : 4 * (segment + 1) * lists]
-                    fetch_postings(table, segment, own, lists, wide - first_window[segment])
+                    window = wide - first_window[segment]
+                    if every:
+                        order = orders[segment * groups :]
+                        fetch_postings_of(table, segment, own, starts, order, ahead, window)
+                    else:
+                        fetch_postings(table, segment, own, 0, lists, window)
 
             wide = np.int64(todo[visit])
             window_bound = np.int64(every_bound[wide])
@@ -253,29 +301,22 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
 
             own = tables[4 * segment * lists : 4 * (segment + 1) * lists]
 
-            # What is in this window: groups by ascending value, or by ascending size when all are required.
-            present = 0
-            for group in range(groups):
-                value, rank = np.int64(0), np.int64(0)
-                for item in range(starts[group], starts[group + 1]):
-                    maxima = own[4 * item + 3]
-                    if maxima != 0:
-                        value = max(value, weights[item] * np.int64(byte_at(maxima + window)))
-                if every:
-                    rank = open_window(own, starts[group], starts[group + 1], window, low, high)
-                if value == 0:
-                    continue
-                group_value[group] = value
-                if not every:
-                    rank = value
-                to = present
-                while to > 0 and order[to - 1] >> 16 > rank:
-                    order[to] = order[to - 1]
-                    to -= 1
-                order[to] = group | rank << 16
-                present += 1
-            for at in range(present):
-                order[at] &= 0xFFFF
+            # What is in this window: groups by ascending value; when all are required, they are by size already.
+            order = orders[segment * groups : (segment + 1) * groups]
+            present = groups
+            if not every:
+                present = 0
+                for group in range(groups):
+                    value = value_in(own, weights, starts[group], starts[group + 1], window)
+                    if value == 0:
+                        continue
+                    group_value[group] = value
+                    to = present
+                    while to > 0 and group_value[order[to - 1]] > value:
+                        order[to] = order[to - 1]
+                        to -= 1
+                    order[to] = group
+                    present += 1
             has_prior = prior_weight > 0 and table[segment * ROW + PRIOR + 1] > 0
             prior_bound = np.int64(0)
             if has_prior:
@@ -291,9 +332,11 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
                     below += group_value[order[begin]]
                     begin += 1
             for at in range(begin, end):
-                rest -= group_value[order[at]]
-                if not every:
-                    open_window(own, starts[order[at]], starts[order[at] + 1], window, low, high)
+                group = order[at]
+                if every:
+                    group_value[group] = value_in(own, weights, starts[group], starts[group + 1], window)
+                rest -= group_value[group]
+                open_window(own, starts[group], starts[group + 1], window, low, high)
             item = starts[order[begin]]
             if end == begin + 1 and starts[order[begin] + 1] == item + 1:
                 least = max(np.int64(1), -((rest - floor) // weights[item]))
@@ -325,11 +368,10 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
                 if found == 0:
                     break
                 group = order[step + 1] if every else order[begin - 1 - step]
-                rest -= group_value[group]
-                least = floor - rest
                 item, last = starts[group], starts[group + 1]
-                if not every:
-                    open_window(own, item, last, window, low, high)
+                rest -= value_in(own, weights, item, last, window) if every else group_value[group]
+                least = floor - rest
+                open_window(own, item, last, window, low, high)
                 if last == item + 1 and found * PROBE < high[item] - low[item]:
                     weight = np.int32(weights[item])
                     found = probe(
@@ -366,5 +408,9 @@ def plain_top(table_at: Any, memory_at: Any, words: Any) -> Any:
     for at in range(state[SIZE]):
         out[at] = numbers[at]
         out_scores[at] = scores[at] / UNIT
-    complete = not prune or state[FLOOR] == 0
-    return state[SIZE] | (np.int64(1) << 31 if complete else np.int64(0)) | state[MATCHING] << 32
+    exact = not prune or state[FLOOR] == 0
+    total = state[MATCHING]
+    if not exact:
+        total = max(total, longest)
+        exact = whole and lists == 1
+    return state[SIZE] | (np.int64(EXACT) if exact else np.int64(0)) | total << COUNT_SHIFT

@@ -35,17 +35,85 @@ from periplus.index.kernels.tables import (
     prefetch,
 )
 
-HEAD = 8  # numbers of a query before its lists
+ALL_REQUIRED, ALL_ADMITTED = 1, 2  # flags
+RANKS = 4  # best impacts are stored of: 1, 10, 100 and 1000 documents
+QUERY = 3_840  # numbers of a query, at most
+GIVEN = 3  # numbers of a list
+WEIGHT, ADDRESS, FREQUENCY = range(GIVEN)
+
+
+@bare_helper
+def words_needed(segments: Any, lists: Any, windows: Any, k: Any) -> Any:
+    """Numbers for query and hits, the buffer of the best, and what is known of lists, windows and groups."""
+    return QUERY + 10 * k + 12_288 + (6 * segments + 8) * (lists + 1) + windows * (2 * lists + 4)
+
+
+@bare_helper
+def without_empty(query: Any, lists: Any, every: Any) -> Any:
+    """Leave out lists without documents; how many remain: none when one is missing that is required."""
+    kept = np.int64(0)
+    for item in range(lists):
+        if query[GIVEN * item + FREQUENCY] > 0:
+            for place in range(GIVEN):
+                query[GIVEN * kept + place] = query[GIVEN * item + place]
+            kept += 1
+        elif every:
+            return np.int64(0)
+    return kept
+
+
+@bare_helper
+def heaviest(query: Any, lists: Any) -> Any:
+    """All weights together."""
+    total = np.int64(0)
+    for item in range(lists):
+        total += query[GIVEN * item + WEIGHT]
+    return total
+
+
+@bare_helper
+def most_documents(query: Any, lists: Any) -> Any:
+    """Live documents of the longest list."""
+    largest = np.int64(0)
+    for item in range(lists):
+        largest = max(largest, query[GIVEN * item + FREQUENCY])
+    return largest
+
+
+@bare_helper
+def reach_of(query: Any, lists: Any, groups: Any, every: Any) -> Any:
+    """How many postings decide about matches, at most."""
+    total, least = np.int64(0), np.int64(1) << 60
+    for group in range(groups):
+        first, last = group, group + 1
+        if lists != groups:
+            first, last = query[GIVEN * lists + group], query[GIVEN * lists + group + 1]
+        size = np.int64(0)
+        for item in range(first, last):
+            size += query[GIVEN * item + FREQUENCY]
+        total += size
+        least = min(least, size)
+    return least if every else total
+
+
+@bare_helper
+def rank_for(k: Any) -> Any:
+    """Which stored best impact at least ``k`` documents reach; -1: none is stored for so many."""
+    rank, documents = np.int64(0), 1
+    while documents < k:
+        rank += 1
+        documents *= 10
+    return rank if rank < RANKS else np.int64(-1)
 
 
 @bare_helper
 def take_query(query: Any, lists: Any, groups: Any, weights: Any, lists_at: Any, starts: Any) -> Any:
     """Weights, addresses and groups of the lists, out of a query."""
     for item in range(lists):
-        weights[item] = query[HEAD + 2 * item]
-        lists_at[item] = query[HEAD + 2 * item + 1]
+        weights[item] = query[GIVEN * item + WEIGHT]
+        lists_at[item] = query[GIVEN * item + ADDRESS]
     for group in range(groups + 1):
-        starts[group] = group if lists == groups else query[HEAD + 2 * lists + group]
+        starts[group] = group if lists == groups else query[GIVEN * lists + group]
 
 
 @bare_helper
@@ -58,9 +126,9 @@ def fetch_offsets(tables: Any, lists: Any, window: Any) -> Any:
 
 
 @bare_helper
-def fetch_postings(table: Any, segment: Any, tables: Any, lists: Any, window: Any) -> Any:
-    """Ask for their postings."""
-    for item in range(lists):
+def fetch_postings(table: Any, segment: Any, tables: Any, first: Any, last: Any, window: Any) -> Any:
+    """Ask for the postings of the lists [first, last) in a window."""
+    for item in range(first, last):
         row = 4 * item
         if tables[row + 3] != 0 and byte_at(tables[row + 3] + window) > 0:
             begin = np.int64(number_at(tables[row + 1] + 4 * window))
@@ -69,6 +137,33 @@ def fetch_postings(table: Any, segment: Any, tables: Any, lists: Any, window: An
             for line in range(begin, end, 64):
                 prefetch(place + line)
                 prefetch(impact + line)
+
+
+@bare_helper
+def fetch_offsets_of(tables: Any, starts: Any, order: Any, groups: Any, window: Any) -> Any:
+    """The offsets of the first groups of an order."""
+    for at in range(groups):
+        for item in range(starts[order[at]], starts[order[at] + 1]):
+            if tables[4 * item + 3] != 0:
+                prefetch(tables[4 * item + 1] + 4 * window)
+
+
+@bare_helper
+def fetch_postings_of(table: Any, segment: Any, tables: Any, starts: Any, order: Any, groups: Any, window: Any) -> Any:
+    """The postings of the first groups of an order."""
+    for at in range(groups):
+        fetch_postings(table, segment, tables, starts[order[at]], starts[order[at] + 1], window)
+
+
+@bare_helper
+def value_in(tables: Any, weights: Any, first: Any, last: Any, window: Any) -> Any:
+    """The most that the lists [first, last) of a group can add in a window."""
+    value = np.int64(0)
+    for item in range(first, last):
+        maxima = tables[4 * item + 3]
+        if maxima != 0:
+            value = max(value, weights[item] * np.int64(byte_at(maxima + window)))
+    return value
 
 
 @bare_helper
@@ -188,12 +283,18 @@ def fetch_first(table: Any, segments: Any, lists_at: Any) -> Any:
 
 
 @bare_helper
-def lacks_one(segments: Any, segment: Any, starts: Any, lists_at: Any) -> Any:
-    """Whether a group has no list in a segment."""
-    for group in range(len(starts) - 1):
+def by_size(starts: Any, lists_at: Any, segments: Any, segment: Any, order: Any) -> Any:
+    """Orders groups by their postings in a segment; how many the smallest one has."""
+    for group in range(len(order)):
         size = np.int64(0)
         for item in range(starts[group], starts[group + 1]):
             size += at_i64(lists_at[item], segments * LIST_ROW)[segment * LIST_ROW + LENGTH]
-        if size == 0:
-            return True
-    return False
+        to = group
+        while to > 0 and order[to - 1] >> 16 > size:
+            order[to] = order[to - 1]
+            to -= 1
+        order[to] = group | size << 16
+    least = order[0] >> 16
+    for at in range(len(order)):
+        order[at] &= 0xFFFF
+    return least
