@@ -15,7 +15,7 @@ import numpy as np
 
 from periplus.index.analysis import class_table, composed
 from periplus.index.columns import ColumnRow, ColumnTable
-from periplus.index.fields import PIECE_GAP, field_pieces
+from periplus.index.fields import PIECE_GAP, add_pieces
 from periplus.index.inversion import Inversion
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 WORD_BYTES = 8  # memory a word of the stream takes until it is written
 ROW_BYTES = 1_500  # memory a document takes beside its words and text
-PENDING_BYTES = 1 << 20  # of text that is cut into words at once
+PENDING_CHARACTERS = 1 << 20  # of text that is cut into words at once
 VOCABULARY_SHARE = 0.3  # of the memory, that words and terms may take when a segment is begun
 FIELD_COUNT = len(FIELDS)
 FIELD_BITS = 3
@@ -68,7 +68,7 @@ class SegmentBuilder:
     def add(self, document: Document, anchors: Sequence[Anchor] = (), place: Place | None = None) -> None:
         number = len(self._rows)
         place = place or place_of(document)
-        self._pending.add(number, self._vocabulary.language(document.language), field_pieces(document, anchors))
+        self._pending.add(number, self._vocabulary.language(document.language), document, anchors)
         packed = pack(stored_document(document, place))
         self._packed.append(packed)
         self._packed_bytes += len(packed)
@@ -87,7 +87,7 @@ class SegmentBuilder:
                 document.id,
             )
         )
-        if self._pending.size >= PENDING_BYTES:
+        if self._pending.size >= PENDING_CHARACTERS:
             self._cut_pending()
 
     def successor(self, memory: int) -> SegmentBuilder:
@@ -106,11 +106,12 @@ class SegmentBuilder:
 
     def write(self, folder: Path, epoch: Epoch) -> SegmentHeader:
         """Write the segment; the builder is of no use afterwards."""
-        kept = sorted(self._current.values(), key=lambda row: (self._rows[row].order, self._rows[row].key))
+        sort_keys = [(row.order, row.key) for row in self._rows]
+        kept = sorted(self._current.values(), key=sort_keys.__getitem__)
+        del sort_keys
         writer = SegmentWriter(folder, len(kept), epoch)
         try:
-            for row in kept:
-                writer.texts.append(self._packed[row])
+            writer.texts.extend(map(self._packed.__getitem__, kept))
             self._packed.clear()
             rows = [self._rows[row] for row in kept]
             largest, lengths, starts = self._write_postings(writer, kept, epoch)
@@ -127,7 +128,7 @@ class SegmentBuilder:
         pending, self._pending = self._pending, _Pending(len(self._rows))
         if pending.texts:
             pieces, languages = pending.tables()
-            stream, counts = self._vocabulary.numbers(pending.texts, languages)
+            stream, counts = self._vocabulary.numbers(pending.encoded(), languages)
             self._streams.append(stream)
             self._words += len(stream)
             self._counts.append(counts)
@@ -180,22 +181,23 @@ class _Pending:
     """Texts that wait to be cut into words."""
 
     def __init__(self, first: int) -> None:
-        self.texts: list[bytes] = []
-        self.size = 0
+        self.texts: list[str] = []
+        self.size = 0  # characters
         self._first = first  # number of the first document
         self._owners: list[int] = []  # of each text: number of the document and field
         self._languages: list[int] = []  # of each document
 
-    def add(self, number: int, language: int, fields: list[list[str]]) -> None:
-        texts, owners, size = self.texts, self._owners, 0
+    def add(self, number: int, language: int, document: Document, anchors: Sequence[Anchor]) -> None:
+        texts, before = self.texts, len(self.texts)
         self._languages.append(language)
-        for owner, pieces in enumerate(fields, number << FIELD_BITS):
-            for piece in pieces:
-                text = piece.encode() if piece.isascii() else composed(piece).encode("utf-8", "surrogatepass")
-                texts.append(text)
-                size += len(text)
-                owners.append(owner)
-        self.size += size
+        add_pieces(document, anchors, number << FIELD_BITS, texts, self._owners)
+        self.size += sum(map(len, texts[before:]))
+
+    def encoded(self) -> list[bytes]:
+        """The texts as the tokeniser takes them: NFKC in UTF-8."""
+        return [
+            text.encode() if text.isascii() else composed(text).encode("utf-8", "surrogatepass") for text in self.texts
+        ]
 
     def tables(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Document and field of each text, one after the other; and the number of its language."""

@@ -30,7 +30,7 @@ TEXTUAL = ("order", "id")
 FIELD_COUNT = len(FIELDS)
 
 
-class ColumnRow(Struct):
+class ColumnRow(Struct, gc=False):
     """One document on its way into the columns."""
 
     key: int

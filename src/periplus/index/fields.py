@@ -7,8 +7,11 @@ reaches from one into the next; fields follow one another in the order of ``FIEL
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
+
+from periplus.index.query import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,21 +22,50 @@ PIECE_GAP = 8  # positions between two pieces: wider than any slop that proximit
 MAX_ANCHORS = 64  # phrases of one page
 MAX_REPEATS = 8  # of one phrase used by many sites
 
-_PLAIN_ADDRESS = re.compile(r"https?://([\w.:-]+)(/[^%#\s\\]*)", re.ASCII)
+HOSTS_KEPT = 65_536
+FIRST_HOST_END = len("http://h")
+
+TITLE, HEADINGS, BODY, ANCHORS, ADDRESS, MARGIN = range(len(FIELDS))
+_PLAIN_HOST = re.compile(r"https?://([\w.:-]+)", re.ASCII)
+_ESCAPE = "\0"  # for what the path of a plain address does not have
+_PLAIN_PATH = str.maketrans(
+    {
+        **{chr(point): " " for point in range(128) if not chr(point).isalnum() and chr(point) != "."},
+        **dict.fromkeys("%#\\ \t\n\r\f\v\0", _ESCAPE),
+    }
+)
 _SEPARATORS = re.compile(r"[^\w.]+|_")
 
 
 def field_pieces(document: Document, anchors: Sequence[Anchor] = ()) -> list[list[str]]:
     """The pieces of text of each field, in the order of ``FIELDS``."""
-    margin = (document.description, document.boilerplate)
-    return [
-        [document.title] if document.title else [],
-        [heading.text for heading in document.headings if heading.text],
-        [document.text] if document.text else [],
-        [piece for piece in anchor_pieces(anchors) if piece] if anchors else [],
-        [piece for piece in address_pieces(document.url) if piece],
-        [piece for piece in margin if piece],
-    ]
+    texts: list[str] = []
+    owners: list[int] = []
+    add_pieces(document, anchors, 0, texts, owners)
+    return [[text for text, owner in zip(texts, owners, strict=True) if owner == field] for field in range(len(FIELDS))]
+
+
+def add_pieces(document: Document, anchors: Sequence[Anchor], owner: int, texts: list[str], owners: list[int]) -> None:
+    """Append all pieces of text, field after field, and to ``owners`` the field of each, counted from ``owner`` on."""
+    if document.title:
+        texts.append(document.title)
+        owners.append(owner + TITLE)
+    for heading in document.headings:
+        if heading.text:
+            texts.append(heading.text)
+            owners.append(owner + HEADINGS)
+    if document.text:
+        texts.append(document.text)
+        owners.append(owner + BODY)
+    for field, pieces in (
+        (ANCHORS, anchor_pieces(anchors) if anchors else ()),
+        (ADDRESS, address_pieces(document.url)),
+        (MARGIN, (document.description, document.boilerplate)),
+    ):
+        for piece in pieces:
+            if piece:
+                texts.append(piece)
+                owners.append(owner + field)
 
 
 def anchor_pieces(anchors: Sequence[Anchor]) -> list[str]:
@@ -44,11 +76,21 @@ def anchor_pieces(anchors: Sequence[Anchor]) -> list[str]:
 
 def address_pieces(url: str) -> list[str]:
     """The host, and the words of path and query."""
-    if plain := _PLAIN_ADDRESS.fullmatch(url):  # nearly all: no escapes, no fragment
-        return [plain[1], _SEPARATORS.sub(" ", plain[2]).strip()]
+    end = url.find("/", FIRST_HOST_END)
+    if end > 0 and url.isascii() and (host := _plain_host(url[:end])):
+        path = url[end:].translate(_PLAIN_PATH)
+        if _ESCAPE not in path:  # nearly all: no escapes, no fragment
+            return [host, path.strip()]
     try:
         parts = urlsplit(url)
     except ValueError:
         return [url]
     path = _SEPARATORS.sub(" ", unquote(f"{parts.path} {parts.query}")).strip()
     return [parts.netloc, path]
+
+
+@lru_cache(maxsize=HOSTS_KEPT)
+def _plain_host(root: str) -> str:
+    """The host of an address without its path; empty when that is not a plain one."""
+    plain = _PLAIN_HOST.fullmatch(root)
+    return plain[1] if plain else ""

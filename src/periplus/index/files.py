@@ -159,6 +159,10 @@ class ArrayFile:
             raise Corrupt(f"{self.path} has no array {name}; rebuild the index")
         return np.frombuffer(self._map, np.dtype(entry.dtype), entry.length, entry.offset)
 
+    def rest(self) -> None:
+        """Let go of the pages that were read, which would count as memory of this process."""
+        self._map.madvise(mmap.MADV_DONTNEED)
+
     def _table(self, kind: str) -> list[ArrayEntry]:
         size = len(self._map)
         if size < PREAMBLE.size + CHECK.size:

@@ -140,8 +140,7 @@ def _merged_names(
 def _copy_texts(writer: SegmentWriter, sources: Sequence[Source], order: NDArray[np.int64]) -> None:
     """Each source is read forwards once, because every segment is in the same order."""
     streams = [_numbered_texts(source) for source in sources]
-    for place in order[:, 0].tolist():
-        writer.texts.append(next(streams[place]))
+    writer.texts.extend(next(streams[place]) for place in order[:, 0].tolist())
 
 
 def _numbered_texts(source: Source) -> Any:

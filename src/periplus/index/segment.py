@@ -113,12 +113,13 @@ class Segment:
             _check_length(folder / name, length)
         self.documents = self.header.documents
         terms = self.header.terms
+        self._maps: list[ArrayFile] = []
         self.dictionary = Dictionary(self._file("terms"))
         self.postings = Postings(self._file("postings"), self.documents, terms)
         self.positions = Positions(self._file("positions"), len(self.postings.place))
         self.columns = Columns(self._file("columns"), self.documents)
         # Blocks of text carry checksums of their own and are compared when they are read.
-        self.texts = Texts(ArrayFile(folder / "texts.bin", KINDS["texts"], unchecked=("blocks",)))
+        self.texts = Texts(self._file("texts", unchecked=("blocks",)))
         if len(self.dictionary) != terms:
             raise Corrupt(f"{folder}: the dictionary has {len(self.dictionary)} terms instead of {terms}")
 
@@ -127,8 +128,14 @@ class Segment:
         factors = field_factors(epoch, self.columns.lengths)
         return self.columns.starts, np.ascontiguousarray(factors).reshape(-1), epoch.k1
 
-    def _file(self, name: str) -> ArrayFile:
-        return ArrayFile(self.folder / f"{name}.bin", KINDS[name])
+    def rest(self) -> None:
+        """Keep nothing of the files in this process's memory until it is asked for again; the system may still."""
+        for file in self._maps:
+            file.rest()
+
+    def _file(self, name: str, unchecked: tuple[str, ...] = ()) -> ArrayFile:
+        self._maps.append(ArrayFile(self.folder / f"{name}.bin", KINDS[name], unchecked=unchecked))
+        return self._maps[-1]
 
 
 def read_header(folder: Path) -> SegmentHeader:

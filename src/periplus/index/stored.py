@@ -17,7 +17,7 @@ HOSTS_KEPT = 65_536
 FIRST_HOST_END = len("http://h")
 
 
-class StoredDocument(Struct, frozen=True, array_like=True):
+class StoredDocument(Struct, frozen=True, array_like=True, gc=False):
     """A document as results, snippets and the cached view need it."""
 
     url: str
@@ -36,7 +36,7 @@ class StoredDocument(Struct, frozen=True, array_like=True):
     noarchive: bool
 
 
-class Place(Struct, frozen=True):
+class Place(Struct, frozen=True, gc=False):
     """Where a document belongs; all empty for one without an http address."""
 
     host: str

@@ -8,8 +8,11 @@ because a later version of a page may have gone to another process than an earli
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -207,6 +210,19 @@ _DECODER = msgspec.msgpack.Decoder(list[Document])
 def build(connection: Connection[Any, Any]) -> None:
     """The function that a helper runs: memory and anchors come first, then what to do."""
     builder = _Builder(*connection.recv())
-    while True:
-        verb, *arguments = connection.recv()
+    asked: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_read_ahead, args=(connection, asked), daemon=True).start()
+    while (message := asked.get()) is not None:
+        verb, *arguments = message
         connection.send(getattr(builder, verb)(*arguments))
+
+
+def _read_ahead(connection: Connection[Any, Any], asked: SimpleQueue[Any]) -> None:
+    """Take what is sent while the builder works: else the parent, which builds too, would wait until it is read.
+
+    No more than ``AHEAD`` turns are ever on their way. ``None`` says that the parent is gone.
+    """
+    with suppress(EOFError, OSError):
+        while True:
+            asked.put(connection.recv())
+    asked.put(None)

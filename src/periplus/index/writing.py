@@ -152,7 +152,7 @@ class WritingSession:
             self._begin_epoch(len(self._builder), self._builder.field_totals)
             folder = self.new_folder()
             self._builder.write(folder, self.epoch)
-            self.parts.append(Part(self._open_segment(folder.name)))
+            self._append(folder.name)
             self._builder = self._builder.successor(self._memory)
         self._touched = set()
         self.has_flushed = True
@@ -194,8 +194,13 @@ class WritingSession:
         self._delete(np.unique(np.concatenate([part.keys for part in written])))
         for part, beaten in zip(written, losers(written), strict=True):
             if part.name:
-                self.parts.append(Part(self._open_segment(part.name)))
+                self._append(part.name)
                 self.parts[-1].delete(beaten)
+
+    def _append(self, name: str) -> None:
+        """A segment that was just written. It was read once, to be checked, and may never be again."""
+        self.parts.append(Part(self._open_segment(name)))
+        self.parts[-1].segment.rest()
 
     def _delete(self, keys: NDArray[np.int64]) -> None:
         for part in self.parts:
