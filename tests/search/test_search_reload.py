@@ -192,6 +192,7 @@ def test_large_collections_build_in_the_background(tmp_path, monkeypatch):
 def test_new_pages_are_found_before_words_are_gathered_anew(tmp_path, monkeypatch):
     """Words and completions of the generation before stand in; pages do not wait for them."""
     monkeypatch.setattr("periplus.search.generations.SMALL", 0)
+    monkeypatch.setattr("periplus.search.lazy.PAUSE", 0.0)
     build(tmp_path, PAGES)
     engine = Engine(tmp_path, Settings())
     engine.warm()

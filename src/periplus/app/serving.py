@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import secrets
+import sys
 import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 KEY_FILE = "console.key"
 WARMING_QUERY = "the search page"
-RELOAD_EVERY = 1.0  # seconds between looks at the manifest
+RELOAD_EVERY = 0.25  # seconds between looks at the manifest
+SWITCH_EVERY = 0.0005  # seconds that a thread may compute while others wait: words are gathered beside searches
 
 
 class Reloader:
@@ -37,6 +39,7 @@ class Reloader:
 
     def __enter__(self) -> None:
         self._collection.cold = True
+        sys.setswitchinterval(SWITCH_EVERY)
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:

@@ -15,7 +15,7 @@ from periplus.errors import StorageBusy, StorageError, StorageFull, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LOOK_EVERY = 1.0  # seconds between looks for new batches
+LOOK_EVERY = 0.25  # seconds between looks for new batches
 REVISIT_EVERY = 30.0  # seconds between looks for pages that are due again, once the crawl has run dry
 RANK_PAUSE = 20.0  # a rank run that took t seconds is followed by a pause of at least RANK_PAUSE * t
 FULL_DISK_PAUSE = 60.0

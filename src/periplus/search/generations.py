@@ -120,9 +120,8 @@ class Generation:
     def follow(self, before: Generation) -> None:
         """Be ready without delay: words and completions of the generation before serve until our own are made."""
         self.lazy_fingerprints.now()
-        speller = before.lazy_speller.latest
-        self.lazy_speller.stand_in = speller and speller.over(self.snapshot)
-        self.lazy_completion.stand_in = before.lazy_completion.latest
+        self.lazy_speller.follow(before.lazy_speller, lambda speller: speller.over(self.snapshot))
+        self.lazy_completion.follow(before.lazy_completion, lambda completion: completion)
         self.lazy_speller.soon(self.keeping_open)
         self.lazy_completion.soon(self.keeping_open)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -11,31 +12,57 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Lazy(Generic[T]):
-    """``build()`` is called once. ``now`` waits for it; ``soon`` gives what stands in while a thread is still at it."""
+PAUSE = 20.0  # a build that took t seconds is followed by a pause of at least PAUSE * t
 
-    def __init__(self, build: Callable[[], T]) -> None:
+
+class Lazy(Generic[T]):
+    """``build()`` is called once. ``now`` waits for it; ``soon`` gives what stands in while a thread is still at it.
+
+    Where one follows another, what the other one has or is about to have stands in, and building waits for a while:
+    in a collection that grows, the words of every new generation would otherwise be gathered beside all searches.
+    """
+
+    def __init__(self, build: Callable[[], T], clock: Callable[[], float] = time.monotonic) -> None:
         self._build = build
+        self._clock = clock
         self._lock = threading.Lock()
         self._starting = threading.Lock()
         self._value: T | None = None
-        self.stand_in: T | None = None
+        self._stand_in: T | None = None
+        self._heir: Callable[[T, float], None] | None = None
+        self._due = 0.0  # not before this time, as long as something stands in
         self._thread: threading.Thread | None = None
 
     def now(self) -> T:
         with self._lock:
             if self._value is None:
+                began = self._clock()
                 self._value = self._build()
+                self._due = self._clock() + PAUSE * (self._clock() - began)
+                if self._heir is not None:
+                    self._heir(self._value, self._due)
             return self._value
 
     def soon(self, run: Callable[[Callable[[], object]], object]) -> T | None:
         """The value, or what there is until then: ``run`` is given the work to do inside a thread."""
-        if self._value is None:
+        if self._value is None and (self._stand_in is None or self._clock() >= self._due):
             with self._starting:
                 if self._thread is None:
                     self._thread = threading.Thread(target=run, args=(self.now,), daemon=True)
                     self._thread.start()
         return self.latest
+
+    def follow(self, before: Lazy[T], adapt: Callable[[T], T]) -> None:
+        """Let the value of another one, made fit by ``adapt``, stand in for ours."""
+        before._heir = lambda value, due: self._inherit(adapt(value), due)
+        latest = before.latest
+        if latest is not None:
+            self._inherit(adapt(latest), before._due)
+
+    def _inherit(self, value: T, due: float) -> None:
+        self._stand_in, self._due = value, due
+        if self._heir is not None:
+            self._heir(value, due)
 
     @property
     def is_built(self) -> bool:
@@ -44,7 +71,7 @@ class Lazy(Generic[T]):
     @property
     def latest(self) -> T | None:
         """The value, or what stands in for it; nothing when neither is there."""
-        return self.stand_in if self._value is None else self._value
+        return self._stand_in if self._value is None else self._value
 
     def join(self) -> None:
         """Wait for a thread that is at it."""
