@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _COUNTER: Final = "batches"
 _COMPRESSION: Final = "zstd"
-_LEVEL: Final = 3
+_LEVEL: Final = 1  # a seventh more bytes than level 3, for two thirds of the time
 
 
 class BatchFiles:

@@ -7,6 +7,7 @@ link is the place of its document in the batch, so that a document finds its own
 
 from __future__ import annotations
 
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -15,7 +16,7 @@ import pyarrow as pa
 from periplus.records import Document, Link
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 NESTED: Final = ("headings", "feeds", "hreflang", "structured", "images", "signals", "archive")
 
@@ -65,17 +66,23 @@ def documents_table(documents: Sequence[Document]) -> pa.Table:
 
 
 def links_table(documents: Sequence[Document]) -> pa.Table:
-    rows = [(row, document, link) for row, document in enumerate(documents) for link in document.links]
+    links = [link for document in documents for link in document.links]
+    counts = [len(document.links) for document in documents]
+
+    def spread(values: Iterable[Any]) -> list[Any]:
+        """A value of each document, for each of its links."""
+        return list(chain.from_iterable(map(repeat, values, counts)))
+
     return pa.table(
         {
-            "source_key": [document.key for _, document, _ in rows],
-            "source": [document.url for _, document, _ in rows],
-            "target": [link.url for _, _, link in rows],
-            "text": [link.text for _, _, link in rows],
-            "title": [link.title for _, _, link in rows],
-            "rel": [link.rel for _, _, link in rows],
-            "place": [link.place for _, _, link in rows],
-            "row": [row for row, _, _ in rows],
+            "source_key": spread([document.key for document in documents]),
+            "source": spread([document.url for document in documents]),
+            "target": [link.url for link in links],
+            "text": [link.text for link in links],
+            "title": [link.title for link in links],
+            "rel": [link.rel for link in links],
+            "place": [link.place for link in links],
+            "row": spread(range(len(documents))),
         },
         schema=LINKS,
     )
