@@ -1,14 +1,15 @@
 """An index that is searched while it grows: how soon a page is found, and how long searches take during merges.
 
-One process answers 100 queries a second, as the server does, with the thread that takes up new generations; a second
-one indexes and merges, as under ``periplus up``. The first also parses pages, appends each as a batch, and asks for a
-word that only this page has until it is found.
+Three processes, as under ``periplus up``: one answers 100 queries a second and takes up new generations, one indexes
+and merges, and this one parses pages and appends each as a batch, as the crawler does. The first is told a word that
+only the new page has, and asks for it until it is found.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import multiprocessing
 import threading
 import time
 from pathlib import Path
@@ -18,11 +19,13 @@ from periplus.app import Collection
 from periplus.app.children import Child
 from periplus.app.serving import Reloader
 from periplus.app.up import build_until
+from periplus.app.warming import warm_kernels
 from periplus.documents import BatchLog, parse
 from periplus.records import Document, Page, SearchRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from multiprocessing.connection import Connection
 
 QUERIES = Path(__file__).resolve().parents[1] / "index" / "queries.txt"
 RATE = 100.0  # queries a second
@@ -30,10 +33,11 @@ SLICE = 3_000  # documents of a segment: one more than SEGMENTS of them are merg
 SEGMENTS = 7
 PAUSE = 1.5  # seconds between two pages
 POLL = 0.02
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def measure(web: Path, documents: Path, folder: Path, seconds: float) -> dict[str, float]:
+    warm_kernels(lambda *_: None)  # nobody compiles while queries are answered
     rows = _documents(documents)
     with Collection(folder / "living") as collection:
         log = BatchLog(collection.create().files, collection.database)
@@ -44,27 +48,26 @@ def measure(web: Path, documents: Path, folder: Path, seconds: float) -> dict[st
         builder = Child("indexer", build_until, (str(collection.folder), {}), lambda _: None)
         builder.start()
         try:
-            with Reloader(collection):
-                _wait(lambda: not collection.cold)
-                return _phases(collection, log, web, rows, seconds)
+            with Answering(collection.folder) as answering:
+                return _phases(collection, answering, log, web, rows, seconds)
         finally:
             builder.stop()
 
 
 def _phases(
-    collection: Collection, log: BatchLog, web: Path, rows: Iterator[Document], seconds: float
+    collection: Collection, answering: Answering, log: BatchLog, web: Path, rows: Iterator[Document], seconds: float
 ) -> dict[str, float]:
-    load = _Load(collection)
-    with load:
-        time.sleep(2.0)  # the first answers fill caches
-        alone = load.phase(seconds)
-        pages = _Pages(collection, log, web)
-        began = time.monotonic()
-        while time.monotonic() - began < seconds:
-            pages.add()
-            time.sleep(PAUSE)
-        growing = load.taken()
-        merging = _merged(collection, log, list(itertools.islice(rows, SLICE)), load)
+    time.sleep(3.0)  # the first answers fill caches
+    answering.times()
+    time.sleep(seconds)
+    alone = answering.times()
+    pages = _Pages(collection, answering, log, web)
+    began = time.monotonic()
+    while time.monotonic() - began < seconds:
+        pages.add()
+        time.sleep(PAUSE)
+    growing = answering.times()
+    merging = _merged(collection, answering, log, list(itertools.islice(rows, SLICE)))
     found = sorted(pages.delays)
     figures = {
         "documents": float(pages.manifest().documents),
@@ -76,7 +79,69 @@ def _phases(
     for name, times in (("alone", alone), ("while pages are added", growing), ("during a merge", merging)):
         figures |= {f"queries {name}": float(len(times))}
         figures |= {f"queries {name}, ms, {share}": value for share, value in _shares(times).items()}
+    figures["p99 during a merge, times alone"] = _shares(merging)["p99"] / _shares(alone)["p99"]
     return figures
+
+
+class Answering:
+    """The process that answers queries, and what it is told."""
+
+    def __init__(self, folder: Path) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, other = context.Pipe()
+        self._process = context.Process(target=answer_until, args=(str(folder), other), daemon=True)
+
+    def __enter__(self) -> Answering:
+        self._process.start()
+        self._told("ready")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pipe.send(("stop", ""))
+        self._process.join(PATIENCE)
+
+    def times(self, *, merging: bool = False) -> list[float]:
+        """The times since the last call; those of a merge alone when asked for."""
+        self._pipe.send(("times", ""))
+        return [taken for taken, was_merging in self._told("times") if was_merging or not merging]
+
+    def found(self, word: str) -> float:
+        """When a page with this word was found, by the clock of ``time.perf_counter``."""
+        self._pipe.send(("find", word))
+        return self._told("found")
+
+    def _told(self, kind: str) -> Any:
+        if not self._pipe.poll(PATIENCE):
+            raise TimeoutError(f"no word of {kind!r} for {PATIENCE:.0f} s")
+        told, value = self._pipe.recv()
+        if told != kind:
+            raise RuntimeError(f"{told}: {value}")
+        return value
+
+
+def answer_until(folder: str, pipe: Connection) -> None:
+    """The process itself."""
+    with Collection(folder) as collection, Reloader(collection):
+        try:
+            _wait(lambda: not collection.cold)
+            load = _Load(collection)
+            with load:
+                pipe.send(("ready", None))
+                _obey(collection, load, pipe)
+        except Exception as problem:  # noqa: BLE001  # the other side says it
+            pipe.send(("failed", repr(problem)))
+
+
+def _obey(collection: Collection, load: _Load, pipe: Connection) -> None:
+    while True:
+        told, word = pipe.recv()
+        if told == "stop":
+            return
+        if told == "times":
+            pipe.send(("times", load.taken()))
+        else:
+            _wait(lambda: bool(collection.engine.search(SearchRequest(f'"{word}"')).results))  # noqa: B023
+            pipe.send(("found", time.perf_counter()))
 
 
 class _Load:
@@ -85,7 +150,6 @@ class _Load:
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self._queries = itertools.cycle(QUERIES.read_text(encoding="utf-8").splitlines())
-        self._merging = collection.folder / "index" / "merging"
         self._times: list[tuple[float, bool]] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -97,35 +161,33 @@ class _Load:
         self._stop.set()
         self._thread.join()
 
-    def phase(self, seconds: float) -> list[float]:
-        self.taken()
-        time.sleep(seconds)
-        return self.taken()
-
-    def taken(self, *, merging: bool = False) -> list[float]:
-        """The times since the last call; those of a merge alone when asked for."""
+    def taken(self) -> list[tuple[float, bool]]:
         times, self._times = self._times, []
-        return [taken for taken, was_merging in times if was_merging or not merging]
-
-    @property
-    def is_merging(self) -> bool:
-        return self._merging.exists() and any(self._merging.iterdir())
+        return times
 
     def _run(self) -> None:
+        engine = self._collection.engine
         due = time.perf_counter()
         while not self._stop.is_set():
-            was_merging = self.is_merging
-            self._collection.engine.search(SearchRequest(next(self._queries)))
+            was_merging = is_merging(self._collection)
+            engine._answers.clear()  # every query is computed
+            engine.search(SearchRequest(next(self._queries)))
             self._times.append(((time.perf_counter() - due) * 1000, was_merging))
             due += 1 / RATE
             time.sleep(max(0.0, due - time.perf_counter()))
 
 
+def is_merging(collection: Collection) -> bool:
+    folder = collection.folder / "index" / "merging"
+    return folder.exists() and any(folder.iterdir())
+
+
 class _Pages:
     """Pages of the web, each with a word of its own, one batch each."""
 
-    def __init__(self, collection: Collection, log: BatchLog, web: Path) -> None:
+    def __init__(self, collection: Collection, answering: Answering, log: BatchLog, web: Path) -> None:
         self._collection = collection
+        self._answering = answering
         self._log = log
         self._files = iter(sorted(web.rglob("*.html")))
         self.delays: list[float] = []
@@ -140,8 +202,7 @@ class _Pages:
         self._log.append([parse(Page(f"http://new.test/{number}", body, "text/html", fetched=time.time()))])
         _wait(lambda: self.manifest().generation > generation)
         self.published.append(time.perf_counter() - began)
-        _wait(lambda: bool(self._collection.engine.search(SearchRequest(f'"{word}"')).results))
-        self.delays.append(time.perf_counter() - began)
+        self.delays.append(self._answering.found(word) - began)
 
     def manifest(self) -> Any:
         from periplus.index import IndexStore
@@ -149,13 +210,13 @@ class _Pages:
         return IndexStore(self._collection.folder / "index").manifest()
 
 
-def _merged(collection: Collection, log: BatchLog, rows: list[Document], load: _Load) -> list[float]:
+def _merged(collection: Collection, answering: Answering, log: BatchLog, rows: list[Document]) -> list[float]:
     """One slice more makes a size class full; the times of queries while its segments are merged."""
-    load.taken()
+    answering.times()
     log.append(rows)
-    _wait(lambda: load.is_merging)
-    _wait(lambda: not load.is_merging)
-    return load.taken(merging=True)
+    _wait(lambda: is_merging(collection))
+    _wait(lambda: not is_merging(collection))
+    return answering.times(merging=True)
 
 
 def _documents(path: Path) -> Iterator[Document]:
@@ -168,11 +229,11 @@ def _documents(path: Path) -> Iterator[Document]:
             yield Document(url, addresses.key(url), 1.7e9, title=row["title"], text=row["text"], language="en")
 
 
-def _wait(until: Any) -> None:
+def _wait(until: Callable[[], bool]) -> None:
     last = time.monotonic() + PATIENCE
     while not until():
         if time.monotonic() > last:
-            raise TimeoutError("nothing happened for a minute")
+            raise TimeoutError(f"nothing happened for {PATIENCE:.0f} s")
         time.sleep(POLL)
 
 
