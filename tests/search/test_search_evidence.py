@@ -10,8 +10,9 @@ from periplus.index import IndexStore
 from periplus.index.query import FIELDS
 from periplus.ranking import PROFILES
 from periplus.search import plan, read
-from periplus.search.evidence import Asked, Gathered, Terms
+from periplus.search.evidence import Asked, Gathered
 from periplus.search.ranks import Ranks
+from periplus.search.terms import Lexicon, Terms
 
 TERMS = ["tide", "~tide", "tables", "moon", "nowhere", "harbour"]
 LABELS = [0, 0, 1, 2, 3, -1]
@@ -70,6 +71,8 @@ def test_quick_scores_are_those_of_the_tree(snapshot, query, options):
     options = options | ({"named": frozenset(numbers[:2].tolist())} if "named" in options else {})
     profile = PROFILES["periplus"]
     words = plan(read(query), ("en",)).words
-    known = Gathered(snapshot, profile, Terms(snapshot, words), numbers, Asked(Ranks(), float("inf"), **options))
+    known = Gathered(
+        snapshot, profile, Terms(Lexicon(snapshot), words), numbers, Asked(Ranks(), float("inf"), **options)
+    )
     tree = profile.rank(known.evidence).score.values
     assert profile.quick(known.candidates) == pytest.approx(tree, rel=1e-6)  # the clock runs on between the two

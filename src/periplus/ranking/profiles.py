@@ -31,6 +31,7 @@ class Profile(Struct, frozen=True):
     reads_ranks: bool = False  # classic PageRank, so that its absence degrades the answer
     reads_largest: bool = False  # the frequency of each document's most frequent word
     quick: Callable[[Candidates], FloatArray] | None = None  # the values of ``rank`` without its tree of parts
+    fused: Callable[..., FloatArray] | None = None  # the same, read from the index by the kernel itself
 
 
 _ALL = (
@@ -42,6 +43,7 @@ _ALL = (
         1.0,
         (TITLE, HEADINGS, BODY, ADDRESS),
         quick=quick.scores,
+        fused=quick.ranked,
     ),
     Profile("bm25", "Robertson et al., Okapi at TREC-3 (1994)", references.bm25, REFERENCE_CANDIDATES, 0.0),
     Profile(

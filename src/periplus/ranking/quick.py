@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct
 
+from periplus.index.overlays import LARGEST_PRIOR
 from periplus.index.query import STRONG_SHARE
 from periplus.ranking import features, ours
 from periplus.ranking.places import Places
@@ -77,11 +78,47 @@ def scores(known: Candidates, table: Weights | None = None) -> FloatArray:
     return result
 
 
+class Sought(Struct, frozen=True, gc=False):
+    """The words of a query as the index has them, for a kernel that reads the index itself."""
+
+    query: IntArray  # how many terms, words and forms; of each term its lists' address; their labels; words; terms
+    values: FloatArray  # how often each word was asked for; of each form its share; in how many documents it is
+
+
+def ranked(
+    table: IntArray,  # of the segments, as the index lays them out
+    numbers: IntArray,
+    sought: Sought,
+    fields: IntArray,  # 1 for each field whose places count
+    averages: FloatArray,  # lengths of the fields
+    languages: FloatArray,  # what a candidate in each language gets; one number where nothing is known
+    now: float,  # in seconds, for the age of candidates; 0: it does not matter
+    documents: int,
+    host_words: float,
+    most: int,  # places of one word in one field that count
+) -> FloatArray:
+    """The scores of ``scores``, from the index itself; without pages that the query names."""
+    result = np.empty(len(numbers))
+    weights = _shipped()
+    _fused()(
+        table, numbers, sought.query, sought.values, fields, averages, *weights, languages, now, documents, host_words,
+        LARGEST_PRIOR, most, result,
+    )  # fmt: skip
+    return result
+
+
 @cache
 def _kernel() -> Callable[..., None]:
     from periplus.ranking.kernels import scores
 
     return scores.entry
+
+
+@cache
+def _fused() -> Callable[..., None]:
+    from periplus.ranking.kernels import ranked
+
+    return ranked.entry
 
 
 @cache

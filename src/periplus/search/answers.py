@@ -7,15 +7,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from periplus import addresses
-from periplus.index.weights import idf
+from periplus.addresses.display import MAX_LENGTH, SEPARATOR
 from periplus.records import SearchResult
 from periplus.search import snippets
-from periplus.search.evidence import Terms
 from periplus.search.requests import MAX_RESULTS, page_link
+from periplus.search.terms import Terms
 from periplus.search.text import clean
 
 if TYPE_CHECKING:
-    from periplus.index.snapshot import Snapshot
     from periplus.index.stored import StoredDocument
     from periplus.records import SearchRequest
     from periplus.search.execution import Listing
@@ -30,6 +29,7 @@ DAY = 86_400
 _EPOCH = datetime.date(1970, 1, 1)
 
 
+@lru_cache(maxsize=DAYS_KEPT)
 def moment(seconds: float) -> str:
     """A time as ISO 8601 in UTC; empty for never or for what no calendar holds."""
     if seconds == 0:
@@ -47,10 +47,9 @@ def _date(days: int) -> str:
     return (_EPOCH + datetime.timedelta(days)).isoformat()
 
 
-def wanted_words(snapshot: Snapshot, terms: Terms) -> snippets.Wanted:
-    live = max(snapshot.live, 1)
-    sought = [(forms, word.prefix) for word, forms in zip(terms.words, terms.forms, strict=True)]
-    return snippets.sought(sought, [idf(live, widest) for widest in terms.widest])
+def wanted_words(terms: Terms) -> snippets.Wanted:
+    sought = [(known.forms, word.prefix) for word, known in zip(terms.words, terms.known, strict=True)]
+    return snippets.sought(sought, [known.weight for known in terms.known])
 
 
 class Page:
@@ -63,7 +62,7 @@ class Page:
         self.request = request
         self.checked = checked
         self.listing = listing
-        self._terms = listing.terms or Terms(self.snapshot, understood.plan.words)
+        self._terms = listing.terms or Terms(generation.lexicon, understood.plan.words)
 
     def results(self) -> tuple[SearchResult, ...]:
         first, last = self.checked.first, self.checked.last
@@ -71,37 +70,36 @@ class Page:
         if not numbers:
             return ()
         scores = self.listing.scores[first:last].tolist()
-        documents = [self.snapshot.stored(number) for number in numbers]
-        shown = snippets.snippets(documents, wanted_words(self.snapshot, self._terms))
-        return tuple(
-            self._result(first + place + 1, numbers[place], scores[place], documents[place], shown[place])
-            for place in range(len(numbers))
-        )
-
-    def _result(
-        self, rank: int, number: int, score: float, document: StoredDocument, snippet: snippets.Snippet
-    ) -> SearchResult:
-        listing = self.listing
-        shown = display(document)
-        return SearchResult(
-            rank,
-            document.id,
-            document.url,
-            shown,
-            document.site,
-            snippets.title(document, shown),
-            snippet.text,
-            snippet.highlights,
-            document.language,
-            moment(document.published) or None,
-            moment(document.fetched),
-            document.content_type,
-            score,
-            listing.more.get(number, 0),
-            listing.explain(number, score) if self.request.explain else None,
-            listing.duplicates.get(number, 0),
-            number in listing.pinned,
-        )
+        documents = self.snapshot.stored_many(numbers)
+        shown = snippets.snippets(documents, wanted_words(self._terms))
+        listing, more, folded = self.listing, self.listing.more, self.listing.duplicates
+        results = []
+        for rank, (number, score, document, snippet) in enumerate(
+            zip(numbers, scores, documents, shown, strict=True), start=first + 1
+        ):
+            address = display(document)
+            results.append(
+                SearchResult(
+                    rank,
+                    document.id,
+                    document.url,
+                    address,
+                    document.site,
+                    snippets.title(document, address),
+                    snippet.text,
+                    snippet.highlights,
+                    document.language,
+                    moment(document.published) or None,
+                    moment(document.fetched),
+                    document.content_type,
+                    score,
+                    more.get(number, 0),
+                    listing.explain(number, score) if self.request.explain else None,
+                    folded.get(number, 0),
+                    number in listing.pinned,
+                )
+            )
+        return tuple(results)
 
     def next(self) -> str | None:
         following = (self.request.page + 1) * self.request.size
@@ -111,7 +109,22 @@ class Page:
 
 def display(document: StoredDocument) -> str:
     """The address as people read it; the id of a document that has none."""
-    return _displayed(document.url) if document.host else clean(document.id)
+    return displayed(document.url, document.host) if document.host else clean(document.id)
+
+
+def displayed(url: str, host: str) -> str:
+    """``addresses.display``, at once for an address in which nothing is to be decoded or left out."""
+    if "%" in url or "#" in url or "xn--" in host or ":" in host or not url.isascii():
+        return _displayed(url)
+    scheme, _, rest = url.partition("://")
+    if scheme not in ("http", "https") or not rest.startswith(f"{host}/"):
+        return _displayed(url)
+    path, _, query = rest.partition("?")
+    steps = [step for step in path.split("/") if step]
+    if query:
+        steps.append(f"?{query}")
+    shown = SEPARATOR.join(steps)
+    return shown if len(shown) <= MAX_LENGTH else _displayed(url)
 
 
 @lru_cache(maxsize=ADDRESSES_KEPT)

@@ -37,6 +37,7 @@ def _folded(generation: Generation, wanted: int, listing: Listing) -> Listing:
         numbers=listing.numbers[shown],
         scores=listing.scores[shown],
         duplicates={int(listing.numbers[i]): int(counts[i]) for i in np.flatnonzero(counts)},
+        is_folded=True,
     )
 
 

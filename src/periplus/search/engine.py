@@ -242,6 +242,8 @@ class _Search:
     def _arranged(self, task: Task) -> Task:
         """The task with what the reader and the operator prefer."""
         pinned: tuple[int, ...] = ()
+        if not (self.rules.pinned or self.request.safe) and self.checked.lens is NO_LENS:
+            return structs.replace(task, fold=not self.request.duplicates)
         if self.rules.pinned and task.plan.query.filters == Filters():
             found = (find(self.generation.snapshot, url) for url in self.rules.pins(self.request.query))
             pinned = tuple(dict.fromkeys(number for number in found if number is not None))

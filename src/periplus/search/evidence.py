@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from periplus.index.fields import PIECE_GAP
-from periplus.index.query import FIELDS, STRONG_SHARE, TermForm
+from periplus.index.query import FIELDS
 from periplus.index.view import NUMBER_BITS
 from periplus.ranking import Candidates, Evidence, FormEvidence, Places
 from periplus.ranking.evidence import ADDRESS
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from periplus.index.snapshot import Snapshot
     from periplus.ranking import Profile
     from periplus.search.columns import Numbers
-    from periplus.search.plan import QueryWord
+    from periplus.search.terms import Terms
 
-MAX_FORMS = 24  # of one word; prefixes have many
 MAX_SIGHTINGS = 200  # of one word in one field
 DAY = 86_400.0
 CHUNK = 256  # candidates between two looks at the clock
@@ -39,9 +38,9 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 CountArray = np.ndarray[Any, np.dtype[np.uint32]]
 
-_NOTHING = np.zeros(0)
+NOTHING = np.zeros(0)
 _NO_ROWS = np.zeros(0, np.int64)
-_NEITHER = np.full(1, 0.5)  # of a query whose language is not known
+NEITHER = np.full(1, 0.5)  # of a query whose language is not known
 
 
 class Asked(Struct, frozen=True):
@@ -52,49 +51,6 @@ class Asked(Struct, frozen=True):
     language: str = ""
     wants_fresh: bool = False
     named: frozenset[int] = frozenset()
-
-
-class Terms:
-    """The words of a query that the collection knows, with all their forms in one list."""
-
-    def __init__(self, snapshot: Snapshot, words: Sequence[QueryWord]) -> None:
-        self.words: list[QueryWord] = []
-        self.forms: list[tuple[TermForm, ...]] = []
-        self.place: dict[str, int] = {}  # of each term among all of them
-        self.frequencies: dict[str, int] = {}
-        self.widest: list[int] = []  # of each word: documents with its most frequent strong form
-        strong: dict[str, int] = {}  # the word that a strong form stands for
-        for word in words:
-            forms = self._known(snapshot, word)
-            if not forms:
-                continue
-            place, widest = len(self.words), 0
-            for form in forms:
-                self.place.setdefault(form.term, len(self.place))
-                if form.share >= STRONG_SHARE:
-                    strong.setdefault(form.term, place)
-                    widest = max(widest, self.frequencies[form.term])
-            self.words.append(word)
-            self.forms.append(forms)
-            self.widest.append(widest)
-        self.labels = [strong.get(term, -1) for term in self.place]
-
-    def _known(self, snapshot: Snapshot, word: QueryWord) -> tuple[TermForm, ...]:
-        forms = word.forms
-        if word.prefix:
-            forms = tuple(TermForm(term) for term, _ in snapshot.prefix(word.prefix, MAX_FORMS))
-        frequencies = self.frequencies
-        known = []
-        for form in forms[:MAX_FORMS]:
-            frequency = frequencies.get(form.term) or snapshot.frequency(form.term)
-            if frequency:
-                frequencies[form.term] = frequency
-                known.append(form)
-        return tuple(known)
-
-    @property
-    def terms(self) -> list[str]:
-        return list(self.place)
 
 
 class Gathered:
@@ -145,9 +101,9 @@ class Gathered:
             self._lengths,
             self._snapshot.average_lengths,
             self._prior,
-            _language_match(self._snapshot, self.numbers, query.language) if query.language else _NEITHER,
+            _language_match(self._snapshot, self.numbers, query.language) if query.language else NEITHER,
             float(PIECE_GAP),
-            self._age() if query.wants_fresh else _NOTHING,
+            self._age() if query.wants_fresh else NOTHING,
             named,
         )
 
@@ -242,6 +198,10 @@ def _one_form(terms: Terms, frequencies: FloatArray, place: int) -> FormEvidence
 def _language_match(snapshot: Snapshot, numbers: Numbers, language: str) -> FloatArray:
     if not language:
         return np.full(len(numbers), 0.5)
+    return language_worth(snapshot, language)[np.asarray(snapshot.column("language", numbers), dtype=np.int64)]
+
+
+def language_worth(snapshot: Snapshot, language: str) -> FloatArray:
+    """What a page in each of the collection's languages gets for a query in ``language``."""
     names = snapshot.language_names()
-    worth = np.array([1.0 if name == language else 0.5 if not name else 0.0 for name in names], dtype=np.float64)
-    return worth[np.asarray(snapshot.column("language", numbers), dtype=np.int64)]
+    return np.array([1.0 if name == language else 0.5 if not name else 0.0 for name in names], dtype=np.float64)

@@ -18,10 +18,12 @@ from periplus.ranking import Part, Profile
 from periplus.records import Explanation, Total
 from periplus.search.arranging import arranged, spread
 from periplus.search.columns import Mask, Numbers, browse, rejected
-from periplus.search.evidence import Asked, Gathered, Terms
+from periplus.search.evidence import Asked, Gathered
 from periplus.search.lens import NO_LENS, adjusted, adjustment
 from periplus.search.plan import Plan
 from periplus.search.rules import LensRule
+from periplus.search.shortlist import Shortlist, applies
+from periplus.search.terms import Terms
 
 if TYPE_CHECKING:
     from periplus.index.snapshot import Snapshot
@@ -67,6 +69,7 @@ class Listing(Struct, frozen=True):
     duplicates: dict[int, int] = {}  # number -> how many near-duplicates are folded into it
     pinned: frozenset[int] = frozenset()
     terms: Terms | None = None  # the words of the query as the index knows them
+    is_folded: bool = False  # near-duplicates were left out
 
     def explain(self, number: int, score: float) -> Explanation:
         place = np.flatnonzero(self.ranked == number)
@@ -81,11 +84,17 @@ def run(generation: Generation, task: Task, wanted: int) -> Listing:
     """At least ``wanted`` results of the task's list, if there are so many."""
     if task.plan.empty:
         return Listing(np.zeros(0, np.int64), np.zeros(0), Total(0), complete=True)
-    listed = _unranked if task.plan.browses or task.order == "date" else _ranked
+    listed = _way(task)
     listing = listed(generation, task, wanted)
-    if listing.duplicates and len(listing.numbers) < wanted:  # folding left too few
+    if listing.is_folded and len(listing.numbers) < wanted:  # folding left too few
         listing = listed(generation, task, REACH_AFTER_FOLDING * wanted)
     return listing
+
+
+def _way(task: Task) -> Callable[[Generation, Task, int], Listing]:
+    if task.plan.browses or task.order == "date":
+        return _unranked
+    return _shortlisted if applies(task) else _ranked
 
 
 def _unranked(generation: Generation, task: Task, wanted: int) -> Listing:
@@ -111,7 +120,37 @@ def candidates(generation: Generation, task: Task) -> Gathered:
 
 def gathered(generation: Generation, task: Task, head: Numbers) -> Gathered:
     asked = Asked(generation.ranks, task.deadline, task.language, task.wants_fresh, task.named)
-    return Gathered(generation.snapshot, task.profile, Terms(generation.snapshot, task.plan.words), head, asked)
+    return Gathered(generation.snapshot, task.profile, Terms(generation.lexicon, task.plan.words), head, asked)
+
+
+def _shortlisted(generation: Generation, task: Task, wanted: int) -> Listing:
+    """``_ranked`` for the usual search: the same list, by kernels."""
+    snapshot, profile = generation.snapshot, task.profile
+    terms = Terms(generation.lexicon, task.plan.words)
+    need = max(profile.candidates, wanted)
+    asked = max(profile.candidates, 2 * wanted if task.per_host else wanted)
+    while True:
+        hits = snapshot.top(task.plan.query, asked, prior_weight=profile.prior_weight)
+        found = Shortlist(generation, task, terms, hits, wanted)
+        whole = len(hits.numbers) < asked
+        if whole or asked >= MAX_FETCHED or (len(hits.numbers) >= need and found.shown >= wanted):
+            break
+        asked = min(MAX_FETCHED, asked * 4)
+    numbers = hits.numbers[found.places]
+    listed = numbers.tolist()
+    complete = whole or len(hits.numbers) >= profile.limit
+    return Listing(
+        numbers,
+        found.scores(hits),
+        hits.total,
+        len(listed) < wanted or (complete and found.last + 1 == found.listed),
+        lambda: profile.rank(gathered(generation, task, found.head).evidence).score,
+        np.sort(found.head),  # as they are gathered
+        {number: more for number, more in zip(listed, found.more, strict=True) if more},
+        duplicates={number: count for number, count in zip(listed, found.folded, strict=True) if count},
+        terms=terms,
+        is_folded=found.is_folded,
+    )
 
 
 def _ranked(generation: Generation, task: Task, wanted: int) -> Listing:

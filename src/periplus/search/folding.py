@@ -35,9 +35,9 @@ class Fingerprints:
         segments, local = numbers >> NUMBER_BITS, numbers & _LOCAL
         sizes = np.zeros(int(segments[-1]) + 1 if len(segments) else 0, np.int64)
         np.maximum.at(sizes, segments, local + 1)
-        self._starts = np.cumsum(sizes) - sizes  # of each segment
-        self._values = np.zeros(int(sizes.sum()), np.int64)  # those that are not live have none
-        self._values[self._starts[segments] + local] = values
+        self.starts = np.cumsum(sizes) - sizes  # of each segment
+        self.values = np.zeros(int(sizes.sum()), np.int64)  # those that are not live have none
+        self.values[self.starts[segments] + local] = values
         self._count = len(numbers)
 
     @classmethod
@@ -56,7 +56,7 @@ class Fingerprints:
 
     def of(self, numbers: Keys) -> Keys:
         """Those of live documents of the snapshot."""
-        found: Keys = self._values[self._starts[numbers >> NUMBER_BITS] + (numbers & _LOCAL)]
+        found: Keys = self.values[self.starts[numbers >> NUMBER_BITS] + (numbers & _LOCAL)]
         return found
 
 

@@ -19,6 +19,7 @@ from periplus.search.lazy import Lazy
 from periplus.search.links import InLinks, link_texts
 from periplus.search.ranks import Ranks
 from periplus.search.spelling import Speller
+from periplus.search.terms import Lexicon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,6 +56,7 @@ class Generation:
     ) -> None:
         """``phrases`` gives the texts of links and past queries, with their counts."""
         self.snapshot = snapshot
+        self.lexicon = Lexicon(snapshot)
         self.ranks = ranks
         self.in_links = in_links
         self.users = 0

@@ -23,7 +23,7 @@ from periplus.index.query import STRONG_SHARE
 from periplus.search.plan import stops
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from periplus.index.query import TermForm
     from periplus.search.plan import QueryWord
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MAX_PLACES = 16  # where one beginning may stand in one text
 STRETCHES_KEPT = 50_000  # analysed for the texts of any query
 WORDS_KEPT = 20_000  # of queries
+_PLACE, _SPELLING = 4, 4  # numbers of a place and of a spelling, as the kernel writes them
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 _ACCENTED = re.compile("[\u00c0-\u024f\u0370-\u03ff\u0400-\u045f\u1e00-\u1fff]")  # letters that have a bare form
 _PLAIN = re.compile(r"[\x00-\x7f]*")
@@ -53,6 +54,7 @@ class Hit(NamedTuple):
 class Beginning(Struct, frozen=True):
     letters: str
     opens_word: bool  # only at the start of a word; scripts without spaces have none
+    points: bytes  # the letters as kernels take them
 
 
 class Wanted(Struct, frozen=True):
@@ -61,7 +63,16 @@ class Wanted(Struct, frozen=True):
     terms: dict[str, int]  # term -> word
     weights: FloatArray
     beginnings: tuple[Beginning, ...]
-    letters: tuple[LetterArray, IntArray, IntArray]  # the beginnings as kernels take them
+
+    def letters(self) -> tuple[LetterArray, IntArray, IntArray]:
+        """The beginnings as kernels take them."""
+        points, ends, end = [], [], 0
+        for beginning in self.beginnings:
+            points.append(beginning.points)
+            end += len(beginning.letters)
+            ends.append(end)
+        opens = [beginning.opens_word for beginning in self.beginnings]
+        return np.frombuffer(b"".join(points), np.uint32), np.array(ends, np.int64), np.array(opens, np.int64)
 
 
 def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
@@ -78,15 +89,7 @@ def sought(words: Sequence[tuple[tuple[TermForm, ...], str]], weights: Sequence[
             terms.setdefault(term, place)
         for beginning in begins:
             beginnings.setdefault(beginning.letters, beginning)
-    several = tuple(beginnings.values())
-    return Wanted(terms, np.array(weights, np.float64), several, _as_arrays(several))
-
-
-def _as_arrays(beginnings: Sequence[Beginning]) -> tuple[LetterArray, IntArray, IntArray]:
-    points = "".join(beginning.letters for beginning in beginnings).encode("utf-32-le", "surrogatepass")
-    ends = np.array(list(accumulate(len(beginning.letters) for beginning in beginnings)), np.int64)
-    opens = np.array([beginning.opens_word for beginning in beginnings], np.int64)
-    return np.frombuffer(points, np.uint32), ends, opens
+    return Wanted(terms, np.array(weights, np.float64), tuple(beginnings.values()))
 
 
 @lru_cache(maxsize=WORDS_KEPT)
@@ -97,7 +100,11 @@ def _beginnings(forms: tuple[TermForm, ...], prefix: str) -> tuple[list[str], li
     shared = _common_beginning(spelled)
     several = [shared] if len(shared) > 1 or len(spelled) == 1 else spelled
     begins = [lowered(letters) for letters in map(_plain_part, several) if letters]
-    return terms, [Beginning(letters, not has_unspaced(letters)) for letters in begins]
+    return terms, [Beginning(letters, not has_unspaced(letters), _points(letters)) for letters in begins]
+
+
+def _points(text: str) -> bytes:
+    return text.encode("utf-32-le", "surrogatepass")
 
 
 def _plain_part(letters: str) -> str:
@@ -146,9 +153,9 @@ class Texts:
     """Some texts as code points, with the places where words of a query stand."""
 
     def __init__(self, texts: Sequence[str], languages: Sequence[str], query: Wanted) -> None:
-        self.joined = "\n".join(texts)
-        self.points = np.frombuffer(self.joined.encode("utf-32-le", "surrogatepass"), np.uint32)
-        self.ends = np.array(list(accumulate(len(text) + 1 for text in texts)), np.int64) - 1
+        self.joined = texts[0] if len(texts) == 1 else "\n".join(texts)
+        self.points = np.frombuffer(_points(self.joined), np.uint32)
+        self.ends = np.array(list(accumulate([len(text) + 1 for text in texts])), np.int64) - 1
         self.places = _NOTHING  # four numbers each: text, place, end of the stretch, its spelling
         self.found: list[int] = []  # the hits of every spelling: start, end, word, whether it is a stop word
         self.found_ends: list[int] = []
@@ -157,20 +164,22 @@ class Texts:
             self._look(languages, query)
 
     def _look(self, languages: Sequence[str], query: Wanted) -> None:
-        from periplus.search.kernels.texts import PLACE, SPELLING, beginnings
-
         room = MAX_PLACES * len(query.beginnings) * len(languages)
-        places, spellings = np.empty(PLACE * room, np.int64), np.empty(SPELLING * room, np.int64)
-        numbers = _numbered(languages)
-        both = beginnings(self.points, self.ends, numbers, _bare_table(), *query.letters, MAX_PLACES, places, spellings)
-        self.places = places[: PLACE * (both & 0xFFFF_FFFF)]
-        rows = iter(spellings[: SPELLING * (both >> 32)].tolist())
+        places, spellings = np.empty(_PLACE * room, np.int64), np.empty(_SPELLING * room, np.int64)
+        both = _kernel()(
+            self.points, self.ends, _numbered(languages), _bare_table(), *query.letters(), MAX_PLACES, places, spellings
+        )
+        self.places = places[: _PLACE * (both & 0xFFFF_FFFF)]
+        rows = iter(spellings[: _SPELLING * (both >> 32)].tolist())
+        joined, terms, found, ends = self.joined, query.terms, self.found, self.found_ends
+        most = 0
         for place, start, end, simple in zip(rows, rows, rows, rows, strict=True):
-            stretch = self.joined[start:end]
-            hits = (_in_word if simple else _in_stretch)(stretch, query.terms, languages[place])
-            self.most = max(self.most, len(hits) // 4)
-            self.found += hits
-            self.found_ends.append(len(self.found) // 4)
+            before = len(found)
+            found += (_in_word if simple else _in_stretch)(joined[start:end], terms, languages[place])
+            behind = len(found)
+            ends.append(behind >> 2)
+            most = max(most, behind - before)
+        self.most = most >> 2
 
     @property
     def arrays(self) -> tuple[LetterArray, IntArray, IntArray, IntArray, IntArray]:
@@ -179,7 +188,16 @@ class Texts:
         return self.points, self.ends, self.places, found, found_ends
 
 
+@cache
+def _kernel() -> Callable[..., int]:
+    from periplus.search.kernels.texts import beginnings
+
+    return beginnings.entry
+
+
 def _numbered(languages: Sequence[str]) -> IntArray:
+    if languages.count(languages[0]) == len(languages):
+        return np.zeros(len(languages), np.int64)
     known = {language: number for number, language in enumerate(dict.fromkeys(languages))}
     return np.array([known[language] for language in languages], np.int64)
 

@@ -79,8 +79,49 @@ def plan(
     ``languages`` give the stems, ``frequent`` says which stop words may go, ``telling`` which words of a very long
     query are worth most.
     """
-    made = _Planner(languages, frequent or (lambda _: True)).plan(reading)
+    common = frequent or (lambda _: True)
+    made = _of_words(reading, languages, common) or _Planner(languages, common).plan(reading)
     return _bounded(made, telling or (lambda word: word.weight))
+
+
+class _Single(Struct, frozen=True):
+    """What one typed word adds to a plan, when it is one token."""
+
+    token: str
+    means: bool  # it is no stop word of the query's language
+    group: Group
+    word: QueryWord
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _single(text: str, languages: tuple[str, ...]) -> _Single | None:
+    tokens = _tokens(text, languages)
+    if len(tokens) != 1:
+        return None
+    token = tokens[0]
+    language = languages[0] if len(languages) == 1 else ""
+    means = any(not stops(word, language) for word in typed(text))
+    return _Single(token.text, means, Group(forms=token.forms), QueryWord(token.text, token.forms))
+
+
+def _of_words(reading: Reading, languages: tuple[str, ...], frequent: Callable[[str], bool]) -> Plan | None:
+    """The plan of a query that is words and nothing else, each another one; of any other nothing."""
+    singles: list[_Single] = []
+    for node in reading.nodes:
+        single = _single(node.text, languages) if type(node) is Word else None
+        if single is None:
+            return None
+        singles.append(single)
+    if any(single.means for single in singles):
+        language = languages[0] if len(languages) == 1 else ""
+        kept = [one for one in singles if not (stops(one.token, language) and frequent(one.token))]
+    else:
+        kept = singles
+    if len({one.token for one in kept}) < len(kept):
+        return None
+    ignored = tuple(one.token for one in singles if one not in kept) if len(kept) < len(singles) else ()
+    query = IndexQuery(tuple([one.group for one in kept]))
+    return Plan(query, tuple([one.word for one in kept]), ignored=ignored)
 
 
 def _bounded(made: Plan, telling: Callable[[QueryWord], float]) -> Plan:

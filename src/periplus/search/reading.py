@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import re
+import time
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -12,11 +12,11 @@ from periplus import addresses
 from periplus.index.query import IndexQuery
 from periplus.ranking import formulas
 from periplus.search.language import prose, read
-from periplus.search.plan import Plan, plan, typed
+from periplus.search.plan import Plan, plan, stops, typed
 from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
 from periplus.search.syntax import Reading, Word
-from periplus.search.vocabulary import asks_for_new, guessed_language, is_stop_word
+from periplus.search.vocabulary import asks_for_new, guessed_language
 
 if TYPE_CHECKING:
     from periplus.index.query import Filters
@@ -65,7 +65,7 @@ def understand(
     made = plan(
         reading,
         languages,
-        lambda word: is_stop_word(word, languages[0] or "-") or _is_frequent(generation, word),
+        lambda word: stops(word, languages[0] or "-") or _is_frequent(generation, word),
         lambda word: _telling(generation, word),
     )
     if rules is not None and rules.synonyms:
@@ -74,7 +74,7 @@ def understand(
     both = combined(own, filters) if filters is not None and filters != _NO_FILTERS else own
     if both is not None and both is not own:
         made = structs.replace(made, query=structs.replace(made.query, filters=both))
-    year = datetime.datetime.now(datetime.UTC).year
+    year = time.gmtime().tm_year
     return Understood(
         text,
         reading,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote_plus, urlencode
 
@@ -27,6 +28,8 @@ MAX_RESULTS = 1_000
 SORTS = ("relevance", "date")
 API_PATH = "/api/v1/search"
 NO_RULES = Rules()
+NO_FILTERS = Filters()
+PAGES_KEPT = 1_024
 
 
 class Checked(Struct, frozen=True):
@@ -41,6 +44,21 @@ class Checked(Struct, frozen=True):
 
 def check(request: SearchRequest, settings: Settings, rules: Rules = NO_RULES) -> Checked:
     """The request in our terms; ``UsageError`` names the first parameter that makes no sense."""
+    chosen = request.profile or settings.search.profile
+    narrows = request.language or request.site or request.type or request.before or request.after or request.lens
+    if not narrows and request.sort == SORTS[0]:
+        return _usual(request.page, request.size, chosen)
+    return _narrowed(request, chosen, rules)
+
+
+@lru_cache(maxsize=PAGES_KEPT)
+def _usual(page: int, size: int, name: str) -> Checked:
+    """A request that asks for nothing but a page."""
+    _check_paging(page, size)
+    return Checked(profile(name), NO_FILTERS, "", "score", (page - 1) * size, page * size)
+
+
+def _narrowed(request: SearchRequest, name: str, rules: Rules) -> Checked:
     _check_paging(request.page, request.size)
     if request.sort not in SORTS:
         raise UsageError(f"sort={request.sort!r} is unknown; use relevance or date")
@@ -54,9 +72,8 @@ def check(request: SearchRequest, settings: Settings, rules: Rules = NO_RULES) -
     )
     first = (request.page - 1) * request.size
     order = "date" if request.sort == "date" else "score"
-    chosen = profile(request.profile or settings.search.profile)
     lens = read_lens(request.lens, rules)
-    return Checked(chosen, filters, language, order, first, first + request.size, lens)
+    return Checked(profile(name), filters, language, order, first, first + request.size, lens)
 
 
 def _check_paging(page: int, size: int) -> None:

@@ -9,6 +9,7 @@ and the bounds of the kernels.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from periplus.search.hits import Hit, Texts, Wanted, hits, sought, wanted
 from periplus.search.text import ELLIPSIS, clean, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from periplus.index.stored import StoredDocument
 
@@ -41,6 +42,7 @@ MAX_TITLE = 90
 MAX_TEXT = 50_000  # code points of a page that are looked at
 JOINT = f" {ELLIPSIS} "
 LINE_JOINT = " · "
+_PLACE, _HIT, _PAGE = 4, 4, 10  # numbers of a place, of a hit and of a page, as kernels have them
 NOTHING, FOREIGN, ODD = 0, 2, 3  # what the kernel says of a page; the rest is shown as it is
 
 _LINE_END = re.compile(r"(?<![.!?…。！？:;,\s])[ \t]*\n\s*")
@@ -60,7 +62,7 @@ def snippets(documents: Sequence[StoredDocument], query: Wanted) -> list[Snippet
     """What to show of each document; its description or its beginning when no word stands in the text."""
     if not documents:
         return []
-    texts = Texts([document.text[:MAX_TEXT] for document in documents], [d.language for d in documents], query)
+    texts = Texts([d.text[:MAX_TEXT] for d in documents], [d.language for d in documents], query)
     if not texts.found:
         return [_fallback(document, query) for document in documents]
     pages, marks = _shown(texts, query)
@@ -79,15 +81,20 @@ def snippets(documents: Sequence[StoredDocument], query: Wanted) -> list[Snippet
 
 def _shown(texts: Texts, query: Wanted) -> tuple[list[list[int]], list[int]]:
     """Of each text what the kernel says of it, and the marks of all of them."""
-    from periplus.search.kernels.sentences import HIT, PAGE, PLACE, shown
-
-    most = texts.most * len(texts.places) // PLACE
-    out = np.empty(PAGE * len(texts.ends), np.int64)
+    most = texts.most * len(texts.places) // _PLACE
+    out = np.empty(_PAGE * len(texts.ends), np.int64)
     marks = np.empty(4 * most, np.int64)  # two fragments may hold the same hit
-    shown(*texts.arrays, query.weights, np.empty((HIT + 1) * most, np.int64), out, marks)
-    pages: list[list[int]] = out.reshape(-1, PAGE).tolist()
+    _kernel()(*texts.arrays, query.weights, np.empty((_HIT + 1) * most, np.int64), out, marks)
+    pages: list[list[int]] = out.reshape(-1, _PAGE).tolist()
     found: list[int] = marks[: 2 * pages[-1][1]].tolist()
     return pages, found
+
+
+@cache
+def _kernel() -> Callable[..., None]:
+    from periplus.search.kernels.sentences import shown
+
+    return shown.entry
 
 
 def _assembled(joined: str, page: list[int], marks: list[int], document: StoredDocument, query: Wanted) -> Snippet:

@@ -197,7 +197,9 @@ def _masks(letters: LetterArray) -> np.ndarray[Any, np.dtype[np.uint64]]:
 def suspects(snapshot: Snapshot, reading: Reading, found: int) -> list[str]:
     """Words of a query that may be misspelt: unknown here, or rare in a query that found little."""
     words = list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]
-    return [word for word in words if found <= FEW_RESULTS or not known_as(snapshot, word)]
+    if found <= FEW_RESULTS:
+        return words
+    return [word for word in words if not any(map(snapshot.frequency, _terms(word)))]
 
 
 def known_as(snapshot: Snapshot, text: str) -> int:

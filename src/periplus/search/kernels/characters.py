@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from periplus.index.kernels.compiler import helper
+from periplus.index.kernels.compiler import bare_helper
 
 
-@helper
+@bare_helper
 def is_space(c: Any) -> Any:
     if c < 128:
         return c == 32 or 9 <= c <= 13 or 28 <= c <= 31
     return c == 0x85 or c == 0xA0 or 0x2000 <= c <= 0x200A or c == 0x2028 or c == 0x2029 or c == 0x202F or c == 0x3000
 
 
-@helper
+@bare_helper
 def is_letter(c: Any) -> Any:
     """Letters and digits; among signs beyond ASCII only the usual ones are known."""
     if c < 128:
@@ -24,7 +24,7 @@ def is_letter(c: Any) -> Any:
     return not (c == 0xD7 or c == 0xF7 or 0x2000 <= c <= 0x2BFF or 0x3000 <= c <= 0x3020 or 0xFF00 <= c <= 0xFF0F)
 
 
-@helper
+@bare_helper
 def is_wordly(c: Any) -> Any:
     """Letters, digits and underscores."""
     return c == 95 or is_letter(c)

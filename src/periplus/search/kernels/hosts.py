@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.types import I64, M_I64, R_I64, signature
 
 
-@helper
-def _slot(table: Any, host: Any) -> Any:
+@bare_helper
+def slot_of(table: Any, host: Any) -> Any:
     """Where a host has its numbers, or where it will have them: host, how many results, how many of them shown."""
     room = len(table) // 3
     slot = np.int64((np.uint64(host) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & (room - 1)
@@ -35,14 +35,14 @@ def spread(
         room *= 2
     table = np.zeros(3 * room, np.int64)
     for place in range(len(hosts)):
-        slot = _slot(table, hosts[place])
+        slot = slot_of(table, hosts[place])
         table[slot] = hosts[place]
         table[slot + 1] += 1
     count = 0
     for place in range(len(hosts)):
         if count == wanted:
             break
-        slot = _slot(table, hosts[place])
+        slot = slot_of(table, hosts[place])
         table[slot + 2] += 1
         if hosts[place] == nameless or table[slot + 2] <= limit:
             kept[count], left[count] = place, 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.types import M_I64, R_F64, R_I64, R_U32, signature
 from periplus.search.kernels.characters import is_letter, is_space
 
@@ -29,13 +29,13 @@ PAGE = 2 + 2 * FRAGMENT  # of a page: its state, where its marks end, and two fr
 NOTHING, PLAIN, FOREIGN, ODD = 0, 1, 2, 3  # states: nothing found; ASCII; other letters; has to be made readable
 
 
-@helper
+@bare_helper
 def is_small(c: Any) -> Any:
     """A small letter, as a sentence does not begin with."""
     return 97 <= c <= 122 or 0xDF <= c <= 0xF6 or 0xF8 <= c <= 0xFF or 0x3AC <= c <= 0x3CE or 0x430 <= c <= 0x45F
 
 
-@helper
+@bare_helper
 def is_stop(c: Any) -> Any:
     """What may end a sentence: . ! ? … and their East Asian kin, and a line's end."""
     if c < 128:
@@ -43,7 +43,7 @@ def is_stop(c: Any) -> Any:
     return c == 0x2026 or c == 0x3002 or c == 0xFF01 or c == 0xFF1F
 
 
-@helper
+@bare_helper
 def _closes(c: Any) -> Any:
     """What belongs to the end of a sentence: more signs, quotes, brackets, spaces."""
     if is_stop(c) or is_space(c):
@@ -51,7 +51,7 @@ def _closes(c: Any) -> Any:
     return c == 34 or c == 41 or c == 93 or c == 0x201D or c == 0x2019 or c == 0xBB
 
 
-@helper
+@bare_helper
 def _ends(text: Any, at: Any, limit: Any, behind: Any) -> Any:
     """Of the sign at ``at``: whether a sentence ends there, where its last sign stands, where the next one begins."""
     run, last, line = at, at, False
@@ -67,7 +67,7 @@ def _ends(text: Any, at: Any, limit: Any, behind: Any) -> Any:
     return is_space(text[run - 1]) and not (run < behind and is_small(text[run])), last, run
 
 
-@helper
+@bare_helper
 def next_end(text: Any, at: Any, end: Any) -> Any:
     """Where the sentence at ``at`` stops, in a text that ends at ``end``."""
     i = at
@@ -88,7 +88,7 @@ def next_end(text: Any, at: Any, end: Any) -> Any:
     return stop
 
 
-@helper
+@bare_helper
 def _bounds(text: Any, at: Any, begin: Any, end: Any) -> Any:
     """The sentence around ``at``, or ``REACH`` to either side where it is longer."""
     low = max(begin, at - REACH)
@@ -111,7 +111,7 @@ def _bounds(text: Any, at: Any, begin: Any, end: Any) -> Any:
     return start, min(stop, at + REACH) if stop > at else min(end, at + REACH)
 
 
-@helper
+@bare_helper
 def _is_heading(text: Any, start: Any, end: Any) -> Any:
     """A short line that does not end like a sentence: shown elsewhere, or saying little without what follows."""
     while end > start and is_space(text[end - 1]):
@@ -122,7 +122,7 @@ def _is_heading(text: Any, start: Any, end: Any) -> Any:
     return not (is_stop(c) or c == 58 or c == 59 or c == 34 or c == 41 or c == 93 or c == 0x201D or c == 0x2019)
 
 
-@helper
+@bare_helper
 def _ends_well(c: Any) -> Any:
     """A sign behind which a new line is a new thought."""
     if is_stop(c) and c != NEWLINE:
@@ -130,7 +130,7 @@ def _ends_well(c: Any) -> Any:
     return c == 58 or c == 59 or c == 34 or c == 41 or c == 93 or c == 0x201D or c == 0x2019 or c == 0xBB
 
 
-@helper
+@bare_helper
 def _placed(places: Any, place: Any, count: Any, document: Any, found: Any, found_ends: Any, hits: Any) -> Any:
     """The hits of one text by place, no two of them at one start; how many there are, and the next place."""
     size = 0
@@ -153,7 +153,7 @@ def _placed(places: Any, place: Any, count: Any, document: Any, found: Any, foun
     return size, place
 
 
-@helper
+@bare_helper
 def _weighed(
     text: Any,
     begin: Any,
@@ -195,7 +195,7 @@ def _weighed(
     return spans
 
 
-@helper
+@bare_helper
 def _with_next(text: Any, start: Any, end: Any, limit: Any, stop_at: Any) -> Any:
     """Whole sentences more of the same paragraph, or what follows a heading, while they fit."""
     while end - start < 2 * SHORT_SENTENCE:
@@ -213,7 +213,7 @@ def _with_next(text: Any, start: Any, end: Any, limit: Any, stop_at: Any) -> Any
     return end
 
 
-@helper
+@bare_helper
 def _cropped(text: Any, start: Any, end: Any, hits: Any, size: Any, weights: Any, limit: Any) -> Any:
     """The stretch of a long sentence, cut between words, that holds most of the query's words."""
     room = limit - 2
@@ -249,7 +249,7 @@ def _cropped(text: Any, start: Any, end: Any, hits: Any, size: Any, weights: Any
     return left, right
 
 
-@helper
+@bare_helper
 def _state(text: Any, start: Any, end: Any) -> Any:
     """Whether a stretch may be shown as it is."""
     state = PLAIN
@@ -262,7 +262,7 @@ def _state(text: Any, start: Any, end: Any) -> Any:
     return state
 
 
-@helper
+@bare_helper
 def _fragments(
     text: Any, begin: Any, end: Any, hits: Any, size: Any, weights: Any, spans: Any, page: Any, out: Any
 ) -> Any:
@@ -292,7 +292,7 @@ def _fragments(
     return ODD if length > MAX_SNIPPET else state
 
 
-@helper
+@bare_helper
 def _is_beside(text: Any, hits: Any, kept: Any, count: Any, place: Any) -> Any:
     """Is a stop word before or behind a word of its own, with nothing said in between?"""
     for other in (place - 1, place + 1):
@@ -307,7 +307,7 @@ def _is_beside(text: Any, hits: Any, kept: Any, count: Any, place: Any) -> Any:
     return False
 
 
-@helper
+@bare_helper
 def _marks(text: Any, hits: Any, size: Any, page: Any, out: Any, kept: Any, marks: Any, marked: Any) -> Any:
     """Where the words stand in what is shown, counted from its first letter; stop words only beside another word."""
     shift, last = np.int64(0), np.int64(-1)

@@ -10,21 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.bits import lowest_of
+from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.index.kernels.memory import item, load64
 from periplus.index.kernels.types import I64, M_I64, R_I64, R_U32, signature
 from periplus.search.kernels.characters import is_space, is_wordly
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
 PLACE, SPELLING = 4, 4  # numbers of a place and of a spelling
+ASCII_END, CASE = 127, 32
+EIGHT = 8
 
 
-@helper
+@bare_helper
 def _trails(c: Any) -> Any:
     """A sign behind a word that is no part of it: . , ' & @ -"""
     return c == 46 or c == 44 or c == 39 or c == 38 or c == 64 or c == 45
 
 
-@helper
+@bare_helper
 def _parts(c: Any, mail: Any) -> Any:
     """What always parts words; a hyphen does so unless it may belong to a mail address."""
     if c >= 128 or is_wordly(c):
@@ -34,7 +38,7 @@ def _parts(c: Any, mail: Any) -> Any:
     return not (c == 46 or c == 44 or c == 39 or c == 38 or c == 64 or c == 43 or c == 35)
 
 
-@helper
+@bare_helper
 def _is_simple(text: Any, start: Any, end: Any) -> Any:
     """ASCII letters alone, small but for the first, or all of them capitals: case says nothing about such a word."""
     capitals = 0
@@ -47,7 +51,7 @@ def _is_simple(text: Any, start: Any, end: Any) -> Any:
     return capitals == 0 or capitals == end - start or (capitals == 1 and text[start] <= 90)
 
 
-@helper
+@bare_helper
 def _hash(text: Any, start: Any, end: Any, simple: Any, language: Any) -> Any:
     value = np.uint64(14695981039346656037) ^ np.uint64(language)
     for i in range(start, end):
@@ -58,11 +62,43 @@ def _hash(text: Any, start: Any, end: Any, simple: Any, language: Any) -> Any:
     return value ^ (value >> np.uint64(29))
 
 
-@helper
+@bare_helper
 def _same(text: Any, one: Any, other: Any, size: Any, simple: Any) -> Any:
     for k in range(size):
         a, b = text[one + k], text[other + k]
         if a != b and not (simple and (a | 32) == (b | 32)):
+            return False
+    return True
+
+
+@bare_helper
+def _flag(text: Any, start: Any, size: Any, letters: Any, letter_ends: Any, flags: Any) -> Any:
+    """1 for every code point that a beginning may begin with, and for all beyond ASCII; loops that take vectors."""
+    for i in range(size):
+        flags[i] = item(text, start + i) > ASCII_END
+    for p in range(len(letter_ends)):
+        letter = letters[letter_ends[p - 1] if p > 0 else 0]
+        known = False  # another beginning has the same letter
+        for q in range(p):
+            known = known or letters[letter_ends[q - 1] if q > 0 else 0] == letter
+        if not known and letter <= ASCII_END:
+            low = np.uint32(letter | np.uint32(CASE))
+            for i in range(size):
+                flags[i] |= (item(text, start + i) | np.uint32(CASE)) == low
+    for i in range(size, size + EIGHT):
+        flags[i] = 0
+
+
+@bare_helper
+def _begins(text: Any, i: Any, end: Any, bare: Any, letters: Any, begin: Any, size: Any) -> Any:
+    """Whether the letters stand at a place of the text, in any case and with any accents."""
+    if i + size > end:
+        return False
+    for k in range(size):
+        other = text[i + k]
+        if other < len(bare):
+            other = bare[other]
+        if other != letters[begin + k]:
             return False
     return True
 
@@ -82,44 +118,35 @@ def beginnings(
 ) -> Any:
     """Where the beginnings stand, by place; how many such places and how many spellings (in the upper half)."""
     count = len(letter_ends)
-    first = np.full(256, -1, np.int64)
-    following = np.full(count, -1, np.int64)
-    for p in range(count):
-        begin = letter_ends[p - 1] if p > 0 else 0
-        slot = letters[begin] & 255
-        following[p] = first[slot]
-        first[slot] = p
-    direct = np.full(128, -1, np.int64)  # the same for ASCII as it stands in a text
-    for i in range(128):
-        direct[i] = first[bare[i] & 255]
     places = np.zeros(count, np.int64)
     room = 256
     while room < len(spellings) // 2:
         room *= 2
     table = np.full(room, -1, np.int64)
+    longest, start = np.int64(0), np.int64(0)
+    for document in range(len(ends)):
+        longest = max(longest, ends[document] - start)
+        start = ends[document] + 1
+    flags = np.empty(longest + 2 * EIGHT, np.uint8)
     found, spelled = 0, 0
     start = np.int64(0)
     for document in range(len(ends)):
         end = ends[document]
         places[:] = 0
-        for i in range(start, end):
-            c = text[i]
-            p = direct[c] if c < 128 else first[(bare[c] if c < len(bare) else c) & 255]
-            if p < 0:
-                continue
-            inside = i > start and is_wordly(text[i - 1])
-            while p >= 0:
-                begin = letter_ends[p - 1] if p > 0 else 0
-                size = letter_ends[p] - begin
-                same = not (inside and opens_word[p]) and places[p] < most and i + size <= end
-                k = 0
-                while same and k < size:
-                    other = text[i + k]
-                    if other < len(bare):
-                        other = bare[other]
-                    same = other == letters[begin + k]
-                    k += 1
-                if same:
+        _flag(text, start, end - start, letters, letter_ends, flags)
+        for eight in range(0, end - start, EIGHT):
+            left = load64(flags, eight)
+            while left:
+                i = start + eight + (lowest_of(left) >> 3)
+                left &= left - np.uint64(1)
+                inside = i > start and is_wordly(text[i - 1])
+                for p in range(count - 1, -1, -1):
+                    begin = letter_ends[p - 1] if p > 0 else 0
+                    size = letter_ends[p] - begin
+                    if (inside and opens_word[p]) or places[p] >= most:
+                        continue
+                    if not _begins(text, i, end, bare, letters, begin, size):
+                        continue
                     if PLACE * (found + 1) > len(out):
                         return found | (spelled << 32)
                     stop = i + size
@@ -152,6 +179,5 @@ def beginnings(
                     found += 1
                     places[p] += 1
                     break  # another beginning at this place has the same stretch
-                p = following[p]
         start = end + 1
     return found | (spelled << 32)

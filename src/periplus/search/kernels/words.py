@@ -8,8 +8,7 @@ import numpy as np
 
 from periplus.index.kernels.bits import lowest_of, ones_of
 from periplus.index.kernels.compiler import bare_helper, kernel
-from periplus.index.kernels.memory import item
-from periplus.index.kernels.positions import load64
+from periplus.index.kernels.memory import item, load64
 from periplus.index.kernels.tables import prefetch
 from periplus.index.kernels.types import F64, I64, M_I64, R_F64, R_I64, R_U32, signature
 

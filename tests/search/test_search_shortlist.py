@@ -1,0 +1,141 @@
+"""The usual search by kernels makes the lists that the steps of ``execution`` make of arrays."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from msgspec import structs
+from search_samples import DOCUMENTS, anchors_of, build, page, prior_of
+
+from periplus import addresses
+from periplus.index import IndexStore
+from periplus.index.fields import PIECE_GAP
+from periplus.ranking import PROFILES
+from periplus.records import SearchRequest
+from periplus.search import Engine, execution, plan, read
+from periplus.search.answers import displayed
+from periplus.search.evidence import MAX_SIGHTINGS, NEITHER, Asked, Gathered, language_worth
+from periplus.search.ranks import Ranks
+from periplus.search.shortlist import _fields
+from periplus.search.terms import Lexicon, Terms
+from periplus.settings import Settings
+
+WORDS = ["tide", "tides", "moon", "harbour", "table", "tables", "light", "keeper", "storm", "lantern", "the", "of"]
+SEED = 27
+
+
+def made_up(count: int, generator: random.Random) -> list:
+    """Pages of few hosts, some of them nearly the same text."""
+    pages, texts = [], []
+    for number in range(count):
+        size = generator.choice((5, 40, 300, 900))
+        text = " ".join(generator.choices(WORDS, k=size))
+        if texts and generator.random() < 0.2:
+            text = generator.choice(texts)
+        texts.append(text)
+        url = f"https://{generator.choice('abcdef')}.example/{generator.choice(WORDS)}/{number}"
+        title = " ".join(generator.choices(WORDS, k=generator.randrange(5)))
+        pages.append(page(url, title, text, language=generator.choice(("en", "de", "")), fingerprint=hash_of(text)))
+    return pages
+
+
+def hash_of(text: str) -> int:
+    """Equal texts fold; others differ in many bits."""
+    return random.Random(text).getrandbits(62) | 1
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Three segments; enough pages of a host that not all of them are shown."""
+    generator = random.Random(SEED)
+    folder = tmp_path_factory.mktemp("three")
+    build(folder, DOCUMENTS, 1, anchors=anchors_of, prior=prior_of)
+    build(folder, made_up(150, generator), 2, anchors=anchors_of, prior=prior_of)
+    build(folder, made_up(60, generator), 3, anchors=anchors_of, prior=prior_of)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def engine(folder):
+    opened = Engine(folder, Settings())
+    yield opened
+    opened.close()
+
+
+QUERIES = [
+    *("tide", "tide tables moon", "the tables of the tide", "harbour tides tide", "nowhere", "storm lantern keeper"),
+    *("light", "moon -storm", '"tide tables"', "tid*", "+moon tide", "moon OR storm", "tide 2026 news", "lang:de tide"),
+    *("keeper of the light", "lantern nowhere", "TIDES Tables", "intitle:moon"),
+]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("options", [{}, {"language": "en"}])
+def test_scores_are_those_of_the_tree_and_of_the_arrays(folder, query, options):
+    profile = PROFILES["periplus"]
+    with IndexStore(folder / "index").open() as snapshot:
+        numbers = np.random.default_rng(SEED).permutation(snapshot.numbers())
+        terms = Terms(Lexicon(snapshot), plan(read(query), ("en",)).words)
+        known = Gathered(snapshot, profile, terms, numbers, Asked(Ranks(), float("inf"), **options))
+        language = options.get("language", "")
+        found = profile.fused(
+            snapshot.table.rows,
+            numbers,
+            terms.sought,
+            _fields(profile),
+            snapshot.average_lengths,
+            language_worth(snapshot, language) if language else NEITHER,
+            0.0,
+            snapshot.live,
+            float(PIECE_GAP),
+            MAX_SIGHTINGS,
+        )
+        assert found[known.before].tolist() == profile.quick(known.candidates).tolist()
+        assert found[known.before] == pytest.approx(profile.rank(known.evidence).score.values, rel=1e-6)
+
+
+def answered(engine, request, per_host):
+    engine._answers.clear()
+    return structs.replace(engine.search(request, per_host=per_host), took_ms=0.0)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_answers_are_those_of_the_steps(engine, query, monkeypatch):
+    kinds = [{}, {"page": 2}, {"size": 3}, {"size": 50, "page": 3}, {"duplicates": True}, {"language": "de"}]
+    requests = [(SearchRequest(query, **{"correct": False} | kind), limit) for kind in kinds for limit in (0, 1, 3)]
+    monkeypatch.setattr("time.time", lambda: 1_800_000_000.0)
+    quick = [answered(engine, *one) for one in requests]
+    monkeypatch.setattr(execution, "applies", lambda task: False)
+    assert [answered(engine, *one) for one in requests] == quick
+
+
+def test_explanations_are_those_of_the_list(engine):
+    request = SearchRequest("tide tables moon", explain=True, size=5)
+    for result in answered(engine, request, 3):
+        assert result.explain.value == pytest.approx(result.score)
+
+
+def test_the_usual_way_is_the_usual_one(engine, monkeypatch):
+    taken = []
+    applies = execution.applies
+    monkeypatch.setattr(execution, "applies", lambda task: taken.append(applies(task)) or taken[-1])
+    engine._answers.clear()
+    engine.search(SearchRequest("tide moon"))
+    engine.search(SearchRequest("tide moon -site:a.example"))
+    engine.search(SearchRequest("tide moon", profile="bm25"))
+    assert taken == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("https://a.example/", "https://a.example/one/two.html?q=1&r=2", "http://a.example//twice///", "https://a.example/%C3%A4"),
+        *("https://a.example:8080/x", "https://xn--mnchen-3ya.de/x", "https://a.example/?", "https://a.example/a?b?c"),
+        f"https://a.example/{'long/' * 40}", f"https://a.example/{'x' * 200}", "https://a.example/x#y",
+    ],
+)  # fmt: skip
+def test_addresses_are_displayed_alike(url):
+    spelled = addresses.canonical(url)
+    assert displayed(spelled, addresses.host(spelled)) == addresses.display(spelled)
