@@ -17,7 +17,9 @@ from periplus.graph import RankStore
 from periplus.index import IndexStore
 from periplus.records import Link, SearchRequest
 from periplus.search import Engine
+from periplus.search.apart import gathered_completion, gathered_words
 from periplus.search.generations import Generation
+from periplus.search.spelling import Dictionary, Speller
 from periplus.settings import Settings
 from periplus.storage import Database, LocalFiles
 
@@ -212,6 +214,34 @@ def test_new_pages_are_found_before_words_are_gathered_anew(tmp_path, monkeypatc
     assert "Otter" in {suggestion.text for suggestion in engine.suggest("ot")}
     assert engine.search(SearchRequest("oter")).query.corrected == "otter"
     engine.close()
+
+
+def test_another_process_gathers_the_words_of_a_large_collection(tmp_path, monkeypatch):
+    for name, value in (("generations.SMALL", 0), ("generations.APART", 0), ("lazy.PAUSE", 0.0)):
+        monkeypatch.setattr(f"periplus.search.{name}", value)
+    built_here = []
+    monkeypatch.setattr("periplus.search.spelling.dictionary_of", built_here.append)
+    build(tmp_path, PAGES)
+    engine = Engine(tmp_path, Settings())
+    engine.suggest("wal")
+    with engine._generations.use() as generation:
+        generation.lazy_completion.join()
+        generation.lazy_speller._value = Speller(generation.snapshot, Dictionary([("walrus", 3)], 3))
+    build(tmp_path, [page("https://d.example/", "Otter", "otter")], 2)
+    assert engine.reload()
+    with engine._generations.use() as generation:
+        generation.lazy_completion.join()
+        generation.lazy_speller.join()
+    assert "Otter" in {suggestion.text for suggestion in engine.suggest("ot")}
+    assert engine.search(SearchRequest("oter")).query.corrected == "otter"
+    assert not built_here
+    engine.close()
+
+
+def test_where_no_other_process_can_the_words_are_gathered_here(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.executable", str(tmp_path / "nowhere"))
+    assert gathered_words(tmp_path) is None
+    assert gathered_completion(tmp_path, 1, {}) is None
 
 
 def hold_back(monkeypatch, name, gate):

@@ -12,6 +12,7 @@ import numpy as np
 from periplus import addresses
 from periplus.errors import NotReady
 from periplus.index import IndexStore
+from periplus.search.apart import gathered_completion, gathered_words
 from periplus.search.completion import Completion
 from periplus.search.fitness import unfit
 from periplus.search.folding import Fingerprints
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from periplus.index.snapshot import Snapshot
     from periplus.search.columns import Numbers
+    from periplus.search.spelling import Dictionary
 
 T = TypeVar("T")
 
@@ -34,12 +36,20 @@ MAIN_LANGUAGES = 3  # of the collection, whose stems a query of unknown language
 LEAST_SHARE = 0.05  # of the documents, for a language to be one of them
 LANGUAGE_SAMPLE = 100_000  # documents looked at
 SMALL = 3_000  # documents
+APART = 10_000  # documents from which on another process gathers words
 
 
 class Unfit(NamedTuple):
     """Documents to leave out where all ages search; ``None`` when that is not known."""
 
     numbers: Numbers | None
+
+
+class Apart(NamedTuple):
+    """What another process gathers for this one; None when it could not."""
+
+    words: Callable[[], Dictionary | None]
+    completion: Callable[[], Completion | None]
 
 
 class Generation:
@@ -53,8 +63,9 @@ class Generation:
         read_fingerprints: Callable[[Snapshot], Fingerprints],
         phrases: Callable[[], tuple[dict[str, int], dict[str, int]]],
         read_unfit: Callable[[Snapshot], Numbers | None] = lambda _: None,
+        apart: Apart | None = None,
     ) -> None:
-        """``phrases`` gives the texts of links and past queries, with their counts."""
+        """``phrases`` gives the texts of links and past queries, with their counts; ``apart`` what others gather."""
         self.snapshot = snapshot
         self.lexicon = Lexicon(snapshot)
         self.ranks = ranks
@@ -62,8 +73,10 @@ class Generation:
         self.users = 0
         self.retired = False
         self.keeping_open: Callable[[Callable[[], object]], object] = _at_once
-        self.lazy_completion = Lazy(lambda: Completion.build(snapshot, *phrases()))
-        self.lazy_speller = Lazy(lambda: Speller(snapshot))
+        self._apart = apart
+        self._others = others = list[Apart]()  # who gathers words for us, if anybody does
+        self.lazy_completion = Lazy(lambda: _completion(snapshot, phrases, others))
+        self.lazy_speller = Lazy(lambda: _speller(snapshot, others))
         self.lazy_fingerprints = Lazy(lambda: read_fingerprints(snapshot))
         self.lazy_unfit = Lazy(lambda: Unfit(read_unfit(snapshot)))
 
@@ -122,6 +135,8 @@ class Generation:
     def follow(self, before: Generation) -> None:
         """Be ready without delay: words and completions of the generation before serve until our own are made."""
         self.lazy_fingerprints.now()
+        if self._apart is not None and self.snapshot.live > APART:
+            self._others.append(self._apart)
         self.lazy_speller.follow(before.lazy_speller, lambda speller: speller.over(self.snapshot))
         self.lazy_completion.follow(before.lazy_completion, lambda completion: completion)
         self.lazy_speller.soon(self.keeping_open)
@@ -130,6 +145,18 @@ class Generation:
     def close(self) -> None:
         self.keeping_open = _at_once  # leaves no circle behind, since a server's collector does not look for it
         self.snapshot.close()
+
+
+def _speller(snapshot: Snapshot, others: list[Apart]) -> Speller:
+    gathered = [other.words() for other in others]
+    return Speller(snapshot, gathered[0] if gathered else None)
+
+
+def _completion(
+    snapshot: Snapshot, phrases: Callable[[], tuple[dict[str, int], dict[str, int]]], others: list[Apart]
+) -> Completion:
+    gathered = [other.completion() for other in others]
+    return gathered[0] if gathered and gathered[0] is not None else Completion.build(snapshot, *phrases())
 
 
 def _at_once(build: Callable[[], object]) -> None:
@@ -172,6 +199,10 @@ class Generations:
                     lambda snapshot: Fingerprints.read(self._folder, last, snapshot),
                     lambda: (link_texts(self._folder, last), self._past_queries()),
                     lambda snapshot: unfit(self._folder, last, snapshot),
+                    Apart(
+                        lambda: gathered_words(self._folder),
+                        lambda: gathered_completion(self._folder, last, self._past_queries()),
+                    ),
                 )
             except NotReady:
                 return False

@@ -213,12 +213,17 @@ def _terms(text: str) -> tuple[str, ...]:
     return tuple(form.term for token in analyze(text)[:1] for form in token.forms)
 
 
+def dictionary_of(snapshot: Snapshot) -> Dictionary:
+    """The words of a generation."""
+    return Dictionary(snapshot.words(MAX_TERMS), snapshot.live)
+
+
 class Speller:
     """Corrections of whole queries over one generation."""
 
     def __init__(self, snapshot: Snapshot, dictionary: Dictionary | None = None) -> None:
         self._snapshot = snapshot
-        self._dictionary = dictionary or Dictionary(snapshot.words(MAX_TERMS), snapshot.live)
+        self._dictionary = dictionary or dictionary_of(snapshot)
 
     def over(self, snapshot: Snapshot) -> Speller:
         """The same words, weighed by another generation."""
