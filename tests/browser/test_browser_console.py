@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser_tools import expect
+from browser_tools import SIZES, expect
 
 pytestmark = pytest.mark.browser
 
@@ -111,3 +111,28 @@ def test_every_panel_is_reached_from_the_menu_and_as_json(page):
         expect(page.get_by_role("link", name="This panel as JSON")).to_be_visible()
     page.goto("/console/events")
     expect(page.get_by_role("cell", name="the disk is nearly full")).to_be_visible()
+
+
+def test_what_happened_can_be_read_on_a_phone(open_context, backend):
+    backend.panels.events_kept.append(
+        {"at": 1_763_240_000.0, "room": "crawl", "level": "info", "text": "crawl 1 done: 162 pages, 2 failed " * 3}
+    )
+    page = open_context(viewport=SIZES["phone"]).new_page()
+    page.goto("/console/events")
+
+    for cell in page.locator("tbody .words").all():
+        box = cell.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= SIZES["phone"]["width"]
+    page.get_by_role("link", name="Errors only").click()
+    expect(page.get_by_text("Nothing of that kind happened")).to_be_visible()
+
+
+def test_safe_search_is_chosen_by_a_link_without_scripts(plain_page, backend):
+    page = plain_page
+    page.goto("/search?q=tide")
+    page.locator("summary", has_text="Safe search: off").click()
+    page.get_by_role("link", name="Safe search: on").click()
+
+    expect(page.locator("summary", has_text="Safe search: on")).to_be_visible()
+    assert backend.requests[-1].safe

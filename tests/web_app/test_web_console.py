@@ -216,3 +216,23 @@ def test_strangers_and_other_sites_cannot_press_buttons(client, guarded, backend
     assert guarded.post(path, body, cookie=f"operator={token}", sec_fetch_site="cross-site").status == 403
     assert (backend.steered, backend.commands, backend.panels.judged) == ([], [], {})
     assert guarded.post(path, body, cookie=f"operator={token}", sec_fetch_site="same-origin").status == 303
+
+
+def test_events_can_be_narrowed_to_those_that_are_bad(client, backend):
+    row = {"at": 1_763_240_000.0, "room": "crawl", "level": "info", "text": "crawl 1 begins"}
+    backend.panels.events_kept += [row, {**row, "level": "error", "text": "the archive is torn"}]
+    told = {
+        level: [event["text"] for event in client.get(f"/console/events.json?level={level}").json["events"]]
+        for level in ("", "info", "warning", "error")
+    }
+    assert told[""] == told["info"] == ["the disk is nearly full", "crawl 1 begins", "the archive is torn"]
+    assert told["warning"] == ["the disk is nearly full", "the archive is torn"]
+    assert told["error"] == ["the archive is torn"]
+    assert [event["text"] for event in client.get("/console/events.json?level=warning&limit=1").json["events"]] == [
+        "the disk is nearly full"
+    ]
+    page = client.get("/console/events?level=error").text
+    assert "the archive is torn" in page
+    assert "crawl 1 begins" not in page
+    backend.panels.events_kept.clear()
+    assert "Nothing of that kind happened" in client.get("/console/events?level=error").text

@@ -364,3 +364,16 @@ def test_readers_are_told_what_concerns_them(client, backend, missing, told):
     text = client.get("/search?q=tide").text
     assert told in text
     assert ("notice warning" in text) == bool(told)
+
+
+def test_a_kind_without_results_leads_to_all_kinds(client, backend):
+    text = client.get("/search?q=zebra&tab=places&lang=de").text
+    assert "(Places)" in text
+    assert 'href="/search?q=zebra&amp;lang=de">Look among pages of all kinds' in text
+    assert 'href="/search?q=zebra&amp;tab=places">Search without the filters' in text
+
+
+def test_an_error_page_does_not_repeat_the_name_of_the_error(client):
+    text = client.get("/nothing").text
+    assert "There is nothing at this address." in text
+    assert "Not Found" not in text

@@ -47,6 +47,8 @@ SENTENCES = {  # what an action did, told on the page that it leads back to
     "restart": "is the number of the worker that starts again",
 }
 MAX_SEEDS = 1_000
+LEVELS = ("info", "warning", "error")
+MOST_EVENTS = 1_000  # that are looked through for those of one level
 HOST_ORDERS = ("queue", "requests", "pages", "errors", "next", "name")
 
 
@@ -87,7 +89,10 @@ def read_settings(backend: Backend, _values: dict[str, Any]) -> Any:
 
 
 def read_events(backend: Backend, values: dict[str, Any]) -> Any:
-    return backend.panels.events(values["limit"])
+    found = backend.panels.events(MOST_EVENTS if values["level"] else values["limit"])
+    wanted = LEVELS[LEVELS.index(values["level"]) :] if values["level"] else LEVELS
+    kept = [row for row in found["events"] if row["level"] in wanted or not values["level"]]
+    return {**found, "events": kept[: values["limit"]]}
 
 
 class Panel(Struct, frozen=True):
@@ -132,7 +137,13 @@ PANELS = (
     Panel("index", "Index", read_index),
     Panel("ranks", "Ranks", read_ranks),
     Panel("settings", "Settings", read_settings),
-    Panel("events", "Events", read_events, (_LIMIT,), in_menu=False),
+    Panel(
+        "events",
+        "Events",
+        read_events,
+        (_LIMIT, Parameter("level", "choice", "this level and what is worse", "", choices=("", *LEVELS))),
+        in_menu=False,
+    ),
 )
 MENU = tuple(panel for panel in PANELS if panel.in_menu)
 

@@ -91,7 +91,7 @@ def result_page(
         "filters": _joined(_filter(moulds, link, item, answer, kept["tab"]) for item in made),
         "notices": _notices(moulds, link, answer, values, frame["lens_given"], levels),
         "results": items.all(answer.results, facts),
-        "nothing": "" if answer.results else _nothing(moulds, link, answer, values["q"], made),
+        "nothing": "" if answer.results else _nothing(moulds, link, answer, values["q"], kept["tab"], made),
         "related": moulds.render("_related.html", {"suggestions": answer.suggestions}) if answer.suggestions else "",
         "page_numbers": _pages(moulds, link, numbers),
     }
@@ -204,8 +204,15 @@ def _notices(
     return moulds.pour("_notices.html", texts, lists=lists)
 
 
-def _nothing(moulds: Moulds, link: Links, answer: SearchAnswer, query: str, made: list[Filter]) -> Markup:
-    context = {"q": query, "link": link, "answer": answer, "narrowed": any(item.active for item in made)}
+def _nothing(moulds: Moulds, link: Links, answer: SearchAnswer, query: str, tab: str, made: list[Filter]) -> Markup:
+    context = {
+        "q": query,
+        "link": link,
+        "answer": answer,
+        "kind": TABS.get(tab, ""),
+        "narrowed": any(item.active and item.name != "sort" for item in made),
+        "unfiltered": link(page=1, lang="", site="", type="", before="", after="", safe=False),
+    }
     return moulds.render("_no-results.html", context)
 
 
