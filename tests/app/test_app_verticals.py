@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from periplus import Collection, addresses
 from periplus.app.backend import CollectionBackend
@@ -76,6 +77,24 @@ def test_pages_of_a_kind_are_found_with_what_is_known_of_them(collection):
         "hours": "Mo-Fr 10-18, Sa 10-12",
         "rating": "4.5 / 5",
     }
+
+
+def test_a_kind_is_found_however_far_down_the_list_it_stands(collection):
+    # Words that stand more often rank higher: all 1,500 plain pages come before the two of a kind.
+    plain = [structs.replace(page(number), title="Tide", text=f"tide tide tide {number}") for number in range(1_500)]
+    publish(collection, [*plain, page(2_000, (ARTICLE,)), page(2_001, (ARTICLE,)), page(2_002, (INN,))])
+    backend = CollectionBackend(collection)
+    backend.tabs()
+    wait_for(lambda: backend.tabs() == NAMES)
+
+    found, facts = backend.search_tab(SearchRequest("tide"), "news")
+    assert {result.url for result in found} == {"http://one.test/2000", "http://one.test/2001"}
+    assert (found.total.value, found.total.relation) == (2, "eq")
+    assert all(facts[result.id]["source"] == "The Log" for result in found)
+    named, _ = backend.search_tab(SearchRequest("http://one.test/7"), "news")
+    assert "http://one.test/7" not in {result.url for result in named}  # not even what the query names
+    assert len(backend.search_tab(SearchRequest("tide", page=2), "news")[0]) == 0
+    assert len(backend.search_tab(SearchRequest("tide"), "nonsense")[0]) == 0
 
 
 def test_later_versions_of_a_page_count(collection):

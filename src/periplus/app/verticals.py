@@ -1,8 +1,7 @@
 """News and places: which pages are a dated article or describe a place, by the structured data that they carry.
 
 Read from the batches in a thread of its own whenever a new generation is served; nothing is asked of anybody else. A
-search in one of them goes through the best results of the ordinary search, without host diversity, and keeps those that
-belong; it looks at ``REACH`` results at most, and says so in its total.
+search in one of them is the ordinary search among the pages that belong, without host diversity.
 """
 
 from __future__ import annotations
@@ -16,18 +15,16 @@ from msgspec import structs
 from periplus import addresses
 from periplus.documents import BatchLog
 from periplus.errors import PeriplusError
-from periplus.records import Total
+from periplus.search import Among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from periplus.app.collection import Collection
-    from periplus.records import SearchAnswer, SearchRequest, SearchResult
+    from periplus.records import SearchAnswer, SearchRequest
 
 NAMES = ("news", "places")
 MOST = 50_000  # pages of each that are known
-REACH = 1_000
-STEP = 100  # results that one look goes through
 LONGEST = 160  # characters of a fact
 
 ARTICLES = frozenset({
@@ -41,6 +38,7 @@ PLACES = frozenset({
 })  # fmt: skip
 
 Facts = dict[str, str]
+_NOTHING = Among(())
 _decode = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
 
@@ -53,6 +51,7 @@ class Verticals:
         self._read: dict[str, dict[int, Facts]] = {name: {} for name in NAMES}
         self._generation = 0  # for which it was read, or is being read
         self._batch = 0  # the last one read
+        self._parts: dict[str, tuple[int, Among]] = {}  # with the batch up to which it holds
 
     def names(self) -> tuple[str, ...]:
         """Those that the collection has pages for; begins to read what is new, and does not wait for it."""
@@ -65,27 +64,19 @@ class Verticals:
     def search(self, request: SearchRequest, name: str) -> tuple[SearchAnswer, dict[str, Facts]]:
         """The results that belong, and what is known of each by its id."""
         known = self._read.get(name, {})
-        wanted = request.page * request.size
-        found: list[tuple[SearchResult, Facts]] = []
-        whole = False
-        for page in range(1, REACH // STEP + 1):
-            asked = structs.replace(request, page=page, size=STEP, explain=False, counts=False)
-            answer = self._collection.engine.search(asked, per_host=0)
-            keyed = ((result, known.get(addresses.key(result.url))) for result in answer.results if result.url)
-            found += [(result, facts) for result, facts in keyed if facts is not None]
-            whole = len(answer.results) < STEP
-            if whole or len(found) > wanted:
-                break
-        shown = found[wanted - request.size : wanted]
-        results = tuple(
-            structs.replace(result, rank=rank, more_from_site=0)
-            for rank, (result, _) in enumerate(shown, wanted - request.size + 1)
-        )
-        total = Total(len(found), "eq" if whole else "gte")
-        made = structs.replace(
-            answer, results=results, total=total, page=request.page, size=request.size, next=None, suggestions=()
-        )
-        return made, {result.id: facts for result, facts in shown}
+        asked = structs.replace(request, explain=False, counts=False)
+        answer = self._collection.engine.search(asked, per_host=0, among=self._among(name))
+        found = {result.id: known.get(addresses.key(result.url), {}) for result in answer.results if result.url}
+        return structs.replace(answer, next=None, suggestions=()), found
+
+    def _among(self, name: str) -> Among:
+        """The pages that belong; the same object while nothing new was read, so that answers are kept."""
+        batch, known = self._parts.get(name, (-1, _NOTHING))
+        if batch != self._batch:
+            batch = self._batch
+            known = Among(list(self._read.get(name, {})))
+            self._parts[name] = (batch, known)
+        return known
 
     def _catch_up(self) -> None:
         try:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from periplus.index import StoredDocument
     from periplus.ranking import Evidence
     from periplus.records import Explanation, SearchResult
+    from periplus.search.among import Among
     from periplus.search.requests import Checked
     from periplus.settings import Settings
 
@@ -91,8 +92,13 @@ class Engine:
         if self._past is not None:
             self._past.close()
 
-    def search(self, request: SearchRequest, *, per_host: int | None = None) -> SearchAnswer:
-        """The answer to ``request``. ``per_host`` overrides the setting; 0 turns host diversity off."""
+    def search(
+        self, request: SearchRequest, *, per_host: int | None = None, among: Among | None = None
+    ) -> SearchAnswer:
+        """The answer to ``request``. ``per_host`` overrides the setting; 0 turns host diversity off.
+
+        ``among`` are the only documents that may be found.
+        """
         started = time.perf_counter()
         rules = self._rules
         checked = requests.check(request, self._settings, rules)
@@ -101,11 +107,11 @@ class Engine:
             query = clean(request.query)
             asked = request if query == request.query else structs.replace(request, query=query)
             # Corrections by the words of the generation before are not kept for longer than these serve.
-            key = (asked, limit, generation.number, generation.lazy_speller.is_built)
+            key = (asked, limit, generation.number, generation.lazy_speller.is_built, among)
             answer = self._answers.get(key)
             if answer is None:
                 answer = _Search(
-                    self._generations, generation, request, checked, limit, self._deadline(started), rules
+                    self._generations, generation, request, checked, limit, self._deadline(started), rules, among
                 ).answer()
                 if not PASSING.intersection(answer.degraded):
                     self._answers.put(key, answer)
@@ -209,8 +215,10 @@ class _Search:
         per_host: int,
         deadline: float,
         rules: Rules,
+        among: Among | None = None,
     ) -> None:
         self.rules = rules
+        self.among = among
         self.generations = generations
         self.generation = generation
         self.request = request
@@ -237,6 +245,8 @@ class _Search:
         if self.checked.lens.block:
             understood = structs.replace(understood, plan=without_blocked(understood.plan, self.checked.lens))
         self.task = self._arranged(_task(self.generation, understood, self.checked, self.per_host, self.deadline))
+        if self.among is not None:
+            self.task = self.among.narrowed(self.task, self.generation)
         return understood, run(self.generation, self.task, self.checked.last + 1)
 
     def _arranged(self, task: Task) -> Task:
