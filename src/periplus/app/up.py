@@ -86,8 +86,11 @@ def _stop_crawler(stopping: threading.Event, crawler: Any) -> None:
 
 def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -> None:
     """Child: index and rank whenever there is something new, until stopped; merges run beside that."""
+    from periplus.index import warm
+
     next_rank = 0.0
     merging: threading.Thread | None = None
+    warm()  # loads the kernels, so that the first page need not wait for that
     with Collection(folder, flags=flags) as collection:
         while not stopping.wait(LOOK_EVERY):
             due = collection.pipeline.due()
