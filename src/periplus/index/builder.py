@@ -8,6 +8,7 @@ same key.
 from __future__ import annotations
 
 import ctypes
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ import numpy as np
 from periplus.index.analysis import class_table, composed
 from periplus.index.columns import ColumnRow, ColumnTable
 from periplus.index.fields import PIECE_GAP, add_pieces
-from periplus.index.inversion import Inversion
+from periplus.index.inversion import MAX_POSITIONS, Inversion, Pieces, first_positions
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
 from periplus.index.stored import StoredDocument, identifier, place_of
@@ -52,6 +53,7 @@ class SegmentBuilder:
         self._kept_bytes = 0  # streams and vocabulary, once some were cut
         self._counts: list[NDArray[np.uint32]] = []  # words by piece
         self._pieces: list[NDArray[np.uint32]] = []  # rows (document, field)
+        self._piece_count = 0
         self._rows: list[ColumnRow] = []
         self._packed: list[bytes] = []
         self._packed_bytes = 0
@@ -62,7 +64,9 @@ class SegmentBuilder:
 
     @property
     def memory(self) -> int:
-        """About how many bytes the documents take up now."""
+        """About how many bytes the documents take up now; more than there are when the positions of a segment end."""
+        if self._words + (PIECE_GAP + 1) * self._piece_count + FIELD_COUNT * len(self._rows) > MAX_POSITIONS // 2:
+            return sys.maxsize
         return self._kept_bytes + self._packed_bytes + 3 * self._pending.size + ROW_BYTES * len(self._rows)
 
     def add(self, document: Document, anchors: Sequence[Anchor] = (), place: Place | None = None) -> None:
@@ -132,6 +136,7 @@ class SegmentBuilder:
             self._streams.append(stream)
             self._words += len(stream)
             self._counts.append(counts)
+            self._piece_count += len(counts)
             self._pieces.append(pieces)
             self._kept_bytes = WORD_BYTES * self._words + self._vocabulary.memory
 
@@ -158,12 +163,8 @@ class SegmentBuilder:
         lengths, starts = lengths[kept], starts[kept]
         piece_start = np.concatenate([[0], np.cumsum(self._counts[0], dtype=np.int64)]).astype(np.int64)
         order, documents = self._ordered_pieces(kept)
-        inversion = Inversion(
-            (stream, order, piece_start, documents, positions, form_start, forms),
-            starts.reshape(-1),
-            lengths,
-            epoch,
-        )
+        positions += first_positions(starts)[documents]
+        inversion = Inversion(Pieces(stream, order, piece_start, positions, form_start, forms), starts, lengths, epoch)
         inversion.write(writer, terms)
         return inversion.largest, lengths, starts
 

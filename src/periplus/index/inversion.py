@@ -1,8 +1,12 @@
-"""Inversion: streams of word numbers in the order of documents become lists in the order of terms, run by run."""
+"""Inversion: streams of word numbers in the order of documents become lists in the order of terms.
+
+All occurrences, as positions in the segment, are put at the places of their terms in as few runs over the stream as
+memory allows, most often one; postings are made of them a part at a time.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,68 +19,77 @@ if TYPE_CHECKING:
     from periplus.index.segment import SegmentWriter
     from periplus.index.vocabulary import SortedTerms
 
-RUN_OCCURRENCES = 8_000_000  # occurrences that are inverted at once
+RUN_OCCURRENCES = 40_000_000  # occurrences that are put at their places at once, four bytes each
+PART_OCCURRENCES = 4_000_000  # and those that become postings at once
+SHARE = 64  # kernels.building: positions that share an entry of owners
+MAX_POSITIONS = (1 << 32) - 1  # of a segment
+
+
+class Pieces(NamedTuple):
+    """The texts of a builder as ``kernels.building.scatter`` takes them."""
+
+    stream: NDArray[np.uint32]  # words of all pieces
+    order: NDArray[np.int64]  # pieces that count, by document
+    start: NDArray[np.int64]  # where each begins in the stream
+    position: NDArray[np.uint32]  # its first position in the segment
+    form_start: NDArray[np.int64]  # of every word
+    forms: NDArray[np.uint32]
 
 
 class Inversion:
-    """The occurrences of the words of a builder, turned round by kernels.
+    """The occurrences of the words of a builder, turned round by kernels; ``starts`` and ``lengths`` by document."""
 
-    ``pieces`` are the stream, the order of the pieces, where each begins in the stream, its document, its first
-    position, and the forms of every word, as ``kernels.building.scatter`` takes them.
-    """
-
-    def __init__(
-        self, pieces: tuple[Any, ...], starts: NDArray[np.uint32], lengths: NDArray[np.uint32], epoch: Epoch
-    ) -> None:
+    def __init__(self, pieces: Pieces, starts: NDArray[np.uint32], lengths: NDArray[np.uint32], epoch: Epoch) -> None:
         self._pieces = pieces
-        self._starts = starts
-        self._factors = field_factors(epoch, lengths).reshape(-1)
-        self._k1 = epoch.k1
+        bases = first_positions(starts)
+        owners = np.searchsorted(bases, np.arange(0, int(bases[-1]), SHARE, dtype=np.uint32), "right") - 1
+        factors = field_factors(epoch, lengths).reshape(-1)
+        self._documents = (bases, owners.astype(np.uint32), starts.reshape(-1), factors, epoch.k1)
         self.largest = np.zeros(len(lengths), np.uint32)
 
     def write(self, writer: SegmentWriter, sorted_terms: SortedTerms) -> None:
-        from periplus.index.kernels.building import count_terms
+        from periplus.index.kernels.building import count_terms, scatter
 
-        _, order, piece_start, _, _, form_start, forms = self._pieces
+        pieces = self._pieces
         counts = np.zeros(len(sorted_terms.order), np.int64)
-        count_terms(self._pieces[0], order, piece_start, form_start, forms, counts)
+        count_terms(pieces.stream, pieces.order, pieces.start, pieces.form_start, pieces.forms, counts)
         for low, high in bounded_runs(counts, RUN_OCCURRENCES):
-            self._write_run(writer, sorted_terms, counts, low, high)
+            start = np.zeros(high - low + 1, np.int64)
+            np.cumsum(counts[low:high], out=start[1:])
+            occurrences = np.empty(int(start[-1]), np.uint32)
+            scatter(*pieces, low, high, start[:-1].copy(), occurrences)
+            for first, last in bounded_runs(counts[low:high], PART_OCCURRENCES):
+                part = occurrences[start[first] : start[last]]
+                self._write_part(writer, sorted_terms, start[first : last + 1] - start[first], part, low + first)
 
-    def _write_run(
-        self, writer: SegmentWriter, sorted_terms: SortedTerms, counts: NDArray[np.int64], low: int, high: int
+    def _write_part(
+        self,
+        writer: SegmentWriter,
+        sorted_terms: SortedTerms,
+        start: NDArray[np.int64],
+        occurrences: NDArray[np.uint32],
+        low: int,
     ) -> None:
-        from periplus.index.kernels.building import encode, scatter
+        """Postings of the terms from ``low`` on; their occurrences are overwritten by the steps between positions."""
+        from periplus.index.kernels.building import encode
 
-        start = np.zeros(high - low + 1, np.int64)
-        np.cumsum(counts[low:high], out=start[1:])
-        size = int(start[-1])
-        occurrences = np.empty(size, np.uint64)
-        scatter(*self._pieces, low, high, start[:-1].copy(), occurrences)
-        frequency = np.zeros(high - low, np.uint32)
-        found, impacts, positions = np.empty(size, np.uint32), np.empty(size, np.uint8), np.empty(size, np.uint32)
-        steps, totals = occurrences.view(np.uint32), np.zeros(1, np.int64)
-        encode(
-            start,
-            occurrences,
-            self._starts,
-            self._factors,
-            self._k1,
-            sorted_terms.is_word[low:high],
-            frequency,
-            found,
-            impacts,
-            positions,
-            steps,
-            self.largest,
-            totals,
-        )
-        postings = int(totals[0])
+        size, terms = len(occurrences), len(start) - 1
+        frequency, totals = np.zeros(terms, np.uint32), np.zeros(1, np.int64)
+        found, impacts, counts = np.empty(size, np.uint32), np.empty(size, np.uint8), np.empty(size, np.uint32)
+        counted = sorted_terms.is_word[low : low + terms]
+        postings = (frequency, found, impacts, counts, occurrences, self.largest, totals)
+        encode(start, occurrences, *self._documents, counted, *postings)
+        end = int(totals[0])
         present = frequency > 0  # not those that only replaced documents had, or an earlier segment
-        terms = sorted_terms.joined(low + np.flatnonzero(present))
-        writer.append_terms(
-            terms, frequency[present], found[:postings], impacts[:postings], positions[:postings], steps[:size]
-        )
+        names = sorted_terms.joined(low + np.flatnonzero(present))
+        writer.append_terms(names, frequency[present], found[:end], impacts[:end], counts[:end], occurrences)
+
+
+def first_positions(starts: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The first position of every document in the segment, and the end of them; ``starts`` has a row a document."""
+    bases = np.zeros(len(starts) + 1, np.int64)
+    np.cumsum(starts[:, -1], dtype=np.int64, out=bases[1:])
+    return bases.astype(np.uint32)
 
 
 def bounded_runs(counts: NDArray[np.int64], limit: int) -> list[tuple[int, int]]:

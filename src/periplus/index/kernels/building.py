@@ -17,18 +17,17 @@ from periplus.index.kernels.types import (
     M_U8,
     M_U16,
     M_U32,
-    M_U64,
     R_F64,
     R_I64,
     R_U8,
     R_U32,
-    R_U64,
     signature,
 )
 
 WAITING = 512  # occurrences between which cursors arrive in the cache
 AHEAD = 24  # occurrences between which their places do
 MAX_FORMS = 64  # of one word
+SHARE_BITS = 6  # of positions that share an entry of ``owners``
 
 
 @kernel(signature("void", R_U32, R_U32, I64, M_U32, M_U32, M_U32))
@@ -76,12 +75,11 @@ def _place_waiting(terms: Any, waiting: Any, count: Any, cursor: Any, occurrence
         cursor[term] = target + 1
 
 
-@kernel(signature("void", R_U32, R_I64, R_I64, R_U32, R_U32, R_I64, R_U32, I64, I64, M_I64, M_U64))
+@kernel(signature("void", R_U32, R_I64, R_I64, R_U32, R_I64, R_U32, I64, I64, M_I64, M_U32))
 def scatter(
     stream: Any,
     order: Any,
     piece_start: Any,
-    piece_document: Any,
     piece_position: Any,
     form_start: Any,
     forms: Any,
@@ -90,15 +88,15 @@ def scatter(
     cursor: Any,
     occurrences: Any,
 ) -> Any:
-    """Put every occurrence of the terms [low, high) at its term's place: document << 32 | position, ascending.
+    """Put every occurrence of the terms [low, high) at its term's place: its position in the segment, ascending.
 
     Most terms are rare, and neither cursor nor place of theirs is in a cache: both are asked for before they are used.
     """
     waiting_terms = np.empty(WAITING + MAX_FORMS, np.int64)
-    waiting = np.empty(WAITING + MAX_FORMS, np.uint64)
+    waiting = np.empty(WAITING + MAX_FORMS, np.uint32)
     count = np.int64(0)
     for piece in order:
-        occurrence = (np.uint64(piece_document[piece]) << np.uint64(32)) | np.uint64(piece_position[piece])
+        occurrence = np.int64(piece_position[piece])
         for at in range(piece_start[piece], piece_start[piece + 1]):
             word = np.int64(item(stream, at))
             for form in range(item(form_start, word), item(form_start, word + 1)):
@@ -108,17 +106,23 @@ def scatter(
                     waiting_terms[count] = term
                     waiting[count] = occurrence
                     count += 1
-            occurrence += np.uint64(1)
+            occurrence += 1
             if count >= WAITING:
                 _place_waiting(waiting_terms, waiting, count, cursor, occurrences)
                 count = np.int64(0)
     _place_waiting(waiting_terms, waiting, count, cursor, occurrences)
 
 
-@kernel(signature("void", R_I64, R_U64, R_U32, R_F64, F64, R_U8, M_U32, M_U32, M_U8, M_U32, M_U32, M_U32, M_I64))
+@kernel(
+    signature(
+        "void", R_I64, R_U32, R_U32, R_U32, R_U32, R_F64, F64, R_U8, M_U32, M_U32, M_U8, M_U32, M_U32, M_U32, M_I64
+    )
+)
 def encode(
     occurrence_start: Any,
     occurrences: Any,
+    bases: Any,
+    owners: Any,
     starts: Any,
     factors: Any,
     k1: Any,
@@ -133,8 +137,9 @@ def encode(
 ) -> Any:
     """Occurrences of sorted terms → postings (document, impact, how many positions) and the steps between positions.
 
-    ``steps`` may be the memory of ``occurrences``: none is written before it was read. ``counted`` says which terms
-    count for the largest frequency of a document; ``totals`` gets the number of postings.
+    ``bases`` are the first positions of documents in the segment, and its end; ``owners`` has the document of every
+    64th position. ``steps`` may be the memory of ``occurrences``: none is written before it was read. ``counted`` says
+    which terms count for the largest frequency of a document; ``totals`` gets the number of postings.
     """
     posting = 0
     for term in range(len(frequency)):
@@ -143,9 +148,12 @@ def encode(
         before_term = posting
         while first < end:
             # Written out instead of called: numba counts references to every array at every call.
-            here = item(occurrences, first)
-            owner = here >> np.uint64(32)
-            document = np.int64(owner)
+            here = np.int64(item(occurrences, first))
+            document = np.int64(item(owners, here >> SHARE_BITS))
+            while np.int64(item(bases, document + 1)) <= here:
+                document += 1
+            origin = np.int64(item(bases, document))
+            document_end = np.int64(item(bases, document + 1))
             base = document * (FIELD_COUNT + 1)
             field = 0
             count = 0
@@ -154,7 +162,7 @@ def encode(
             last = first
             field_end = np.int64(item(starts, base + 1))
             while True:
-                position = np.int64(here & np.uint64(0xFFFFFFFF))
+                position = here - origin
                 while position >= field_end and field < FIELD_COUNT - 1:
                     weight += count * factors[document * FIELD_COUNT + field]
                     count = 0
@@ -166,8 +174,8 @@ def encode(
                 last += 1
                 if last == end:
                     break
-                here = item(occurrences, last)
-                if here >> np.uint64(32) != owner:
+                here = np.int64(item(occurrences, last))
+                if here >= document_end:
                     break
             weight += count * factors[document * FIELD_COUNT + field]
             documents[posting] = document
