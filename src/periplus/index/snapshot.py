@@ -249,7 +249,7 @@ class Snapshot:
     def _looked_up(self, term: str) -> KnownTerm:
         live, numbers, lists = looked_up(self._whole, term)
         worth = idf(self.live, live)
-        address, weight = lists.ctypes.data, fixed(worth)
+        address, weight = lists.__array_interface__["data"][0], fixed(worth)
         return KnownTerm(live, worth, tuple(numbers), lists, address, weight, pack("2q", weight, address))
 
     def _number_in(self, view: SegmentView, term: str) -> int:
