@@ -6,20 +6,25 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 from search_samples import DOCUMENTS, anchors_of, build, page, prior_of
 
 from periplus import addresses
 from periplus.index import IndexStore
+from periplus.index.analysis import analyze
 from periplus.index.fields import PIECE_GAP
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
 from periplus.search import Engine, execution, plan, read
 from periplus.search.answers import displayed
 from periplus.search.evidence import MAX_SIGHTINGS, NEITHER, Asked, Gathered, language_worth
+from periplus.search.plan import typed
 from periplus.search.ranks import Ranks
 from periplus.search.shortlist import _fields
 from periplus.search.terms import Lexicon, Terms
+from periplus.search.text import _SPACES, _UNSEEN, clean
 from periplus.settings import Settings
 
 WORDS = ["tide", "tides", "moon", "harbour", "table", "tables", "light", "keeper", "storm", "lantern", "the", "of"]
@@ -139,3 +144,13 @@ def test_the_usual_way_is_the_usual_one(engine, monkeypatch):
 def test_addresses_are_displayed_alike(url):
     spelled = addresses.canonical(url)
     assert displayed(spelled, addresses.host(spelled)) == addresses.display(spelled)
+
+
+@given(st.text(max_size=12) | st.text("abcXYZ09_-.' ", max_size=12))
+def test_typed_words_are_those_of_the_analysis(text):
+    assert typed(text) == [token.text for token in analyze(text)]
+
+
+@given(st.text(max_size=20) | st.text(" a\u00e9\ufffc\u200d\t\u2028\ue000", max_size=20))
+def test_cleaning_at_once_is_cleaning(text):
+    assert clean(text) == _SPACES.sub(" ", _UNSEEN.sub(" ", text)).strip()

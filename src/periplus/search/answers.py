@@ -48,8 +48,7 @@ def _date(days: int) -> str:
 
 
 def wanted_words(terms: Terms) -> snippets.Wanted:
-    sought = [(known.forms, word.prefix) for word, known in zip(terms.words, terms.known, strict=True)]
-    return snippets.sought(sought, [known.weight for known in terms.known])
+    return snippets.sought([known.begins for known in terms.known], [known.weight for known in terms.known])
 
 
 class Page:

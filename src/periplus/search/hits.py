@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 MAX_PLACES = 16  # where one beginning may stand in one text
 STRETCHES_KEPT = 50_000  # analysed for the texts of any query
-WORDS_KEPT = 20_000  # of queries
 _PLACE, _SPELLING = 4, 4  # numbers of a place and of a spelling, as the kernel writes them
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 _ACCENTED = re.compile("[\u00c0-\u024f\u0370-\u03ff\u0400-\u045f\u1e00-\u1fff]")  # letters that have a bare form
@@ -57,6 +56,13 @@ class Beginning(Struct, frozen=True):
     points: bytes  # the letters as kernels take them
 
 
+class Begins(NamedTuple):
+    """The strong terms of a word, and the letters that these begin with."""
+
+    terms: list[str]
+    beginnings: list[Beginning]
+
+
 class Wanted(Struct, frozen=True):
     """The words of a query as a text is searched for them: each word's terms, its weight, and how it begins."""
 
@@ -76,31 +82,29 @@ class Wanted(Struct, frozen=True):
 
 
 def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
-    return sought([(word.forms, word.prefix) for word in words], weights)
+    return sought([begins(word.forms, word.prefix) for word in words], weights)
 
 
-def sought(words: Sequence[tuple[tuple[TermForm, ...], str]], weights: Sequence[float]) -> Wanted:
-    """The same from the forms and the prefix (or none) of each word."""
+def sought(words: Sequence[Begins], weights: Sequence[float]) -> Wanted:
+    """The same from what each word begins with."""
     terms: dict[str, int] = {}
     beginnings: dict[str, Beginning] = {}
-    for place, (forms, prefix) in enumerate(words):
-        strong, begins = _beginnings(forms, prefix)
+    for place, (strong, several) in enumerate(words):
         for term in strong:
             terms.setdefault(term, place)
-        for beginning in begins:
+        for beginning in several:
             beginnings.setdefault(beginning.letters, beginning)
     return Wanted(terms, np.array(weights, np.float64), tuple(beginnings.values()))
 
 
-@lru_cache(maxsize=WORDS_KEPT)
-def _beginnings(forms: tuple[TermForm, ...], prefix: str) -> tuple[list[str], list[Beginning]]:
+def begins(forms: tuple[TermForm, ...], prefix: str) -> Begins:
     """The strong terms of a word, and the letters they begin with; those of each when few are common (synonyms)."""
     terms = [form.term for form in forms if form.share >= STRONG_SHARE]
     spelled = [prefix] if prefix else list(dict.fromkeys(term.lstrip(STEM_MARK) for term in terms))
     shared = _common_beginning(spelled)
     several = [shared] if len(shared) > 1 or len(spelled) == 1 else spelled
-    begins = [lowered(letters) for letters in map(_plain_part, several) if letters]
-    return terms, [Beginning(letters, not has_unspaced(letters), _points(letters)) for letters in begins]
+    plain = [lowered(letters) for letters in map(_plain_part, several) if letters]
+    return Begins(terms, [Beginning(letters, not has_unspaced(letters), _points(letters)) for letters in plain])
 
 
 def _points(text: str) -> bytes:

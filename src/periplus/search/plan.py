@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from periplus.index.analysis import EXACT_SHARE, FOLDED_SHARE, analyze
+from periplus.index.analysis import EXACT_SHARE, FOLDED_SHARE, MAX_TERM_BYTES, analyze
 from periplus.index.query import STRONG_SHARE, Filters, Group, IndexQuery, TermForm
 from periplus.search import conditions
 from periplus.search.syntax import FIELD_OPERATORS, AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, Word
@@ -319,6 +319,8 @@ def _tokens(text: str, languages: tuple[str, ...]) -> list[Token]:
 @lru_cache(maxsize=WORDS_KEPT)
 def typed(text: str) -> list[str]:
     """The words of ``text`` as they are written, in lower case."""
+    if text.isascii() and text.isalnum() and len(text) <= MAX_TERM_BYTES:  # one word that is its own term
+        return [text.lower()]
     return [token.text for token in analyze(text)]
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 STOP_SHARE = 0.1  # of the documents: a stop word of another language that is rarer than this means something here
 MAX_NAMED = 8
+_NOBODY: frozenset[int] = frozenset()
 _NO_FILTERS = IndexQuery().filters
 _BETWEEN = re.compile(r"[\s'’.&-]+")  # parts of a site's name
 _ADDRESS_LIKE = re.compile(r"(?:https?://)?[^\s/]+\.[^\s/]{2,}(?:/\S*)?$", re.IGNORECASE)
@@ -104,9 +105,12 @@ def _is_frequent(generation: Generation, word: str) -> bool:
 def _named(generation: Generation, reading: Reading) -> frozenset[int]:
     """Documents that the whole query names: an address typed out, a host name, the name of a site."""
     if not reading.nodes or not all(isinstance(node, Word) for node in reading.nodes):
-        return frozenset()
+        return _NOBODY
     text = str(reading)
-    candidates = _spelled_out(text) if _ADDRESS_LIKE.match(text) else _front_pages(generation, text)
+    is_address = "." in text and _ADDRESS_LIKE.match(text)
+    candidates = _spelled_out(text) if is_address else _front_pages(generation, text)
+    if not candidates:
+        return _NOBODY
     found = (generation.snapshot.find(addresses.key(url)) for url in candidates)
     return frozenset(number for number in found if number is not None)
 
@@ -119,6 +123,10 @@ def _spelled_out(text: str) -> list[str]:
 
 
 def _front_pages(generation: Generation, text: str) -> list[str]:
-    label = _BETWEEN.sub("", text).lower()
-    hosts = sorted(generation.hosts_by_name.get(label, ()), key=lambda host: (len(host), host))[:MAX_NAMED]
+    plain = text.replace(" ", "")
+    label = (plain if plain.isalnum() else _BETWEEN.sub("", text)).lower()
+    known = generation.hosts_by_name.get(label)
+    if known is None:
+        return []
+    hosts = sorted(known, key=lambda host: (len(host), host))[:MAX_NAMED]
     return [f"{scheme}://{host}/" for host in hosts for scheme in ("https", "http")]

@@ -199,7 +199,13 @@ def suspects(snapshot: Snapshot, reading: Reading, found: int) -> list[str]:
     words = list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]
     if found <= FEW_RESULTS:
         return words
-    return [word for word in words if not any(map(snapshot.frequency, _terms(word)))]
+    return [word for word in words if not _occurs(snapshot, word)]
+
+
+def _occurs(snapshot: Snapshot, word: str) -> bool:
+    """Whether the collection has the word in any form; nearly always it has it as it is written."""
+    as_written = word.isascii() and word.isalnum() and snapshot.frequency(word.lower())
+    return bool(as_written or known_as(snapshot, word))
 
 
 def known_as(snapshot: Snapshot, text: str) -> int:

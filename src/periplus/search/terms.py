@@ -15,6 +15,7 @@ from periplus.index.plan import KnownTerm
 from periplus.index.query import STRONG_SHARE, TermForm
 from periplus.index.weights import idf
 from periplus.ranking.quick import Sought
+from periplus.search.hits import Begins, begins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ class Known(Struct, frozen=True):
     strong: tuple[bool, ...]
     widest: int  # documents with the most frequent strong form
     weight: float  # their idf
+    begins: Begins  # what its terms begin with, for snippets
 
 
 class Lexicon:
@@ -53,7 +55,7 @@ class Lexicon:
         """Nothing when no form of the word occurs."""
         if word.prefix:
             beginning = tuple(TermForm(term) for term, _ in self.snapshot.prefix(word.prefix, MAX_FORMS))
-            return self._found(beginning)
+            return self._found(beginning, word.prefix)
         try:
             return self._words[word.forms]
         except KeyError:
@@ -62,7 +64,7 @@ class Lexicon:
             found = self._words[word.forms] = self._found(word.forms)
             return found
 
-    def _found(self, forms: tuple[TermForm, ...]) -> Known | None:
+    def _found(self, forms: tuple[TermForm, ...], prefix: str = "") -> Known | None:
         pairs = [(form, self.snapshot.known(form.term)) for form in forms[:MAX_FORMS]]
         pairs = [(form, term) for form, term in pairs if term.frequency]
         if not pairs:
@@ -81,6 +83,7 @@ class Lexicon:
             strong,
             widest,
             idf(max(self.snapshot.live, 1), widest),
+            begins(known, prefix),
         )
 
 

@@ -12,12 +12,13 @@ ELLIPSIS = "…"
 _UNSEEN = re.compile(
     "[\u0000-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\ufffe\uffff\ud800-\udfff]+"
 )
+_OBJECT = "\ufffc"  # the one of them that counts as printable
 _SPACES = re.compile(r"\s+")
 
 
 def clean(text: str) -> str:
     """``text`` on one line, without anything that is not to be seen."""
-    if text.isprintable() and text.isascii() and "  " not in text:  # the usual case, at once
+    if text.isprintable() and "  " not in text and _OBJECT not in text:  # the usual case, at once
         return text.strip()
     return _SPACES.sub(" ", _UNSEEN.sub(" ", text)).strip()
 
