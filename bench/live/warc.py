@@ -7,13 +7,14 @@ import resource
 import subprocess
 import sys
 import time
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from periplus import archive
 from periplus.records import Exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 SPLIT_PAGES = 400
@@ -59,31 +60,23 @@ def write_archive(web: Path, folder: Path, count: int) -> list[int]:
 def split(path: Path, folder: Path) -> dict[str, float]:
     """CPU milliseconds a page of each step, in one process, with everything loaded."""
     from periplus.app import Collection
-    from periplus.app.importing import _page_of
     from periplus.documents import BatchLog, parse
     from periplus.index import IndexStore
 
-    exchanges: list[Any] = []
+    pages: list[Any] = []
     steps: dict[str, float] = {}
 
     def timed(name: str, step: Callable[[], Any]) -> Any:
         began = time.process_time()
         result = step()
-        steps[f"{name}, CPU ms a page"] = (time.process_time() - began) * 1000 / max(1, len(exchanges))
+        steps[f"{name}, CPU ms a page"] = (time.process_time() - began) * 1000 / max(1, len(pages))
         return result
-
-    def first() -> Iterator[Any]:
-        for number, (_, exchange) in enumerate(archive.iterate(path)):
-            if number == SPLIT_PAGES:
-                return
-            yield exchange
 
     with Collection(folder) as collection:
         log = BatchLog(collection.create().files, collection.database)
         began = time.process_time()
-        exchanges.extend(first())
-        steps["reading the WARC, CPU ms a page"] = (time.process_time() - began) * 1000 / len(exchanges)
-        pages = [_page_of(exchange, exchange.url) for exchange in exchanges]
+        pages.extend(islice(archive.pages(path), SPLIT_PAGES))
+        steps["reading the WARC, CPU ms a page"] = (time.process_time() - began) * 1000 / len(pages)
         warm = [parse(page) for page in pages[:20]]
         IndexStore(folder / "warm").update([(1, warm)])
         documents = timed("parsing", lambda: [parse(page) for page in pages])

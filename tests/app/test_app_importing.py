@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zipfile
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import zstandard
 
 from periplus import Collection
+from periplus.addresses import key
 from periplus.app import importing
 from periplus.documents import BatchLog
-from periplus.errors import Corrupt
+from periplus.errors import Corrupt, Incompatible
+from periplus.records import Document
 
 
 def logged(collection: Collection) -> list[tuple[str, str]]:
@@ -49,3 +56,58 @@ def test_what_came_before_a_damaged_line_is_kept_by_helpers_too(tmp_path, lines,
         with pytest.raises(Corrupt, match="line 48"):
             importing.import_paths(two, [lines])
         assert len(logged(two)) == 47
+
+
+def documents_of(collection: Collection) -> list[Document]:
+    log = BatchLog(collection.files, collection.database)
+    return [document for number in log.numbers() for document in log.documents(number)]
+
+
+def test_rows_of_a_parquet_file_are_documents_by_id_or_by_address(tmp_path):
+    rows = [
+        {"id": "a", "url": None, "title": "Tides", "text": "High water at noon."},
+        {"id": None, "url": "http://harbour.example/b", "title": None, "text": "Low water\nSix hours later."},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet")
+    with Collection(tmp_path / "c") as collection:
+        report = importing.import_paths(collection, [tmp_path / "rows.parquet"])
+        first, second = documents_of(collection)
+    assert (report.documents, report.refused) == (2, 0)
+    assert (first.id, first.title, first.text) == ("a", "Tides", "High water at noon.")
+    assert (second.id, second.url, second.key) == ("", "http://harbour.example/b", key("http://harbour.example/b"))
+    assert second.text == "Low water Six hours later."
+
+
+@pytest.mark.parametrize(
+    ("rows", "error"),
+    [
+        ([{"url": "http://harbour.example/", "words": "x"}], Incompatible),
+        ([{"text": "x"}], Incompatible),
+        ([{"text": 1, "id": "a"}], Corrupt),
+        ([{"text": "x", "url": "no address"}], Corrupt),
+    ],
+)
+def test_other_tables_are_refused_by_name(tmp_path, rows, error):
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet")
+    with Collection(tmp_path / "c") as collection, pytest.raises(error, match=r"rows\.parquet"):
+        importing.import_paths(collection, [tmp_path / "rows.parquet"])
+
+
+def test_a_file_that_only_calls_itself_parquet_is_refused(tmp_path):
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1 it is not")
+    with Collection(tmp_path / "c") as collection, pytest.raises(Corrupt, match=r"rows\.parquet"):
+        importing.import_paths(collection, [tmp_path / "rows.parquet"])
+
+
+def test_lines_packed_by_zstd_and_a_package_of_archives_come_in(tmp_path):
+    (tmp_path / "docs.jsonl.zst").write_bytes(zstandard.compress(b'{"id": 1, "text": "High water at noon."}\n'))
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>Tides</title><p>Low water."
+    record = (
+        b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://harbour.example/\r\nContent-Length: %d\r\n\r\n"
+    )
+    with zipfile.ZipFile(tmp_path / "site.wacz", "w") as package:
+        package.writestr("archive/data.warc.gz", gzip.compress(record % len(block) + block + b"\r\n\r\n"))
+    with Collection(tmp_path / "c") as collection:
+        importing.import_paths(collection, [tmp_path / "docs.jsonl.zst", tmp_path / "site.wacz"])
+        found = [(document.id, document.url, document.text) for document in documents_of(collection)]
+    assert found == [("1", "id:1", "High water at noon."), ("", "http://harbour.example/", "Low water.")]

@@ -2,8 +2,23 @@
 
 from periplus.archive.blanking import blank, places_of
 from periplus.archive.encoding import unpack
+from periplus.archive.foreign import SUFFIXES, pages
 from periplus.archive.reader import iterate, read
 from periplus.archive.repair import Repair, repair
+from periplus.archive.streams import unpacked
 from periplus.archive.writer import ArchiveWriter, Revisit
 
-__all__ = ["ArchiveWriter", "Repair", "Revisit", "blank", "iterate", "places_of", "read", "repair", "unpack"]
+__all__ = [
+    "SUFFIXES",
+    "ArchiveWriter",
+    "Repair",
+    "Revisit",
+    "blank",
+    "iterate",
+    "pages",
+    "places_of",
+    "read",
+    "repair",
+    "unpack",
+    "unpacked",
+]

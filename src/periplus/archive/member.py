@@ -37,7 +37,7 @@ def placed_records(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> 
     start = file.read(len(MAGIC))
     file.seek(offset)
     packed = start != b"" and MAGIC.startswith(start)
-    yield from _packed(file, offset, limit) if packed else _plain(file, offset, limit)
+    yield from _packed(file, offset, limit) if packed else plain_records(file, offset, limit)
 
 
 def members(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> Iterator[tuple[int, bytes]]:
@@ -89,7 +89,8 @@ def _packed(file: BinaryIO, offset: int, limit: int) -> Iterator[PlacedRecord]:
         offset += length
 
 
-def _plain(file: BinaryIO, offset: int, limit: int) -> Iterator[PlacedRecord]:
+def plain_records(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> Iterator[PlacedRecord]:
+    """The records that are not packed, from where the file stands, which is ``offset``."""
     ahead = b""
     while True:
         skipped, ahead = _past_empty_lines(file, ahead)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_REFERENCES = 4  # revisits that are followed back to a payload
 
-_RESPONSES = ("response", "revisit")
+RESPONSES = ("response", "revisit")
 _REPETITIONS = (IDENTICAL, IDENTICAL.replace("1.1", "1.0"))
 
 
@@ -52,6 +52,11 @@ def iterate(
             except Corrupt as error:
                 raise type(error)(f"{path} at {placed.offset}: {error}") from error
             yield ArchiveLocation(path.name, placed.offset, placed.length), exchange
+
+
+def exchange_of(response: Record, folder: Path) -> Exchange:
+    """The exchange in a response or revisit, without its request; ``folder`` holds what a revisit may refer to."""
+    return _exchange(response, None, encoding.MAX_UNPACKED, _payload_at_hand(folder, response))
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -85,7 +90,7 @@ def _pairs(records: Iterator[PlacedRecord]) -> Iterator[tuple[PlacedRecord, Reco
             current = placed.record
             if current.type == "request":
                 request = current
-            elif current.type in _RESPONSES and _is_http(current):
+            elif current.type in RESPONSES and is_http(current):
                 if waiting is not None:
                     yield waiting, None
                 waiting = placed
@@ -105,7 +110,8 @@ def _belong(request: Record, response: Record) -> bool:
     return (bool(response.id) and named[0] == response.id) or (bool(request.id) and named[1] == request.id)
 
 
-def _is_http(found: Record) -> bool:
+def is_http(found: Record) -> bool:
+    """Whether a record holds an HTTP message of a page's address."""
     kind = found.fields.get("content-type", "application/http").lower()
     return kind.startswith("application/http") and found.url.lower().startswith(("http:", "https:"))
 
@@ -118,7 +124,7 @@ def _at(path: Path, location: ArchiveLocation) -> tuple[Record, Record | None]:
         placed = next(_located(path, file, location.offset), None)
         if placed is not None and is_blank(placed.record):
             raise NotFound(f"{path} at {location.offset}: this record was taken down")
-        if placed is None or placed.record.type not in _RESPONSES:
+        if placed is None or placed.record.type not in RESPONSES:
             raise Corrupt(f"{path} at {location.offset}: no response record there")
         if location.length and placed.length != location.length:
             raise Corrupt(f"{path} at {location.offset}: a record of {placed.length} bytes, not {location.length}")

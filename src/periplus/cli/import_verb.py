@@ -13,12 +13,14 @@ from periplus.cli.progress import step
 
 
 def import_(
-    paths: Annotated[list[Path], typer.Argument(help="WARC or .jsonl files, or folders", metavar="PATH…")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="WARC, WET, ARC, WACZ, .jsonl or Parquet files, or folders", metavar="PATH…")
+    ],
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     base_url: Annotated[str, typer.Option("--base-url", help="address of a folder's pages")] = "",
     json: opt.Json = False,
 ) -> None:
-    """Import WARC files, .jsonl (id, url, title, text) or folders of HTML files."""
+    """Import archives (WARC, WET, ARC, WACZ), .jsonl or Parquet (id, url, title, text), or folders of HTML files."""
     from periplus.app import Collection
     from periplus.app.importing import import_paths
 
