@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.spellings import TABLE, number_of
 from periplus.index.kernels.types import I64, M_I64, M_U8, M_U32, R_I64, R_U8, R_U32, signature
 from periplus.index.kernels.words import UNSPACED, decoded, letter_end
@@ -21,27 +21,27 @@ STEM = 1  # letters and apostrophes alone
 FOREIGN = 2  # not ASCII: for Python
 
 
-@helper
+@bare_helper
 def _is_upper(byte: Any) -> Any:
     return 65 <= byte <= 90
 
 
-@helper
+@bare_helper
 def _is_lower(byte: Any) -> Any:
     return 97 <= byte <= 122
 
 
-@helper
+@bare_helper
 def _is_digit(byte: Any) -> Any:
     return 48 <= byte <= 57
 
 
-@helper
+@bare_helper
 def _is_plain(byte: Any) -> Any:
     return _is_upper(byte) or _is_lower(byte) or _is_digit(byte)
 
 
-@helper
+@bare_helper
 def _is_foreign(pool: Any, first: Any, last: Any) -> Any:
     bits = 0
     for at in range(first, last):
@@ -49,7 +49,7 @@ def _is_foreign(pool: Any, first: Any, last: Any) -> Any:
     return bits > 127
 
 
-@helper
+@bare_helper
 def _write_exact(pool: Any, first: Any, last: Any, spelled: Any) -> Any:
     """The exact term of a word, into ``spelled``; its length."""
     size = 0
@@ -61,7 +61,7 @@ def _write_exact(pool: Any, first: Any, last: Any, spelled: Any) -> Any:
     return size
 
 
-@helper
+@bare_helper
 def _has_stem(spelled: Any, size: Any) -> Any:
     letters = 0
     for at in range(size):
@@ -72,7 +72,7 @@ def _has_stem(spelled: Any, size: Any) -> Any:
     return letters > 0
 
 
-@helper
+@bare_helper
 def _is_simple(pool: Any, first: Any, last: Any) -> Any:
     """Letters alone, all small, all capital, or small after a capital."""
     upper = 0
@@ -84,7 +84,7 @@ def _is_simple(pool: Any, first: Any, last: Any) -> Any:
     return upper == 0 or upper == last - first or (upper == 1 and _is_upper(pool[first]))
 
 
-@helper
+@bare_helper
 def _is_initials(pool: Any, first: Any, last: Any) -> Any:
     """``u.s.a``: single letters, digits or underscores joined by dots."""
     if (last - first) % 2 == 0 or last - first < 3:
@@ -98,7 +98,7 @@ def _is_initials(pool: Any, first: Any, last: Any) -> Any:
     return True
 
 
-@helper
+@bare_helper
 def _is_hump(pool: Any, at: Any, first: Any, last: Any) -> Any:
     """Whether a part of a camel-case name begins at ``at``."""
     if at <= first or not _is_upper(pool[at]):
@@ -108,7 +108,7 @@ def _is_hump(pool: Any, at: Any, first: Any, last: Any) -> Any:
     return _is_upper(pool[at - 1]) and at + 1 < last and _is_lower(pool[at + 1])
 
 
-@helper
+@bare_helper
 def _add_part(
     pool: Any,
     first: Any,
@@ -140,7 +140,7 @@ def _add_part(
     return end + 1
 
 
-@helper
+@bare_helper
 def _add_parts(
     pool: Any,
     first: Any,
@@ -171,7 +171,7 @@ def _add_parts(
     return end
 
 
-@helper
+@bare_helper
 def _unspaced_letter_end(pool: Any, first: Any, last: Any, classes: Any) -> Any:
     """Where the first letter of one or two unspaced letters ends; -1 for what Python must look at."""
     at = first
@@ -224,7 +224,7 @@ def plain_forms(
     return end
 
 
-@helper
+@bare_helper
 def _add_form(forms: Any, begin: Any, end: Any, term: Any) -> Any:
     for at in range(begin, end):
         if forms[at] == term:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.memory import item, load64, swapped
 from periplus.index.kernels.types import M_I64, M_U8, M_U32, M_U64, R_I64, R_U8, R_U32, R_U64, signature
 
@@ -26,7 +26,7 @@ LONGEST = 255  # size that a tag can tell apart
 TABLE = (M_U64, M_U8, M_I64, M_U32, M_I64)  # slots, pool, start, owner, count (of one element)
 
 
-@helper
+@bare_helper
 def hash_of(data: Any, first: Any, last: Any, owner: Any) -> Any:
     """A hash of the bytes [first, last), read in words of eight."""
     value = SEED ^ (np.uint64(owner) << np.uint64(56))
@@ -41,13 +41,13 @@ def hash_of(data: Any, first: Any, last: Any, owner: Any) -> Any:
     return value * MIXER
 
 
-@helper
+@bare_helper
 def masked(size: Any) -> Any:
     """Ones for the first ``size`` (1 to 8) bytes of a word."""
     return np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * size)
 
 
-@helper
+@bare_helper
 def are_equal(one: Any, first: Any, other: Any, second: Any, size: Any) -> Any:
     """Whether ``size`` (at least one) bytes of two arrays are the same."""
     while size > WORD:
@@ -59,7 +59,7 @@ def are_equal(one: Any, first: Any, other: Any, second: Any, size: Any) -> Any:
     return (load64(one, first) ^ load64(other, second)) & masked(size) == np.uint64(0)
 
 
-@helper
+@bare_helper
 def key_of(data: Any, first: Any, size: Any, value: Any) -> Any:
     """What stands in the table for some bytes: themselves when they are few, else their hash."""
     if size > WORD:
@@ -67,13 +67,13 @@ def key_of(data: Any, first: Any, size: Any, value: Any) -> Any:
     return load64(data, first) & masked(size) if size > 0 else np.uint64(0)
 
 
-@helper
+@bare_helper
 def tag_of(size: Any, owner: Any) -> Any:
     """Owner and size, above the number of an entry."""
     return (np.uint64(owner) << np.uint64(40)) | (np.uint64(min(size, LONGEST)) << np.uint64(32))
 
 
-@helper
+@bare_helper
 def number_of(
     data: Any, first: Any, last: Any, who: Any, slots: Any, pool: Any, start: Any, owner: Any, count: Any
 ) -> Any:
@@ -151,7 +151,7 @@ def gather_spellings(pool: Any, start: Any, numbers: Any, text: Any, ends: Any) 
         ends[row] = out
 
 
-@helper
+@bare_helper
 def _comes_after(pool: Any, start: Any, one: Any, other: Any) -> Any:
     first, second = start[one], start[other]
     one_size, other_size = start[one + 1] - first, start[other + 1] - second

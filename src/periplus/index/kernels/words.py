@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.bits import lowest_of
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.memory import item, load64
 from periplus.index.kernels.spellings import FACTOR, MIXER, SEED, TABLE, are_equal, masked, number_of, tag_of
 from periplus.index.kernels.types import I64, M_I64, M_U32, R_I64, R_U8, R_U32, signature
@@ -34,13 +34,13 @@ HIGH = np.uint64(0x8080808080808080)
 CASE = np.uint64(0x2020202020202020)
 
 
-@helper
+@bare_helper
 def _between(word: Any, low: Any, high: Any) -> Any:
     """The high bit of every byte (below 128) from ``low`` to ``high``."""
     return (word + EACH * np.uint64(128 - low)) & ~(word + EACH * np.uint64(127 - high))
 
 
-@helper
+@bare_helper
 def plain_bytes(word: Any) -> Any:
     """How many bytes, from the first on, are ASCII letters, digits or underscores."""
     low = word & ~HIGH
@@ -49,7 +49,7 @@ def plain_bytes(word: Any) -> Any:
     return lowest_of(plain ^ HIGH) >> 3
 
 
-@helper
+@bare_helper
 def decoded(data: Any, at: Any) -> Any:
     """(code point, offset of the next) of well-formed UTF-8."""
     byte = np.int64(data[at])
@@ -63,7 +63,7 @@ def decoded(data: Any, at: Any) -> Any:
     return high | ((np.int64(data[at + 2]) & 63) << 6) | (np.int64(data[at + 3]) & 63), at + 4
 
 
-@helper
+@bare_helper
 def _run_end(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
     """Where a run of characters of a class ends; ``at`` itself when it does not begin there."""
     while at < end:
@@ -79,7 +79,7 @@ def _run_end(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
     return at
 
 
-@helper
+@bare_helper
 def _has_class(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
     if at >= end:
         return False
@@ -87,12 +87,12 @@ def _has_class(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
     return classes[point] & bit != 0
 
 
-@helper
+@bare_helper
 def _is_letter(byte: Any) -> Any:
     return 97 <= (byte | 32) <= 122
 
 
-@helper
+@bare_helper
 def _signed_name_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
     """``C++``, ``C#``, ``f#4``: one or two letters, their sign, up to two digits; ``at`` when there is none."""
     stop = at + 1
@@ -110,7 +110,7 @@ def _signed_name_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
     return at if _has_class(data, stop, end, classes, WORD) else stop
 
 
-@helper
+@bare_helper
 def _three_digits_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
     """Behind three digits at ``at``; -1 when there are fewer."""
     for _ in range(3):
@@ -120,7 +120,7 @@ def _three_digits_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
     return at
 
 
-@helper
+@bare_helper
 def _grouped_digits_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
     """``1,000,000``; ``at`` when there is none."""
     stop = at
@@ -139,7 +139,7 @@ def _grouped_digits_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
     return stop
 
 
-@helper
+@bare_helper
 def _joint_end(data: Any, at: Any, end: Any) -> Any:
     """Behind one sign that joins words (``.``, ``&``, apostrophes); ``at`` when there is none."""
     if at >= end:
@@ -151,7 +151,7 @@ def _joint_end(data: Any, at: Any, end: Any) -> Any:
     return at
 
 
-@helper
+@bare_helper
 def _mail_end(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
     """``@example.org`` after a name; ``at`` when there is none."""
     stop = _run_end(data, at + 1, end, classes, bit)
@@ -167,7 +167,7 @@ def _mail_end(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
     return found
 
 
-@helper
+@bare_helper
 def _joined_end(data: Any, at: Any, end: Any, classes: Any, bit: Any, is_bound: Any) -> Any:
     """A word with an optional sign before it, joined words, and an optional mail host; ``at`` when there is none."""
     stop = at
@@ -190,7 +190,7 @@ def _joined_end(data: Any, at: Any, end: Any, classes: Any, bit: Any, is_bound: 
     return stop
 
 
-@helper
+@bare_helper
 def word_end(data: Any, at: Any, end: Any, classes: Any, bit: Any, is_bound: Any) -> Any:
     """Where the word that begins at ``at`` ends; ``at`` when none does. ``is_bound``: no sign may begin a word here."""
     if data[at] <= LAST_ASCII and _is_letter(data[at]):
@@ -204,7 +204,7 @@ def word_end(data: Any, at: Any, end: Any, classes: Any, bit: Any, is_bound: Any
     return _joined_end(data, at, end, classes, bit, is_bound)
 
 
-@helper
+@bare_helper
 def _binds(data: Any, at: Any, classes: Any) -> Any:
     """Whether the character at ``at`` keeps a sign behind it from beginning a word."""
     if data[at] == 46 or data[at] == 38:
@@ -213,7 +213,7 @@ def _binds(data: Any, at: Any, classes: Any) -> Any:
     return classes[point] & WORD != 0
 
 
-@helper
+@bare_helper
 def _last_character(data: Any, first: Any, last: Any) -> Any:
     last -= 1
     while last > first and data[last] & 0xC0 == 0x80:
@@ -221,7 +221,7 @@ def _last_character(data: Any, first: Any, last: Any) -> Any:
     return last
 
 
-@helper
+@bare_helper
 def _holds_unspaced(data: Any, at: Any, end: Any, classes: Any) -> Any:
     while at < end:
         if data[at] <= LAST_ASCII:
@@ -233,13 +233,13 @@ def _holds_unspaced(data: Any, at: Any, end: Any, classes: Any) -> Any:
     return False
 
 
-@helper
+@bare_helper
 def letter_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
     _, stop = decoded(data, at)
     return _run_end(data, stop, end, classes, WITH_LETTER)
 
 
-@helper
+@bare_helper
 def _emit_pairs(
     data: Any,
     first: Any,
@@ -265,7 +265,7 @@ def _emit_pairs(
     return at + 1
 
 
-@helper
+@bare_helper
 def _emit_mixed(
     data: Any,
     first: Any,
