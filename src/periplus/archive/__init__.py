@@ -3,6 +3,7 @@
 from periplus.archive.blanking import blank, places_of
 from periplus.archive.encoding import unpack
 from periplus.archive.foreign import SUFFIXES, pages
+from periplus.archive.package import PackagedPage, write_package
 from periplus.archive.reader import iterate, read
 from periplus.archive.repair import Repair, repair
 from periplus.archive.streams import unpacked
@@ -11,6 +12,7 @@ from periplus.archive.writer import ArchiveWriter, Revisit
 __all__ = [
     "SUFFIXES",
     "ArchiveWriter",
+    "PackagedPage",
     "Repair",
     "Revisit",
     "blank",
@@ -21,4 +23,5 @@ __all__ = [
     "repair",
     "unpack",
     "unpacked",
+    "write_package",
 ]

@@ -59,7 +59,7 @@ def _repaired(path: Path) -> Repair | None:
 def _cut(path: Path, file: BinaryIO) -> Repair | None:
     size = path.stat().st_size
     marker = marker_of(path)
-    kept = size if not marker.exists() and _ends_whole(file, size) else _whole_bytes(file)
+    kept = size if not marker.exists() and _ends_whole(file, size) else whole_bytes(file)
     if kept < size:
         file.truncate(kept)
         os.fsync(file.fileno())
@@ -76,13 +76,13 @@ def _ends_whole(file: BinaryIO, size: int) -> bool:
     tail = file.read()
     at = tail.rfind(_HEADER)
     while at >= 0:
-        if start + at + _whole_bytes(file, start + at) == size:
+        if start + at + whole_bytes(file, start + at) == size:
             return True
         at = tail.rfind(_HEADER, 0, at)
     return False
 
 
-def _whole_bytes(file: BinaryIO, offset: int = 0) -> int:
+def whole_bytes(file: BinaryIO, offset: int = 0) -> int:
     """Bytes of whole members that hold records, from ``offset`` on."""
     kept = 0
     try:

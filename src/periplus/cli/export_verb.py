@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,21 +18,26 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from periplus.app import Collection
+    from periplus.archive import PackagedPage
 
-KINDS = ("pages", "documents", "links", "ranks", "hosts", "run")
+KINDS = ("pages", "documents", "links", "ranks", "hosts", "run", "wacz")
+_NAMES = {"run": "run.txt", "wacz": "archive.wacz"}  # of the files that are no tables
 RUN_LENGTH = 1_000  # results of one query in a run file
 
 
 def export(
     kind: Annotated[str, typer.Argument(help=f"what to write: {', '.join(KINDS)}")],
-    out: Annotated[Path | None, typer.Option(help="file to write [default: KIND.parquet]")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="file to write [default: KIND.parquet, run.txt or archive.wacz]")
+    ] = None,
     format: Annotated[str | None, typer.Option(help="parquet or csv; follows the name of the file")] = None,
     queries: Annotated[Path | None, typer.Option(help="for a run: TSV of query id, text")] = None,
     profile: Annotated[str, typer.Option(help="for a run: ranking profile")] = "",
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     json: opt.Json = False,
 ) -> None:
-    """Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, or results as a TREC run."""
+    """Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, results as a TREC run, or the archive
+    as a WACZ file."""
     from periplus.app import Collection
     from periplus.graph.export import write_tables
 
@@ -40,10 +46,12 @@ def export(
     if (kind == "run") != (queries is not None):
         raise UsageError("a run is made of queries: give both, export run --queries FILE")
     form = _format(format)
-    target = out or Path("run.txt" if queries else f"{kind}.{form or 'parquet'}")
+    target = out or Path(_NAMES.get(kind, f"{kind}.{form or 'parquet'}"))
     with Collection.existing(directory) as collection:
         if queries is not None:
             rows = _write_run(collection, queries, profile, target)
+        elif kind == "wacz":
+            rows = _write_package(collection, target)
         else:
             rows = write_tables(_tables(collection, kind), target, form)
     if json:
@@ -92,3 +100,26 @@ def _write_run(collection: Collection, queries: Path, profile: str, target: Path
     }
     write_run(target, run, name)
     return sum(map(len, run.values()))
+
+
+def _write_package(collection: Collection, target: Path) -> int:
+    from periplus import __version__
+    from periplus.archive import write_package
+
+    pages = _packaged_pages(collection)
+    return write_package(collection.folder / "archive", target, pages, f"Periplus {__version__}", time.time())
+
+
+def _packaged_pages(collection: Collection) -> Iterator[PackagedPage]:
+    """Every page that may be found, as it was last read."""
+    from periplus.archive import PackagedPage
+    from periplus.documents import BatchLog
+
+    log = BatchLog(collection.files, collection.database)
+    seen: set[int] = set()
+    for batch in sorted(log.numbers(), reverse=True):
+        columns = log.document_table(batch, ["key", "url", "title", "fetched", "refusal"])
+        for row in reversed(columns.to_pylist()):
+            if row["key"] not in seen and not row["refusal"]:
+                yield PackagedPage(row["url"], row["title"], row["fetched"])
+            seen.add(row["key"])
