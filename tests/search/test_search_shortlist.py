@@ -154,3 +154,15 @@ def test_typed_words_are_those_of_the_analysis(text):
 @given(st.text(max_size=20) | st.text(" a\u00e9\ufffc\u200d\t\u2028\ue000", max_size=20))
 def test_cleaning_at_once_is_cleaning(text):
     assert clean(text) == _SPACES.sub(" ", _UNSEEN.sub(" ", text)).strip()
+
+
+def test_pages_without_text_are_shown_beside_others(tmp_path):
+    pages = [page("https://a.example/", "Tide", ""), page("https://b.example/", "Tide", "The tide\n\ncomes  in.")]
+    build(tmp_path, [*pages, page("https://c.example/", "Tide", "A tide turns.")])
+    engine = Engine(tmp_path, Settings())
+    shown = {result.site: (result.snippet, result.highlights) for result in engine.search(SearchRequest("tide"))}
+    engine.close()
+    assert shown["a.example"] == ("", ())
+    assert shown["b.example"][0].startswith("The tide")
+    assert shown["b.example"][1] == ((4, 8),)
+    assert shown["c.example"] == ("A tide turns.", ((2, 6),))

@@ -208,17 +208,24 @@ def _numbered(languages: Sequence[str]) -> IntArray:
 
 def hits(text: str, query: Wanted, language: str) -> list[Hit]:
     """Words of the query in ``text``, in any form, by place."""
-    if not query.terms:
-        return []
-    texts = Texts([text], [language], query)
-    found: dict[int, Hit] = {}
+    return hits_of_all([text], query, [language])[0]
+
+
+def hits_of_all(several: Sequence[str], query: Wanted, languages: Sequence[str]) -> list[list[Hit]]:
+    """The same in each of some texts, at the cost of one."""
+    if not query.terms or not several:
+        return [[] for _ in several]
+    texts = Texts(several, languages, query)
+    found: list[dict[int, Hit]] = [{} for _ in several]
+    begins = [0, *(texts.ends[:-1] + 1).tolist()]
     rows = texts.places.tolist()
-    for at, spelling in zip(rows[1::4], rows[3::4], strict=True):
+    for document, at, spelling in zip(rows[::4], rows[1::4], rows[3::4], strict=True):
         begin = texts.found_ends[spelling - 1] if spelling else 0
+        place = at - begins[document]
         for i in range(4 * begin, 4 * texts.found_ends[spelling], 4):
             start, end, word, stop = texts.found[i : i + 4]
-            found.setdefault(at + start, Hit(at + start, at + end, word, bool(stop)))
-    return [found[start] for start in sorted(found)]
+            found[document].setdefault(place + start, Hit(place + start, place + end, word, bool(stop)))
+    return [[one[start] for start in sorted(one)] for one in found]
 
 
 def _in_word(stretch: str, terms: dict[str, int], language: str) -> list[int]:

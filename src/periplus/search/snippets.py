@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from periplus.search.hits import Hit, Texts, Wanted, hits, sought, wanted
+from periplus.search.hits import Hit, Texts, Wanted, hits, hits_of_all, sought, wanted
 from periplus.search.text import ELLIPSIS, clean, shortened
 
 if TYPE_CHECKING:
@@ -64,18 +64,24 @@ def snippets(documents: Sequence[StoredDocument], query: Wanted) -> list[Snippet
         return []
     texts = Texts([d.text[:MAX_TEXT] for d in documents], [d.language for d in documents], query)
     if not texts.found:
-        return [_fallback(document, query) for document in documents]
+        return _highlighted_all([_fallback(document) for document in documents], query, documents)
     pages, marks = _shown(texts, query)
     made: list[Snippet] = []
+    unmarked: list[int] = []  # those whose marks have to be found anew
     before = 0
-    for document, page in zip(documents, pages, strict=True):
+    for place, (document, page) in enumerate(zip(documents, pages, strict=True)):
         state, behind = page[:2]
-        made.append(
-            _fallback(document, query)
-            if state == NOTHING
-            else _assembled(texts.joined, page, marks[2 * before : 2 * behind], document, query)
-        )
+        text = _fallback(document) if state == NOTHING else _readable(texts.joined, page)
+        if text is None:
+            made.append(_assembled(texts.joined, page, marks[2 * before : 2 * behind]))
+        else:
+            made.append(Snippet(text))
+            unmarked.append(place)
         before = behind
+    if unmarked:
+        found = _highlighted_all([made[i].text for i in unmarked], query, [documents[i] for i in unmarked])
+        for place, snippet in zip(unmarked, found, strict=True):
+            made[place] = snippet
     return made
 
 
@@ -97,33 +103,45 @@ def _kernel() -> Callable[..., None]:
     return shown.entry
 
 
-def _assembled(joined: str, page: list[int], marks: list[int], document: StoredDocument, query: Wanted) -> Snippet:
+def _assembled(joined: str, page: list[int], marks: list[int]) -> Snippet:
+    """What the kernel chose, with its marks."""
+    _, _, start, end, cut, cut_behind, second, second_end, second_cut, second_cut_behind = page
+    text = joined[start:end]
+    if cut or cut_behind:
+        text = (ELLIPSIS if cut else "") + text + (ELLIPSIS if cut_behind else "")
+    if second_end > second:
+        more = joined[second:second_end]
+        text += JOINT + (ELLIPSIS if second_cut else "") + more + (ELLIPSIS if second_cut_behind else "")
+    pairs = iter(marks)
+    return Snippet(text, tuple(zip(pairs, pairs, strict=True)))
+
+
+def _readable(joined: str, page: list[int]) -> str | None:
+    """The same without marks, of a text that cannot be shown as it stands; nothing when it can."""
     state, _, start, end, cut, cut_behind, second, second_end, second_cut, second_cut_behind = page
+    if state not in (FOREIGN, ODD):
+        return None
     parts = [joined[start:end]]
     if second_end > second:
         parts.append(joined[second:second_end])
-    if state == ODD or (state == FOREIGN and not _is_readable(parts)):
-        parts = [_flowing(part) for part in parts]
-        marks = []
-        state = ODD
+    if state == FOREIGN and _is_readable(parts):
+        return None
+    parts = [_flowing(part) for part in parts]
     text = (ELLIPSIS if cut else "") + parts[0] + (ELLIPSIS if cut_behind else "")
     if len(parts) > 1:
         text += JOINT + (ELLIPSIS if second_cut else "") + parts[1] + (ELLIPSIS if second_cut_behind else "")
-    if state == ODD:
-        return highlighted(shortened(text, MAX_SNIPPET), query, document.language)
-    pairs = iter(marks)
-    return Snippet(text, tuple(zip(pairs, pairs, strict=True)))
+    return shortened(text, MAX_SNIPPET)
 
 
 def _is_readable(parts: list[str]) -> bool:
     return all(part.isprintable() and "  " not in part for part in parts)
 
 
-def _fallback(document: StoredDocument, query: Wanted) -> Snippet:
+def _fallback(document: StoredDocument) -> str:
     described = clean(document.description)
     only_begins = clean(document.text[: 2 * MAX_SNIPPET]).startswith(described[:SHORT_SENTENCE].rstrip("…. "))
     fallback = _opening(document) if not described or only_begins else described
-    return highlighted(shortened(fallback, MAX_SNIPPET), query, document.language)
+    return shortened(fallback, MAX_SNIPPET)
 
 
 def _opening(document: StoredDocument) -> str:
@@ -141,7 +159,15 @@ def _flowing(text: str) -> str:
 
 def highlighted(text: str, query: Wanted, language: str) -> Snippet:
     """``text`` with the places where words of the query stand, in any form; stop words only beside another word."""
-    found = hits(text, query, language)
+    return _marked(text, hits(text, query, language))
+
+
+def _highlighted_all(texts: Sequence[str], query: Wanted, documents: Sequence[StoredDocument]) -> list[Snippet]:
+    found = hits_of_all(texts, query, [document.language for document in documents])
+    return [_marked(text, one) for text, one in zip(texts, found, strict=True)]
+
+
+def _marked(text: str, found: list[Hit]) -> Snippet:
     if not all(hit.is_stop for hit in found):
         found = [hit for place, hit in enumerate(found) if not hit.is_stop or _beside_plain(text, found, place)]
     return Snippet(text, _without_overlap(found))
