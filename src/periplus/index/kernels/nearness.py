@@ -12,6 +12,32 @@ import numpy as np
 
 from periplus.index.kernels.access import FIELD_COUNT
 from periplus.index.kernels.compiler import bare_helper
+from periplus.index.kernels.positions import number, seek
+
+PLACES = 1 << 21  # of all words near each other in one document, at most
+
+
+@bare_helper
+def places_kept(words: Any, longest: Any, slop: Any, ordered: Any) -> Any:
+    """Room for the places of a phrase's words in one document: of one word when they stand side by side, else of all.
+
+    A page may hold a word millions of times, so words near each other have a limit: of each, the first places count.
+    """
+    if slop == 0 and ordered != 0:
+        return longest + 1
+    return words * max(1, min(longest + 1, PLACES // words))
+
+
+@bare_helper
+def decode_first(block_base: Any, block_start: Any, data: Any, posting: Any, found: Any) -> Any:
+    """As many positions of a posting as there is room for, from the first one on."""
+    origin, width, first, count = seek(block_base, block_start, data, posting)
+    count = min(count, len(found))
+    position = np.int64(0)
+    for place in range(count):
+        position += number(data, origin, width, first + place)
+        found[place] = position
+    return count
 
 
 @bare_helper

@@ -43,7 +43,7 @@ from periplus.index.kernels.collector import (
 from periplus.index.kernels.compiler import bare_helper, bare_kernel
 from periplus.index.kernels.direct import offer
 from periplus.index.kernels.lists_known import FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
-from periplus.index.kernels.nearness import count_ordered, count_unordered
+from periplus.index.kernels.nearness import count_ordered, count_unordered, decode_first, places_kept
 from periplus.index.kernels.plain_steps import QUERY
 from periplus.index.kernels.positions import BLOCK_BITS, GROUP_BITS, decode, number, seek
 from periplus.index.kernels.tables import (
@@ -75,22 +75,10 @@ from periplus.index.weights import UNIT
 
 HEAD = 12
 SEGMENTS, WORDS, FIELD, SLOP, ORDERED, WEIGHT, PRIOR_WEIGHT, PRUNE, K, NORMS, DOCUMENTS, IMPACTS = range(HEAD)
-PLACES = 1 << 21  # of all words near each other in one document, at most
 FIRST_WINDOWS = 16  # the most promising ones, visited before all others
 LARGEST = 255
 CUT = STATE  # in the state: whether any match may have been left out
 NEAR, FAR = 4, 12  # candidates ahead, for which the blocks of positions and their offsets are asked for
-
-
-@bare_helper
-def places_kept(words: Any, longest: Any, slop: Any, ordered: Any) -> Any:
-    """Room for the places of a phrase's words in one document: of one word when they stand side by side, else of all.
-
-    A page may hold a word millions of times, so words near each other have a limit: of each, the first places count.
-    """
-    if slop == 0 and ordered != 0:
-        return longest + 1
-    return words * max(1, min(longest + 1, PLACES // words))
 
 
 @bare_helper
@@ -161,18 +149,6 @@ def _count_phrase(block_base: Any, block_start: Any, data: Any, postings: Any, o
 
 
 @bare_helper
-def _decode_first(block_base: Any, block_start: Any, data: Any, posting: Any, found: Any) -> Any:
-    """As many positions of a posting as there is room for, from the first one on."""
-    origin, width, first, count = seek(block_base, block_start, data, posting)
-    count = min(count, len(found))
-    position = np.int64(0)
-    for place in range(count):
-        position += number(data, origin, width, first + place)
-        found[place] = position
-    return count
-
-
-@bare_helper
 def _count_near(
     block_base: Any,
     block_start: Any,
@@ -194,7 +170,7 @@ def _count_near(
         word = order[turn]
         heads[2 * word] = word * room
         own = found[word * room : (word + 1) * room]
-        size = _decode_first(block_base, block_start, data, postings[turn * ROOM + at], own)
+        size = decode_first(block_base, block_start, data, postings[turn * ROOM + at], own)
         heads[2 * word + 1] = heads[2 * word] + size
     if query[ORDERED] != 0:
         return count_ordered(found, heads, words, query[SLOP], fields)
