@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from periplus.web.pool import LONGEST, QUICK, Pool
+from periplus.web.pool import LONGEST, QUICK, Pool, Turns
 
 
 class Clock:
@@ -78,3 +78,63 @@ def test_errors_reach_the_caller_from_both():
         with pytest.raises(ValueError, match="no"):
             asyncio.run(pool.run(fail))
     assert pool.is_quick("fail")
+
+
+def test_between_two_quick_calls_the_loop_does_all_else():
+    clock = Clock()
+    pool = Pool(1, clock)
+    asked(pool, clock, QUICK / 10, 60)  # known to be quick now
+    order = []
+
+    def search(name):
+        order.append(name)
+
+    async def others():
+        while 4 not in order:
+            order.append("other")
+            await asyncio.sleep(0)
+
+    async def all_of_them():
+        searches = [pool.run(search, number, kind="search") for number in range(5)]
+        await asyncio.gather(*searches, others())
+
+    asyncio.run(all_of_them())
+    assert [item for item in order if item != "other"] == [0, 1, 2, 3, 4]  # in the order of asking
+    assert all("other" in order[order.index(number) : order.index(number + 1)] for number in range(4))
+
+
+def test_a_visitor_who_leaves_takes_no_turn_along():
+    turns = Turns()
+    taken = []
+
+    async def visitor(number):
+        await turns.take()
+        taken.append(number)
+        await asyncio.sleep(0)
+        turns.give()
+
+    async def all_of_them():
+        tasks = [asyncio.create_task(visitor(number)) for number in range(6)]
+        await asyncio.sleep(0)
+        tasks[1].cancel()  # while it waits
+        tasks[3].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        first = asyncio.create_task(visitor(6))
+        second = asyncio.create_task(visitor(7))
+        await first
+        second.cancel()  # when its turn has come
+        await asyncio.gather(second, return_exceptions=True)
+        await asyncio.wait_for(visitor(8), 10)
+
+    asyncio.run(all_of_them())
+    assert [number for number in taken if number != 7] == [0, 2, 4, 5, 6, 8]
+
+
+def test_turns_of_a_loop_that_ended_are_forgotten():
+    turns = Turns()
+
+    async def leave():
+        await turns.take()
+
+    asyncio.run(leave())
+    asyncio.run(leave())
