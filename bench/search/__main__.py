@@ -12,6 +12,7 @@ real queries and 10,000 random byte strings, and fails when one raises, takes lo
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import random
 import resource
@@ -139,6 +140,8 @@ def main() -> None:
     with opened(options) as collection:
         lines = list(dict.fromkeys(options.queries.read_text(encoding="utf-8").splitlines()))
         collection.engine.warm()
+        gc.collect()
+        gc.freeze()  # as the server does (app/serving.py)
         if options.soak:
             results, wrong = soak(collection, lines[:SOAKED], options.profile)
             print(table({name: value for name, value in results.items() if isinstance(value, dict)}))
