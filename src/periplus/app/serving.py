@@ -35,16 +35,19 @@ class Reloader:
         self._collection = collection
         self._settles = settles
         self._stop = threading.Event()
+        self._switched = 0.0  # what it was before
         self._thread = threading.Thread(target=self._watch, name="reloader", daemon=True)
 
     def __enter__(self) -> None:
         self._collection.cold = True
+        self._switched = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_EVERY)
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join()
+        sys.setswitchinterval(self._switched)
 
     def _watch(self) -> None:
         while True:

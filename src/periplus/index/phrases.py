@@ -52,10 +52,17 @@ def checked_slop(slop: int) -> int:
     return slop
 
 
-def norms_of(epoch: Epoch) -> NDArray[np.float64]:
-    """What is baked into impacts, as ``kernels.phrases`` takes it."""
+class Norms(NamedTuple):
+    """What is baked into impacts, as ``kernels.phrases`` takes it; to ask for an address takes a microsecond."""
+
+    values: NDArray[np.float64]
+    address: int
+
+
+def norms_of(epoch: Epoch) -> Norms:
     averages = (max(average, 1.0) for average in epoch.averages)
-    return np.array([epoch.k1, *epoch.weights, *epoch.penalties, *averages])
+    values = np.array([epoch.k1, *epoch.weights, *epoch.penalties, *averages])
+    return Norms(values, values.ctypes.data)
 
 
 def only_phrase(query: IndexQuery, known: Callable[[str], KnownTerm], prior_weight: float) -> PhraseQuery | None:
@@ -85,18 +92,18 @@ def _kernel() -> Callable[[int, int, int], int]:
     return phrase_search.entry
 
 
-def search_phrase(table: Table, query: PhraseQuery, norms: NDArray[np.float64], k: int, *, prune: bool) -> TopHits:
+def search_phrase(table: Table, query: PhraseQuery, norms: Norms, k: int, *, prune: bool) -> TopHits:
     """The best of all segments."""
     group, words = query.group, query.words
     room = room_of(_room_for(table, len(words), k, near=bool(group.slop or not group.ordered)))
     head = (table.segments, len(words), query.field, group.slop, group.ordered, query.weight, query.prior_weight)
-    data = b"".join((_head(*head, prune, k, norms.ctypes.data, 0, 0), *[word.packed for word in words]))
+    data = b"".join((_head(*head, prune, k, norms.address, 0, 0), *[word.packed for word in words]))
     room.view[: len(data)] = data
     return found_in(room, _kernel()(table.address, room.address, room.words), k)
 
 
 def phrase_list(
-    table: Table, entry: MadeList, lists: Sequence[NDArray[np.int64]], norms: NDArray[np.float64], most: int
+    table: Table, entry: MadeList, lists: Sequence[NDArray[np.int64]], norms: Norms, most: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
     """All documents of a table of one segment, deleted ones among them, with their impacts; at most ``most``.
 
@@ -105,7 +112,7 @@ def phrase_list(
     room = room_of(_room_for(table, len(lists), 0, near=bool(entry.slop or not entry.ordered)))
     documents, impacts = np.empty(most, np.uint32), np.empty(most, np.uint8)
     head = (table.segments, len(lists), entry.field, entry.slop, entry.ordered, 0, 0, False, 0)
-    addresses = (norms.ctypes.data, documents.ctypes.data, impacts.ctypes.data)
+    addresses = (norms.address, documents.ctypes.data, impacts.ctypes.data)
     data = b"".join((_head(*head, *addresses), *[pack("2q", 0, known.ctypes.data) for known in lists]))
     room.view[: len(data)] = data
     found = _kernel()(table.address, room.address, room.words)

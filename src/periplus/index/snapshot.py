@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from periplus.index.generations import Hold
     from periplus.index.manifest import Manifest
     from periplus.index.occurrences import Occurrences
-    from periplus.index.phrases import PhraseQuery
+    from periplus.index.phrases import Norms, PhraseQuery
     from periplus.index.plan import Plan
     from periplus.index.stored import StoredDocument
     from periplus.index.view import SegmentView
@@ -163,7 +163,7 @@ class Snapshot:
         return self._whole
 
     @cached_property
-    def _norms(self) -> NDArray[np.float64]:
+    def _norms(self) -> Norms:
         return norms_of(self.manifest.epoch)
 
     def _table(self, filters: Filters, plan: Plan) -> Table:
