@@ -112,7 +112,7 @@ def slow_heads(frequencies, frequent_from):
 
 @PROPERTY
 @given(
-    st.lists(st.one_of(st.integers(1, 12), st.integers(200, 300), st.integers(1, 70)), max_size=60),
+    st.lists(st.one_of(st.integers(1, 12), st.integers(245, 265), st.integers(1, 70)), max_size=36),
     st.lists(st.integers(0, 60), max_size=3),
     st.integers(1, 70_000),
     st.randoms(use_true_random=False),
@@ -120,7 +120,7 @@ def slow_heads(frequencies, frequent_from):
 def test_lists_are_found_where_they_were_written(tmp_path_factory, frequencies, cuts, documents, random):
     documents = max([documents, *frequencies])
     lists = [sorted(random.sample(range(documents), size)) for size in frequencies]
-    impacts = [[random.randint(1, 255) for _ in found] for found in lists]
+    impacts = [random.choices(range(1, 256), k=len(found)) for found in lists]
     bounds = [0, *sorted(min(cut, len(lists)) for cut in cuts), len(lists)]
     path = tmp_path_factory.mktemp("postings") / "postings.bin"
     file = ArrayFileWriter(path, "POST")
