@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 try:
-    from playwright.sync_api import expect
+    from playwright.sync_api import Error, expect
 
     expect.set_options(timeout=30_000)  # generous, for busy machines; a passing test never waits so long
 except ModuleNotFoundError:
-    expect = None  # every test asks for a browser first and is skipped there
+    Error, expect = Exception, None  # every test asks for a browser first and is skipped there
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CHROMIUM = Path("/usr/bin/chromium")
@@ -25,4 +25,19 @@ ARGUMENTS = [
     "--disable-quic",
 ]
 
-__all__ = ["ARGUMENTS", "CHROMIUM", "ROOT", "SCREENSHOTS", "SIZES", "expect"]
+ATTEMPTS = 3
+
+__all__ = ["ARGUMENTS", "CHROMIUM", "ROOT", "SCREENSHOTS", "SIZES", "expect", "take_picture"]
+
+
+def take_picture(page, name: str) -> None:
+    """A picture for people to look at. On a very busy machine Chromium says now and then that it cannot take one."""
+    SCREENSHOTS.mkdir(exist_ok=True)
+    for attempt in range(ATTEMPTS):
+        try:
+            page.screenshot(path=SCREENSHOTS / f"{name}.png")
+        except Error as error:
+            if "Unable to capture screenshot" not in str(error) or attempt == ATTEMPTS - 1:
+                raise
+        else:
+            return

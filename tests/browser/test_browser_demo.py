@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser_tools import SCREENSHOTS, expect
+from browser_tools import expect, take_picture
 
 pytestmark = pytest.mark.browser
 
@@ -41,10 +41,9 @@ def address(demo):
 
 
 def test_the_whole_voyage(page):
-    SCREENSHOTS.mkdir(exist_ok=True)
     page.goto("/")
     expect(page.locator(".charted")).to_contain_text("pages")
-    page.screenshot(path=SCREENSHOTS / "demo-landing.png")
+    take_picture(page, "demo-landing")
 
     box = page.get_by_role("combobox")
     box.press_sequentially(QUERY[:6])
@@ -56,7 +55,7 @@ def test_the_whole_voyage(page):
     expect(page.locator(".snippet mark").first).to_have_text(QUERY, ignore_case=True)
     page.locator(".why summary").first.click()
     expect(page.locator(".bars li").first).to_be_visible()
-    page.screenshot(path=SCREENSHOTS / "demo-results.png")
+    take_picture(page, "demo-results")
 
     first = page.locator(".hit").first.get_attribute("href")
     page.get_by_role("link", name="Next").click()

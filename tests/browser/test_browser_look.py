@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser_tools import SCREENSHOTS, SIZES
+from browser_tools import SIZES, take_picture
 
 pytestmark = pytest.mark.browser
 
@@ -61,25 +61,23 @@ CONTRAST = """() => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
 def test_every_page_fits_and_reads_well(open_context, scheme, size):
-    SCREENSHOTS.mkdir(exist_ok=True)
     page = open_context(color_scheme=scheme, viewport=SIZES[size]).new_page()
     for name, path in PAGES.items():
         page.goto(path)
         if name == "results":
             page.locator(".why summary").first.click()
             page.locator(".bars").first.wait_for()
-        page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}-{size}.png")
+        take_picture(page, f"{name}-{scheme}-{size}")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the window"
         assert page.evaluate(CONTRAST) == [], name
 
 
 def test_completion_picture(page):
-    SCREENSHOTS.mkdir(exist_ok=True)
     page.goto("/")
     page.get_by_role("combobox").press_sequentially("tide")
     page.get_by_role("option").first.wait_for()
     page.get_by_role("combobox").press("ArrowDown")
-    page.screenshot(path=SCREENSHOTS / "completion-light-wide.png")
+    take_picture(page, "completion-light-wide")
 
 
 def test_prints_without_the_furniture(page):
@@ -105,7 +103,7 @@ def test_other_languages_fit(open_context, name, path, locale, direction, size):
     page.goto(path)
     if path.startswith("/search"):
         page.locator(".filter summary").first.click()
-    page.screenshot(path=SCREENSHOTS / f"{name}-light-{size}.png")
+    take_picture(page, f"{name}-light-{size}")
 
     assert page.locator("html").get_attribute("dir") == direction
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the window"
@@ -122,7 +120,7 @@ def test_menus_stay_inside_the_window(open_context):
             assert box["x"] + box["width"] <= window["width"], (size, path)
         page.goto("/search?q=tide")
         page.locator(".site-menu summary").first.click()
-        page.screenshot(path=SCREENSHOTS / f"site-menu-light-{size}.png")
+        take_picture(page, f"site-menu-light-{size}")
 
 
 def test_right_to_left_text_runs_from_the_right(page):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from browser_tools import SCREENSHOTS, expect
+from browser_tools import expect, take_picture
 
 from periplus.settings import ServeSettings, Settings
 from periplus.web import WebServer, create_app
@@ -115,8 +115,7 @@ def test_tabs(any_page, backend):
     any_page.get_by_role("link", name="News").click()
     expect(any_page.locator(".result")).to_have_count(1)
     expect(any_page.locator(".known")).to_have_text("The Log")
-    SCREENSHOTS.mkdir(exist_ok=True)
-    any_page.screenshot(path=SCREENSHOTS / "tabs-light-wide.png")
+    take_picture(any_page, "tabs-light-wide")
     any_page.get_by_role("link", name="All", exact=True).click()
     expect(any_page.locator(".result")).to_have_count(10)
 
@@ -196,8 +195,7 @@ def test_the_box_on_another_site(open_context, address):
         page = open_context(also=elsewhere).new_page()
         page.goto(elsewhere)
         page.get_by_role("searchbox", name="Find").fill("tide")
-        SCREENSHOTS.mkdir(exist_ok=True)
-        page.screenshot(path=SCREENSHOTS / "embedded-light-wide.png")
+        take_picture(page, "embedded-light-wide")
         page.get_by_role("searchbox", name="Find").press("Enter")
         page.wait_for_url(f"{address}/search?q=tide&site=harbours.test")
 
