@@ -81,6 +81,7 @@ def wacz(*names: str) -> bytes:
         ("packed-dictionary.warc.zst", with_dictionary(packed=True)),
         ("package.wacz", wacz("archive/data.warc.gz")),
     ],
+    ids=["plain", "a member a record", "one member", "frames", "dictionary", "packed dictionary", "package"],
 )
 def test_pages_of_warc_in_every_packing(tmp_path, name, content):
     path = tmp_path / name
@@ -160,6 +161,19 @@ def test_a_torn_gzip_member_is_told(tmp_path):
         (arc().replace(b"text/html ", b"text/html 9999999999"), OverBudget),
         (arc().replace(b" 20240506070809 text/html ", b" "), Corrupt),
         (PLAIN.replace(b"WARC-Type: resource", b"WARC-Block-Digest: sha1:AAAA\r\nWARC-Type: resource"), Corrupt),
+    ],
+    ids=[
+        "words",
+        "packed words",
+        "damaged zstd",
+        "torn zstd",
+        "rubbish after gzip",
+        "huge dictionary",
+        "torn dictionary",
+        "torn zip",
+        "huge arc record",
+        "arc without length",
+        "wrong digest",
     ],
 )
 def test_damage_is_an_error_that_names_the_file(tmp_path, content, error):
