@@ -102,7 +102,7 @@ def parse_fields(head: bytes) -> dict[str, str]:
 def foreign(start: bytes) -> StorageError:
     """The error for bytes that begin no WARC record."""
     if start.startswith(b"filedesc://"):
-        return Incompatible("an ARC file, not a WARC file; convert it first")
+        return Incompatible("an ARC file, not a WARC file; periplus import reads it")
     return Corrupt(f"no WARC record here, but {start[:20]!r}")
 
 
