@@ -10,7 +10,7 @@ import asyncio
 import heapq
 import time
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from periplus import addresses
 from periplus.crawl.committer import Order
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from periplus.crawl.ledger import Ledger
     from periplus.crawl.links import LinkFilter
     from periplus.crawl.member import Member
+    from periplus.crawl.robots import Verdict
     from periplus.crawl.rows import ActiveRow, Bundle, HostRow, UrlRow
     from periplus.crawl.visitor import Visitor
     from periplus.settings import CrawlSettings
@@ -42,7 +43,15 @@ STOP_GRACE = 5.0  # requests under way may go on so long after an order to stop
 BEAT = 1.0  # seconds between two signs of life in the database
 ASKING_PAUSE = 0.2  # between two requests for places that other workers have
 BORROW_PAUSE = 0.1  # between two tries to get a host that another worker has
-REFUSALS_A_TURN = 200  # addresses that one turn of a host may settle without asking
+REFUSALS_A_TURN = 200  # addresses that one turn of a host may settle without asking …
+REFUSING_SECONDS = 0.05  # … and the time that it may take for that: rules of a host may be slow to match
+
+
+class _Errand(NamedTuple):
+    """An address that may be asked for: scope and rules have passed it."""
+
+    row: UrlRow
+    verdict: Verdict | None  # none: the robots.txt comes first
 
 
 class Engine:
@@ -190,10 +199,11 @@ class Engine:
         if self._is_foreign(host) or (self._crowded and host.visits >= host.burst):
             self._rest(host, Rest.MORE)
             return
-        row = self._next_row(host, now)
-        if row is None:
-            self._rest(host, Rest.REVISITS if self._full else Rest.LATER)
+        errand = self._next_errand(host, now)
+        if errand is None:
+            self._no_errand(host, now)
             return
+        row = errand.row
         if _is_new_page(row) and not self._full and self._left - self._new_under_way <= 0:
             self._hungry = True
             host.queue.appendleft(row)  # the requests under way may fill the crawl's last places
@@ -204,7 +214,7 @@ class Engine:
         host.doing = (row.url, "waiting", now)
         host.taken.add(row.key)
         self._new_under_way += _is_new_page(row)
-        task = asyncio.create_task(self._visit(host, row, now))
+        task = asyncio.create_task(self._visit(host, errand))
         self._tasks.add(task)
         task.add_done_callback(self._done)
 
@@ -212,43 +222,54 @@ class Engine:
         """Borrowed, wanted by another worker, or of a partition that we leave."""
         return partition(host.key) not in self._parts or host.key in self._asked_back
 
-    def _next_row(self, host: ActiveHost, now: float) -> UrlRow | None:
+    def _next_errand(self, host: ActiveHost, now: float) -> _Errand | None:
+        """The next address that may be asked for; none when no more are due, or the turn is used up."""
+        limit = time.perf_counter() + REFUSING_SECONDS
         for _ in range(REFUSALS_A_TURN):
             if not host.queue and not self._refill(host, now):
                 return None
             row = host.queue.popleft()
             if _is_new_page(row) and self._has_enough_of(host):
                 continue
-            if not self._settled(host, row, now):
-                return row
-        return None if not host.queue else host.queue.popleft()
+            errand = self._judged(host, row, now)
+            if errand is not None:
+                return errand
+            if time.perf_counter() > limit:
+                break
+        return None
 
-    def _settled(self, host: ActiveHost, row: UrlRow, now: float) -> bool:
-        """Whether a filter or a rule refuses the address, which is then done with."""
+    def _no_errand(self, host: ActiveHost, now: float) -> None:
+        if host.queue:  # the turn was used up by refusals; other hosts come first now
+            self._push(host, now + TICK / 4)
+        else:
+            self._rest(host, Rest.REVISITS if self._full else Rest.LATER)
+
+    def _judged(self, host: ActiveHost, row: UrlRow, now: float) -> _Errand | None:
+        """None when a filter or a rule refuses the address, which is then done with."""
         assert self.visitor is not None
+        verdict = None
         reason = self._links.scope.refusal(row.url, row.depth)
         detail = ""
         if not reason:
             rules = self.visitor.rules(host, row.url, now)
             verdict = rules.file.verdict(row.url) if rules else None
             if verdict is None or verdict.allowed:
-                return False
+                return _Errand(row, verdict)
             reason, detail = "robots-disallowed", str(verdict)
         host.taken.add(row.key)
         self.visitor.refuse(row, reason, detail)
-        return True
+        return None
 
     def _refill(self, host: ActiveHost, now: float) -> bool:
         host.queue.extend(self._frontier.more(host.row, now, host.taken, revisits_only=self._full))
         return bool(host.queue)
 
-    async def _visit(self, host: ActiveHost, row: UrlRow, now: float) -> None:
+    async def _visit(self, host: ActiveHost, errand: _Errand) -> None:
         assert self.visitor is not None
-        is_new = _is_new_page(row)
-        self._ledger.counters.current = row.url
-        rules = self.visitor.rules(host, row.url, now)
+        is_new = _is_new_page(errand.row)
+        self._ledger.counters.current = errand.row.url
         try:
-            gained = await self.visitor.visit(host, row, rules.file.verdict(row.url) if rules else None)
+            gained = await self.visitor.visit(host, errand.row, errand.verdict)
         finally:
             self._new_under_way -= is_new
             host.busy = False
