@@ -35,6 +35,7 @@ _ALL = (
     Reason("trap-calendar", "an endless calendar"),
     Reason("trap-session", "the address carries a session id"),
     Reason("trap-near-duplicates", "too many near-duplicates follow this path pattern"),
+    Reason("trap-lists", "the host names more sitemaps or feeds than are read of one host"),
     Reason("robots-disallowed", "robots.txt forbids the address", "the site's owner decides"),
     Reason("robots-unreachable", "robots.txt could not be read, so nothing may be fetched", retry=True),
     Reason("private-address", "the host resolves to a private address", "--allow-private for your own network"),

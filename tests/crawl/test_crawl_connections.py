@@ -140,6 +140,9 @@ def test_rubbish_is_an_answer_or_a_fault(wire: bytes) -> None:
         (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nx", "bad-response"),
         (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 40_000 + b"\r\n\r\n", "bad-response"),
         (b"HTTP/1.1 200 OK\r\n" + b"X: 0123456789\r\n" * 20_000, "bad-response"),
+        (CHUNKED[:-2] + b"X: 0123456789\r\n" * 20_000, "bad-response"),
+        (CHUNKED[: CHUNKED.index(b"\r\n\r\n") + 4] + b"5;" + b"x" * 300_000, "bad-response"),
+        (b"HTTP/1.1 103 Hints\r\nLink: x\r\n\r\n" * 10_000, "bad-response"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", "bad-response"),
     ],
 )

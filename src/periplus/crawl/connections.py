@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from periplus.crawl.resolver import Resolver, Route
 
 LINE_LIMIT = 32_768  # bytes of one header
-HEAD_LIMIT = 262_144  # bytes of all headers of a response, with interim ones
+HEAD_LIMIT = 262_144  # bytes of all headers of a response, with interim ones; of its trailers; of a chunk's extensions
 BODY_WAITING = 1 << 20  # bytes of a body that may wait to be read
 IDLE_SECONDS = 15.0  # that a connection is kept without work
 MOST_IDLE = 256  # places with such connections; many systems allow a process 1,024 open files
@@ -64,7 +64,7 @@ class Connection(asyncio.Protocol):
         self._error: FetchError | None = None
         self._under_way = False
         self._head_is_in = False
-        self._head_bytes = 0
+        self._bare_bytes = 0  # that came since the last piece of a body
         self._line: list[bytes] = []
         self._until_close = False
         self._chunks: list[bytes] = []
@@ -84,7 +84,7 @@ class Connection(asyncio.Protocol):
             raise FetchError("connection-lost", "closed by the server before it was asked")
         self._under_way = True
         self._head_is_in = self._until_close = self._is_kept = False
-        self._head_bytes = 0
+        self._bare_bytes = 0
         self._begin_head()
         self._transport.write(request)
         while not self._head_is_in:
@@ -140,15 +140,14 @@ class Connection(asyncio.Protocol):
         if not self._under_way:
             self._fail("bad-response", "bytes that nobody asked for")
             return
-        if not self._head_is_in:
-            self._head_bytes += len(data)
+        self._bare_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._fail("bad-response", "the protocol was changed")
         except httptools.HttpParserError as error:
             self._fail("bad-response", str(error.__context__ or error))
-        if not self._head_is_in and self._head_bytes > HEAD_LIMIT:
+        if self._bare_bytes > HEAD_LIMIT and self._under_way:
             self._fail("bad-response", f"headers of more than {HEAD_LIMIT} bytes")
         if self._waiting > BODY_WAITING and not self._is_paused and self._transport is not None:
             self._is_paused = True
@@ -205,6 +204,7 @@ class Connection(asyncio.Protocol):
         if self._under_way:
             self._chunks.append(part)
             self._waiting += len(part)
+            self._bare_bytes = 0
 
     def on_message_complete(self) -> None:
         if self._head_is_in and self._under_way:

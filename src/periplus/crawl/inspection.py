@@ -78,7 +78,7 @@ def _discovered(known: _Known, url: str) -> StepRecord:
         return StepRecord("discovered", "unknown", detail="no page, sitemap or seed that was kept names this address")
     if url in known.seeds:
         return StepRecord("discovered", "ok", detail="a seed", at=row.found_at)
-    how = "redirected from" if row.hops else "named by"
+    how = "redirected from" if row.chain else "named by"
     return StepRecord("discovered", "ok", detail=f"{how} {known.parent}" if known.parent else "", at=row.found_at)
 
 
@@ -93,7 +93,11 @@ def _scope(known: _Known, url: str, settings: Settings) -> StepRecord:
         reason = row.reason if row.state == REFUSED and row.reason not in _REQUESTED else ""
     if reason:
         return _refusal("scope", reason)
-    return StepRecord("scope", "ok", detail=f"{row.depth} links from a seed" if row else "")
+    return StepRecord("scope", "ok", detail=_distance(row.depth) if row else "")
+
+
+def _distance(links: int) -> str:
+    return "a seed" if links == 0 else f"{links} {'link' if links == 1 else 'links'} from a seed"
 
 
 def _judged_now(known: _Known, url: str, settings: Settings) -> str:

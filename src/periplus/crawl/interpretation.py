@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from periplus.settings import CrawlSettings
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+LOCATION_SHOWN = 200  # characters of a redirect to what is no address of ours
+ETAG_LIMIT, DATE_LIMIT = 500, 100  # characters
 READABLE = frozenset({200, 203, 206})
 MISSING = frozenset({404, 410})
 WARM_PAGE = b"<!doctype html><title>Warm</title><p>A first page, so that the next one need not wait for it."
@@ -168,7 +170,7 @@ class Interpreter:
     def _redirect(self, row: UrlRow, exchange: Exchange, at: float) -> Visited:
         location = exchange.header("location")
         target = addresses.try_canonical(location, row.url) if location else None
-        new = replace(row, status=exchange.status, tried_at=at, attempts=0, detail=target or location)
+        new = replace(row, status=exchange.status, tried_at=at, attempts=0, detail=target or location[:LOCATION_SHOWN])
         reason = self._redirect_fault(row, target)
         if reason or target is None:
             new.state, new.reason, new.next_at = FAILED, reason, at + schedule.FAILED_AGAIN
@@ -194,8 +196,8 @@ class Interpreter:
         """304, or the very same body: the page as we have it stays; only the time of the next look changes."""
         new = replace(
             row, state=FETCHED, status=row.status or 200, reason="", tried_at=at, attempts=0, missing=0,
-            visits=row.visits + 1, etag=exchange.header("etag") or row.etag,
-            last_modified=exchange.header("last-modified") or row.last_modified,
+            visits=row.visits + 1, etag=_etag(exchange) or row.etag,
+            last_modified=_last_modified(exchange) or row.last_modified,
         )  # fmt: skip
         new.next_at = at + self._interval(new, row, at)
         return Visited(new, row.state)
@@ -215,8 +217,8 @@ class Interpreter:
             return self._unchanged(row, exchange, at)
         new = replace(
             row, state=FETCHED, status=exchange.status, reason="", detail="", tried_at=at, fetched_at=exchange.started,
-            attempts=0, missing=0, etag=exchange.header("etag")[:500], visits=row.visits + 1,
-            last_modified=exchange.header("last-modified")[:100], body_hash=body_hash, refusal="", same_as=0,
+            attempts=0, missing=0, etag=_etag(exchange), visits=row.visits + 1,
+            last_modified=_last_modified(exchange), body_hash=body_hash, refusal="", same_as=0,
             changes=row.changes + (row.body_hash not in (0, body_hash)),
         )  # fmt: skip
         if location is not None:
@@ -236,6 +238,8 @@ class Interpreter:
 
         row = visited.row
         outline = outline_of(reading) if isinstance(reading, Document) else reading
+        if row.kind == FEED:
+            outline = replace(outline, feeds=())  # one that names further feeds would never end
         visited.found = self._links.of_page(outline, row)
         visited.links = outline.links
         if self._settings.icons and row.kind == PAGE:
@@ -284,8 +288,8 @@ class Interpreter:
             row.reason, row.detail = error.reason, error.detail
             return
         visited.found = [
-            *self._links.of_sitemap(sitemap.sitemaps, row, SITEMAP),
-            *self._links.of_sitemap([entry.url for entry in sitemap.pages], row, PAGE),
+            *self._links.of_sitemap_index(sitemap.sitemaps, row),
+            *self._links.of_sitemap([entry.url for entry in sitemap.pages], row),
         ]
 
     def _interval(self, new: UrlRow, old: UrlRow, at: float) -> float:
@@ -318,6 +322,17 @@ def document_of(
     if not refusal and languages and document.language and document.language not in languages:
         refusal = "wrong-language"
     return replace(document, refusal=refusal, archive=location)
+
+
+def _etag(exchange: Exchange) -> str:
+    """What tells versions of a page apart, to be sent back as it came; none that is longer than anyone needs."""
+    value = exchange.header("etag")
+    return value if len(value) <= ETAG_LIMIT else ""
+
+
+def _last_modified(exchange: Exchange) -> str:
+    value = exchange.header("last-modified")
+    return value if len(value) <= DATE_LIMIT else ""
 
 
 def _is_sitemap(body: bytes) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RECENT_KEYS = 200_000
 FIRST, LATER = 0, 10  # sitemaps, feeds and icons come first; a page's priority is ten times its depth
 QUERY_PENALTY = 3  # addresses with a query wait behind those without
+SITEMAP_LEVELS = 5  # sitemaps that lead to each other, with redirects between them
 
 
 class RecentKeys:
@@ -88,14 +89,22 @@ class LinkFilter:
         found = self.found(url, kind=ICON, depth=icons.DEPTH, parent=source.key) if url is not None else None
         return [found] if found is not None and found.state == QUEUED else []
 
-    def of_announced(self, text: str, origin: str) -> Found | None:
-        """A sitemap that a robots.txt announces."""
+    def of_announced(self, text: str, origin: str, depth: int = 0) -> Found | None:
+        """A sitemap that a robots.txt announces, which was read ``depth`` links from the seeds."""
         url = addresses.try_canonical(text, origin + "/")
-        return self.found(url, kind=SITEMAP) if url is not None else None
+        return self.found(url, kind=SITEMAP, depth=depth) if url is not None else None
 
-    def of_sitemap(self, urls: Iterable[str], source: UrlRow, kind: int) -> list[Found]:
-        depth = source.depth + (kind == PAGE)
-        found = (self.found(url, kind=kind, depth=depth, parent=source.key) for url in urls)
+    def of_sitemap(self, urls: Iterable[str], source: UrlRow) -> list[Found]:
+        """The pages that a sitemap lists."""
+        found = (self.found(url, depth=source.depth + 1, parent=source.key) for url in urls)
+        return [one for one in found if one is not None]
+
+    def of_sitemap_index(self, urls: Iterable[str], source: UrlRow) -> list[Found]:
+        """The sitemaps that a sitemap lists; those of one that is too far down a chain of sitemaps are not read."""
+        hops = source.hops + 1
+        if hops > SITEMAP_LEVELS:
+            return []
+        found = (self.found(url, kind=SITEMAP, depth=source.depth, parent=source.key, hops=hops) for url in urls)
         return [one for one in found if one is not None]
 
     def found(
@@ -106,8 +115,8 @@ class LinkFilter:
         if not self._recent.add(key):
             return None
         reason = self.scope.refusal(url, depth)
-        if not reason and kind == PAGE:
-            reason = self._traps.refusal(url)
+        if not reason:
+            reason = self._traps.refusal(url) if kind == PAGE else self._traps.list_refusal(url, kind)
         if reason:
             self.refused += 1
             if reason in NOT_KEPT:
@@ -118,6 +127,10 @@ class LinkFilter:
         return Found(
             key, url, host, kind, depth, _priority(url, kind, depth), QUEUED, parent=parent, hops=hops, chain=chain
         )
+
+    def forbids(self, url: str) -> bool:
+        """Whether nothing may lead there, by the scope of this moment."""
+        return self.scope.forbids(url)
 
     def forget(self, keys: Iterable[int]) -> None:
         """What was dropped after all (a duplicate's links, a full queue) may be found again."""

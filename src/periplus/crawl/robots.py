@@ -16,6 +16,8 @@ from urllib.parse import quote, unquote_to_bytes
 from periplus.crawl.robots_matcher import Matcher
 
 SIZE_LIMIT = 500 * 1024  # bytes that are read, RFC 9309 2.5
+SITEMAPS_LIMIT = 1_000  # that a file may announce
+RULE_SHOWN = 200  # characters of a rule that are repeated: it goes into the journal with every request
 
 _FIELD = re.compile(r"^\s*([A-Za-z][A-Za-z _-]*?)\s*:\s*(.*?)\s*$")
 _TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -139,7 +141,7 @@ def _read_groups(text: str) -> tuple[dict[str, _Group], list[str]]:
             continue
         value = match[2]
         if name == "sitemap":
-            if value:
+            if value and len(sitemaps) < SITEMAPS_LIMIT:
                 sitemaps.append(value)
         elif name == "agent":
             current = current if not in_rules else []
@@ -147,8 +149,14 @@ def _read_groups(text: str) -> tuple[dict[str, _Group], list[str]]:
             current.extend(_open_group(groups, value))
         else:
             in_rules = True
-            _add(groups, current, name, value, number, line.strip())
+            _add(groups, current, name, value, number, _shown(line))
     return groups, sitemaps
+
+
+def _shown(line: str) -> str:
+    """A line as people may see it: not too long, and nothing in it that steers a terminal."""
+    text = "".join([character if character.isprintable() else " " for character in line[:RULE_SHOWN]]).strip()
+    return text if len(line) <= RULE_SHOWN else f"{text}…"
 
 
 def _open_group(groups: dict[str, _Group], value: str) -> list[str]:

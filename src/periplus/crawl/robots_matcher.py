@@ -26,13 +26,14 @@ class Matcher:
         self._rules = rules
         self._prefixes: dict[str, int] = {}
         self._whole: dict[str, int] = {}
-        wild: list[int] = []
+        wilds: dict[tuple[tuple[str, ...], bool], int] = {}  # the first of those that are spelt alike decides
         for place, rule in enumerate(rules):
             if len(rule.parts) > 1:
-                wild.append(place)
+                wilds.setdefault((rule.parts, rule.anchored), place)
             else:
                 (self._whole if rule.anchored else self._prefixes).setdefault(rule.parts[0], place)
         self._lengths = sorted(set(map(len, self._prefixes)), reverse=True)
+        wild = list(wilds.values())
         self._always, self._filed = _filed(rules, wild) if len(wild) > FEW else (wild, {})
 
     def find(self, path: str) -> Rule | None:

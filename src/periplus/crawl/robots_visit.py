@@ -36,11 +36,20 @@ class RobotsAnswer(NamedTuple):
 
 
 class RobotsVisit:
-    """Fetches robots files; ``borrow`` gives hosts that a redirect leads to, one holder at a time."""
+    """Fetches robots files; ``borrow`` gives hosts that a redirect leads to, one holder at a time.
 
-    def __init__(self, requester: Requester, borrow: Callable[[str], AbstractAsyncContextManager[ActiveHost]]) -> None:
+    Redirects are followed across hosts, as RFC 9309 says, but never where ``forbids`` says that nobody may go.
+    """
+
+    def __init__(
+        self,
+        requester: Requester,
+        borrow: Callable[[str], AbstractAsyncContextManager[ActiveHost]],
+        forbids: Callable[[str], bool],
+    ) -> None:
         self._requester = requester
         self._borrow = borrow
+        self._forbids = forbids
 
     async def read(self, host: ActiveHost, origin: str) -> RobotsAnswer:
         """The robots.txt of ``origin``; the caller holds ``host``."""
@@ -48,7 +57,7 @@ class RobotsVisit:
         fetched = await self._ask(host, url)
         for _ in range(MAX_REDIRECTS):
             target = _redirect_target(fetched)
-            if target is None:
+            if target is None or self._forbids(target):
                 break
             fetched = await self._follow(host, target)
         return judge(origin, host.key, fetched, time.time())
@@ -86,7 +95,8 @@ def judge(origin: str, host: int, fetched: Fetched, now: float) -> RobotsAnswer:
     if 200 <= status < 300:
         body = exchange.body[:SIZE_LIMIT].decode("utf-8", "replace").replace("\x00", "")
         return RobotsAnswer(RobotsRow(origin, host, fetched.started, expires, status, "", body))
-    note = f"no robots.txt (HTTP {status})" if status >= 400 else f"robots.txt redirects too often (HTTP {status})"
+    what = "no robots.txt" if status >= 400 else "robots.txt redirects too often or astray"
+    note = f"{what} (HTTP {status})"
     return RobotsAnswer(RobotsRow(origin, host, fetched.started, expires, status, note, ""))
 
 

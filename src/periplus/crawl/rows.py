@@ -34,7 +34,7 @@ class UrlRow(Struct):
     detail: str = ""
     status: int = 0
     parent: int = 0
-    hops: int = 0
+    hops: int = 0  # redirects, and sitemaps that list sitemaps, on the way here
     chain: str = ""  # keys of the redirects that led here
     found_at: float = 0.0
     tried_at: float = 0.0

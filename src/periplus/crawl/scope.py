@@ -57,15 +57,23 @@ class Scope:
         if len(url) > self._settings.max_address:
             return "address-too-long"
         host = addresses.host(url)
-        if self._removed and (url in self._removed or host in self._removed):
-            return "removed"
-        if self._banned and self._is_banned(host):
-            return "banned-host"
+        never = self._never(url, host)
+        if never:
+            return never
         if not self._within(host):
             return "out-of-scope"
         if depth > self._settings.max_depth:
             return "too-deep"
         return self._pattern_refusal(url)
+
+    def forbids(self, url: str) -> bool:
+        """Whether nothing may lead there, not even a robots.txt: it was taken down, or its host is banned."""
+        return bool(self._never(url, addresses.host(url)))
+
+    def _never(self, url: str, host: str) -> str:
+        if self._removed and (url in self._removed or host in self._removed):
+            return "removed"
+        return "banned-host" if self._banned and self._is_banned(host) else ""
 
     @property
     def is_open(self) -> bool:

@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from urllib.parse import urlsplit
 
-from periplus.crawl.rows import Trap
+from periplus.crawl.rows import FEED, SITEMAP, Trap
 
 MAX_SEGMENTS = 30
 MAX_REPEATS = 3  # of one segment, or of a run of segments, in one path
@@ -21,12 +21,14 @@ MAX_VARIANTS = 300  # of one path's query
 MAX_MONTHS = 24  # pages of one calendar by months
 MAX_DAYS = 400  # pages of one calendar by days
 FIRST_YEAR, YEARS_AHEAD = 1000, 2
+MAX_SITEMAPS, MAX_FEEDS = 1_000, 200  # of one host; they are no pages, so no limit of pages ends them
 MAX_NEAR_DUPLICATES = 20  # of one pattern, before it is closed
 NEAR_BITS = 3  # of a 64-bit fingerprint
 FINGERPRINTS_KEPT = 8
 SAMPLED_FROM, SAMPLED_EVERY = 50, 4  # pages of one pattern whose texts are compared, where texts are read later
 PATTERNS_KEPT = 20_000
 
+_MOST_LISTS = {SITEMAP: MAX_SITEMAPS, FEED: MAX_FEEDS}
 _SESSION = re.compile(
     r"(?:^|[;&?/])(?:jsessionid|phpsessid|aspsessionid[a-z]*|cfid|cftoken|sessionid|session_id|sess_id|"
     r"zenid|oscsid|s_id|sid)=[0-9a-z._-]{8,}",
@@ -75,6 +77,15 @@ class TrapRules:
         pattern = pattern_of(parts.path, parts.query)
         closed = self._closed.get((parts.netloc, pattern), "") if self._closed else ""
         return closed or self._count(parts.netloc, parts.path, parts.query, pattern)
+
+    def list_refusal(self, url: str, kind: int) -> str:
+        """The same for a sitemap or a feed: the reason when its host has named too many of them."""
+        most = _MOST_LISTS.get(kind)
+        if most is None:
+            return ""
+        seen = self._of(urlsplit(url).netloc, f"lists {kind}")
+        seen.variants += 1
+        return "trap-lists" if seen.variants > most else ""
 
     def learn(self, url: str, fingerprint: int) -> None:
         """A page was fetched: does its pattern keep giving the same text?"""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ACCEPTED = "gzip, deflate, br, zstd"
 MAX_LAYERS = 3
+MAX_MEMBERS = 10_000  # of a gzip stream: it has one, or one for each block of 64 KB
+_STEP = 1 << 10  # bytes that a later member is given first
 _CHUNK = 1 << 18
 
 
@@ -43,20 +45,32 @@ def unpack(payload: bytes, encoding: str, limit: int, *, cut: bool = False) -> b
 def _gzip(data: bytes, limit: int, cut: bool) -> bytes:
     """All members of a gzip stream; rubbish after the last one is ignored, as browsers do."""
     out = bytearray()
-    while data:
-        member = isal_zlib.decompressobj(wbits=31)
+    rest = _member(memoryview(data), len(data), out, limit, cut)
+    for _ in range(MAX_MEMBERS):
+        if not rest:
+            return bytes(out)
+        rest = _member(rest, _STEP, out, limit, cut)
+    raise FetchError("bad-encoding", f"more than {MAX_MEMBERS} gzip members")
+
+
+def _member(data: memoryview, step: int, out: bytearray, limit: int, cut: bool) -> memoryview:
+    """Unpack the first member; what follows it. It is given bit by bit, as what is too much for it is copied."""
+    reader = isal_zlib.decompressobj(wbits=31)
+    place = 0
+    while place < len(data) and not reader.eof:
+        piece = data[place : place + step]
         try:
-            out += member.decompress(data, limit - len(out) + 1)
+            out += reader.decompress(piece, limit - len(out) + 1)
         except IsalError as error:  # type: ignore[misc]  # its stub says it is no exception
             if out:
-                break
+                return data[:0]
             raise FetchError("bad-encoding", str(error)) from error
         _check(out, limit)
-        if not member.eof:
-            _need_whole(cut, out)
-            break
-        data = member.unused_data
-    return bytes(out)
+        place += len(piece) - len(reader.unused_data)
+        step = min(2 * step, _CHUNK)
+    if not reader.eof:
+        _need_whole(cut, out)
+    return data[place:]
 
 
 def _deflate(data: bytes, limit: int, cut: bool) -> bytes:

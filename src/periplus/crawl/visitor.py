@@ -98,12 +98,12 @@ class Visitor:
         answer = await self._robots.read(host, origin)
         if answer.row is not None:
             self._ledger.robots(answer.row)
-            self._take_rules(host, origin, await self._parse_rules(answer.row))
+            self._take_rules(host, row, await self._parse_rules(answer.row))
             host.queue.appendleft(row)
             return
         stale = stale_rules(host.rules.get(origin), time.time())
         if stale is not None:
-            self._take_rules(host, origin, stale)
+            self._take_rules(host, row, stale)
             host.queue.appendleft(row)
             return
         failed = self._interpreter.failed(row, answer.reason, answer.detail, time.time(), host.delay)
@@ -119,9 +119,12 @@ class Visitor:
             return await asyncio.to_thread(rules_of, row, self._token)
         return rules_of(row, self._token)
 
-    def _take_rules(self, host: ActiveHost, origin: str, rules: Rules) -> None:
+    def _take_rules(self, host: ActiveHost, row: UrlRow, rules: Rules) -> None:
+        """Rules that were read for the sake of ``row``: the sitemaps in them are as far from the seeds as it is."""
+        origin = origin_of(row.url)
+        depth = row.depth if host.row.level else 0
         slower = host.learn_rules(origin, rules, self._settings)
         host.ready_at = max(host.ready_at, host.last_end + host.delay)
-        sitemaps = (self._links.of_announced(text, origin) for text in rules.file.sitemaps)
+        sitemaps = (self._links.of_announced(text, origin, depth) for text in rules.file.sitemaps)
         self._ledger.found([found for found in sitemaps if found is not None])
         self._ledger.host(host, urgent=slower)

@@ -130,7 +130,7 @@ class Worker:
         try:
             async with Fetcher(self._settings, tls=self._tls, shared=self._folder / BANDWIDTH) as fetcher:
                 requester = Requester(settings, fetcher, ledger, slots)
-                robots = RobotsVisit(requester, engine.borrow)
+                robots = RobotsVisit(requester, engine.borrow, self.links.forbids)
                 engine.visitor = Visitor(settings, token, requester, robots, self.interpreter, self.links, ledger)
                 await engine.run()
         finally:

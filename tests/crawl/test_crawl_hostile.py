@@ -1,0 +1,172 @@
+"""Sites whose owner wishes us ill: what they say must not break politeness, time, memory, disk or terminals."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+
+from periplus.crawl.links import SITEMAP_LEVELS
+from periplus.crawl.robots import RULE_SHOWN, SITEMAPS_LIMIT, RobotsFile
+from periplus.crawl.rows import FEED, ICON, SITEMAP
+from periplus.crawl.traps import MAX_FEEDS, MAX_SITEMAPS, TrapRules
+from periplus.crawl.unpack import MAX_MEMBERS, unpack
+from periplus.demo import Reply, Request
+from periplus.errors import FetchError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawl.voyages import Voyage
+    from web.mock_web import MockWeb
+
+
+def number_in(request: Request) -> int:
+    return int("0" + "".join(filter(str.isdigit, request.path)))
+
+
+def xml(text: str) -> Reply:
+    return Reply(200, text.encode(), (("Content-Type", "application/xml"),))
+
+
+# Politeness
+
+
+def test_robots_hold_however_many_addresses_they_forbid(voyage: Voyage, mock_web: MockWeb) -> None:
+    mock_web.robots("a.test", "User-agent: *\nDisallow: /private/\n")
+    mock_web.page("http://a.test/", "<p>Doors.", links=[*(f"/private/{n}" for n in range(450)), "/open"])
+    mock_web.page("http://a.test/open", "<p>Come in.")
+    voyage.run(mock_web, "http://a.test/")
+    assert mock_web.paths("a.test") == ["/robots.txt", "/", "/open"]
+    assert voyage.rows("SELECT COUNT(*) FROM urls WHERE reason = 'robots-disallowed'") == [(450,)]
+
+
+def test_refusals_that_take_long_let_others_in_between(
+    voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("periplus.crawl.engine.REFUSING_SECONDS", 0.0)
+    mock_web.robots("a.test", "User-agent: *\nDisallow: /private/\n")
+    mock_web.page("http://a.test/", "<p>Doors.", links=[*(f"/private/{n}" for n in range(40)), "/open"])
+    mock_web.page("http://a.test/open", "<p>Come in.")
+    voyage.run(mock_web, "http://a.test/")
+    assert mock_web.paths("a.test") == ["/robots.txt", "/", "/open"]
+
+
+def test_a_robots_file_leads_to_no_banned_host(voyage: Voyage, mock_web: MockWeb, tmp_path: Path) -> None:
+    banned = tmp_path / "banned.txt"
+    banned.write_text("banned.test\n")
+    mock_web.robots("a.test", answer=Reply(302, b"", (("Location", "http://banned.test/robots.txt"),)))
+    mock_web.page("http://a.test/", "<p>Home.")
+    voyage.run(mock_web, "http://a.test/", banned_hosts=str(banned))
+    assert mock_web.paths("banned.test") == []
+    assert voyage.fetched() == {"http://a.test/"}
+
+
+@pytest.mark.parametrize("target", ["file:///etc/passwd", "data:text/plain,Disallow:", "javascript:alert(1)", "//"])
+def test_a_robots_file_that_redirects_astray_is_none(voyage: Voyage, mock_web: MockWeb, target: str) -> None:
+    mock_web.robots("a.test", answer=Reply(302, b"", (("Location", target),)))
+    mock_web.page("http://a.test/", "<p>Home.")
+    voyage.run(mock_web, "http://a.test/")
+    assert mock_web.paths("a.test") == ["/robots.txt", "/"]
+
+
+# What never ends
+
+
+def test_sitemaps_that_lead_to_ever_new_sitemaps_end(voyage: Voyage, mock_web: MockWeb) -> None:
+    def index(request: Request) -> Reply:
+        address = f"http://{request.host}/maps/{number_in(request) + 1}"
+        return xml(f"<sitemapindex><sitemap><loc>{address}</loc></sitemap></sitemapindex>")
+
+    mock_web.host("a.test", index)
+    mock_web.robots("a.test", "Sitemap: http://a.test/maps/0\n")
+    mock_web.page("http://a.test/", "<p>Home.")
+    voyage.run(mock_web, "http://a.test/")
+    assert len(mock_web.paths("a.test")) == 2 + 1 + SITEMAP_LEVELS
+
+
+def test_feeds_that_lead_to_ever_new_feeds_end(voyage: Voyage, mock_web: MockWeb) -> None:
+    def page(request: Request) -> Reply:
+        body = f'<link rel=alternate type="application/rss+xml" href="/feeds/{number_in(request) + 1}"><p>News.'
+        return Reply(200, body.encode(), (("Content-Type", "text/html"),))
+
+    mock_web.host("a.test", page)
+    mock_web.robots("a.test")
+    voyage.run(mock_web, "http://a.test/")
+    assert mock_web.paths("a.test") == ["/robots.txt", "/", "/feeds/1"]
+
+
+def test_hosts_that_lead_to_ever_new_hosts_by_their_robots_files_end(voyage: Voyage, mock_web: MockWeb) -> None:
+    """Each host allows nothing but a sitemap, which names a page of the next host: no page is ever had."""
+
+    def any_host(number: int) -> None:
+        name, following = f"h{number}.a.test", f"h{number + 1}.a.test"
+        mock_web.robots(name, f"User-agent: *\nDisallow: /page\nSitemap: http://{name}/map\n")
+        mock_web.at(f"http://{name}/map", xml(f"<urlset><url><loc>http://{following}/page</loc></url></urlset>"))
+
+    for number in range(12):
+        any_host(number)
+    voyage.run(mock_web, "http://h0.a.test/page", max_depth=4)
+    assert [n for n in range(12) if mock_web.paths(f"h{n}.a.test")] == [0, 1, 2, 3, 4]
+
+
+def test_a_host_has_so_many_sitemaps_and_feeds_and_no_more() -> None:
+    traps = TrapRules()
+    for kind, most in ((SITEMAP, MAX_SITEMAPS), (FEED, MAX_FEEDS)):
+        found = [traps.list_refusal(f"http://a.test/{number}", kind) for number in range(most + 2)]
+        assert found == [""] * most + ["trap-lists"] * 2
+        assert not traps.list_refusal("http://b.test/0", kind)
+    assert not traps.list_refusal("http://a.test/icon", ICON)
+
+
+# Time
+
+
+def test_a_stream_of_many_gzip_members_is_not_copied_for_each_of_them() -> None:
+    """The parts that are given to a member grow with it, so that thousands of tiny ones cost no more than they are."""
+    tiny = gzip.compress(b"x", mtime=0)
+    assert unpack(tiny * 1_000, "gzip", 1_000_000) == b"x" * 1_000
+    blocks = [bytes([number]) * 70_000 for number in range(5)]
+    assert unpack(b"".join(gzip.compress(block, 0) for block in blocks), "gzip", 1_000_000) == b"".join(blocks)
+
+
+def test_a_stream_of_empty_gzip_members_is_given_up() -> None:
+    with pytest.raises(FetchError, match="gzip members"):
+        unpack(gzip.compress(b"", mtime=0) * (MAX_MEMBERS + 2), "gzip", 1_000_000)
+
+
+# Disk, journal and terminal
+
+
+def test_a_rule_as_long_as_the_file_does_not_fill_the_journal(voyage: Voyage, mock_web: MockWeb) -> None:
+    mock_web.robots("a.test", "User-agent: *\nAllow: /" + "*" * 400_000 + "\nDisallow: /x" + "*" * 50_000 + "\n")
+    mock_web.page("http://a.test/", "<p>Home.", links=["/x", "/y"])
+    voyage.run(mock_web, "http://a.test/")
+    assert max(len(rule) for (rule,) in voyage.rows("SELECT rule FROM journal")) < RULE_SHOWN + 20
+    assert max(len(detail) for (detail,) in voyage.rows("SELECT detail FROM urls")) < RULE_SHOWN + 20
+
+
+def test_a_rule_steers_no_terminal() -> None:
+    verdict = RobotsFile.parse("User-agent: *\nDisallow: /\x1b]0;owned\x07\x9b31m*\n", "Periplus")
+    (line,) = verdict.lines(1)
+    assert line.isprintable()
+
+
+def test_a_file_announces_so_many_sitemaps() -> None:
+    body = "".join(f"Sitemap: /{number}\n" for number in range(SITEMAPS_LIMIT + 5))
+    assert len(RobotsFile.parse(body, "Periplus").sitemaps) == SITEMAPS_LIMIT
+
+
+def test_headers_of_any_length_leave_short_rows(voyage: Voyage, mock_web: MockWeb) -> None:
+    long = "x" * 20_000
+    fixed = (("Content-Type", "text/html"), ("ETag", f'"{long}"'), ("Last-Modified", long))
+    mock_web.robots("a.test")
+    mock_web.at("http://a.test/", Reply(200, b"<p>Home. <a href=/away>Away</a>", fixed))
+    mock_web.at("http://a.test/away", Reply(302, b"", (("Location", "mailto:" + long),)))
+    voyage.run(mock_web, "http://a.test/")
+    mock_web.at("http://a.test/", Reply(304, b"", fixed))
+    voyage.run(mock_web, "http://a.test/", recrawl=True)
+    rows = voyage.rows("SELECT LENGTH(etag) + LENGTH(last_modified) + LENGTH(detail) FROM urls")
+    assert max(length for (length,) in rows) < 1_000
+    assert voyage.url("http://a.test/away")["reason"] == "bad-redirect"
