@@ -51,11 +51,17 @@ def test_who_asks_too_often_is_told_to_wait(strict):
     client = Client(strict, address="192.0.2.1")
 
     assert [client.get("/api/v1/search?q=tide").status for _ in range(4)] == [200, 200, 200, 429]
-    answer = client.get("/search?q=tide")
+    answer = client.get("/api/v1/search?q=tide")
     assert answer.media_type == "application/problem+json"
     assert answer.json["code"] == "too-many-requests"
     assert 1 <= int(answer.headers["retry-after"]) <= 10
     assert "content-security-policy" in answer.headers
+    page = client.get("/search?q=tide")
+    assert (page.status, page.media_type) == (429, "text/html")
+    assert "Too many requests in a short time." in page.text
+    assert 1 <= int(page.headers["retry-after"]) <= 10
+    dear = ("/similar", "/cached", "/inspect")
+    assert {client.get(f"{path}?url=http://tides.test/").status for path in dear} == {429}
     assert client.get("/healthz").status == client.get("/").status == 200
     assert Client(strict, address="192.0.2.2").get("/search?q=tide").status == 200
 

@@ -36,8 +36,8 @@ def pack(scope: Scope, start: Message, message: Message) -> None:
     if b"content-encoding" in told or told.get(b"content-type", b"").startswith(_PACKED):
         return
     _vary(headers, told.get(b"vary", b""))
-    accepted = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
-    encoding = chosen(accepted.decode("latin-1")) if accepted else ""
+    accepted = [value for name, value in scope["headers"] if name == b"accept-encoding"]
+    encoding = chosen(b",".join(accepted).decode("latin-1")) if accepted else ""
     if not encoding:
         return
     packed = brotli.compress(body, quality=BROTLI_QUALITY) if encoding == "br" else igzip.compress(body, GZIP_LEVEL)
@@ -48,5 +48,8 @@ def pack(scope: Scope, start: Message, message: Message) -> None:
 
 def _vary(headers: list[tuple[bytes, bytes]], known: bytes) -> None:
     """What the answer depends on: also on what the client can unpack."""
+    if not known:
+        headers.append((b"vary", b"Accept-Encoding"))
+        return
     headers[:] = [pair for pair in headers if pair[0] != b"vary"]
-    headers.append((b"vary", known + b", Accept-Encoding" if known else b"Accept-Encoding"))
+    headers.append((b"vary", known + b", Accept-Encoding"))

@@ -12,15 +12,14 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
 
 from periplus.web import compression, headers
-from periplus.web.problems import MEDIA_TYPE, answer_to, crash, problem
+from periplus.web.problems import answer, answer_to, crash, problem
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from periplus.web.limits import Limits
@@ -76,9 +75,10 @@ class Envelope:
     def _refusal(self, scope: Scope, given: dict[bytes, bytes]) -> Response | None:
         length = given.get(b"content-length", b"")
         if length and length.isdigit() and int(length[:20]) > MAX_BODY:
-            return _refused(413, "content-too-large", f"the body is larger than {MAX_BODY} bytes; send less")
+            told = problem(413, "content-too-large", f"the body is larger than {MAX_BODY} bytes; send less")
+            return answer(Request(scope), told)
         wait = self.limits.wait(scope) if self.limits else 0.0
-        return _too_many(wait) if wait else None
+        return _too_many(scope, wait) if wait else None
 
 
 class Answered:
@@ -120,11 +120,9 @@ def _request_id(given: dict[bytes, bytes]) -> bytes:
     return own if own and _REQUEST_ID.fullmatch(own) else os.urandom(8).hex().encode()
 
 
-def _too_many(wait: float) -> Response:
+def _too_many(scope: Scope, wait: float) -> Response:
     seconds = max(1, math.ceil(wait))
     told = f"more requests than one client may send; wait {seconds} s"
-    return _refused(429, "too-many-requests", told, {"retry-after": str(seconds)})
-
-
-def _refused(status: int, code: str, detail: str, more: dict[str, str] | None = None) -> Response:
-    return Response(msgspec.json.encode(problem(status, code, detail)), status, more, MEDIA_TYPE)
+    response = answer(Request(scope), problem(429, "too-many-requests", told))
+    response.headers["retry-after"] = str(seconds)
+    return response

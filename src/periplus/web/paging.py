@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from periplus.web.operations import MAX_DEPTH, SEARCH_PARAMETERS
-from periplus.web.rendering import ABSENT, quoted
+from periplus.web.rendering import quoted
 
 if TYPE_CHECKING:
     from periplus.records import SearchAnswer
@@ -53,16 +53,15 @@ class Links:
 
     def __init__(self, path: str, values: dict[str, Any]) -> None:
         self._start = f"{path}?"
-        parts = ((name, _part(name, value)) for name, value in values.items())
-        self._parts = {name: part for name, part in parts if part}
+        told = [(name, value) for name, value in values.items() if value and value != _DEFAULTS.get(name)]
+        self._parts = {name: _part(name, value) for name, value in told}
 
     def __call__(self, **changes: Any) -> str:
         """The address of this list with some values changed; what equals its default is left out."""
         parts = self._parts.copy()
         for name, value in changes.items():
-            part = _part(name, value)
-            if part:
-                parts[name] = part
+            if value and value != _DEFAULTS.get(name):
+                parts[name] = _part(name, value)
             else:
                 parts.pop(name, None)
         return self._start + "&".join(parts.values())
@@ -73,6 +72,4 @@ def address(path: str, values: dict[str, Any], **changes: Any) -> str:
 
 
 def _part(name: str, value: Any) -> str:
-    if value in ABSENT or value == _DEFAULTS.get(name):
-        return ""
     return f"{name}={quoted('1' if value is True else value)}"

@@ -24,9 +24,15 @@ _STATUS = ((UsageError, 400), (NotFound, 404), (NotReady, 503), (OverBudget, 503
 _PROGRAM_PATHS = ("/api/", "/alive", "/healthz", "/readyz", "/metrics")
 _BROKEN = "the collection cannot be read; the operator sees more with periplus doctor"
 _SENTENCES = {
+    400: "This could not be understood.",
     401: "This page is for the operator.",
     403: "This page is for the operator.",
     404: "There is nothing at this address.",
+    405: "This cannot be done at this address.",
+    409: "Something else is at work on this.",
+    413: "This is more than can be taken.",
+    429: "Too many requests in a short time.",
+    500: "Something went wrong here.",
     503: "The index is not ready yet.",
 }
 
