@@ -17,7 +17,7 @@ from periplus.index.files import FORMAT
 from periplus.records import Document, Heading
 
 HERE = Path(__file__).parent
-READABLE = (3,)
+READABLE = (3, 4)
 REFUSED = (1, 2)
 
 

@@ -21,7 +21,7 @@ from periplus.index.inversion import MAX_POSITIONS, Inversion, Pieces, first_pos
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
 from periplus.index.stored import StoredDocument, identifier, place_of
-from periplus.index.texts import pack
+from periplus.index.texts import pack, sampled
 from periplus.index.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ class SegmentBuilder:
         del sort_keys
         writer = SegmentWriter(folder, len(kept), epoch)
         try:
+            writer.texts.learn([self._packed[kept[place]] for place in sampled(len(kept))])
             writer.texts.extend(map(self._packed.__getitem__, kept))
             self._packed.clear()
             rows = [self._rows[row] for row in kept]

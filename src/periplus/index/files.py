@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 3
+FORMAT = 4
+READABLE = (3, FORMAT)  # before 4, stored texts have no dictionary
 MAGIC = b"PERIPLUS"
 ALIGNMENT = 64
 PREAMBLE = struct.Struct("<8sI4sQQQQ")
@@ -159,6 +160,9 @@ class ArrayFile:
             raise Corrupt(f"{self.path} has no array {name}; rebuild the index")
         return np.frombuffer(self._map, np.dtype(entry.dtype), entry.length, entry.offset)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
     def rest(self) -> None:
         """Let go of the pages that were read, which would count as memory of this process."""
         self._map.madvise(mmap.MADV_DONTNEED)
@@ -171,7 +175,7 @@ class ArrayFile:
         magic, version, found, offset, length, total, checksum = PREAMBLE.unpack(head)
         if magic != MAGIC:
             raise Corrupt(f"{self.path} is not a file of this index; rebuild the index")
-        if version != FORMAT:
+        if version not in READABLE:
             raise Incompatible(f"{self.path} has format {version}, this version reads {FORMAT}; rebuild the index")
         if CHECK.unpack_from(self._map, PREAMBLE.size)[0] != xxh3_64_intdigest(head):
             raise Corrupt(f"{self.path} has a damaged header; rebuild the index")

@@ -18,6 +18,7 @@ from periplus.index.norms import field_factors
 from periplus.index.postings import MAX_DOCUMENTS
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
+from periplus.index.texts import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,6 +140,8 @@ def _merged_names(
 
 def _copy_texts(writer: SegmentWriter, sources: Sequence[Source], order: NDArray[np.int64]) -> None:
     """Each source is read forwards once, because every segment is in the same order."""
+    samples = [(sources[place].segment.texts, number) for place, number in order[sampled(len(order))].tolist()]
+    writer.texts.learn([bytes(texts.packed(number)) for texts, number in samples])
     streams = [_numbered_texts(source) for source in sources]
     writer.texts.extend(next(streams[place]) for place in order[:, 0].tolist())
 

@@ -65,7 +65,7 @@ def plain_query(query: IndexQuery, known: Callable[[str], KnownTerm]) -> PlainQu
 def _weighted(group: Group, known: Callable[[str], KnownTerm]) -> list[tuple[KnownTerm, int]]:
     """The forms of a word that occur, with their weights."""
     terms = [known(form.term) for form in group.forms]
-    pairs = zip(terms, form_weights(group, terms), strict=True)
+    pairs = zip(terms, form_weights(group.forms, terms, group.weight), strict=True)
     return [pair for pair in pairs if pair[0].frequency]
 
 

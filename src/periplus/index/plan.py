@@ -21,10 +21,11 @@ from periplus.index.weights import LARGEST_WEIGHTS, fixed, idf
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from periplus.index.query import Group, IndexQuery
+    from periplus.index.query import Group, IndexQuery, TermForm
 
 OPTIONAL = -1
 FORBIDDEN = -2
+_INFINITE = float("inf")
 FIRST_MADE = -2  # the n-th list made for a query has the number -2 - n
 
 
@@ -110,7 +111,7 @@ class Plan:
 
     def _add_forms(self, group: Group) -> None:
         known = [self._statistics.known(form.term) for form in group.forms]
-        for term, weight in zip(known, form_weights(group, known), strict=True):
+        for term, weight in zip(known, form_weights(group.forms, known, group.weight), strict=True):
             if term.frequency:
                 self.numbers.extend(term.numbers)
                 self.weights.append(weight)
@@ -129,7 +130,7 @@ class Plan:
             self._make(MadeList(prefix=group.prefix, field=field), fixed(group.weight * weight))
         else:
             known = [statistics.known(form.term) for form in group.forms]
-            for form, weight in zip(group.forms, form_weights(group, known), strict=True):
+            for form, weight in zip(group.forms, form_weights(group.forms, known, group.weight), strict=True):
                 self._make(MadeList(form.term, field=field), weight)
 
     def _make(self, made: MadeList, weight: int) -> None:
@@ -174,12 +175,9 @@ def make_plan(query: IndexQuery, statistics: Statistics, prior_weight: float) ->
     return plan
 
 
-def form_weights(group: Group, known: Sequence[KnownTerm]) -> list[int]:
+def form_weights(forms: tuple[TermForm, ...], known: Sequence[KnownTerm], weight: float = 1.0) -> list[int]:
     """What the forms of a word weigh; the idf falls as the frequency rises, so the smaller one is the more frequent."""
     strong = min(
-        (term.idf for term, form in zip(known, group.forms, strict=True) if form.share >= STRONG_SHARE),
-        default=float("inf"),
+        [term.idf for term, form in zip(known, forms, strict=True) if form.share >= STRONG_SHARE], default=_INFINITE
     )
-    return [
-        fixed(group.weight * form.share * min(strong, term.idf)) for term, form in zip(known, group.forms, strict=True)
-    ]
+    return [fixed(weight * form.share * min(strong, term.idf)) for term, form in zip(known, forms, strict=True)]

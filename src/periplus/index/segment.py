@@ -21,7 +21,7 @@ from xxhash import xxh3_64_hexdigest
 from periplus.errors import Corrupt, Incompatible, NotFound, Truncated
 from periplus.index.columns import Columns
 from periplus.index.dictionary import Dictionary, DictionaryWriter
-from periplus.index.files import FORMAT, ArrayFile, ArrayFileWriter, sync_folder, write_atomically
+from periplus.index.files import FORMAT, READABLE, ArrayFile, ArrayFileWriter, sync_folder, write_atomically
 from periplus.index.norms import Epoch, field_factors
 from periplus.index.positions import Positions, PositionsWriter
 from periplus.index.postings import Postings, PostingsWriter
@@ -147,7 +147,7 @@ def read_header(folder: Path) -> SegmentHeader:
     if seal.decode("ascii", "replace") != xxh3_64_hexdigest(body):
         raise Corrupt(f"{path} does not match its checksum; rebuild the index")
     fields = msgspec.json.decode(body)
-    if fields.get("format") != FORMAT:
+    if fields.get("format") not in READABLE:
         raise Incompatible(f"{path} has format {fields.get('format')}, this version reads {FORMAT}; rebuild the index")
     return msgspec.convert(fields, SegmentHeader)
 

@@ -6,6 +6,8 @@ A document number is ``segment ordinal << 32 | number in the segment`` and means
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import accumulate
+from struct import Struct as Layout
 from struct import pack
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from periplus.index.lookups import looked_up
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
 from periplus.index.phrases import norms_of, only_phrase, search_phrase
-from periplus.index.plain import ALL_ADMITTED, ALL_REQUIRED, MOST, plain_query, search_lists, search_plain
+from periplus.index.plain import ALL_ADMITTED, ALL_REQUIRED, MAX_LISTS, MOST, plain_query, search_lists, search_plain
 from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
 from periplus.index.query import FIELDS, Filters, IndexQuery
@@ -92,6 +94,19 @@ class Snapshot:
         best.search(self._table(query.filters, plan), plan, rank, prune=prune)
         numbers, scores = best.ranked()
         return TopHits(numbers, scores / UNIT, self._total(query, plan, best))
+
+    def top_of_lists(self, lists: bytes, sizes: Sequence[int], k: int, prior_weight: float) -> TopHits | None:
+        """``top`` for any of some words, given as their terms' packed lists and how many each word has.
+
+        Whoever calls holds on to the terms. Nothing for what this way does not take.
+        """
+        count = sum(sizes)
+        if count > MAX_LISTS or not 0 < k <= MOST:
+            return None
+        if count != len(sizes):
+            lists += Layout(f"{len(sizes) + 1}q").pack(*accumulate(sizes, initial=0))
+        prior = fixed(prior_weight) if prior_weight > 0 else 0
+        return search_lists(self._whole, lists, count, len(sizes), ALL_ADMITTED, prior, k, COUNT_LIMIT)
 
     def _quick_top(self, query: IndexQuery, k: int, prior_weight: float) -> TopHits | None:
         """The same for plain queries and single phrases, which have kernels of their own; None for all others."""
@@ -239,6 +254,11 @@ class Snapshot:
         known = self._terms.known.get(term)
         return self._terms_for(1).add(term, self._looked_up(term)) if known is None else known
 
+    def look_up(self, terms: Sequence[str]) -> None:
+        """Find out what is known of some terms, all at once."""
+        for term in terms:
+            self.known(term)
+
     def _terms_for(self, count: int) -> Terms:
         """Where so many more terms may be kept."""
         terms = self._terms
@@ -275,20 +295,9 @@ class Snapshot:
         return view.segment.texts.document(local)
 
     def stored_many(self, numbers: Sequence[int]) -> list[StoredDocument]:
-        """The same of many documents, in the order asked for; every block of text is unpacked once."""
-        found: dict[int, StoredDocument] = {}
-        for view, local in self._by_view(numbers):
-            documents = view.segment.texts.documents(local)
-            found.update(zip([view.first_number + place for place in local], documents, strict=True))
-        return [found[number] for number in numbers]
-
-    def _by_view(self, numbers: Sequence[int]) -> list[tuple[SegmentView, list[int]]]:
-        """The numbers within each segment, sorted."""
-        parts: dict[int, list[int]] = {}
-        for number in sorted(set(numbers)):
-            view, local = self._located(number)
-            parts.setdefault(view.ordinal, []).append(local)
-        return [(self._views[ordinal], local) for ordinal, local in parts.items()]
+        """The same of many documents, in the order asked for."""
+        located = map(self._located, numbers)
+        return [view.segment.texts.document(local) for view, local in located]
 
     def ids(self, numbers: NDArray[np.int64]) -> list[str]:
         """The ids of many documents, without reading their texts."""
