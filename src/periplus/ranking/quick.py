@@ -78,17 +78,10 @@ def scores(known: Candidates, table: Weights | None = None) -> FloatArray:
     return result
 
 
-class Sought(Struct, frozen=True, gc=False):
-    """The words of a query as the index has them, for a kernel that reads the index itself."""
-
-    query: IntArray  # how many terms, words and forms; of each term its lists' address; their labels; words; terms
-    values: FloatArray  # how often each word was asked for; of each form its share; in how many documents it is
-
-
 def ranked(
     table: IntArray,  # of the segments, as the index lays them out
     numbers: IntArray,
-    sought: Sought,
+    sought: bytes,  # words; of each how many forms it has and how often it was asked for; of each form: ``FORM``
     fields: IntArray,  # 1 for each field whose places count
     averages: FloatArray,  # lengths of the fields
     languages: FloatArray,  # what a candidate in each language gets; one number where nothing is known
@@ -101,8 +94,8 @@ def ranked(
     result = np.empty(len(numbers))
     weights = _shipped()
     _fused()(
-        table, numbers, sought.query, sought.values, fields, averages, *weights, languages, now, documents, host_words,
-        LARGEST_PRIOR, most, result,
+        table, numbers, np.frombuffer(sought, np.int64), np.frombuffer(sought, np.float64), fields, averages, *weights,
+        languages, now, documents, host_words, LARGEST_PRIOR, most, result,
     )  # fmt: skip
     return result
 

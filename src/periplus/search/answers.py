@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from periplus.search.terms import Terms
 from periplus.search.text import clean
 
 if TYPE_CHECKING:
-    from periplus.index.stored import StoredDocument
     from periplus.records import SearchRequest
     from periplus.search.execution import Listing
     from periplus.search.generations import Generation
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ADDRESSES_KEPT = 10_000  # as people read them
 DAYS_KEPT = 4_096
 DAY = 86_400
+_ODD = re.compile("[%#]|//|xn--")  # what has to be decoded or left out of an address
+_SCHEMES = ("http", "https")
 _EPOCH = datetime.date(1970, 1, 1)
 
 
@@ -65,18 +67,19 @@ class Page:
 
     def results(self) -> tuple[SearchResult, ...]:
         first, last = self.checked.first, self.checked.last
-        numbers = self.listing.numbers[first:last].tolist()
+        listing = self.listing
+        numbers = listing.numbers[first:last].tolist()
         if not numbers:
             return ()
-        scores = self.listing.scores[first:last].tolist()
+        scores = listing.scores[first:last].tolist()
         documents = self.snapshot.stored_many(numbers)
         shown = snippets.snippets(documents, wanted_words(self._terms))
-        listing, more, folded = self.listing, self.listing.more, self.listing.duplicates
+        more, folded, pinned, explains = listing.more, listing.duplicates, listing.pinned, self.request.explain
         results = []
-        for rank, (number, score, document, snippet) in enumerate(
-            zip(numbers, scores, documents, shown, strict=True), start=first + 1
-        ):
-            address = display(document)
+        rank = first
+        for number, score, document, snippet in zip(numbers, scores, documents, shown, strict=True):
+            rank += 1
+            address = displayed(document.url, document.host) if document.host else clean(document.id)
             results.append(
                 SearchResult(
                     rank,
@@ -93,9 +96,9 @@ class Page:
                     document.content_type,
                     score,
                     more.get(number, 0),
-                    listing.explain(number, score) if self.request.explain else None,
+                    listing.explain(number, score) if explains else None,
                     folded.get(number, 0),
-                    number in listing.pinned,
+                    number in pinned,
                 )
             )
         return tuple(results)
@@ -106,24 +109,16 @@ class Page:
         return page_link(self.request, self.request.page + 1) if more and following <= MAX_RESULTS else None
 
 
-def display(document: StoredDocument) -> str:
-    """The address as people read it; the id of a document that has none."""
-    return displayed(document.url, document.host) if document.host else clean(document.id)
-
-
 def displayed(url: str, host: str) -> str:
     """``addresses.display``, at once for an address in which nothing is to be decoded or left out."""
-    if "%" in url or "#" in url or "xn--" in host or ":" in host or not url.isascii():
-        return _displayed(url)
     scheme, _, rest = url.partition("://")
-    if scheme not in ("http", "https") or not rest.startswith(f"{host}/"):
+    if _ODD.search(rest) or not rest.isascii() or scheme not in _SCHEMES or not rest.startswith(f"{host}/"):
         return _displayed(url)
     path, _, query = rest.partition("?")
-    steps = [step for step in path.split("/") if step]
+    shown = path.rstrip("/").replace("/", SEPARATOR)
     if query:
-        steps.append(f"?{query}")
-    shown = SEPARATOR.join(steps)
-    return shown if len(shown) <= MAX_LENGTH else _displayed(url)
+        shown = f"{shown}{SEPARATOR}?{query}"
+    return shown if len(shown) <= MAX_LENGTH and ":" not in host else _displayed(url)
 
 
 @lru_cache(maxsize=ADDRESSES_KEPT)

@@ -26,6 +26,7 @@ from periplus.search.links import linking
 from periplus.search.reading import Understood, understand
 from periplus.search.rules import Rules, read_rules
 from periplus.search.similar import likeness
+from periplus.search.spelling import FEW_RESULTS as FEW_FOUND
 from periplus.search.spelling import suspects
 from periplus.search.syntax import Reading
 from periplus.search.text import clean
@@ -200,6 +201,7 @@ def _task(generation: Generation, understood: Understood, checked: Checked, per_
         understood.wants_fresh,
         understood.named,
         linking(generation, understood.plan.link) if understood.plan.link else None,
+        words=understood.words,
     )
 
 
@@ -265,6 +267,8 @@ class _Search:
 
     def _corrections(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
         found = listing.total.value
+        if understood.words is not None and understood.words.occurs and found > FEW_FOUND:
+            return ()
         doubtful = suspects(self.generation.snapshot, understood.reading, found)
         if not doubtful or time.perf_counter() > self.deadline:
             return ()

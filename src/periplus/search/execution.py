@@ -24,6 +24,7 @@ from periplus.search.plan import Plan
 from periplus.search.rules import LensRule
 from periplus.search.shortlist import Shortlist, applies
 from periplus.search.terms import Terms
+from periplus.search.typed import WordsOnly
 
 if TYPE_CHECKING:
     from periplus.index.snapshot import Snapshot
@@ -53,6 +54,7 @@ class Task(Struct, frozen=True):
     pinned: tuple[int, ...] = ()  # documents that the operator put first for this query
     fold: bool = False  # fold near-duplicates
     unfit: Numbers | None = None  # documents that are left out, ascending
+    words: WordsOnly | None = None  # of a plan that is words and nothing else
 
 
 class Listing(Struct, frozen=True):
@@ -126,11 +128,13 @@ def gathered(generation: Generation, task: Task, head: Numbers) -> Gathered:
 def _shortlisted(generation: Generation, task: Task, wanted: int) -> Listing:
     """``_ranked`` for the usual search: the same list, by kernels."""
     snapshot, profile = generation.snapshot, task.profile
-    terms = Terms(generation.lexicon, task.plan.words)
+    known = Terms.of(task.words.words, task.words.known) if task.words is not None else None
+    terms = known or Terms(generation.lexicon, task.plan.words)
     need = max(profile.candidates, wanted)
     asked = max(profile.candidates, 2 * wanted if task.per_host else wanted)
     while True:
-        hits = snapshot.top(task.plan.query, asked, prior_weight=profile.prior_weight)
+        quick = snapshot.top_of_lists(*known.lists, asked, profile.prior_weight) if known is not None else None
+        hits = quick or snapshot.top(task.plan.query, asked, prior_weight=profile.prior_weight)
         found = Shortlist(generation, task, terms, hits, wanted)
         whole = len(hits.numbers) < asked
         if whole or asked >= MAX_FETCHED or (len(hits.numbers) >= need and found.shown >= wanted):

@@ -21,6 +21,7 @@ from periplus.search.links import InLinks, link_texts
 from periplus.search.ranks import Ranks
 from periplus.search.spelling import Speller
 from periplus.search.terms import Lexicon
+from periplus.search.typed import TypedWords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,6 +69,7 @@ class Generation:
         """``phrases`` gives the texts of links and past queries, with their counts; ``apart`` what others gather."""
         self.snapshot = snapshot
         self.lexicon = Lexicon(snapshot)
+        self.typed = TypedWords(self.lexicon)
         self.ranks = ranks
         self.in_links = in_links
         self.users = 0

@@ -16,9 +16,9 @@ import numpy as np
 from msgspec import Struct
 
 from periplus.index.analysis import STEM_MARK, analyze
-from periplus.index.analysis.forms import stem_term
+from periplus.index.analysis.forms import exact_term, parts, stem_term
 from periplus.index.analysis.stemming import base_language
-from periplus.index.analysis.words import has_unspaced
+from periplus.index.analysis.words import ascii_pattern, has_unspaced
 from periplus.index.query import STRONG_SHARE
 from periplus.search.plan import stops
 
@@ -238,10 +238,30 @@ def _in_word(stretch: str, terms: dict[str, int], language: str) -> list[int]:
 
 
 def _in_stretch(stretch: str, terms: dict[str, int], language: str) -> list[int]:
+    plain = stretch.replace("\u2019", "'")  # which the analysis does, too
+    if plain.isascii():
+        return _in_ascii(plain, stretch, terms, language)
     found: list[int] = []
     for start, end, forms in _analyzed(stretch, language):
         place = next((terms[form] for form in forms if form in terms), None)
         if place is not None:
+            found += (start, end, place, stops(stretch[start:end].lower(), language))
+    return found
+
+
+def _in_ascii(plain: str, stretch: str, terms: dict[str, int], language: str) -> list[int]:
+    """The same without making forms that no word of the query has: names of programs are mostly met once."""
+    found: list[int] = []
+    for match in ascii_pattern().finditer(plain):
+        word = match[0]
+        exact = exact_term(word)
+        place = terms.get(exact)
+        if place is None:
+            place = terms.get(_stemmed(exact, language))
+        if place is None and True in [term in exact for term in terms]:
+            place = next((terms[part] for part in parts(word) if part in terms), None)
+        if place is not None:
+            start, end = match.span()
             found += (start, end, place, stops(stretch[start:end].lower(), language))
     return found
 

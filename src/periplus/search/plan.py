@@ -19,7 +19,7 @@ from periplus.search.syntax import FIELD_OPERATORS, AnyOf, Condition, InField, P
 from periplus.search.vocabulary import is_stop_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from periplus.index.analysis import Token
     from periplus.search.syntax import Node, Reading
@@ -84,7 +84,7 @@ def plan(
     return _bounded(made, telling or (lambda word: word.weight))
 
 
-class _Single(Struct, frozen=True):
+class Single(Struct, frozen=True):
     """What one typed word adds to a plan, when it is one token."""
 
     token: str
@@ -93,33 +93,36 @@ class _Single(Struct, frozen=True):
     word: QueryWord
 
 
-@lru_cache(maxsize=WORDS_KEPT)
-def _single(text: str, languages: tuple[str, ...]) -> _Single | None:
+def single(text: str, languages: tuple[str, ...]) -> Single | None:
     tokens = _tokens(text, languages)
     if len(tokens) != 1:
         return None
     token = tokens[0]
     language = languages[0] if len(languages) == 1 else ""
     means = any(not stops(word, language) for word in typed(text))
-    return _Single(token.text, means, Group(forms=token.forms), QueryWord(token.text, token.forms))
+    return Single(token.text, means, Group(forms=token.forms), QueryWord(token.text, token.forms))
 
 
 def _of_words(reading: Reading, languages: tuple[str, ...], frequent: Callable[[str], bool]) -> Plan | None:
     """The plan of a query that is words and nothing else, each another one; of any other nothing."""
-    singles: list[_Single] = []
+    singles: list[Single] = []
     for node in reading.nodes:
-        single = _single(node.text, languages) if type(node) is Word else None
-        if single is None:
+        one = single(node.text, languages) if type(node) is Word else None
+        if one is None:
             return None
-        singles.append(single)
-    if any(single.means for single in singles):
-        language = languages[0] if len(languages) == 1 else ""
-        kept = [one for one in singles if not (stops(one.token, language) and frequent(one.token))]
-    else:
-        kept = singles
-    if len({one.token for one in kept}) < len(kept):
+        singles.append(one)
+    language = languages[0] if len(languages) == 1 else ""
+    return of_singles(singles, [stops(one.token, language) and frequent(one.token) for one in singles])
+
+
+def of_singles(singles: Collection[Single], may_go: list[bool]) -> Plan | None:
+    """The plan of words, each another one, without those that may go unless nothing else means something."""
+    kept = singles
+    if True in may_go and any(one.means for one in singles):
+        kept = [one for one, goes in zip(singles, may_go, strict=True) if not goes]
+    if len(kept) > 1 and len({one.token for one in kept}) < len(kept):
         return None
-    ignored = tuple(one.token for one in singles if one not in kept) if len(kept) < len(singles) else ()
+    ignored = tuple([one.token for one in singles if one not in kept]) if len(kept) < len(singles) else ()
     query = IndexQuery(tuple([one.group for one in kept]))
     return Plan(query, tuple([one.word for one in kept]), ignored=ignored)
 

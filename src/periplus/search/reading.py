@@ -16,6 +16,7 @@ from periplus.search.plan import Plan, plan, stops, typed
 from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
 from periplus.search.syntax import Reading, Word
+from periplus.search.typed import WordsOnly, is_frequent
 from periplus.search.vocabulary import asks_for_new, guessed_language
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from periplus.search.plan import QueryWord
     from periplus.search.rules import Rules
 
-STOP_SHARE = 0.1  # of the documents: a stop word of another language that is rarer than this means something here
 MAX_NAMED = 8
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTERS = IndexQuery().filters
@@ -40,6 +40,7 @@ class Understood(Struct, frozen=True):
     wants_fresh: bool
     named: frozenset[int]
     contradictory: bool = False  # parameters and operators admit nothing together
+    words: WordsOnly | None = None  # of a query that is words and nothing else, when nothing was added to it
 
     @property
     def parsed(self) -> str:
@@ -63,12 +64,8 @@ def understand(
     typed = _typed_words(reading)
     guessed = language or guessed_language(typed)
     languages = (guessed,) if guessed else generation.languages or ("",)
-    made = plan(
-        reading,
-        languages,
-        lambda word: stops(word, languages[0] or "-") or _is_frequent(generation, word),
-        lambda word: _telling(generation, word),
-    )
+    words = generation.typed.query(reading, languages)
+    made = words.plan if words is not None else _planned(generation, reading, languages)
     if rules is not None and rules.synonyms:
         made = with_synonyms(made, reading, rules, languages[0])
     own = made.query.filters
@@ -83,7 +80,17 @@ def understand(
         guessed,
         asks_for_new(typed, year),
         _named(generation, reading),
-        contradictory=both is None,
+        both is None,
+        words if words is not None and made is words.plan else None,
+    )
+
+
+def _planned(generation: Generation, reading: Reading, languages: tuple[str, ...]) -> Plan:
+    return plan(
+        reading,
+        languages,
+        lambda word: stops(word, languages[0] or "-") or is_frequent(generation.snapshot, word),
+        lambda word: _telling(generation, word),
     )
 
 
@@ -96,10 +103,6 @@ def _telling(generation: Generation, word: QueryWord) -> float:
     snapshot = generation.snapshot
     known = max((snapshot.frequency(form.term) for form in word.forms), default=0)
     return word.weight * float(formulas.bm25_idf(max(snapshot.live, 1), known)) if known else 0.0
-
-
-def _is_frequent(generation: Generation, word: str) -> bool:
-    return generation.snapshot.frequency(word) >= STOP_SHARE * generation.snapshot.live
 
 
 def _named(generation: Generation, reading: Reading) -> frozenset[int]:

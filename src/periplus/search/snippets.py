@@ -197,7 +197,7 @@ def title(document: StoredDocument, display: str) -> str:
     """The title as shown: its own, a heading, the first words or the address; shortened at a word."""
     own = clean(document.title)
     if own:
-        return shortened(own, MAX_TITLE)
+        return own if len(own) <= MAX_TITLE else shortened(own, MAX_TITLE)
     candidates = (*(heading.text for heading in document.headings[:1]), document.text[:200], display)
     chosen = next((text for text in map(clean, candidates) if text), display)
     return shortened(chosen, MAX_TITLE)

@@ -6,15 +6,15 @@ What is known of a word is kept for the next query (``Lexicon``): to find it out
 from __future__ import annotations
 
 from functools import cached_property
+from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
 
-from periplus.index.plan import KnownTerm
+from periplus.index.plan import KnownTerm, form_weights
 from periplus.index.query import STRONG_SHARE, TermForm
 from periplus.index.weights import idf
-from periplus.ranking.quick import Sought
 from periplus.search.hits import Begins, begins
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 MAX_FORMS = 24  # of one word; prefixes have many
 WORDS_KEPT = 20_000  # of queries
+
+_listed = Layout("3q").pack
+_formed = Layout("2q2d").pack
+_HEADS = [Layout("q" + "qd" * words).pack for words in range(16)]
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -42,6 +46,8 @@ class Known(Struct, frozen=True):
     widest: int  # documents with the most frequent strong form
     weight: float  # their idf
     begins: Begins  # what its terms begin with, for snippets
+    packed: bytes  # its lists as a first pass takes them: weight, address, documents
+    forms_packed: bytes  # as the re-ranking takes them: address, whether it is strong, share, documents
 
 
 class Lexicon:
@@ -59,31 +65,44 @@ class Lexicon:
         try:
             return self._words[word.forms]
         except KeyError:
-            if len(self._words) >= WORDS_KEPT:
-                self._words.clear()
-            found = self._words[word.forms] = self._found(word.forms)
-            return found
+            return self._kept(word.forms)
+
+    def known_all(self, words: Sequence[QueryWord]) -> list[Known | None]:
+        """The same of some words; their terms are looked up together."""
+        self.snapshot.look_up([form.term for word in words if word.forms not in self._words for form in word.forms])
+        return [self.known(word) for word in words]
+
+    def _kept(self, forms: tuple[TermForm, ...]) -> Known | None:
+        if len(self._words) >= WORDS_KEPT:
+            self._words = {}
+        found = self._words[forms] = self._found(forms)
+        return found
 
     def _found(self, forms: tuple[TermForm, ...], prefix: str = "") -> Known | None:
-        pairs = [(form, self.snapshot.known(form.term)) for form in forms[:MAX_FORMS]]
-        pairs = [(form, term) for form, term in pairs if term.frequency]
-        if not pairs:
+        forms = forms[:MAX_FORMS]
+        every = [self.snapshot.known(form.term) for form in forms]
+        weights = form_weights(forms, every)
+        found = [one for one in zip(forms, every, weights, strict=True) if one[1].frequency]
+        if not found:
             return None
-        known, terms = zip(*pairs, strict=True)
-        frequencies = tuple(term.frequency for term in terms)
-        strong = tuple(form.share >= STRONG_SHARE for form in known)
-        widest = max((size for size, counts in zip(frequencies, strong, strict=True) if counts), default=0)
+        known = tuple([form for form, _, _ in found])
+        lists = tuple([term for _, term, _ in found])
+        strong = tuple([form.share >= STRONG_SHARE for form in known])
+        told = list(zip(known, lists, strong, strict=True))
+        widest = max([term.frequency for _, term, counts in told if counts], default=0)
         return Known(
             known,
-            tuple(form.term for form in known),
-            terms,
-            tuple(term.address for term in terms),
-            tuple(form.share for form in known),
-            frequencies,
+            tuple([form.term for form in known]),
+            lists,
+            tuple([term.address for term in lists]),
+            tuple([form.share for form in known]),
+            tuple([term.frequency for term in lists]),
             strong,
             widest,
             idf(max(self.snapshot.live, 1), widest),
             begins(known, prefix),
+            b"".join([_listed(weight, term.address, term.frequency) for _, term, weight in found]),
+            b"".join([_formed(term.address, counts, form.share, term.frequency) for form, term, counts in told]),
         )
 
 
@@ -92,8 +111,15 @@ class Terms:
 
     def __init__(self, lexicon: Lexicon, words: Sequence[QueryWord]) -> None:
         pairs = [(word, known) for word in words if (known := lexicon.known(word)) is not None]
-        self.words = [word for word, _ in pairs]
-        self.known = [known for _, known in pairs]
+        self.words: Sequence[QueryWord] = [word for word, _ in pairs]
+        self.known: Sequence[Known] = [known for _, known in pairs]
+
+    @classmethod
+    def of(cls, words: Sequence[QueryWord], known: Sequence[Known]) -> Terms:
+        """Of words that are known already."""
+        terms = cls.__new__(cls)
+        terms.words, terms.known = words, known
+        return terms
 
     @property
     def forms(self) -> list[tuple[TermForm, ...]]:
@@ -127,29 +153,16 @@ class Terms:
         return [found.get(term, -1) for term in self.place]
 
     @property
-    def sought(self) -> Sought:
-        """As the kernel takes it that reads the index itself."""
-        names: list[str] = []
-        addresses: list[int] = []
-        words: list[int] = []
-        shares: list[float] = []
-        frequencies: list[float] = []
-        for word, known in enumerate(self.known):
-            names += known.terms
-            addresses += known.addresses
-            words += (word,) * len(known.terms)
-            shares += known.shares
-            frequencies += known.frequencies
-        terms: Sequence[int] = range(len(names))
-        if len(set(names)) == len(names):
-            labels = [word if strong else -1 for word, known in enumerate(self.known) for strong in known.strong]
-        else:  # a form of two words
-            terms = [self.place[name] for name in names]
-            addresses = [addresses[names.index(name)] for name in self.place]
-            labels = self.labels
-        head = (len(addresses), len(self.known), len(words))
-        weights = [word.weight for word in self.words]
-        return Sought(
-            np.array([*head, *addresses, *labels, *words, *terms], np.int64),
-            np.array([*weights, *shares, *frequencies], np.float64),
-        )
+    def sought(self) -> bytes:
+        """As the kernel takes it that reads the index itself: words; of each its forms and its weight; all forms."""
+        known = self.known
+        heads: list[float] = []
+        for word, one in zip(self.words, known, strict=True):
+            heads += (len(one.terms), word.weight)
+        head = _HEADS[len(known)] if len(known) < len(_HEADS) else Layout("q" + "qd" * len(known)).pack
+        return head(len(known), *heads) + b"".join([one.forms_packed for one in known])
+
+    @property
+    def lists(self) -> tuple[bytes, list[int]]:
+        """All lists as a first pass takes them, and how many each word has."""
+        return b"".join([one.packed for one in self.known]), [len(one.terms) for one in self.known]

@@ -45,7 +45,8 @@ from periplus.ranking.kernels.scores import score_of, word_weights
 
 LABEL_BITS = 16
 NUMBER_BITS = 32  # a document's number is that of its segment and, below these bits, its own
-HEAD = 3  # numbers before those of terms and forms: terms, words, forms
+WORD = 2  # numbers of a word: how many forms it has, how often it was asked for (a fraction)
+FORM = 4  # of a form: its lists' address, whether it is strong; its share, in how many documents it is (fractions)
 LANES = 64
 DAY = 86_400.0
 
@@ -103,6 +104,39 @@ def _merged(source: Any, target: Any, ends: Any, runs: Any) -> Any:
     return swapped
 
 
+@bare_helper
+def _taken(
+    query: Any,
+    values: Any,
+    count: Any,
+    lists: Any,
+    labels: Any,
+    form_words: Any,
+    form_terms: Any,
+    asked: Any,
+    shares: Any,
+    frequencies: Any,
+) -> Any:
+    """The query in arrays; how many terms there are: a form of two words is one term, of the first it is strong for."""
+    terms, form = 0, 0
+    for word in range(count):
+        asked[word] = values[1 + WORD * word + 1]
+        for _ in range(query[1 + WORD * word]):
+            at = 1 + WORD * count + FORM * form
+            term = 0
+            while term < terms and lists[term] != query[at]:
+                term += 1
+            if term == terms:
+                lists[term], labels[term] = query[at], -1
+                terms += 1
+            if query[at + 1] and labels[term] < 0:
+                labels[term] = word
+            form_words[form], form_terms[form] = word, term
+            shares[form], frequencies[form] = values[at + 2], values[at + 3]
+            form += 1
+    return terms
+
+
 @kernel(
     signature(
         "void", R_I64, R_I64, R_I64, R_F64, R_I64, R_F64, R_F64, R_F64, R_F64, R_F64, F64, F64, F64, F64, I64, M_F64
@@ -111,8 +145,8 @@ def _merged(source: Any, target: Any, ends: Any, runs: Any) -> Any:
 def ranked(
     table: Any,  # segments, as ``index.tables`` lays them out
     numbers: Any,  # of the candidates
-    query: Any,  # terms, words, forms; of each term its lists' address; their labels; of each form its word; its term
-    values: Any,  # how often each word was asked for; of each form its share; in how many documents it is
+    query: Any,  # how many words; ``WORD`` numbers of each, and behind them ``FORM`` numbers of each of their forms
+    values: Any,  # the same memory, for the numbers that are fractions
     kept: Any,  # 1 for each field whose places count
     averages: Any,  # lengths of fields
     fields: Any,  # weight of each field, then its b
@@ -127,11 +161,12 @@ def ranked(
     result: Any,
 ) -> Any:
     """One score a candidate: that of ``scores``."""
-    terms, count, forms = query[0], query[1], query[2]
-    lists, labels = query[HEAD : HEAD + terms], query[HEAD + terms : HEAD + 2 * terms]
-    form_words = query[HEAD + 2 * terms : HEAD + 2 * terms + forms]
-    form_terms = query[HEAD + 2 * terms + forms : HEAD + 2 * terms + 2 * forms]
-    asked, shares, frequencies = values[:count], values[count : count + forms], values[count + forms :]
+    count = query[0]
+    forms = (len(query) - 1 - WORD * count) // FORM
+    lists, labels = np.empty(forms, np.int64), np.empty(forms, np.int64)
+    form_words, form_terms = np.empty(forms, np.int64), np.empty(forms, np.int64)
+    asked, shares, frequencies = np.empty(count), np.empty(forms), np.empty(forms)
+    terms = _taken(query, values, count, lists, labels, form_words, form_terms, asked, shares, frequencies)
     idf, form_worth, widest = np.empty(count, np.float64), np.empty(forms, np.float64), np.empty(count, np.float64)
     whole = word_weights(asked, form_words, shares, frequencies, documents, given, widest, idf, form_worth)
     scale = whole * min(1.0, given[2] / max(count, 1))

@@ -24,7 +24,9 @@ EIGHT = 8
 
 @bare_helper
 def _trails(c: Any) -> Any:
-    """A sign behind a word that is no part of it: . , ' & @ -"""
+    """A sign behind a word that is no part of it: . , ' & @ - and closing quotes and dots beyond ASCII."""
+    if c >= 128:
+        return c == 0xBB or c == 0x2019 or c == 0x201D or c == 0x2026
     return c == 46 or c == 44 or c == 39 or c == 38 or c == 64 or c == 45
 
 
@@ -73,18 +75,26 @@ def _same(text: Any, one: Any, other: Any, size: Any, simple: Any) -> Any:
 
 @bare_helper
 def _flag(text: Any, start: Any, size: Any, letters: Any, letter_ends: Any, flags: Any) -> Any:
-    """1 for every code point that a beginning may begin with, and for all beyond ASCII; loops that take vectors."""
+    """1 for every place whose two letters a beginning may begin with, and for all beyond ASCII, by loops over vectors.
+
+    A letter beyond ASCII may stand for any other; behind the last letter of a text stands the line's end.
+    """
     for i in range(size):
         flags[i] = item(text, start + i) > ASCII_END
+    case, last = np.uint32(CASE), np.uint32(ASCII_END)
     for p in range(len(letter_ends)):
-        letter = letters[letter_ends[p - 1] if p > 0 else 0]
-        known = False  # another beginning has the same letter
-        for q in range(p):
-            known = known or letters[letter_ends[q - 1] if q > 0 else 0] == letter
-        if not known and letter <= ASCII_END:
-            low = np.uint32(letter | np.uint32(CASE))
+        begin = letter_ends[p - 1] if p > 0 else 0
+        if letters[begin] > last:
+            continue
+        one = letters[begin] | case
+        if letter_ends[p] - begin > 1 and letters[begin + 1] <= last:
+            two = letters[begin + 1] | case
+            for i in range(size - 1):
+                behind = item(text, start + i + 1)
+                flags[i] |= ((item(text, start + i) | case) == one) & (((behind | case) == two) | (behind > last))
+        else:
             for i in range(size):
-                flags[i] |= (item(text, start + i) | np.uint32(CASE)) == low
+                flags[i] |= (item(text, start + i) | case) == one
     for i in range(size, size + EIGHT):
         flags[i] = 0
 
