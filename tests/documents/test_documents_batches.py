@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from periplus.addresses import key
 from periplus.documents import BatchLog, parse
+from periplus.documents.batches import tables_of
 from periplus.errors import Corrupt, NotFound, StorageError
 from periplus.records import ArchiveLocation, Document, Heading, Link, Page
 from periplus.storage import Database, LocalFiles
@@ -51,6 +52,26 @@ def test_batches_are_numbered_and_read_back_in_order(log):
     assert log.numbers(after=1) == [2, 3]
     assert log.documents(2, links=True) == [GONE, TIDES]
     assert log.documents(3) == []
+
+
+def test_a_staged_batch_counts_when_it_is_published(log, files):
+    first, second, third = (log.reader.stage(tables_of([one])) for one in (TIDES, GONE, TIDES))
+    assert log.numbers() == []
+    assert [log.publish(second), log.publish(first)] == [1, 2]
+    assert [log.documents(1), log.documents(2, links=True)] == [[GONE], [TIDES]]
+    log.discard(third)
+    log.discard(first)  # nothing is left to discard
+    assert log.numbers() == [1, 2]
+    assert not [path for path in files.root.rglob("*") if path.name.startswith(".tmp")]
+
+
+def test_fields_that_are_not_asked_for_have_their_defaults(log):
+    log.append([TIDES, GONE])
+    some = log.documents(1, fields=("url", "key", "fetched", "refusal"))
+    assert [(one.url, one.refusal, one.text, one.status) for one in some] == [
+        (TIDES.url, "", "", 200),
+        (GONE.url, "gone", "", 200),
+    ]
 
 
 def test_documents_come_without_links_unless_asked(log):

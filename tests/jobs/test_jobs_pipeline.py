@@ -216,7 +216,7 @@ def test_the_inspector_names_the_reason_when_links_of_a_host_count_less(collecti
 def test_a_large_update_is_shared_out_to_processes(tmp_path, monkeypatch):
     from periplus.jobs import pipeline
 
-    monkeypatch.setattr(pipeline, "DOCUMENTS_A_WORKER", 1)
+    monkeypatch.setattr(pipeline, "BYTES_A_WORKER", 1)
     with Collection(tmp_path / "c", flags={"index.workers": 2}).create() as collection:
         append(collection, page("a.test", "tides", ("b.test",)), page("b.test", "winds"))
         collection.rank()

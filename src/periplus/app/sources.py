@@ -50,8 +50,8 @@ class Item(msgspec.Struct, frozen=True):
         return document if self.line is None else _with_line(document, self.line)
 
 
-def items_of(path: Path, base_url: str) -> Iterator[Item]:
-    """What ``path`` holds; raises ``UsageError`` at once for what cannot be imported."""
+def items_of(path: Path, base_url: str, start: int = 0) -> Iterator[Item]:
+    """What ``path`` holds, an archive from ``start`` on; raises ``UsageError`` at once for what cannot be imported."""
     if not path.exists():
         raise UsageError(f"{path} does not exist")
     if path.is_dir():
@@ -60,7 +60,7 @@ def items_of(path: Path, base_url: str) -> Iterator[Item]:
         return _of_folder(path, addresses.canonical(base_url))
     name = path.name.lower()
     if name.endswith(archive.SUFFIXES):
-        return _of_archive(path)
+        return _of_archive(archive.pages(path, start))
     if name.endswith(JSONL_SUFFIXES):
         return _of_lines(path)
     if name.endswith(PARQUET_SUFFIX):
@@ -69,8 +69,13 @@ def items_of(path: Path, base_url: str) -> Iterator[Item]:
     raise UsageError(f"{path}: unknown kind of file; known are {known} and folders of HTML files")
 
 
-def _of_archive(path: Path) -> Iterator[Item]:
-    for page in archive.pages(path):
+def items_between(stretch: archive.Stretch) -> Iterator[Item]:
+    """What a stretch of an archive holds."""
+    return _of_archive(archive.pages(stretch.path, stretch.start, stretch.end))
+
+
+def _of_archive(pages: Iterator[Page]) -> Iterator[Item]:
+    for page in pages:
         url = addresses.try_canonical(page.url)
         if url is not None:
             yield Item(msgspec.structs.replace(page, url=url))

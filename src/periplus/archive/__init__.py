@@ -1,6 +1,7 @@
 """The archive: every exchange as WARC 1.1, one gzip member a record; read by place, iterated, repaired."""
 
 from periplus.archive.blanking import blank, places_of
+from periplus.archive.cutting import Stretch, can_be_cut, stretches
 from periplus.archive.encoding import unpack
 from periplus.archive.foreign import SUFFIXES, pages
 from periplus.archive.package import PackagedPage, write_package
@@ -15,12 +16,15 @@ __all__ = [
     "PackagedPage",
     "Repair",
     "Revisit",
+    "Stretch",
     "blank",
+    "can_be_cut",
     "iterate",
     "pages",
     "places_of",
     "read",
     "repair",
+    "stretches",
     "unpack",
     "unpacked",
     "write_package",

@@ -31,17 +31,21 @@ _OK: Final = 200
 _CONVERTED: Final = "text/plain; charset=utf-8"  # what a conversion is, unless it says otherwise
 
 
-def pages(path: Path | str) -> Iterator[Page]:
+def pages(path: Path | str, start: int = 0, end: int | None = None) -> Iterator[Page]:
     """Every page that was answered with success, and what stands for one (resources, texts of WET files).
 
-    Raises ``Corrupt``, ``Truncated`` or ``Incompatible`` where the file cannot be read further.
+    ``start`` and ``end`` are those of a ``Stretch``. Raises ``Corrupt``, ``Truncated`` or ``Incompatible`` where the
+    file cannot be read further.
     """
     path = Path(path)
     try:
         with path.open("rb") as file:
             is_package = file.read(len(_ZIP)) == _ZIP
             file.seek(0)
-            yield from _of_wacz(file, path) if is_package else _of_file(file, path)
+            if is_package:
+                yield from _of_wacz(file, path)
+            else:
+                yield from _of_file(streams.Span(file, start, end) if start or end is not None else file, path)
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
     except PeriplusError as error:
@@ -56,12 +60,12 @@ def _of_wacz(file: BinaryIO, path: Path) -> Iterator[Page]:
                 raise Incompatible("a ZIP file without WARC files in a folder archive/, so it is no WACZ")
             for name in sorted(names):
                 with package.open(name) as inside:
-                    yield from _of_file(cast("BinaryIO", inside), path)
+                    yield from _of_file(inside, path)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise Corrupt(f"the ZIP file cannot be read: {error}") from error
 
 
-def _of_file(file: BinaryIO, path: Path) -> Iterator[Page]:
+def _of_file(file: streams.Readable, path: Path) -> Iterator[Page]:
     stream = streams.unpacked(file)
     found: Iterator[Page | None]
     if stream.peek(len(arc.START)).startswith(arc.START):

@@ -15,6 +15,7 @@ from periplus.errors import Corrupt, Incompatible, OverBudget, Truncated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedReader
 
     from periplus.archive.record import Record
 
@@ -103,7 +104,9 @@ def plain_records(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> I
         if length > limit:
             raise OverBudget(f"a record of {length} bytes is larger than {limit}")
         ahead += file.read(max(0, start + length - len(ahead)))
-        yield PlacedRecord(offset, start + length, record.decode(ahead[: start + length]))
+        if len(ahead) < start + length:
+            raise record.short(len(ahead) - start, length)
+        yield PlacedRecord(offset, start + length, record.Record(fields, ahead[start : start + length]))
         offset += start + length
         ahead = ahead[start + length :]
 
@@ -115,7 +118,7 @@ def _past_empty_lines(file: BinaryIO, ahead: bytes) -> tuple[int, bytes]:
         skipped += len(ahead) - len(kept)
         if kept:
             return skipped, kept
-        ahead = file.read(_STEP)
+        ahead = _some(file)
         if not ahead:
             return skipped, b""
 
@@ -124,8 +127,13 @@ def _whole_fields(file: BinaryIO, ahead: bytes) -> tuple[bytes, int]:
     if not ahead.startswith(b"WARC/"[: len(ahead)]):
         raise record.foreign(ahead)
     while (start := record.fields_end(ahead)) < 0:
-        more = file.read(_STEP)
+        more = _some(file)
         if not more:
             raise Truncated(f"a WARC record ends inside its fields, after {len(ahead)} bytes")
         ahead += more
     return ahead, start
+
+
+def _some(file: BinaryIO) -> bytes:
+    """What can be had at once: to ask for more would fail at damage that comes behind whole records."""
+    return cast("BufferedReader", file).read1(_STEP)

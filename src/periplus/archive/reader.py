@@ -55,8 +55,11 @@ def iterate(
 
 
 def exchange_of(response: Record, folder: Path) -> Exchange:
-    """The exchange in a response or revisit, without its request; ``folder`` holds what a revisit may refer to."""
-    return _exchange(response, None, encoding.MAX_UNPACKED, _payload_at_hand(folder, response))
+    """The exchange in a response or revisit, without its request; ``folder`` holds what a revisit may refer to.
+
+    Where the digest of the whole record agrees, that of the payload, which is a part of it, is not computed.
+    """
+    return _exchange(response, None, encoding.MAX_UNPACKED, _payload_at_hand(folder, response), trusting=True)
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -165,9 +168,11 @@ def _referred_payload(folder: Path, found: Record) -> bytes | None:
     return None
 
 
-def _exchange(response: Record, request: Record | None, max_unpacked: int, payload: bytes | None = None) -> Exchange:
+def _exchange(
+    response: Record, request: Record | None, max_unpacked: int, payload: bytes | None, *, trusting: bool = False
+) -> Exchange:
     message = http.decode(response.block)
-    _check_digests(response, message, payload)
+    _check_digests(response, message, payload, trusting=trusting)
     status, reason = http.status_of(message.start)
     body, cut = encoding.unpack(
         message.payload if payload is None else payload,
@@ -197,11 +202,13 @@ def _truncation(response: Record, payload: bytes | None) -> str:
     return response.fields.get("warc-truncated", "")
 
 
-def _check_digests(response: Record, message: http.Message, referred: bytes | None) -> None:
+def _check_digests(response: Record, message: http.Message, referred: bytes | None, *, trusting: bool) -> None:
     if not record.agrees(response.fields.get("warc-block-digest", ""), response.block):
         raise Corrupt(f"the record of {response.url} does not agree with its digest")
     stated = response.fields.get("warc-payload-digest", "")
     if response.type == "revisit" and referred is None:
+        return
+    if trusting and referred is None and record.is_digest(response.fields.get("warc-block-digest", "")):
         return
     # Others' files give the digest of the body with its chunks, or without them.
     candidates = (referred,) if referred is not None else (message.stored, message.payload)

@@ -71,6 +71,9 @@ def pack(record: bytes, *, packed: bool = False) -> bytes:
 
 def fields_end(data: bytes) -> int:
     """Where the block begins in ``data``; -1 when the fields are not whole yet."""
+    end = data.find(b"\r\n\r\n", 0, MAX_FIELDS)
+    if end >= 0 and data.find(b"\n\n", 0, end) < 0 and data.find(b"\n\r\n", 0, end + 1) < 0:
+        return end + 4
     found = _FIELDS_END.search(data, 0, MAX_FIELDS)
     if found:
         return found.end()
@@ -81,12 +84,12 @@ def fields_end(data: bytes) -> int:
 
 def parse_fields(head: bytes) -> dict[str, str]:
     """Named fields of the bytes before the block; raises ``Corrupt`` when they are not those of a record."""
-    lines = _LINE_END.split(head.rstrip(b"\r\n"))
-    if not lines[0].startswith(b"WARC/"):
-        raise foreign(lines[0])
+    first, *lines = _lines(head.rstrip(b"\r\n"))
+    if not first.startswith(b"WARC/"):
+        raise foreign(first)
     fields: dict[str, str] = {}
     name = ""
-    for line in lines[1:]:
+    for line in lines:
         text = line.decode("utf-8", "replace")
         if text[:1] in (" ", "\t") and name:
             fields[name] = f"{fields[name]} {text.strip()}".strip()
@@ -97,6 +100,11 @@ def parse_fields(head: bytes) -> dict[str, str]:
         name = name.strip().lower()
         fields[name] = value.strip()
     return fields
+
+
+def _lines(head: bytes) -> list[bytes]:
+    lines = head.split(b"\r\n")
+    return lines if len(lines) == head.count(b"\n") + 1 else _LINE_END.split(head)
 
 
 def foreign(start: bytes) -> StorageError:
@@ -121,8 +129,13 @@ def decode(data: bytes) -> Record:
     fields = parse_fields(data[:start])
     length = block_length(fields)
     if len(data) < start + length:
-        raise Truncated(f"a WARC record has {len(data) - start} of {length} bytes")
+        raise short(len(data) - start, length)
     return Record(fields, data[start : start + length])
+
+
+def short(found: int, length: int) -> Truncated:
+    """The error for a block that ends too soon."""
+    return Truncated(f"a WARC record has {found} of {length} bytes")
 
 
 def digest(data: bytes) -> str:
@@ -136,8 +149,14 @@ def agrees(stated: str, data: bytes) -> bool:
     algorithm = _ALGORITHMS.get(name.lower().replace("-", ""))
     if not colon or algorithm is None:
         return True
-    found = algorithm(data, usedforsecurity=False).digest()
-    return value.upper().rstrip("=") == _base32(found) or value.lower() == found.hex()
+    found = algorithm(data, usedforsecurity=False)
+    return value.lower() == found.hexdigest() or value.upper().rstrip("=") == _base32(found.digest())
+
+
+def is_digest(stated: str) -> bool:
+    """Whether ``agrees`` proves anything about a digest field."""
+    name, colon, _ = stated.partition(":")
+    return bool(colon) and name.lower().replace("-", "") in _ALGORITHMS
 
 
 def _base32(found: bytes) -> str:

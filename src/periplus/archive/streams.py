@@ -7,7 +7,7 @@ into ``.warc.zst``. Memory is bounded by what a step of packed bytes can unpack 
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, cast
 
 import zstandard
 from isal import isal_zlib
@@ -38,7 +38,7 @@ class _Decoder(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-def unpacked(file: BinaryIO) -> io.BufferedReader:
+def unpacked(file: Readable) -> io.BufferedReader:
     """What is in ``file``, whose place is its beginning; raises ``Corrupt`` or ``Truncated`` while it is read."""
     start = file.read(len(_ZSTD))
     file.seek(0)
@@ -50,10 +50,38 @@ def unpacked(file: BinaryIO) -> io.BufferedReader:
     return io.BufferedReader(_Plain(file))
 
 
+class Span:
+    """A part of a file as if it were all of it."""
+
+    def __init__(self, file: BinaryIO, start: int, end: int | None) -> None:
+        self._file = file
+        self._start = start
+        self._end = end
+        self.seek(0)
+
+    def seek(self, place: int) -> None:
+        self._file.seek(self._start + place)
+        self._left = None if self._end is None else max(0, self._end - self._start - place)
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size if self._left is None else min(size, self._left))
+        if self._left is not None:
+            self._left -= len(data)
+        return data
+
+
+class Readable(Protocol):
+    """What is asked of a file here."""
+
+    def seek(self, place: int, /) -> Any: ...
+
+    def read(self, size: int, /) -> bytes: ...
+
+
 class _Plain(io.RawIOBase):
     """The file as it is; unlike the file itself, what is read from it may be dropped without closing it."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: Readable) -> None:
         self._file = file
 
     def readable(self) -> bool:
@@ -69,7 +97,7 @@ class _Plain(io.RawIOBase):
 class _Members(io.RawIOBase):
     """All members of a gzip file, or frames of a zstd file, one after the other."""
 
-    def __init__(self, file: BinaryIO, decoder: Callable[[], _Decoder], step: int) -> None:
+    def __init__(self, file: Readable, decoder: Callable[[], _Decoder], step: int) -> None:
         self._file = file
         self._new_decoder = decoder
         self._step = step
@@ -107,7 +135,7 @@ class _Members(io.RawIOBase):
         return True
 
 
-def _dictionary(file: BinaryIO) -> zstandard.ZstdCompressionDict | None:
+def _dictionary(file: Readable) -> zstandard.ZstdCompressionDict | None:
     """The dictionary that the file begins with; the file stands behind it afterwards."""
     if file.read(len(_DICTIONARY)) != _DICTIONARY:
         file.seek(0)

@@ -17,13 +17,14 @@ import socket
 import subprocess
 import sys
 import threading
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from periplus.errors import StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
 START = "import sys; from periplus.index.processes import run; run(sys.argv[1], int(sys.argv[2]))"
@@ -42,18 +43,18 @@ class Helper:
         with theirs:
             copy = may_copy and threading.active_count() == 1
             self._process = _copied(target, theirs.fileno()) if copy else _fresh(target, theirs.fileno())
-        self._connection: Connection[Any, Any] = Connection(ours.detach())
+        self.connection: Connection[Any, Any] = Connection(ours.detach())
 
     def send(self, *message: Any) -> None:
         try:
-            self._connection.send(message)
+            self.connection.send(message)
         except OSError as error:
             raise self._ended() from error
 
     def receive(self) -> Any:
         """The next answer; an exception of the helper is raised here."""
         try:
-            answer = self._connection.recv()
+            answer = self.connection.recv()
         except (EOFError, OSError) as error:
             raise self._ended() from error
         if isinstance(answer, BaseException):
@@ -63,11 +64,11 @@ class Helper:
     @property
     def has_answered(self) -> bool:
         """Whether ``receive`` would not wait."""
-        return self._connection.poll()
+        return self.connection.poll()
 
     def close(self) -> None:
         """Let the helper end; by force when it does not."""
-        self._connection.close()
+        self.connection.close()
         try:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -84,6 +85,12 @@ class Helper:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def answered(helpers: Sequence[Helper]) -> list[int]:
+    """Places of the helpers that have answered, or have ended; waits until one has."""
+    ready = wait([helper.connection for helper in helpers])
+    return [place for place, helper in enumerate(helpers) if helper.connection in ready]
 
 
 class _Copy:

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from periplus.records import Document
+
+# All that the index reads of a document.
+INDEXED_FIELDS: Final = (
+    "url",
+    "key",
+    "id",
+    "refusal",
+    "title",
+    "headings",
+    "text",
+    "boilerplate",
+    "description",
+    "language",
+    "content_type",
+    "published",
+    "fetched",
+    "author",
+    "noarchive",
+)
 
 
 class DocumentSource(ABC):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SHOWN_HOSTS = 5
 LOCK_FILE = "building.lock"
-DOCUMENTS_A_WORKER = 5_000  # fewer are not worth a process; one is there at once, but learns words of its own
+BYTES_A_WORKER = 4_000_000  # less is not worth a process; one is there at once, but learns words of its own
 
 
 class Due(Struct, frozen=True):
@@ -153,10 +153,9 @@ class Pipeline:
 
     def _workers(self, after: int) -> int:
         """How many processes the batches after ``after`` are worth."""
-        with self._database.read() as transaction:
-            rows = transaction.value("SELECT SUM(documents) FROM batches WHERE number > ?", (after,)) or 0
         most = self._settings.index.workers or len(os.sched_getaffinity(0))
-        return max(1, min(most, int(rows) // DOCUMENTS_A_WORKER))
+        size = sum(map(self._log.size, self._log.numbers(after))) if most > 1 else 0
+        return max(1, min(most, size // BYTES_A_WORKER))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from periplus.documents import BatchLog
 from periplus.graph import RankStore
-from periplus.index.sources import DocumentSource
+from periplus.index.sources import INDEXED_FIELDS, DocumentSource
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class StoredBatch(DocumentSource):
 
     def __iter__(self) -> Iterator[Document]:
         log = BatchLog(LocalFiles(self._folder), cast("Database", None))  # reading a batch asks no database
-        return iter(log.documents(self._number))
+        return iter(log.documents(self._number, fields=INDEXED_FIELDS))
 
 
 class StoredAnchors:

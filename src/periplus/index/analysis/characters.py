@@ -78,7 +78,9 @@ def composed(text: str) -> str:
     """NFKC of ``text``."""
     if text.isascii() or unicodedata.is_normalized("NFKC", text):
         return text
-    return unicodedata.normalize("NFKC", text)
+    # All that is wrong with most texts; nothing is composed with what these become, so the order makes no difference.
+    text = text.replace("\xa0", " ").replace("\u2026", "...")
+    return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
 
 
 def normalized(text: str) -> tuple[str, list[int] | None]:
