@@ -136,3 +136,21 @@ def test_help_and_version_answer_on_standard_output(capsys):
     code, out, _ = said(capsys, "--version")
     assert code == 0
     assert out.startswith("periplus ")
+
+
+def test_ctrl_c_is_said_in_one_line(capsys, monkeypatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("periplus.app.Collection.existing", interrupted)
+    code, out, error = said(capsys, "status")
+
+    assert (code, out, error) == (1, "", "periplus: stopped")
+
+
+def test_what_an_error_repeats_steers_no_terminal(capsys, tmp_path):
+    code, _, error = said(capsys, "crawl", "no\x1b]0;owned\x07address\u202e://x", "--dir", tmp_path / "c")
+
+    assert code == 2
+    assert_one_line(error)
+    assert error.isprintable()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import json
+
 import pytest
 
 from periplus.cli.crawl_flags import all_seeds, limits, settings_of
 from periplus.cli.options import byte_size
-from periplus.cli.output import number, size
+from periplus.cli.output import data, facts, mark, messages, number, print_json, print_line, size
+from periplus.cli.watching import show_line
 from periplus.errors import UsageError
 from periplus.settings import CrawlSettings
 
@@ -50,3 +54,57 @@ def test_only_flags_that_were_given_become_settings():
 def test_the_limits_in_force_are_one_line():
     assert limits(CrawlSettings()) == "scope site, 10,000 pages, depth 20, delay 1 s or what robots.txt asks"
     assert "no page limit" in limits(CrawlSettings(max_pages=0))
+
+
+HOSTILE = "a[/b]\x1b[31m \x9b2J :smile: \u202egro.knab [bold]c"
+
+
+def test_what_strangers_wrote_steers_no_terminal_and_is_no_markup(capsys):
+    data().print(facts([("title", HOSTILE)]))
+    data().print(HOSTILE, style="bold")
+    messages().print(HOSTILE)
+    print_line(HOSTILE)
+    captured = capsys.readouterr()
+
+    for line in (captured.out + captured.err).splitlines():
+        assert "a[/b][31m 2J :smile: gro.knab [bold]c" in line
+        assert line.isprintable()
+
+
+def test_a_terminal_gets_our_own_colours_only(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    data().print(mark("✗", "red"), HOSTILE)
+
+    assert screen.getvalue() == "\x1b[31m✗\x1b[0m a[/b][31m 2J :smile: gro.knab [bold]c\n"
+
+
+def test_json_keeps_every_character_without_steering_a_terminal(capsys):
+    print_json({"title": HOSTILE})
+    out = capsys.readouterr().out
+
+    assert json.loads(out) == {"title": HOSTILE}
+    assert out.replace("\n", "").isprintable()
+
+
+def test_a_live_line_takes_the_place_of_the_last_one(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "20")
+    console = messages()
+    show_line(console, "crawl running: 1 page, many waiting")
+    show_line(console, "crawl done")
+
+    assert screen.getvalue() == "\r\x1b[2Kcrawl running: 1 p…\r\x1b[2Kcrawl done"
+
+
+def test_where_nobody_watches_each_line_stays(capsys):
+    line = "crawl running: " + "x" * 200
+    show_line(messages(), line)
+
+    assert capsys.readouterr().err == line + "\n"

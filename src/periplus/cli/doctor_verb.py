@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from periplus.cli import options as opt
-from periplus.cli.output import data, print_json
+from periplus.cli.output import data, mark, print_json
 from periplus.cli.progress import step
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from periplus.app.doctor import Finding
 
-MARKS = {"ok": "[green]✓[/]", "mended": "[green]+[/]", "warning": "[yellow]![/]", "failed": "[red]✗[/]"}
+MARKS = {"ok": ("✓", "green"), "mended": ("+", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red")}
 
 
 def doctor(
@@ -44,6 +44,6 @@ def doctor(
 def _table(findings: Sequence[Finding]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for finding in findings:
-        said = escape(finding.detail) + (f"\n[dim]→ {escape(finding.advice)}[/]" if finding.advice else "")
-        table.add_row(MARKS[finding.state], finding.check, said)
+        said = Text.assemble(finding.detail, (f"\n→ {finding.advice}" if finding.advice else "", "dim"))
+        table.add_row(mark(*MARKS[finding.state]), finding.check, said)
     return table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from periplus.cli import options as opt
-from periplus.cli.output import messages, print_json
+from periplus.cli.output import messages, print_json, print_line
 from periplus.records import Page
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def fetch(
     if json:
         print_json(_summary(look))
     elif headers:
-        sys.stdout.write("".join(f"{name}: {value}\n" for name, value in exchange.headers))
+        for name, value in exchange.headers:
+            print_line(f"{name}: {value}")
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(exchange.body)

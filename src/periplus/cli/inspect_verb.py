@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from periplus.cli import options as opt
-from periplus.cli.output import data, print_json
+from periplus.cli.output import data, mark, print_json
 
-MARKS = {"ok": "[green]✓[/]", "refused": "[yellow]–[/]", "failed": "[red]✗[/]", "waiting": "[blue]…[/]"}
+MARKS = {"ok": ("✓", "green"), "refused": ("–", "yellow"), "failed": ("✗", "red"), "waiting": ("…", "blue")}
 
 
 def inspect(
@@ -29,11 +30,12 @@ def inspect(
         print_json(inspection)
         return
     console = data()
-    console.print(f"[bold]{inspection.url}[/]\n{inspection.verdict}\n")
+    console.print(inspection.url, style="bold")
+    console.print(f"{inspection.verdict}\n")
     table = Table.grid(padding=(0, 2))
     for step in inspection.steps:
         when = datetime.fromtimestamp(step.at, UTC).strftime("%Y-%m-%d %H:%M:%S") if step.at else ""
         words = "; ".join(part for part in (step.detail, step.advice) if part)
-        reason = f"[bold]{step.reason}[/] " if step.reason else ""
-        table.add_row(MARKS.get(step.state, "?"), step.step, f"{reason}{words}", f"[dim]{when}[/]")
+        said = Text.assemble((f"{step.reason} " if step.reason else "", "bold"), words)
+        table.add_row(mark(*MARKS.get(step.state, ("?", ""))), step.step, said, Text(when, style="dim"))
     console.print(table)

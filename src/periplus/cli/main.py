@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from typer.exceptions import Abort, TyperException
 
+from periplus.cli.harmless import harmless
 from periplus.cli.verbs import application
 from periplus.errors import PeriplusError
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 FAILED = 1
 WRONG_USE = 2
+INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,13 +47,15 @@ def run(words: list[str], *, debug: bool = False) -> int:
     except Exception as error:  # noqa: BLE001 - the last resort: a bug must still end in one line
         message = f"this should not have happened: {type(error).__name__}: {error}; --debug shows where"
         return _complain(message, FAILED, debug=debug)
+    if code == INTERRUPTED:
+        return _complain("stopped", FAILED, debug=False)
     return code if isinstance(code, int) else 0
 
 
 def _complain(message: str, code: int, *, debug: bool) -> int:
     if debug:
         traceback.print_exc()
-    line = " ".join(message.split())
+    line = harmless(" ".join(message.split()))
     hint = "; see periplus --help" if code == WRONG_USE and "--help" not in line else ""
     sys.stderr.write(f"periplus: {line}{hint}\n")
     return code

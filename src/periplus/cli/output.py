@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+
+from periplus.cli.harmless import HarmlessConsole, escaped, harmless
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _encoder = msgspec.json.Encoder()
 
 
 def messages() -> Console:
     """The console for progress and remarks."""
-    return Console(stderr=True, highlight=False)
+    return HarmlessConsole(stderr=True)
 
 
 def data() -> Console:
     """The console for what was asked for; a long line is never cut when nobody watches."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=200)
-    return console
+    console = HarmlessConsole()
+    return console if console.is_terminal else HarmlessConsole(width=200)
 
 
 def print_json(value: Any) -> None:
     text = msgspec.json.format(_encoder.encode(value), indent=2).decode()
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(escaped(text) + "\n")
 
 
 def print_line(text: str = "") -> None:
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(harmless(text) + "\n")
+
+
+def mark(sign: str, colour: str) -> Text:
+    """One sign before a line that says how things stand."""
+    return Text(sign, style=colour)
 
 
 def facts(rows: list[tuple[str, str]]) -> Table:

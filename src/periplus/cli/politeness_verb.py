@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from periplus.cli import options as opt
-from periplus.cli.output import data, facts, number, print_json
+from periplus.cli.output import data, facts, mark, number, print_json
 
 
 def politeness(
@@ -35,6 +35,6 @@ def politeness(
             )
         )
         for violation in report.violations:
-            console.print(f"[red]✗[/] {violation}")
+            console.print(mark("✗", "red"), str(violation))
     if report.violations:
         raise typer.Exit(1)

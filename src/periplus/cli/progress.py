@@ -54,11 +54,11 @@ def step(name: str) -> Iterator[Step]:
         return
     columns = (
         SpinnerColumn(finished_text="[green]✓"),
-        TextColumn("{task.description:<8}"),
+        TextColumn("{task.description:<8}", markup=False),
         BarColumn(bar_width=28),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("[dim]{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", style="dim", markup=False),
     )
     with Progress(*columns, console=console) as progress:
         bar = _Bar(progress, name)

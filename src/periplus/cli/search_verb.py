@@ -44,9 +44,10 @@ def show_answer(answer: SearchAnswer) -> None:
     """The answer as a person reads it."""
     console = data()
     if answer.query.corrected:
-        console.print(f"showing results for [bold]{answer.query.corrected}[/], since nothing was found as typed")
+        corrected = (answer.query.corrected, "bold")
+        console.print(Text.assemble("showing results for ", corrected, ", since nothing was found as typed"))
     elif answer.corrections:
-        console.print(f"did you mean [bold]{answer.corrections[0]}[/]?")
+        console.print(Text.assemble("did you mean ", (answer.corrections[0], "bold"), "?"))
     for result in answer.results:
         _show_result(console, result)
     about = "at least " if answer.total.relation == "gte" else ""

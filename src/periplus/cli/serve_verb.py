@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from periplus.cli import options as opt
 from periplus.cli.output import messages
@@ -38,4 +39,5 @@ def serve(
 
 def say_where(address: str, console: str) -> None:
     """Tell which address to open."""
-    messages().print(f"\nsearch page   [bold]{address}[/]\nconsole       {console}\nCtrl-C stops it", soft_wrap=True)
+    said = Text.assemble("\nsearch page   ", (address, "bold"), f"\nconsole       {console}\nCtrl-C stops it")
+    messages().print(said, soft_wrap=True)

@@ -6,11 +6,16 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich.control import Control
+from rich.segment import ControlType
+
 from periplus.cli.output import messages, number
 from periplus.errors import PeriplusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rich.console import Console
 
     from periplus.app import Collection
     from periplus.jobs import CollectionStatus
@@ -42,10 +47,19 @@ def _watch(collection: Collection, stop: threading.Event) -> None:
         except PeriplusError:
             continue  # being written: look again
         if line != last:
-            console.print(f"\r\x1b[K{line}" if console.is_terminal else line, end="" if console.is_terminal else "\n")
+            show_line(console, line)
             last = line
     if last and console.is_terminal:
         console.print()
+
+
+def show_line(console: Console, line: str) -> None:
+    """On a terminal each line takes the place of the one before, so it must not be longer than one."""
+    if not console.is_terminal:
+        console.print(line, soft_wrap=True)
+        return
+    console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+    console.print(line, end="", no_wrap=True, overflow="ellipsis", width=max(console.width - 1, 1))
 
 
 def summary(status: CollectionStatus) -> str:
