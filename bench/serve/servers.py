@@ -13,11 +13,12 @@ import json
 import os
 import sys
 import time
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from starlette.applications import Starlette
     from starlette.requests import Request
@@ -27,17 +28,21 @@ FIELDS = ["title", "text"]
 SNIPPET = 200  # characters
 
 
-def periplus(folder: Path, cached: bool) -> Starlette:
+@contextmanager
+def periplus(folder: Path, cached: bool) -> Iterator[Starlette]:
+    """As ``periplus serve`` runs it: warmed up, settled, and watching for newer generations."""
     from periplus.app import Collection
     from periplus.app.backend import CollectionBackend
+    from periplus.app.serving import Reloader
     from periplus.web import create_app
 
-    collection = Collection.existing(folder, flags={"serve.rate": 0.0})
-    collection.engine.warm()
-    collection.search("warm up")
-    if not cached:
-        collection.engine._answers._entries = 0
-    return create_app(CollectionBackend(collection), collection.settings)
+    with Collection.existing(folder, flags={"serve.rate": 0.0}) as collection, Reloader(collection, settles=True):
+        backend = CollectionBackend(collection)
+        while not backend.ready():
+            time.sleep(0.05)
+        if not cached:
+            collection.engine._answers._entries = 0
+        yield create_app(backend, collection.settings)
 
 
 def build_tantivy(documents: Iterable[dict[str, Any]], folder: Path) -> None:
@@ -104,8 +109,9 @@ def main() -> None:
     if kind == "periplus":
         warm_kernels(lambda *_: None)  # as `periplus serve` does before it starts
     os.sched_setaffinity(0, {core})
-    app = periplus(folder, "--no-cache" not in sys.argv) if kind == "periplus" else tantivy_app(folder)
-    WebServer(app).run(lambda address: print(json.dumps({"address": address}), flush=True))
+    cached = "--no-cache" not in sys.argv
+    with periplus(folder, cached) if kind == "periplus" else nullcontext(tantivy_app(folder)) as app:
+        WebServer(app).run(lambda address: print(json.dumps({"address": address}), flush=True))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,10 @@ PAGES = {
     "events": "/console/events",
 }
 
+LINES = {"wide": 2, "phone": 4}  # of a snippet, at most
+COUNT_LINES = """nodes => Math.max(...nodes.map(
+  (node) => Math.round(node.getBoundingClientRect().height / parseFloat(getComputedStyle(node).lineHeight))))"""
+
 # Contrast of every visible piece of text with the nearest opaque ground behind it, by the WCAG formula.
 CONTRAST = """() => {
   const parse = (text) => text.match(/[\\d.]+/g).map(Number);
@@ -67,6 +71,7 @@ def test_every_page_fits_and_reads_well(open_context, scheme, size):
         if name == "results":
             page.locator(".why summary").first.click()
             page.locator(".bars").first.wait_for()
+            assert 1 <= page.locator(".snippet").evaluate_all(COUNT_LINES) <= LINES[size]
         take_picture(page, f"{name}-{scheme}-{size}")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the window"
         assert page.evaluate(CONTRAST) == [], name
@@ -84,8 +89,12 @@ def test_prints_without_the_furniture(page):
     page.goto("/search?q=tide")
     page.emulate_media(media="print")
 
-    assert not page.locator(".box").is_visible()
+    for furniture in (".box", ".filters", ".meta a", ".bottom", ".why-not"):
+        assert not page.locator(furniture).first.is_visible(), furniture
     assert page.locator(".hit").first.is_visible()
+    assert page.locator("h1").inner_text() == "Results for tide"
+    assert page.locator("h1").bounding_box()["height"] > 20
+    take_picture(page, "print-results")
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,15 @@ def test_the_key_opens_the_panel_that_was_asked_for(guarded):
     assert (answer.status, answer.headers["location"]) == (303, "/console/hosts")
 
 
+def test_who_has_the_key_is_asked_for_it(guarded):
+    text = guarded.get("/console/hosts").text
+
+    assert '<form class="lookup" action="/console/hosts" method="get">' in text
+    assert 'name="key" type="password"' in text
+    assert 'action="/console" method="get"' in guarded.post("/console/crawl/pause").text
+    assert 'name="key"' not in guarded.get("/nothing").text
+
+
 def test_overview_shows_figures_curves_workers_and_events(client):
     text = client.get("/console").text
 

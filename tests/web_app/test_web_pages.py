@@ -8,6 +8,8 @@ from html.parser import HTMLParser
 import msgspec
 import pytest
 
+from periplus.errors import InvalidAddress
+
 PAGES = (
     "/",
     "/search?q=tide",
@@ -377,3 +379,16 @@ def test_an_error_page_does_not_repeat_the_name_of_the_error(client):
     text = client.get("/nothing").text
     assert "There is nothing at this address." in text
     assert "Not Found" not in text
+
+
+@pytest.mark.parametrize("path", ["/inspect?url=no+address", "/explain?q=tide&url=no+address"])
+def test_an_address_that_is_none_can_be_mended_in_its_form(client, backend, path):
+    def refuse(*_arguments):
+        raise InvalidAddress("'no address' is not an http or https URL")
+
+    backend.inspect = backend.explain = refuse
+    answer = client.get(path)
+
+    assert answer.status == 400
+    assert 'role="alert">&#39;no address&#39; is not an http or https URL.' in answer.text
+    assert 'value="no address"' in answer.text

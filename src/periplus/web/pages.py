@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from periplus.errors import NotFound, UsageError
+from periplus.errors import InvalidAddress, NotFound, UsageError
 from periplus.web.backend import TABS
 from periplus.web.feeds import FORMATS, feed, foreign_parameters, searxng
 from periplus.web.lenses import lens_of
@@ -126,19 +126,24 @@ async def site(request: Request) -> Response:
 
 async def inspect(request: Request) -> Response:
     url = _given(request)["url"]
-    inspection = await run_in_threadpool(_backend(request).inspect, url) if url else None
-    return page(request, "inspect.html", {"url": url, "inspection": inspection})
+    asked = {"url": url, "inspection": None, "mistake": ""}
+    try:
+        asked["inspection"] = await run_in_threadpool(_backend(request).inspect, url) if url else None
+    except InvalidAddress as error:
+        return page(request, "inspect.html", asked | {"mistake": str(error)}, status=400)
+    return page(request, "inspect.html", asked)
 
 
 async def explain(request: Request) -> Response:
     given = _given(request)
-    asked = given["q"] and given["url"]
-    score = (
-        await run_in_threadpool(_backend(request).explain, given["q"], given["url"], given["profile"])
-        if asked
-        else None
-    )
-    return page(request, "explain.html", {"q": given["q"], "url": given["url"], "explanation": score})
+    asked = {"q": given["q"], "url": given["url"], "explanation": None, "mistake": ""}
+    if not (given["q"] and given["url"]):
+        return page(request, "explain.html", asked)
+    try:
+        score = await run_in_threadpool(_backend(request).explain, given["q"], given["url"], given["profile"])
+    except InvalidAddress as error:
+        return page(request, "explain.html", asked | {"mistake": str(error)}, status=400)
+    return page(request, "explain.html", asked | {"explanation": score})
 
 
 async def cached(request: Request) -> Response:

@@ -95,4 +95,13 @@ def answer(request: Request, what: Problem) -> Response:
     if asked_json or path.startswith(_PROGRAM_PATHS):
         return Response(msgspec.json.encode(what), what.status, media_type=MEDIA_TYPE)
     sentence = _SENTENCES.get(what.status, what.title)
-    return page(request, "error.html", {"problem": what, "sentence": sentence}, status=what.status)
+    context = {"problem": what, "sentence": sentence, "key_for": _locked_panel(request, what)}
+    return page(request, "error.html", context, status=what.status)
+
+
+def _locked_panel(request: Request, what: Problem) -> str:
+    """The panel that the operator's key would open; empty when nothing was locked."""
+    path = request.url.path
+    if what.status != HTTPStatus.UNAUTHORIZED or not path.startswith("/console"):
+        return ""
+    return path if request.method == "GET" and "." not in path else "/console"
