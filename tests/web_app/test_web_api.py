@@ -10,7 +10,7 @@ from fake_backend import FakeBackend
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from periplus.errors import Corrupt, OverBudget
+from periplus.errors import Corrupt, NotReady, OverBudget
 from periplus.settings import Settings
 from periplus.web import create_app
 from periplus.web.operations import OPERATIONS
@@ -305,3 +305,41 @@ def test_orders_are_the_operators(guarded):
     assert order(guarded, "/api/v1/crawl", b'{"seeds": ["http://tides.test/"]}').status == 401
     assert order(guarded, "/api/v1/pages", b'{"url": "http://tides.test/"}').status == 401
     assert order(guarded, "/api/v1/pages", b'{"url": "http://t.test/"}', authorization="Bearer s3same").status == 202
+
+
+def test_what_is_not_there_says_where_to_look(client):
+    missing = client.get("/api/v1/nothing")
+    wrong = client.get("/api/v1/crawl")
+
+    assert (missing.status, missing.json["code"]) == (404, "not-found")
+    assert "/openapi.json" in missing.json["detail"]
+    assert (wrong.status, wrong.headers["allow"]) == (405, "DELETE, POST")
+    assert wrong.json["detail"] == "GET is not taken here; use DELETE, POST"
+    assert "openapi" not in client.get("/nothing").text.split("<main")[1].split("</main>")[0]
+
+
+def test_an_answer_that_is_known_depends_on_the_same_headers(client):
+    whole = client.get("/api/v1/search?q=tide")
+    known = client.get("/api/v1/search?q=tide", if_none_match=whole.headers["etag"])
+
+    assert (known.status, known.body) == (304, b"")
+    assert known.headers["vary"] == whole.headers["vary"] == "Accept-Encoding"
+
+
+def test_strangers_are_not_told_where_a_collection_lies(client, backend):
+    status = backend.status()
+    backend.status = lambda: {**status, "collection": "/srv/search/coast"}
+
+    assert client.get("/api/v1/status").json["collection"] == "coast"
+    assert "/srv/search" not in client.get("/").text
+
+
+def test_a_query_that_cannot_be_answered_yet_stays_in_its_box(client, backend):
+    def not_ready(_request):
+        raise NotReady("no index is published yet; run periplus index")
+
+    backend.search = not_ready
+    answer = client.get("/search?q=spring+tide")
+
+    assert answer.status == 503
+    assert 'type="search" value="spring tide"' in answer.text

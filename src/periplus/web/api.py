@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -117,6 +118,7 @@ class Listed:
         headers = [(b"etag", tag.encode()), (b"cache-control", b"private, no-cache")] if tag else []
         known = next((value for name, value in scope["headers"] if name == b"if-none-match"), b"")
         if known and tag and is_known(known.decode("latin-1"), tag):
+            headers.append((b"vary", b"Accept-Encoding"))  # as the whole answer would say
             await send({"type": "http.response.start", "status": 304, "headers": headers})
             await send({"type": "http.response.body", "body": b""})
             return
@@ -178,7 +180,9 @@ def analyze(backend: Backend, values: dict[str, Any]) -> AnalyzeAnswer:
 
 
 def status(backend: Backend, _values: dict[str, Any]) -> dict[str, Any]:
-    return backend.status()
+    """Where the collection lies on the server's disk is the operator's business; everybody is told its name."""
+    told = backend.status()
+    return {**told, "collection": PurePath(told.get("collection") or "").name}
 
 
 def start(backend: Backend, values: dict[str, Any]) -> CrawlStarted:

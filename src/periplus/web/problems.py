@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from periplus.errors import NotFound, NotReady, OverBudget, PeriplusError, StorageBusy, UsageError
+from periplus.web.parameters import MAX_TEXT
 from periplus.web.rendering import page
 
 if TYPE_CHECKING:
@@ -77,11 +79,29 @@ def _is_operator(request: Request) -> bool:
 
 
 def _http_error(request: Request, error: HTTPException) -> Response:
-    code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
-    response = answer(request, problem(error.status_code, code, error.detail))
-    for name, value in (error.headers or {}).items():
+    phrase = HTTPStatus(error.status_code).phrase
+    headers = dict(error.headers or {})
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_methods(request))  # the router names those of the first route only
+    detail = error.detail if error.detail != phrase else _advice(request, error.status_code, headers) or phrase
+    response = answer(request, problem(error.status_code, phrase.lower().replace(" ", "-"), detail))
+    for name, value in headers.items():
         response.headers[name] = value
     return response
+
+
+def _methods(request: Request) -> list[str]:
+    fitting = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
+    return sorted({method for route in fitting for method in getattr(route, "methods", None) or ()})
+
+
+def _advice(request: Request, status: int, headers: dict[str, str]) -> str:
+    """What a program can do where the router found nothing; people read a sentence of their own."""
+    if not _is_program(request):
+        return ""
+    if status == HTTPStatus.NOT_FOUND:
+        return "there is nothing at this path; /openapi.json lists what there is"
+    return f"{request.method} is not taken here; use {headers['Allow']}" if "Allow" in headers else ""
 
 
 def crash(request: Request) -> Response:
@@ -91,12 +111,18 @@ def crash(request: Request) -> Response:
 
 def answer(request: Request, what: Problem) -> Response:
     path = request.url.path
-    asked_json = path.endswith(".json") or request.query_params.get("format") == "json"
-    if asked_json or path.startswith(_PROGRAM_PATHS):
+    if _is_program(request):
         return Response(msgspec.json.encode(what), what.status, media_type=MEDIA_TYPE)
     sentence = _SENTENCES.get(what.status, what.title)
     context = {"problem": what, "sentence": sentence, "key_for": _locked_panel(request, what)}
+    context["q"] = request.query_params.get("q", "")[:MAX_TEXT] if path == "/search" else ""  # to ask again
     return page(request, "error.html", context, status=what.status)
+
+
+def _is_program(request: Request) -> bool:
+    path = request.url.path
+    asked_json = path.endswith(".json") or request.query_params.get("format") == "json"
+    return asked_json or path.startswith(_PROGRAM_PATHS)
 
 
 def _locked_panel(request: Request, what: Problem) -> str:

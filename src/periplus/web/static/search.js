@@ -44,10 +44,12 @@ document.addEventListener("keydown", (event) => {
   else if (!editable(event.target) && !document.querySelector("dialog[open]") && KEYS[event.key]?.()) event.preventDefault();
 });
 
-/** Close the menus of filters, except the one that `inside` belongs to. */
+/** Close the menus of filters, except the one that `inside` belongs to; who was in one stands before it again. */
 function closeMenus(inside) {
   for (const menu of document.querySelectorAll(".filter[open]")) {
-    if (!inside || !menu.contains(inside)) menu.open = false;
+    if (inside && menu.contains(inside)) continue;
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    menu.open = false;
   }
 }
 document.addEventListener("click", (event) => closeMenus(event.target));
