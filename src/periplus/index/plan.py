@@ -39,6 +39,7 @@ class KnownTerm(Struct, frozen=True, gc=False):
     address: int  # of ``lists``
     weight: int  # its idf as a whole number
     packed: bytes  # weight and address, as kernels take them
+    size: int = 0  # bytes that its lists take
 
 
 class Statistics(Protocol):

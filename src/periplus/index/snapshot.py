@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import accumulate
 from struct import Struct as Layout
-from struct import pack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from periplus.errors import NotFound, UsageError
 from periplus.index.analysis import STEM_MARK
 from periplus.index.columns import NAMED
-from periplus.index.lookups import looked_up
+from periplus.index.lookups import looked_up, looked_up_all
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
 from periplus.index.phrases import norms_of, only_phrase, search_phrase
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.index.generations import Hold
+    from periplus.index.lookups import Found
     from periplus.index.manifest import Manifest
     from periplus.index.occurrences import Occurrences
     from periplus.index.phrases import Norms, PhraseQuery
@@ -49,6 +49,7 @@ COUNT_LIMIT = 1_000  # up to so many postings every match is counted; above, the
 ORDERS = ("score", "date")
 COMPLETIONS_LOOKED_AT = 64
 LOCAL = (1 << NUMBER_BITS) - 1
+_pair = Layout("2q").pack
 COLUMN_TYPES = {"published": np.float64, "fetched": np.float64, "prior": np.float64}  # all others are whole numbers
 _NO_FILTERS = IndexQuery().filters
 LENGTH_COLUMNS = {"words": "body", "title_length": "title"}
@@ -256,8 +257,13 @@ class Snapshot:
 
     def look_up(self, terms: Sequence[str]) -> None:
         """Find out what is known of some terms, all at once."""
-        for term in terms:
-            self.known(term)
+        known = self._terms.known
+        new = [term for term in dict.fromkeys(terms) if term not in known]
+        if not new:
+            return
+        kept = self._terms_for(len(new))
+        for term, found in zip(new, looked_up_all(self._whole, new), strict=True):
+            kept.add(term, self._as_known(found))
 
     def _terms_for(self, count: int) -> Terms:
         """Where so many more terms may be kept."""
@@ -267,10 +273,13 @@ class Snapshot:
         return terms
 
     def _looked_up(self, term: str) -> KnownTerm:
-        live, numbers, lists = looked_up(self._whole, term)
+        return self._as_known(looked_up(self._whole, term))
+
+    def _as_known(self, found: Found) -> KnownTerm:
+        live, numbers, lists, address, size = found
         worth = idf(self.live, live)
-        address, weight = lists.__array_interface__["data"][0], fixed(worth)
-        return KnownTerm(live, worth, tuple(numbers), lists, address, weight, pack("2q", weight, address))
+        weight = fixed(worth)
+        return KnownTerm(live, worth, tuple(numbers), lists, address, weight, _pair(weight, address), size)
 
     def _number_in(self, view: SegmentView, term: str) -> int:
         return self.known(term).numbers[view.ordinal]

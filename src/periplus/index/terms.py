@@ -32,7 +32,7 @@ class Terms:
     def add(self, term: str, known: KnownTerm) -> KnownTerm:
         """Keep a term. The first to come stays, as its address may be in use already."""
         known = self.known.setdefault(term, known)
-        self._bytes += known.lists.nbytes
+        self._bytes += known.size or known.lists.nbytes
         self.packed[term] = _triple(known.weight, known.address, known.frequency)
         return known
 

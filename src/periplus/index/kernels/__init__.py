@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "building",
+    "finding",
     "forms",
     "heads",
     "lists",

@@ -57,9 +57,16 @@ def _bisect(data: Any, offsets: Any, text: Any, first: Any, last: Any) -> Any:
 
 
 @helper
-def _search(data: Any, offsets: Any, text: Any, first: Any, last: Any) -> Any:
-    """(number of the first term that does not sort before the text, whether it is the text)."""
-    block = _bisect(data, offsets, text, first, last)
+def sorts_after(data: Any, at: Any, text: Any, first: Any, last: Any) -> Any:
+    """Whether the term at the beginning of a block sorts after the text."""
+    _, length, begin = _head(data, at)
+    order, _ = _compare(data, begin, length, text, first, last)
+    return order > 0
+
+
+@helper
+def find_in_block(data: Any, offsets: Any, block: Any, text: Any, first: Any, last: Any) -> Any:
+    """(number of the first term that does not sort before the text, whether it is the text), in one block."""
     if block < 0:
         return np.int64(0), False
     at = np.int64(offsets[block])
@@ -78,6 +85,12 @@ def _search(data: Any, offsets: Any, text: Any, first: Any, last: Any) -> Any:
         at = begin + length
         number += 1
     return number, False
+
+
+@helper
+def _search(data: Any, offsets: Any, text: Any, first: Any, last: Any) -> Any:
+    """The same in all blocks."""
+    return find_in_block(data, offsets, _bisect(data, offsets, text, first, last), text, first, last)
 
 
 @kernel(signature(I64, R_U8, R_U32, R_U8))

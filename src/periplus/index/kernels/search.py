@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.heads import list_of, ranked_of, unpack_windows
-from periplus.index.kernels.lists_known import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
+from periplus.index.kernels.finding import take_list
+from periplus.index.kernels.heads import ranked_of, unpack_windows
+from periplus.index.kernels.lists_known import LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.kernels.lookup import find_term
 from periplus.index.kernels.tables import (
     ADMITTED,
@@ -26,7 +27,6 @@ from periplus.index.kernels.tables import (
     IMPACT,
     KEY,
     LARGE,
-    LIVE_FREQUENCY,
     MADE_IMPACT,
     MADE_PLACE,
     MADE_START,
@@ -192,36 +192,18 @@ def find(table: Any, text: Any, found: Any, lists: Any) -> Any:
     for segment in range(segments):
         term = find_term(u8(table, segment, TERM_TEXT), u32(table, segment, TERM_OFFSETS), text, 0, len(text))
         found[segment] = term
-        at = segment * LIST_ROW
-        lists[at : at + LIST_ROW] = 0
-        if term < 0:
-            continue
-        frequency, blocks = u8(table, segment, FREQUENCY), u32(table, segment, BLOCKS)
-        first, size, row, rare = list_of(frequency, blocks, u32(table, segment, LARGE), term)
-        live_frequency = u32(table, segment, LIVE_FREQUENCY)
-        live += np.int64(live_frequency[term]) if len(live_frequency) > 0 else size
-        lists[at + FIRST], lists[at + LENGTH] = first, size
-        if row >= 0:
-            windows = table[segment * ROW + WINDOWS]
-            lists[at + STARTS] = table[segment * ROW + WINDOW_START] + 4 * (row * (windows + 1))
-            lists[at + MAXIMA] = table[segment * ROW + WINDOW_MAX] + row * windows
-        else:
-            lists[at + MAXIMA] = rare
-            found[segments] += size
-        ranked = ranked_of(frequency, blocks, term)
-        if ranked >= 0:
-            best = u8(table, segment, BEST)
-            for rank in range(4):
-                lists[at + BESTS] |= np.int64(best[4 * ranked + rank]) << 8 * rank
+        here, opened = take_list(table, segment, term, lists, segment * LIST_ROW)
+        live += here
+        found[segments] += opened
     return live
 
 
-@kernel(signature("void", R_I64, I64, M_I64))
-def open_windows(table: Any, segments: Any, lists: Any) -> Any:
-    """Bring the windows of the rare postings that ``find`` found, as numbers of 16 bits behind the rows of lists."""
-    address = lists.ctypes.data + 8 * segments * LIST_ROW
-    for segment in range(segments):
-        at = segment * LIST_ROW
+@kernel(signature("void", R_I64, I64, M_I64, I64))
+def open_windows(table: Any, segments: Any, lists: Any, terms: Any) -> Any:
+    """Bring the windows of the rare postings that were found, as numbers of 16 bits behind the rows of all terms."""
+    address = lists.ctypes.data + 8 * terms * segments * LIST_ROW
+    for row in range(terms * segments):
+        segment, at = row % segments, row * LIST_ROW
         if lists[at + LENGTH] > 0 and lists[at + STARTS] == 0:
             target = at_u16(address, lists[at + LENGTH])
             windows = table[segment * ROW + WINDOWS]
