@@ -104,7 +104,8 @@ class Engine:
         rules = self._rules
         checked = requests.check(request, self._settings, rules)
         limit = self._settings.search.per_host if per_host is None else per_host
-        with self._generations.use() as generation:
+        generation = self._generations.enter()
+        try:
             query = clean(request.query)
             asked = request if query == request.query else structs.replace(request, query=query)
             # Corrections by the words of the generation before are not kept for longer than these serve.
@@ -116,6 +117,8 @@ class Engine:
                 ).answer()
                 if not PASSING.intersection(answer.degraded):
                     self._answers.put(key, answer)
+        finally:
+            self._generations.leave(generation)
         return structs.replace(answer, took_ms=round((time.perf_counter() - started) * 1000, 3))
 
     def ranking(self, query: str, k: int = 1_000, profile: str = "", *, plain: bool = True) -> list[tuple[str, float]]:
@@ -189,7 +192,15 @@ class Engine:
         return started + self._settings.search.budget_ms / 1000
 
 
-def _task(generation: Generation, understood: Understood, checked: Checked, per_host: int, deadline: float) -> Task:
+def _task(
+    generation: Generation,
+    understood: Understood,
+    checked: Checked,
+    per_host: int,
+    deadline: float,
+    *,
+    fold: bool = False,
+) -> Task:
     limit = 0 if understood.plan.query.filters.sites else per_host  # who asks for one site wants all of it
     return Task(
         understood.plan,
@@ -201,6 +212,7 @@ def _task(generation: Generation, understood: Understood, checked: Checked, per_
         understood.wants_fresh,
         understood.named,
         linking(generation, understood.plan.link) if understood.plan.link else None,
+        fold=fold,
         words=understood.words,
     )
 
@@ -246,7 +258,9 @@ class _Search:
             return understood, _nothing()
         if self.checked.lens.block:
             understood = structs.replace(understood, plan=without_blocked(understood.plan, self.checked.lens))
-        self.task = self._arranged(_task(self.generation, understood, self.checked, self.per_host, self.deadline))
+        fold = not self.request.duplicates
+        task = _task(self.generation, understood, self.checked, self.per_host, self.deadline, fold=fold)
+        self.task = self._arranged(task)
         if self.among is not None:
             self.task = self.among.narrowed(self.task, self.generation)
         return understood, run(self.generation, self.task, self.checked.last + 1)
@@ -255,15 +269,14 @@ class _Search:
         """The task with what the reader and the operator prefer."""
         pinned: tuple[int, ...] = ()
         if not (self.rules.pinned or self.request.safe) and self.checked.lens is NO_LENS:
-            return structs.replace(task, fold=not self.request.duplicates)
+            return task
         if self.rules.pinned and task.plan.query.filters == Filters():
             found = (find(self.generation.snapshot, url) for url in self.rules.pins(self.request.query))
             pinned = tuple(dict.fromkeys(number for number in found if number is not None))
         unfit = self.generation.unfit if self.request.safe else None
         if unfit is not None:
             pinned = tuple(number for number in pinned if number not in unfit)
-        wanted = {"lens": self.checked.lens, "pinned": pinned, "fold": not self.request.duplicates, "unfit": unfit}
-        return structs.replace(task, **wanted)
+        return structs.replace(task, lens=self.checked.lens, pinned=pinned, unfit=unfit)
 
     def _corrections(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
         found = listing.total.value

@@ -36,6 +36,7 @@ FAVOURED = 50  # candidates that a lens may bring in
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 _NO_FILTERS = Filters()
+_NOBODY = np.zeros(0, np.int64)
 
 
 class Task(Struct, frozen=True):
@@ -65,7 +66,7 @@ class Listing(Struct, frozen=True):
     total: Total
     complete: bool  # nothing follows the last of them
     tree: Callable[[], Part] | None = None  # the scores of the re-ranked ones as parts
-    ranked: Numbers = np.zeros(0, np.int64)  # those, in the order of ``tree``
+    ranked: Callable[[], Numbers] = lambda: _NOBODY  # those, in the order of ``tree``
     more: dict[int, int] = {}  # the last result shown of a host -> how many of that host were left out
     degraded: tuple[str, ...] = ()
     duplicates: dict[int, int] = {}  # number -> how many near-duplicates are folded into it
@@ -74,7 +75,7 @@ class Listing(Struct, frozen=True):
     is_folded: bool = False  # near-duplicates were left out
 
     def explain(self, number: int, score: float) -> Explanation:
-        place = np.flatnonzero(self.ranked == number)
+        place = np.flatnonzero(self.ranked() == number)
         if number in self.pinned and not len(place):
             return Explanation("pinned", score, "put first by the operator's rules; the query itself does not rank it")
         if self.tree is None or not len(place):
@@ -149,7 +150,7 @@ def _shortlisted(generation: Generation, task: Task, wanted: int) -> Listing:
         hits.total,
         len(listed) < wanted or (complete and found.last + 1 == found.listed),
         lambda: profile.rank(gathered(generation, task, found.head).evidence).score,
-        np.sort(found.head),  # as they are gathered
+        lambda: np.sort(found.head),  # as they are gathered
         {number: more for number, more in zip(listed, found.more, strict=True) if more},
         duplicates={number: count for number, count in zip(listed, found.folded, strict=True) if count},
         terms=terms,
@@ -173,7 +174,7 @@ def _ranked(generation: Generation, task: Task, wanted: int) -> Listing:
         Total(total.value - skipped, "gte" if skipped and not whole else total.relation),
         whole or len(numbers) - skipped >= profile.limit,
         tree,
-        done,
+        lambda: done,
         degraded=_degraded(generation, task, cut=len(done) < len(head)),
         terms=known.terms,
     )

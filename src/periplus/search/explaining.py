@@ -108,7 +108,7 @@ def _score(generation: Generation, task: Task, number: int) -> Explanation:
     """As the listing has it; a page beyond the re-ranked ones is scored beside them."""
     listing = run(generation, task, MAX_RESULTS)
     places = np.flatnonzero(listing.numbers == number)
-    if len(places) and (listing.ranked == number).any():
+    if len(places) and (listing.ranked() == number).any():
         found = listing.explain(number, float(listing.scores[places[0]]))
         return structs.replace(found, formula=f"{found.formula}; rank {int(places[0]) + 1} of {listing.total.value}")
     evidence = gathered(generation, task, np.array([number], dtype=np.int64)).evidence

@@ -239,31 +239,32 @@ class Generations:
         try:
             build()
         finally:
-            self._leave(generation)
+            self.leave(generation)
 
     @contextmanager
     def use(self) -> Iterator[Generation]:
         """The current generation, kept open until the caller is done; ``NotReady`` when there is none."""
-        generation = self._enter()
+        generation = self.enter()
         try:
             yield generation
         finally:
-            self._leave(generation)
+            self.leave(generation)
 
     def close(self) -> None:
         self._closed = True
         self._swap(None)
 
-    def _enter(self) -> Generation:
+    def enter(self) -> Generation:
+        """The same for who leaves by hand."""
         with self._lock:
             if self._current is not None:
                 self._current.users += 1
                 return self._current
         if self.reload():
-            return self._enter()
+            return self.enter()
         raise NotReady("no index is published yet; run periplus index")
 
-    def _leave(self, generation: Generation) -> None:
+    def leave(self, generation: Generation) -> None:
         with self._lock:
             generation.users -= 1
             last = generation.retired and generation.users == 0

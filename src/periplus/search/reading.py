@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -12,7 +13,7 @@ from periplus import addresses
 from periplus.index.query import IndexQuery
 from periplus.ranking import formulas
 from periplus.search.language import prose, read
-from periplus.search.plan import Plan, plan, stops, typed
+from periplus.search.plan import WORDS_KEPT, Plan, plan, stops, typed
 from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
 from periplus.search.syntax import Reading, Word
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from periplus.search.rules import Rules
 
 MAX_NAMED = 8
+DAY = 86_400
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTERS = IndexQuery().filters
 _BETWEEN = re.compile(r"[\s'’.&-]+")  # parts of a site's name
@@ -61,8 +63,9 @@ def understand(
     ``plain`` text has no operators: every word of it is a word.
     """
     reading = prose(text) if plain else read(text)
-    typed = _typed_words(reading)
-    guessed = language or guessed_language(typed)
+    year = _year(int(time.time()) // DAY)
+    traits = [_trait(node.text, year) for node in reading.nodes if type(node) is Word]
+    guessed = language or guessed_language([word for stop_words, _ in traits for word in stop_words])
     languages = (guessed,) if guessed else generation.languages or ("",)
     words = generation.typed.query(reading, languages)
     made = words.plan if words is not None else _planned(generation, reading, languages)
@@ -72,13 +75,12 @@ def understand(
     both = combined(own, filters) if filters is not None and filters != _NO_FILTERS else own
     if both is not None and both is not own:
         made = structs.replace(made, query=structs.replace(made.query, filters=both))
-    year = time.gmtime().tm_year
     return Understood(
         text,
         reading,
         made,
         guessed,
-        asks_for_new(typed, year),
+        True in [is_new for _, is_new in traits],
         _named(generation, reading),
         both is None,
         words if words is not None and made is words.plan else None,
@@ -94,8 +96,16 @@ def _planned(generation: Generation, reading: Reading, languages: tuple[str, ...
     )
 
 
-def _typed_words(reading: Reading) -> list[str]:
-    return [word for node in reading.nodes if isinstance(node, Word) for word in typed(node.text)]
+@lru_cache(maxsize=1)
+def _year(day: int) -> int:
+    return time.gmtime(day * DAY).tm_year
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def _trait(text: str, year: int) -> tuple[list[str], bool]:
+    """Of what is typed as one word: the stop words of any language in it, and whether it asks for what is new."""
+    words = typed(text)
+    return [word for word in words if stops(word, "")], asks_for_new(words, year)
 
 
 def _telling(generation: Generation, word: QueryWord) -> float:

@@ -20,11 +20,13 @@ from msgspec import Struct
 
 from periplus.index.analysis import analyze
 from periplus.index.query import Group, IndexQuery
+from periplus.index.snapshot import COUNT_LIMIT
 from periplus.search.syntax import AnyOf, Phrase, Reading, Sequence, Signed, Word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from periplus.index.query import TermForm
     from periplus.index.snapshot import Snapshot
     from periplus.search.syntax import Node
 
@@ -288,15 +290,24 @@ class Speller:
     def _together(self, word: str, context: list[str]) -> int:
 
         forms = [token.forms for text in context[:3] for token in analyze(text)[:1]]
-        known = [Group(forms=form) for form in forms if self._snapshot.frequency(form[0].term)]
+        known = [form for form in forms if self._snapshot.frequency(form[0].term)]
         if not known:
             return 0
-        query = IndexQuery(must=(Group(forms=analyze(word)[0].forms),), any_of=(tuple(known),))
+        own = analyze(word)[0].forms
+        others = tuple(dict.fromkeys(form for several in known for form in several))
+        if min(self._reach(own), self._reach(others)) <= COUNT_LIMIT:  # all matches are counted, whichever way it goes
+            query = IndexQuery(must=(Group(forms=own), Group(forms=others)))  # the quicker one
+        else:
+            query = IndexQuery(must=(Group(forms=own),), any_of=(tuple([Group(forms=several) for several in known]),))
         return self._snapshot.top(query, 1).total.value
+
+    def _reach(self, forms: tuple[TermForm, ...]) -> int:
+        return sum([self._snapshot.frequency(form.term) for form in forms])
 
     def _parted(self, word: str) -> str:
         """``icecream`` as ``ice cream``, when both are words that occur side by side."""
         best, worth = "", 0.0
+        self._snapshot.look_up([left for left, _ in _splits(word)])
         for left, right in _splits(word):
             weaker = self._snapshot.frequency(left)
             if weaker > worth:

@@ -68,10 +68,12 @@ def _ends(text: Any, at: Any, limit: Any, behind: Any) -> Any:
 
 
 @bare_helper
-def next_end(text: Any, at: Any, end: Any) -> Any:
-    """Where the sentence at ``at`` stops, in a text that ends at ``end``."""
+def next_end(text: Any, at: Any, end: Any, far: Any) -> Any:
+    """Where the sentence at ``at`` stops, in a text that ends at ``end``; some place beyond ``far`` if not before."""
     i = at
     while i < end and i <= at + 5 * REACH:
+        if i > far:
+            return i
         if is_stop(text[i]):
             ends, last, run = _ends(text, i, end, end)
             if ends:
@@ -89,8 +91,8 @@ def next_end(text: Any, at: Any, end: Any) -> Any:
 
 
 @bare_helper
-def _bounds(text: Any, at: Any, begin: Any, end: Any) -> Any:
-    """The sentence around ``at``, or ``REACH`` to either side where it is longer."""
+def _bounds(text: Any, at: Any, begin: Any, end: Any, trimmed: Any) -> Any:
+    """The sentence around ``at``, or ``REACH`` to either side where it is longer; ``trimmed``: without last spaces."""
     low = max(begin, at - REACH)
     start = low
     i = low
@@ -107,7 +109,7 @@ def _bounds(text: Any, at: Any, begin: Any, end: Any) -> Any:
             if text[i] == 32:
                 start = i + 1
                 break
-    stop = next_end(text, at, end)
+    stop = next_end(text, at, end, at + REACH if trimmed >= at + REACH else end)
     return start, min(stop, at + REACH) if stop > at else min(end, at + REACH)
 
 
@@ -158,6 +160,7 @@ def _weighed(
     text: Any,
     begin: Any,
     end: Any,
+    trimmed: Any,
     hits: Any,
     size: Any,
     weights: Any,
@@ -169,7 +172,7 @@ def _weighed(
     """The sentences with hits and what they are worth: many different words, close together; how many sentences."""
     spans, hit = 0, 0
     while hit < size and spans < MAX_SPANS:
-        start, stop = _bounds(text, hits[HIT * hit], begin, end)
+        start, stop = _bounds(text, hits[HIT * hit], begin, end, trimmed)
         mask, worth, close = np.uint64(0), 0.0, 0.0
         before = -1
         while hit < size and hits[HIT * hit] < stop:
@@ -196,8 +199,9 @@ def _weighed(
 
 
 @bare_helper
-def _with_next(text: Any, start: Any, end: Any, limit: Any, stop_at: Any) -> Any:
+def _with_next(text: Any, start: Any, end: Any, limit: Any, stop_at: Any, trimmed: Any) -> Any:
     """Whole sentences more of the same paragraph, or what follows a heading, while they fit."""
+    far = start + limit if trimmed > start + limit else stop_at
     while end - start < 2 * SHORT_SENTENCE:
         begin, line = end, False
         while begin < stop_at and begin < end + 16 and is_space(text[begin]):
@@ -206,7 +210,7 @@ def _with_next(text: Any, start: Any, end: Any, limit: Any, stop_at: Any) -> Any
             begin += 1
         if begin >= stop_at or (line and _ends_well(text[end - 1])):
             return end
-        stop = next_end(text, begin, stop_at)
+        stop = next_end(text, begin, stop_at, far)
         if stop - start > limit or stop <= end:
             return end
         end = stop
@@ -264,7 +268,7 @@ def _state(text: Any, start: Any, end: Any) -> Any:
 
 @bare_helper
 def _fragments(
-    text: Any, begin: Any, end: Any, hits: Any, size: Any, weights: Any, spans: Any, page: Any, out: Any
+    text: Any, end: Any, trimmed: Any, hits: Any, size: Any, weights: Any, spans: Any, page: Any, out: Any
 ) -> Any:
     """The stretches to show of the chosen sentences (one or two) into ``out``; the state of what they make."""
     count = 1 if spans[2] < 0 else 2
@@ -281,7 +285,7 @@ def _fragments(
             start, stop = _cropped(text, first, last, hits, size, weights, limit)
             out[at + 2], out[at + 3] = start > first, stop < last
         elif count == 1:
-            stop = _with_next(text, first, last, limit, end)
+            stop = _with_next(text, first, last, limit, end, trimmed)
         while start < stop and is_space(text[start]):
             start += 1
         while stop > start and is_space(text[stop - 1]):
@@ -366,7 +370,10 @@ def shown(
         end = ends[document]
         page = PAGE * document
         size, place = _placed(places, place, count, document, found, found_ends, hits)
-        spans = _weighed(text, begin, end, hits, size, weights, starts, stops, masks, scores)
+        trimmed = end
+        while trimmed > begin and is_space(text[trimmed - 1]):
+            trimmed -= 1
+        spans = _weighed(text, begin, end, trimmed, hits, size, weights, starts, stops, masks, scores)
         best, second = -1, -1
         for i in range(spans):
             if best < 0 or scores[i] > scores[best]:
@@ -382,7 +389,7 @@ def shown(
             chosen[0], chosen[1], chosen[2], chosen[3] = starts[one], stops[one], -1, -1
             if other >= 0:
                 chosen[2], chosen[3] = starts[other], stops[other]
-            out[page] = _fragments(text, begin, end, hits, size, weights, chosen, page, out)
+            out[page] = _fragments(text, end, trimmed, hits, size, weights, chosen, page, out)
             if out[page] != ODD:
                 marked = _marks(text, hits, size, page, out, kept, marks, marked)
         out[page + 1] = marked
