@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+from periplus.app import Collection
 from periplus.cli.main import run
 
 
@@ -154,3 +155,44 @@ def test_what_an_error_repeats_steers_no_terminal(capsys, tmp_path):
     assert code == 2
     assert_one_line(error)
     assert error.isprintable()
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "stop"])
+def test_a_command_that_nobody_would_hear_is_an_error(capsys, tmp_path, verb):
+    with Collection(tmp_path) as collection:
+        collection.create()
+    code, out, error = said(capsys, verb, "--dir", tmp_path)
+
+    assert (code, out) == (1, "")
+    assert_one_line(error)
+    assert "no crawl is running" in error
+
+
+def test_a_private_address_is_named_with_what_to_do(capsys):
+    code, _, error = said(capsys, "fetch", "http://127.0.0.1:1/")
+
+    assert code == 1
+    assert_one_line(error)
+    assert "private-address" in error
+    assert "--allow-private" in error
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "1000000000000000000000"])
+def test_suggestions_have_a_range(capsys, limit):
+    code, _, error = said(capsys, "suggest", "li", "--limit", limit)
+
+    assert code == 2
+    assert_one_line(error)
+
+
+def test_a_base_that_is_no_address_is_named(capsys, tmp_path):
+    file = tmp_path / "page.html"
+    file.write_text("<p>Hello", encoding="utf-8")
+    code, _, error = said(capsys, "parse", file, "--base-url", "over there")
+
+    assert code == 2
+    assert "over there" in error
+
+
+def test_bytes_that_are_no_text_can_be_typed(capsys):
+    assert said(capsys, "analyze", "caf\udce9", "--json")[0] == 0

@@ -71,3 +71,13 @@ def test_wrong_flags_are_said_in_one_line_before_anything_is_asked(
     assert SECRET not in told.out + told.err
     assert "Traceback" not in told.err
     assert mock_web.requests() == []
+
+
+def test_fetch_obeys_a_robots_file_that_moved(mock_web: MockWeb, capsys: pytest.CaptureFixture[str]) -> None:
+    mock_web.redirect("http://a.test/robots.txt", "http://www.a.test/robots.txt", 301)
+    mock_web.robots("www.a.test", "User-agent: *\nDisallow: /private")
+    mock_web.page("http://a.test/private", "<p>Closed.")
+    code = run(["fetch", "http://a.test/private", "--resolve", mock_web.resolve[0]])
+    assert code == 1
+    assert "robots-disallowed" in capsys.readouterr().err
+    assert "/private" not in mock_web.paths("a.test")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from msgspec import Struct
 
 from periplus import addresses
 from periplus.crawl.fetcher import Fetched, Fetcher
-from periplus.crawl.robots import RobotsFile
+from periplus.crawl.hosts import origin_of, rules_of
+from periplus.crawl.robots import SIZE_LIMIT
+from periplus.crawl.robots_visit import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
+from periplus.crawl.robots_visit import judge, redirect_target
 from periplus.errors import FetchError
 from periplus.records import Exchange
 
@@ -48,15 +51,21 @@ async def _look(url: str, settings: Settings) -> Look:
 
 async def _allowed(fetcher: Fetcher, url: str, bot: str) -> str:
     """The rule that lets us in, in words; raises ``FetchError`` when robots.txt forbids the address."""
-    fetched = await fetcher.fetch(urljoin(url, "/robots.txt"))
-    if fetched.exchange is None or fetched.status >= 500:
-        raise FetchError("robots-unreachable", fetched.detail or f"status {fetched.status}")
-    if fetched.status >= 300:
-        return f"no robots.txt (status {fetched.status})"
-    verdict = RobotsFile.parse(fetched.exchange.body, bot).verdict(url)
+    origin = origin_of(url)
+    fetched = await fetcher.fetch(f"{origin}/robots.txt", limit=SIZE_LIMIT)
+    for _ in range(MAX_ROBOTS_REDIRECTS):
+        target = redirect_target(fetched)
+        if target is None:
+            break
+        fetched = await fetcher.fetch(target, limit=SIZE_LIMIT)
+    answer = judge(origin, 0, fetched, time.time())
+    if answer.row is None:
+        raise FetchError(answer.reason, answer.detail)
+    rules = rules_of(answer.row, bot)
+    verdict = rules.file.verdict(url)
     if not verdict.allowed:
         raise FetchError("robots-disallowed", str(verdict))
-    return str(verdict)
+    return rules.note or str(verdict)
 
 
 def _response(fetched: Fetched) -> Exchange:

@@ -19,6 +19,7 @@ def analyze(
     """Show the terms that a text is indexed and searched by."""
     from periplus.index import analysis_steps
 
+    text = opt.typed(text)
     steps = analysis_steps(text, lang)
     if json:
         print_json({"text": text, "language": lang, "steps": steps})

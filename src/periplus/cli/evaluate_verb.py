@@ -31,8 +31,8 @@ def evaluate(
 
     with Collection.existing(directory) as collection:
         names = profile or [collection.settings.search.profile]
-        messages().print("host diversity and folding are off", style="dim")
         scored = [_scores(collection, name, queries, qrels) for name in names]
+    messages().print("host diversity and folding are off", style="dim")
     if run is not None:
         write_run(run, scored[-1].run, scored[-1].profile)
     if json:

@@ -25,7 +25,7 @@ def explain(
 
     with Collection.existing(directory) as collection:
         ready_kernels()
-        explanation = collection.explain(query, url, profile=profile)
+        explanation = collection.explain(opt.typed(query), opt.typed(url), profile=profile)
     if json:
         print_json(explanation)
     else:

@@ -52,7 +52,8 @@ def _create(ring: KeyRing, name: str, scopes: list[str], json: bool) -> None:
         print_json({"name": name, "scopes": scopes, "key": key})
         return
     print_line(key)
-    messages().print("This is the only time that the key is shown. Programs send it as: Authorization: Bearer KEY")
+    said = "This is the only time that the key is shown. Programs send it as: Authorization: Bearer KEY"
+    messages().print(said, soft_wrap=True)
 
 
 def _list(ring: KeyRing, json: bool) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from typer.exceptions import Abort, TyperException
 
 from periplus.cli.harmless import harmless
 from periplus.cli.verbs import application
-from periplus.errors import PeriplusError
+from periplus.errors import FetchError, ParseError, PeriplusError
+from periplus.reasons import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +26,8 @@ INTERRUPTED = 130  # what typer makes of Ctrl-C
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the ``periplus`` command."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # not every terminal can show every page
     debug = "--debug" in words
     sys.exit(run([word for word in words if word != "--debug"], debug=debug))
 
@@ -33,7 +37,7 @@ def run(words: list[str], *, debug: bool = False) -> int:
     try:
         code = application()(words or ["--help"], prog_name="periplus", standalone_mode=False)
     except PeriplusError as error:
-        return _complain(str(error), error.exit_code, debug=debug)
+        return _complain(_words(error), error.exit_code, debug=debug)
     except TyperException as error:
         return _complain(_lower_first(error.format_message()), WRONG_USE, debug=debug)
     except (KeyboardInterrupt, Abort):
@@ -59,6 +63,14 @@ def _complain(message: str, code: int, *, debug: bool) -> int:
     hint = "; see periplus --help" if code == WRONG_USE and "--help" not in line else ""
     sys.stderr.write(f"periplus: {line}{hint}\n")
     return code
+
+
+def _words(error: PeriplusError) -> str:
+    """What is wrong and what to do; a reason code is shown with its sentence."""
+    known = REASONS.get(error.reason) if isinstance(error, FetchError | ParseError) else None
+    if known is None:
+        return str(error)
+    return f"{known.sentence} ({error}){'; ' + known.advice if known.advice else ''}"
 
 
 def _lower_first(message: str) -> str:

@@ -37,6 +37,12 @@ Seeds = Annotated[Path | None, typer.Option("--seeds", help="file of addresses, 
 
 DEFAULT_FOLDER = "collection"
 
+
+def typed(text: str) -> str:
+    """A text from the command line; bytes in it that are no UTF-8 become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 

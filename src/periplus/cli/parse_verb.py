@@ -5,10 +5,12 @@ from __future__ import annotations
 import mimetypes
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import msgspec
 import typer
 
+from periplus import addresses
 from periplus.cli import options as opt
 from periplus.cli.output import data, facts, number, print_json
 from periplus.errors import UsageError
@@ -42,12 +44,13 @@ def _page(source: str, base_url: str, resolve: list[str] | None, allow_private: 
 
         return fetch_page(source, resolve, allow_private)
     path = Path(source)
+    url = addresses.canonical(base_url) if base_url else f"http://file.invalid/{quote(path.name, errors='replace')}"
     try:
         body = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{source} cannot be read: {error.strerror}; give an http(s) address or a file") from error
     kind = mimetypes.guess_type(path.name)[0] or ""
-    return Page(url=base_url or f"http://file.invalid/{path.name}", body=body, content_type=kind)
+    return Page(url=url, body=body, content_type=kind)
 
 
 def _show(document: Document) -> None:

@@ -5,13 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from periplus.cli import options as opt
-from periplus.cli.output import messages
+from periplus.cli.steering import steer
 
 
 def resume(directory: opt.Folder = Path(opt.DEFAULT_FOLDER)) -> None:
     """Let a paused crawl go on."""
-    from periplus.app import Collection
-
-    with Collection.existing(directory) as collection:
-        collection.command("resume")
-    messages().print("the crawl goes on", soft_wrap=True)
+    steer(directory, "resume", "the crawl goes on")

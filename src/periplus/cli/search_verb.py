@@ -33,7 +33,7 @@ def search(
 
     with Collection.existing(directory) as collection:
         ready_kernels()
-        answer = collection.search(query, k, page=page, profile=profile, explain=explain)
+        answer = collection.search(opt.typed(query), k, page=page, profile=profile, explain=explain)
     if json:
         print_json(answer)
     else:

@@ -15,12 +15,13 @@ from periplus.cli.warming import ready_kernels
 def suggest(
     prefix: Annotated[str, typer.Argument(help="what has been typed so far")],
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
-    limit: Annotated[int, typer.Option(help="suggestions, at most")] = 8,
+    limit: Annotated[int, typer.Option(help="suggestions, at most", min=1, max=100)] = 8,
     json: opt.Json = False,
 ) -> None:
     """Complete a query from the titles and words of the collection."""
     from periplus.app import Collection
 
+    prefix = opt.typed(prefix)
     with Collection.existing(directory) as collection:
         ready_kernels()
         found = collection.suggest(prefix, limit)

@@ -11,7 +11,7 @@ from periplus.crawl.journal import AuditReport, JournalEntry, Violation, audit, 
 from periplus.crawl.robots import RobotsFile, Verdict
 from periplus.crawl.roster import SlotStatus, WorkerStatus, slots, workers
 from periplus.crawl.scope import canonical_seeds
-from periplus.crawl.status import status, stored_pages
+from periplus.crawl.status import is_running, status, stored_pages
 from periplus.crawl.takedown import Removal, remove, spellings
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ __all__ = [
     "canonical_seeds",
     "host_report",
     "inspect",
+    "is_running",
     "journal",
     "remove",
     "send_command",

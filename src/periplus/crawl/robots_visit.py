@@ -56,7 +56,7 @@ class RobotsVisit:
         url = f"{origin}/robots.txt"
         fetched = await self._ask(host, url)
         for _ in range(MAX_REDIRECTS):
-            target = _redirect_target(fetched)
+            target = redirect_target(fetched)
             if target is None or self._forbids(target):
                 break
             fetched = await self._follow(host, target)
@@ -108,11 +108,12 @@ def stale_rules(known: Rules | None, now: float) -> Rules | None:
     return known
 
 
-def _redirect_target(fetched: Fetched) -> str | None:
+def redirect_target(fetched: Fetched) -> str | None:
+    """Where a response for a robots.txt sends us; none when it does not, or to no address of ours."""
     exchange = fetched.exchange
     if exchange is None or exchange.status not in REDIRECTS:
         return None
     return addresses.try_canonical(exchange.header("location"), fetched.url)
 
 
-__all__ = ["RobotsAnswer", "RobotsVisit", "judge", "rules_of", "stale_rules"]
+__all__ = ["RobotsAnswer", "RobotsVisit", "judge", "redirect_target", "rules_of", "stale_rules"]

@@ -63,6 +63,13 @@ def status(database: Database) -> CrawlStatus:
     return msgspec.structs.replace(found, state=state, queued=int(queued))
 
 
+def is_running(database: Database) -> bool:
+    """Whether a crawl is there to hear a command: begun, not ended, and heard of lately."""
+    with database.read() as tx:
+        last = tx.row("SELECT at, ended FROM crawls ORDER BY id DESC LIMIT 1")
+    return last is not None and not last[1] and time.time() - last[0] <= ALIVE_SECONDS
+
+
 def encoded(value: CrawlStatus) -> str:
     return msgspec.json.encode(value).decode()
 
