@@ -24,6 +24,7 @@ _ALL = (
     Reason("excluded", "an exclude pattern matches the address", "change --exclude"),
     Reason("not-included", "no include pattern matches the address", "change --include"),
     Reason("banned-host", "the host is on the list of banned hosts", "edit the list"),
+    Reason("foreign-port", "the port of the address belongs to another protocol, such as mail"),
     Reason("removed", "the address was taken down and must stay out", "periplus remove keeps this list"),
     Reason("too-deep", "more links away from a seed than the depth limit", "raise --max-depth"),
     Reason("address-too-long", "the address is longer than the limit"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from periplus.crawl import inspect
 from periplus.crawl.links import SITEMAP_LEVELS
 from periplus.crawl.robots import RULE_SHOWN, SITEMAPS_LIMIT, RobotsFile
 from periplus.crawl.rows import FEED, ICON, SITEMAP
@@ -14,6 +15,7 @@ from periplus.crawl.traps import MAX_FEEDS, MAX_SITEMAPS, TrapRules
 from periplus.crawl.unpack import MAX_MEMBERS, unpack
 from periplus.demo import Reply, Request
 from periplus.errors import FetchError
+from periplus.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +63,15 @@ def test_a_robots_file_leads_to_no_banned_host(voyage: Voyage, mock_web: MockWeb
     voyage.run(mock_web, "http://a.test/", banned_hosts=str(banned))
     assert mock_web.paths("banned.test") == []
     assert voyage.fetched() == {"http://a.test/"}
+
+
+@pytest.mark.parametrize("port", [0, 22, 25, 6667])
+def test_no_link_makes_us_speak_to_another_protocol(voyage: Voyage, mock_web: MockWeb, port: int) -> None:
+    mock_web.robots("a.test", answer=Reply(302, b"", (("Location", f"http://b.test:{port}/robots.txt"),)))
+    mock_web.page("http://a.test/", "<p>Home.", links=[f"http://b.test:{port}/x", "http://b.test:8080/y"])
+    voyage.run(mock_web, "http://a.test/")
+    assert {record.header("host") for record in mock_web.requests()} == {"a.test", "b.test:8080"}
+    assert inspect(voyage.database, f"http://b.test:{port}/x", Settings())[1].reason == "foreign-port"
 
 
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "data:text/plain,Disallow:", "javascript:alert(1)", "//"])
