@@ -110,9 +110,7 @@ class SegmentBuilder:
 
     def write(self, folder: Path, epoch: Epoch) -> SegmentHeader:
         """Write the segment; the builder is of no use afterwards."""
-        sort_keys = [(row.order, row.key) for row in self._rows]
-        kept = sorted(self._current.values(), key=sort_keys.__getitem__)
-        del sort_keys
+        kept = self._in_order()
         writer = SegmentWriter(folder, len(kept), epoch)
         try:
             writer.texts.learn([self._packed[kept[place]] for place in sampled(len(kept))])
@@ -127,6 +125,13 @@ class SegmentBuilder:
         finally:
             self._rows.clear()
             give_memory_back()
+
+    def _in_order(self) -> list[int]:
+        """Rows that count, by address, and by key where one address has several: strings alone sort fastest."""
+        rows = self._rows
+        kept = sorted(self._current.values(), key=[row.key for row in rows].__getitem__)
+        kept.sort(key=[row.order for row in rows].__getitem__)
+        return kept
 
     def _cut_pending(self) -> None:
         """Cut what was collected into words."""
@@ -190,10 +195,10 @@ class _Pending:
         self._languages: list[int] = []  # of each document
 
     def add(self, number: int, language: int, document: Document, anchors: Sequence[Anchor]) -> None:
-        texts, before = self.texts, len(self.texts)
+        before = len(self.texts)
         self._languages.append(language)
-        add_pieces(document, anchors, number << FIELD_BITS, texts, self._owners)
-        self.size += sum(map(len, texts[before:]))
+        add_pieces(document, anchors, number << FIELD_BITS, self.texts, self._owners)
+        self.size += sum(map(len, self.texts[before:]))
 
     def encoded(self) -> list[bytes]:
         """The texts as the tokeniser takes them: NFKC in UTF-8."""

@@ -57,15 +57,20 @@ def add_pieces(document: Document, anchors: Sequence[Anchor], owner: int, texts:
     if document.text:
         texts.append(document.text)
         owners.append(owner + BODY)
-    for field, pieces in (
-        (ANCHORS, anchor_pieces(anchors) if anchors else ()),
-        (ADDRESS, address_pieces(document.url)),
-        (MARGIN, (document.description, document.boilerplate)),
-    ):
-        for piece in pieces:
-            if piece:
-                texts.append(piece)
-                owners.append(owner + field)
+    if anchors:
+        phrases = [phrase for phrase in anchor_pieces(anchors) if phrase]
+        texts += phrases
+        owners += [owner + ANCHORS] * len(phrases)
+    for piece in address_pieces(document.url):
+        if piece:
+            texts.append(piece)
+            owners.append(owner + ADDRESS)
+    if document.description:
+        texts.append(document.description)
+        owners.append(owner + MARGIN)
+    if document.boilerplate:
+        texts.append(document.boilerplate)
+        owners.append(owner + MARGIN)
 
 
 def anchor_pieces(anchors: Sequence[Anchor]) -> list[str]:

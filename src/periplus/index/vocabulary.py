@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SLICE = 8_192  # new words whose forms are found at once
 MAX_FORMS = 9  # of an ASCII word: its parts (``kernels.forms``) and itself
 MAX_TERM_BYTES = 64
+MAX_NAMES = 1_000  # of languages that are remembered as they were given
 STEM, FOREIGN = 1, 2  # kernels.forms
 
 
@@ -47,11 +48,17 @@ class Vocabulary:
         self._form_start = np.zeros(1 << 12, np.int64)
         self._known = 0  # words whose forms are known
         self._languages: dict[str, int] = {}
+        self._names: dict[str, int] = {}  # of languages as documents name them
         self._stems: list[NDArray[np.int64]] = []  # by language: exact term → stem, -1 where not asked yet
 
     def language(self, name: str) -> int:
         """The number under which words of a language are kept."""
-        return self._languages.setdefault(base_language(name), len(self._languages))
+        number = self._names.get(name)
+        if number is None:
+            number = self._languages.setdefault(base_language(name), len(self._languages))
+            if len(self._names) < MAX_NAMES:
+                self._names[name] = number
+        return number
 
     def numbers(self, texts: Sequence[bytes], languages: NDArray[np.uint32]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The words of all texts (NFKC in UTF-8) by position, as numbers; and how many each text has."""
