@@ -311,6 +311,8 @@ class _Planner:
 @lru_cache(maxsize=WORDS_KEPT)
 def _tokens(text: str, languages: tuple[str, ...]) -> list[Token]:
     """The tokens of ``text`` with the stems of every language in question."""
+    if len(languages) == 1:
+        return _without_tail(analyze(text, languages[0]))
     first, *others = [analyze(text, language) for language in languages]
     merged = [
         structs.replace(token, forms=_merged(token.forms, [other[i].forms for other in others]))

@@ -307,11 +307,12 @@ class Speller:
     def _parted(self, word: str) -> str:
         """``icecream`` as ``ice cream``, when both are words that occur side by side."""
         best, worth = "", 0.0
-        self._snapshot.look_up([left for left, _ in _splits(word)])
-        for left, right in _splits(word):
-            weaker = self._snapshot.frequency(left)
-            if weaker > worth:
-                weaker = min(weaker, self._snapshot.frequency(right))
+        frequency, splits = self._snapshot.frequency, list(_splits(word))
+        self._snapshot.look_up([left for left, _ in splits])
+        known = [(left, right) for left, right in splits if frequency(left)]
+        self._snapshot.look_up([right for _, right in known])
+        for left, right in known:
+            weaker = min(frequency(left), frequency(right))
             if weaker > worth and self._side_by_side(left, right):
                 best, worth = f"{left} {right}", weaker
         return best

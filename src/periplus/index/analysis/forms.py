@@ -72,6 +72,8 @@ def parts(word: str) -> list[str]:
 
 def forms_of(word: str, language: str) -> tuple[TermForm, ...]:
     """All forms of a word, the exact one first, none twice."""
+    if word.isascii() and len(word) <= MAX_TERM_BYTES and word.isalnum() and word.islower():
+        return _plain_forms(word, language)
     exact = exact_term(word)
     shares = {exact: EXACT_SHARE}
     if folded := clipped(fold(exact)):
@@ -82,6 +84,12 @@ def forms_of(word: str, language: str) -> tuple[TermForm, ...]:
     for part in parts(word):
         shares.setdefault(part, PART_SHARE)
     return tuple(TermForm(term, share) for term, share in shares.items())
+
+
+def _plain_forms(word: str, language: str) -> tuple[TermForm, ...]:
+    """The same for small ASCII letters and digits alone, which most words of queries are: they have no parts."""
+    stemmed = stem_term(word, language)
+    return (TermForm(word), TermForm(stemmed, STEM_SHARE)) if stemmed else (TermForm(word),)
 
 
 def forms_of_all(words: list[str], language: str) -> list[list[bytes]]:
