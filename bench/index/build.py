@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.index.contenders import CONTENDERS, folder_of, single_thread
+from bench.index.corpus import with_prior
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ def main(name: str, passages: Path, cache: Path, workers: int = 1) -> None:
 
 
 class Rows:
-    """Passages one by one, so that none are held; the time that reading them takes is no engine's."""
+    """Passages one by one, so that none are held; the time that reading them and their priors takes is no engine's."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -59,7 +60,7 @@ class Rows:
         with self._path.open(encoding="utf-8") as lines:
             began = time.thread_time()
             for line in lines:
-                row = json.loads(line)
+                row = with_prior(json.loads(line), self.count)
                 self.count += 1
                 self.seconds += time.thread_time() - began
                 yield row

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path  # noqa: TC003
 from typing import Any
 
-from bench.index.corpus import Passage, prior_of
+from bench.index.corpus import PRIORS, Passage
 
 KINDS = ("any-10", "prior-10", "all-10", "phrase-10", "any-1000", "string-10")
 Ask = Callable[[], Any]
@@ -74,7 +74,7 @@ class Periplus:
         return by_kind(folder)
 
     def _batches(self, passages: Iterator[Passage]) -> Iterator[tuple[int, Iterator[Any]]]:
-        yield 1, (_document(passage) for passage in passages)
+        yield 1, (as_document(passage) for passage in passages)
 
 
 class PeriplusForms(Periplus):
@@ -100,11 +100,11 @@ class Tantivy:
         folder.mkdir(parents=True)
         index = tantivy.Index(self._schema(), str(folder))
         writer = index.writer(heap_size=400_000_000, num_threads=1)
-        for number, passage in enumerate(passages):
+        for passage in passages:
             document = tantivy.Document()
             document.add_text("all", f"{passage['title']}\n{passage['text']}")
             document.add_text("url", passage["url"])
-            document.add_unsigned("prior", prior_of(number))
+            document.add_unsigned("prior", passage["prior"])
             writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
@@ -256,7 +256,7 @@ def folder_of(name: str, cache: Path) -> Path:
     return cache / ("periplus" if name.startswith("periplus") else name.lower())
 
 
-def _document(passage: Passage) -> Any:
+def as_document(passage: Passage) -> Any:
     from periplus import addresses
     from periplus.records import Document
 
@@ -269,7 +269,7 @@ def _document(passage: Passage) -> Any:
 def _periplus_prior(pages: Any, hosts: Any) -> Any:
     import numpy as np
 
-    return np.array([prior_of(int(page)) for page in pages]) / 255
+    return np.array([PRIORS[page] for page in pages.tolist()]) / 255
 
 
 def _plain(passage: Passage) -> str:

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from periplus.addresses import page_key
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 SHARED = ROOT.parent / "shared"
@@ -23,6 +25,7 @@ MAX_WORDS = 6
 _WORD = re.compile(r"[a-z0-9]+")
 
 Passage = dict[str, Any]
+PRIORS: dict[int, int] = {}  # by page key, of the passages read by ``with_prior``
 
 
 def make(web: Path, target: Path, most: int) -> None:
@@ -47,6 +50,12 @@ def read(path: Path) -> list[Passage]:
 def prior_of(number: int) -> int:
     """A link prior from 0 to 255 with a long tail, unrelated to the text: the hardest case for pruning."""
     return min(255, int(random.Random(number).paretovariate(1.2) * 8) - 8)
+
+
+def with_prior(passage: Passage, number: int) -> Passage:
+    """The passage with the prior that all engines are given; made up here, because that is no engine's work."""
+    passage["prior"] = PRIORS[page_key(passage["url"])] = prior_of(number)
+    return passage
 
 
 def queries(path: Path) -> tuple[list[str], list[str]]:

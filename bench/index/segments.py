@@ -18,7 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 from bench.index import corpus
-from bench.index.contenders import Periplus, _document
+from bench.index.contenders import Periplus, as_document
 
 FIRST_ANSWER = """
 import sys, time
@@ -40,7 +40,7 @@ def build(rows: list[Any], folder: Path, segments: int) -> None:
     store = IndexStore(folder)
     with patch.object(Upkeep, "run", lambda _: None):
         for part in range(segments):
-            store.update([(part + 1, [_document(row) for row in rows[part::segments]])])
+            store.update([(part + 1, [as_document(row) for row in rows[part::segments]])])
 
 
 def compare(folders: list[Path], texts: list[str], rounds: int) -> dict[str, list[float]]:

@@ -1,7 +1,7 @@
 """``make bench-live``: WARC files to a searchable index, and an index that is searched while it grows.
 
     make bench-live ARGS="--web FOLDER --documents passages.jsonl"
-    make bench-live ARGS="--web FOLDER --only warc --pages 4000"
+    make bench-live ARGS="--web FOLDER --only warc --pages 6500 --near 50000"
 
 FOLDER holds HTML files below it, a folder a host, as ``../shared/localweb/get FOLDER medium`` makes it; the documents
 are what ``../shared/localweb/passages`` makes of it. Everything runs on this machine, the load beside what it measures.
@@ -29,6 +29,7 @@ def read_options() -> argparse.Namespace:
     options.add_argument("--documents", type=Path, help="documents as .jsonl, for what is searched while it grows")
     options.add_argument("--only", choices=("warc", "living"), help="one of the two parts")
     options.add_argument("--pages", type=int, default=2_000, help="of the WARC file")
+    options.add_argument("--near", type=int, default=0, help="bytes of a page, about; pages of any size without it")
     options.add_argument("--seconds", type=float, default=15.0, help="of each phase of searching")
     options.add_argument("--cache", type=Path, default=CACHE, help="where collections are made, and removed again")
     options.add_argument("--json", type=Path, help="where the figures go")
@@ -42,7 +43,7 @@ def main() -> None:
     found: dict[str, Any] = {}
     try:
         if options.only != "living":
-            found["warc"] = warc.measure(options.web, folder, options.pages)
+            found["warc"] = warc.measure(options.web, folder, options.pages, options.near)
         if options.only != "warc":
             if options.documents is None:
                 sys.exit("--documents is needed for the index that is searched while it grows")

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 SPLIT_PAGES = 400
 STARTED = 1.7e9
 SEED = 1
+FAR = 0.44  # of a size: a page that differs by more is not near it
 
 
-def measure(web: Path, folder: Path, pages: int) -> dict[str, float]:
+def measure(web: Path, folder: Path, pages: int, near: int = 0) -> dict[str, float]:
     """The two commands as people run them, from start to end of the process; then each step alone."""
-    sizes = write_archive(web, folder / "warc", pages)
+    sizes = write_archive(web, folder / "warc", pages, near)
+    pages = len(sizes)
     (path,) = (folder / "warc").glob("*.warc.gz")
     collection = folder / "pages"
     _run("warm")
@@ -39,12 +41,14 @@ def measure(web: Path, folder: Path, pages: int) -> dict[str, float]:
     }
     for name, found in (("import", imported), ("index", indexed)):
         figures |= {f"{name}, {kind}": value for kind, value in found.items()}
+        figures[f"{name}, cores at work"] = found["CPU"] / found["wall"]
+    figures["CPU ms a page, both"] = (imported["CPU"] + indexed["CPU"]) / pages * 1000
     return figures | split(path, folder / "split")
 
 
-def write_archive(web: Path, folder: Path, count: int) -> list[int]:
-    """A WARC file of random pages; the size of each."""
-    files = sorted(file for file in web.rglob("*.html") if file.is_file())
+def write_archive(web: Path, folder: Path, count: int, near: int = 0) -> list[int]:
+    """A WARC file of random pages, all of them not far from ``near`` bytes; the size of each."""
+    files = sorted(file for file in web.rglob("*.html") if file.is_file() and is_near(file.stat().st_size, near))
     chosen = sorted(random.Random(SEED).sample(files, min(count, len(files))))
     sizes = []
     with archive.ArchiveWriter(folder) as writer:
@@ -55,6 +59,10 @@ def write_archive(web: Path, folder: Path, count: int) -> list[int]:
             url = f"http://{file.relative_to(web)}"
             writer.append(Exchange(url, "GET", (), 200, "OK", headers, body, body, "127.0.0.1", STARTED, 0.01))
     return sizes
+
+
+def is_near(size: int, wanted: int) -> bool:
+    return not wanted or abs(size - wanted) <= FAR * wanted
 
 
 def split(path: Path, folder: Path) -> dict[str, float]:
