@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from periplus.web.highlights import mark_words, marked
 
+TEXTS = st.text(max_size=30) | st.text("a<&\x02\x03'", max_size=30)
 SPANS = st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), max_size=8)
 
 
-@given(st.text(max_size=30), SPANS)
+@given(TEXTS, SPANS)
 @settings(deadline=None)
 def test_only_marks_are_added(text, spans):
     made = str(marked(text, spans))
@@ -23,7 +24,7 @@ def test_only_marks_are_added(text, spans):
     assert not re.search(r"<(?!/?mark>)", made)
 
 
-@given(st.text(max_size=30), SPANS)
+@given(TEXTS, SPANS)
 @settings(deadline=None)
 def test_exactly_the_spanned_characters_are_marked(text, spans):
     wanted = {place for start, end in spans for place in range(max(start, 0), min(end, len(text)))}
