@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from periplus.index.tables import Table
 
-WINDOWS_A_WORD = 4  # windows of rare postings, in one number of 64 bits
+RARE_BYTES = 7  # of a rare posting: document, impact and window
+PADDING = 4 * 16  # bytes of documents behind the last one
 
 
 class Found(NamedTuple):
@@ -25,21 +26,21 @@ class Found(NamedTuple):
     numbers: list[int]  # its number in every segment (-1: not there)
     lists: NDArray[np.int64]  # whose address may be used for as long as this lives
     address: int  # of its rows
-    size: int  # bytes that its rows and windows take
+    size: int  # bytes that it takes
 
 
 def looked_up(table: Table, term: str) -> Found:
     """What there is to know of a term.
 
-    The lists are rows of ``kernels.lists_known``; behind them are the windows of rare postings, to which they point.
+    The lists are rows and a head of ``kernels.lists_known``; behind them are the rare postings, to which they point.
     """
     kernels = _kernels()
     segments = table.segments
     found, rows = np.empty(segments + 1, np.int64), np.empty(kernels.row * segments, np.int64)
     live = kernels.find(table.rows, np.frombuffer(_encoded(term), np.uint8), found, rows)
-    *numbers, windows = found.tolist()
-    lists = _opened(table, rows, 1, windows)
-    return Found(live, numbers, lists, _address(lists), lists.nbytes)
+    *numbers, rare = found.tolist()
+    (opened,) = _opened(table, rows, [(numbers, live, rare)])
+    return opened
 
 
 def looked_up_all(table: Table, terms: Sequence[str]) -> list[Found]:
@@ -51,32 +52,27 @@ def looked_up_all(table: Table, terms: Sequence[str]) -> list[Found]:
     each = segments + kernels.beyond
     found, rows = np.empty(count * each, np.int64), np.empty(count * segments * kernels.row, np.int64)
     kernels.find_all(table.rows, np.frombuffer(b"".join(encoded), np.uint8), ends, segments, found, rows)
-    known = found.reshape(count, each).tolist()
-    lists = _opened(table, rows, count, sum([one[-1] for one in known]))
-    address, size = _address(lists), 8 * kernels.row * segments
+    known = [(numbers, live, rare) for *numbers, live, rare in found.reshape(count, each).tolist()]
+    return _opened(table, rows, known)
+
+
+def _opened(table: Table, rows: NDArray[np.int64], known: list[tuple[list[int], int, int]]) -> list[Found]:
+    """Terms with their numbers, live documents and how many rare postings there are of them."""
+    kernels = _kernels()
+    each = kernels.row * table.segments + kernels.head
+    sizes = [each + (RARE_BYTES * rare + PADDING + 8) // 8 if rare else each for _, _, rare in known]
+    starts = list(accumulate(sizes, initial=0))
+    lists = np.empty(starts[-1], np.int64)
+    kernels.open_lists(table.rows, table.segments, len(known), rows, lists)
+    address: int = lists.__array_interface__["data"][0]
     return [
-        Found(live, numbers, lists, address + place * size, size + 2 * windows)
-        for place, (*numbers, live, windows) in enumerate(known)
+        Found(live, numbers, lists, address + 8 * start, 8 * size)
+        for (numbers, live, _), start, size in zip(known, starts, sizes, strict=False)
     ]
-
-
-def _opened(table: Table, rows: NDArray[np.int64], terms: int, windows: int) -> NDArray[np.int64]:
-    """The rows of some terms, with the windows of their rare postings behind them."""
-    if not windows:
-        return rows
-    lists = np.empty(len(rows) - -windows // WINDOWS_A_WORD, np.int64)
-    lists[: len(rows)] = rows
-    _kernels().open_windows(table.rows, table.segments, lists, terms)
-    return lists
 
 
 def _encoded(term: str) -> bytes:
     return term.encode("utf-8", "surrogatepass")
-
-
-def _address(array: NDArray[np.int64]) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address
 
 
 class _Kernels(NamedTuple):
@@ -84,15 +80,17 @@ class _Kernels(NamedTuple):
 
     find: Callable[..., int]
     find_all: Callable[..., None]
-    open_windows: Callable[..., None]
+    open_lists: Callable[..., None]
     row: int  # numbers of a list
+    head: int  # numbers behind the lists of all segments
     beyond: int  # numbers of a term, besides those it has in segments
 
 
 @cache
 def _kernels() -> _Kernels:
     from periplus.index.kernels.finding import BEYOND, find_all
-    from periplus.index.kernels.lists_known import LIST_ROW
-    from periplus.index.kernels.search import find, open_windows
+    from periplus.index.kernels.lists_known import LIST_HEAD, LIST_ROW
+    from periplus.index.kernels.opening import open_lists
+    from periplus.index.kernels.search import find
 
-    return _Kernels(find.entry, find_all.entry, open_windows.entry, LIST_ROW, BEYOND)
+    return _Kernels(find.entry, find_all.entry, open_lists.entry, LIST_ROW, LIST_HEAD, BEYOND)

@@ -7,7 +7,6 @@ kept by thread and passed by address.
 
 from __future__ import annotations
 
-from functools import cache
 from struct import Struct as Layout
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from msgspec import Struct
 
 from periplus.index.plan import KnownTerm, form_weights
 from periplus.index.query import MAX_GROUPS
-from periplus.index.rooms import found_in, room_of
+from periplus.index.rooms import found_in, room_of, rooms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 MOST = 20_000  # documents asked for, at most
 MAX_LISTS = 1_024
 ALL_REQUIRED, ALL_ADMITTED = 1, 2  # flags; kernels know them, too
-_TOO_HEAVY = -1
+_TOO_HEAVY, _NOT_HERE = -1, -2
 _triple = Layout("3q").pack
 
 
@@ -69,11 +68,18 @@ def _weighted(group: Group, known: Callable[[str], KnownTerm]) -> list[tuple[Kno
     return [pair for pair in pairs if pair[0].frequency]
 
 
-@cache
-def _kernel() -> Callable[..., int]:
+class _Kernels:
+    """The entries of kernels, once they are loaded: to ask a function for them takes as long as a short search."""
+
+    every: Callable[..., int] | None = None  # all words, one list each
+    plain: Callable[..., int] | None = None
+
+
+def _load() -> None:
+    from periplus.index.kernels.all_words import all_top
     from periplus.index.kernels.plain import plain_top
 
-    return plain_top.entry
+    _Kernels.every, _Kernels.plain = all_top.entry, plain_top.entry
 
 
 def search_plain(table: Table, query: PlainQuery, flags: int, prior: int, k: int, limit: int) -> TopHits | None:
@@ -89,10 +95,18 @@ def search_lists(
     table: Table, lists: bytes, count: int, groups: int, flags: int, prior: int, k: int, limit: int
 ) -> TopHits | None:
     """The same for packed lists, in as many groups; up to ``limit`` postings all matches are counted."""
-    room = room_of(0)
+    room = rooms.own or room_of(0)
     room.view[: len(lists)] = lists
-    kernel = _kernel()
-    result = kernel(table.address, room.address, room.words, table.segments, count, groups, flags, prior, k, limit)
+    every, plain = _Kernels.every, _Kernels.plain
+    if every is None or plain is None:
+        _load()
+        return search_lists(table, lists, count, groups, flags, prior, k, limit)
+    address, words, segments = room.address, room.words, table.segments
+    result = _NOT_HERE
+    if count == groups and flags & ALL_REQUIRED:
+        result = every(table.address, address, words, segments, count, prior, k, limit)
+    if result == _NOT_HERE:
+        result = plain(table.address, address, words, segments, count, groups, flags, prior, k, limit)
     if result >= 0:
         return found_in(room, result, k)
     if result == _TOO_HEAVY:

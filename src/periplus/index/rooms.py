@@ -15,11 +15,11 @@ from periplus.records import Total
 
 QUERY = 3_840  # numbers of a query, at most; kernels know it, too
 SMALLEST = 1 << 16
+SIZES_KEPT = 64  # numbers of hits, for each of which their places are kept: to cut them out takes longer than to copy
 # A kernel's result: how many documents it found, whether their total is exact, and the total.
 _SIZE = (1 << 31) - 1
 _EXACT = 1 << 31
 _COUNT_SHIFT = 32
-_NO_NUMBERS, _NO_SCORES = np.empty(0, np.int64), np.empty(0)
 
 
 class TopHits(Struct, frozen=True):
@@ -36,12 +36,11 @@ class Room(Struct, gc=False):
     scores: NDArray[np.float64]  # the same memory
     view: memoryview  # the same memory, as bytes
     address: int
-    k: int = 0  # of the last search, and where its hits are
-    hits: NDArray[np.int64] = _NO_NUMBERS
-    worths: NDArray[np.float64] = _NO_SCORES
+    k: int = 0  # of the last search, and by their number where its hits are
+    hits: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
 
 
-class _Rooms(threading.local):
+class Rooms(threading.local):
     own: Room | None = None
 
 
@@ -51,14 +50,14 @@ def _made(words: int) -> Room:
     return Room(words, numbers, numbers.view(np.float64), view, numbers.ctypes.data)
 
 
-_rooms = _Rooms()
+rooms = Rooms()
 
 
 def room_of(words: int) -> Room:
     """The room of this thread, with at least so many numbers."""
-    room = _rooms.own
+    room = rooms.own
     if room is None or room.words < words:
-        room = _rooms.own = _made(max(SMALLEST, words + (words >> 2)))
+        room = rooms.own = _made(max(SMALLEST, words + (words >> 2)))
     return room
 
 
@@ -66,9 +65,11 @@ def found_in(room: Room, result: int, k: int) -> TopHits:
     """What a kernel wrote."""
     size = result & _SIZE
     if room.k != k:
-        room.k, room.hits, room.worths = k, room.numbers[QUERY : QUERY + k], room.scores[QUERY + k : QUERY + 2 * k]
-    hits, worths = room.hits, room.worths
-    if size != k:
-        hits, worths = hits[:size], worths[:size]
+        room.k, room.hits = k, {}
+    hits = room.hits.get(size)
+    if hits is None:
+        hits = room.numbers[QUERY : QUERY + size], room.scores[QUERY + k : QUERY + k + size]
+        if len(room.hits) < SIZES_KEPT:
+            room.hits[size] = hits
     total = result >> _COUNT_SHIFT
-    return TopHits(hits.copy(), worths.copy(), Total(total) if result & _EXACT else Total(total, "gte"))
+    return TopHits(hits[0].copy(), hits[1].copy(), Total(total) if result & _EXACT else Total(total, "gte"))

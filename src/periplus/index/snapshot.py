@@ -80,12 +80,12 @@ class Snapshot:
 
     def top(self, query: IndexQuery, k: int, *, prior_weight: float = 1.0, order: str = "score") -> TopHits:
         """The ``k`` best documents for a query, exactly as if every stored impact had been added up."""
-        if order not in ORDERS:
-            raise UsageError(f"cannot order by {order!r}; choose one of {', '.join(ORDERS)}")
-        if order == "score" and 0 < k <= MOST:
-            hits = self._quick_top(query, k, prior_weight)
+        if order == "score":
+            hits = self._quick_top(query, k, prior_weight) if 0 < k <= MOST else None
             if hits is not None:
                 return hits
+        elif order not in ORDERS:
+            raise UsageError(f"cannot order by {order!r}; choose one of {', '.join(ORDERS)}")
         plan = make_plan(query, self, prior_weight)
         if order == "date":
             return self._newest(query.filters, k, plan)
@@ -117,8 +117,9 @@ class Snapshot:
         names = query.terms
         if names and everything:
             terms = self._terms  # must live for as long as its addresses are used
+            packed = terms.packed
             try:
-                lists = b"".join(map(terms.packed.__getitem__, names))
+                lists = b"".join([packed[name] for name in names])
             except KeyError:
                 terms = self._terms_for(len(names))
                 lists = terms.pack(names, self._looked_up)

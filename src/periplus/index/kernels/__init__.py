@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from periplus.index.kernels.compiler import Kernel
 
 MODULES = (
+    "all_words",
     "building",
     "finding",
     "forms",
@@ -25,6 +26,7 @@ MODULES = (
     "lookup",
     "merging",
     "occurrences",
+    "opening",
     "phrases",
     "plain",
     "positions",
@@ -34,7 +36,7 @@ MODULES = (
 )
 
 # Begun first, so that two processes end together; the others take a second or two each.
-LONGEST = ("plain_top", "phrase_search", "top", "tokenize")
+LONGEST = ("plain_top", "phrase_search", "all_top", "top", "tokenize")
 
 
 def warm(progress: Callable[[int, int, str], None] | None = None) -> int:

@@ -16,7 +16,9 @@ from numba.extending import intrinsic
 from periplus.index.kernels.compiler import bare_helper
 
 LANES = 64
+FEWER_LANES = 16  # of 32 bits each
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
+_NUMBERS = ir.VectorType(ir.IntType(32), FEWER_LANES)
 
 
 def _loaded(builder: Any, address: Any, kind: Any) -> Any:
@@ -25,22 +27,39 @@ def _loaded(builder: Any, address: Any, kind: Any) -> Any:
     return value
 
 
+def _spread(builder: Any, value: Any, kind: Any) -> Any:
+    """A value in all lanes of a vector."""
+    index = ir.IntType(32)
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, index(0))
+    places = ir.Constant(ir.VectorType(index, kind.count), [0] * kind.count)
+    return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), places)
+
+
 def _compared(relation: str) -> Any:
     """A function of (address, byte): one bit for each of 64 bytes, set where the relation holds."""
 
     @intrinsic
     def compare(typing_context: Any, address: Any, byte: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            index = ir.IntType(32)
-            one = builder.insert_element(ir.Constant(_BYTES, ir.Undefined), arguments[1], index(0))
-            places = ir.Constant(ir.VectorType(index, LANES), [0] * LANES)
-            every = builder.shuffle_vector(one, ir.Constant(_BYTES, ir.Undefined), places)
+            every = _spread(builder, arguments[1], _BYTES)
             bits = builder.icmp_unsigned(relation, _loaded(builder, arguments[0], _BYTES), every)
             return builder.bitcast(bits, ir.IntType(64))
 
         return types.uint64(types.int64, types.uint8), generate
 
     return compare
+
+
+@intrinsic
+def _equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
+    """One bit for each of 16 numbers of 32 bits, set where it is the one asked for."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        every = _spread(builder, arguments[1], _NUMBERS)
+        bits = builder.icmp_unsigned("==", _loaded(builder, arguments[0], _NUMBERS), every)
+        return builder.zext(builder.bitcast(bits, ir.IntType(FEWER_LANES)), ir.IntType(64))
+
+    return types.uint64(types.int64, types.uint32), generate
 
 
 equal_bytes: Any = _compared("==")
@@ -84,6 +103,7 @@ byte_at: Any = _byte_at
 number_at: Any = _number_at
 ones_of: Any = _ones_of
 lowest_of: Any = _lowest_of
+equal_numbers: Any = _equal_numbers
 
 
 @bare_helper

@@ -32,12 +32,10 @@ from periplus.index.kernels.tables import (
     at_i64,
     at_u8,
     at_u16,
-    at_u32,
     u8,
 )
-from periplus.index.kernels.visit import lookup, unsigned
+from periplus.index.kernels.visit import unsigned
 
-SHORT = 128  # postings of the shortest list up to which all-word queries look up each of them
 MERGED = 64  # postings of all lists up to which any-word queries merge them, when they need not count all of them
 LAST = 1 << 40  # no document has this number
 
@@ -95,78 +93,6 @@ def in_rare(windows: Any, places: Any, size: Any, document: Any, cursor: Any) ->
         else:
             high = middle
     return cursor
-
-
-@bare_helper
-def look_up_all(
-    table: Any,
-    segment: Any,
-    segments: Any,
-    weights: Any,
-    lists_at: Any,
-    order: Any,
-    cursors: Any,
-    prior_weight: Any,
-    state: Any,
-    scores: Any,
-    numbers: Any,
-    histogram: Any,
-    shift: Any,
-    k: Any,
-    spare_scores: Any,
-    spare_numbers: Any,
-) -> Any:
-    """Documents of the shortest list (a rare one) that are in all others, too."""
-    row = segment * LIST_ROW
-    first = order[0]
-    driver = at_i64(lists_at[first], segments * LIST_ROW)
-    size = driver[row + LENGTH]
-    windows = at_u16(driver[row + MAXIMA], size)
-    places = at_u8(table[segment * ROW + PLACE] + driver[row + FIRST], size)
-    impacts = at_u8(table[segment * ROW + IMPACT] + driver[row + FIRST], size)
-    place, impact = u8(table, segment, PLACE), u8(table, segment, IMPACT)
-    for item in range(len(weights)):
-        cursors[item] = 0
-    for posting in range(size):
-        window = np.int64(windows[posting])
-        document = window << WINDOW_BITS | np.int64(places[posting])
-        value = weights[first] * np.int64(impacts[posting])
-        for at in range(1, len(weights)):
-            item = order[at]
-            rows = at_i64(lists_at[item], segments * LIST_ROW)
-            low = rows[row + FIRST]
-            found = np.int64(0)
-            if rows[row + STARTS] == 0:
-                there = at_u8(table[segment * ROW + PLACE] + low, rows[row + LENGTH])
-                own = at_u16(rows[row + MAXIMA], rows[row + LENGTH])
-                cursor = in_rare(own, there, rows[row + LENGTH], document, cursors[item])
-                cursors[item] = cursor
-                if cursor < rows[row + LENGTH] and document_at(own, there, cursor) == document:
-                    found = np.int64(impact[low + cursor])
-            elif at_u8(rows[row + MAXIMA] + window, 1)[0] > 0:
-                offsets = at_u32(rows[row + STARTS] + 4 * window, 2)
-                begin, end = low + np.int64(offsets[0]), low + np.int64(offsets[1])
-                found = np.int64(lookup(place, impact, begin, end, places[posting]))
-            if found == 0:
-                value = 0
-                break
-            value += weights[item] * found
-        if value > 0:
-            offer(
-                table,
-                segment,
-                document,
-                value,
-                prior_weight,
-                state,
-                scores,
-                numbers,
-                histogram,
-                shift,
-                k,
-                spare_scores,
-                spare_numbers,
-            )
 
 
 @bare_helper

@@ -38,8 +38,8 @@ from periplus.index.kernels.collector import (
     make_room,
 )
 from periplus.index.kernels.compiler import bare_kernel
-from periplus.index.kernels.direct import MERGED, SHORT, all_short, look_up_all, merge_all
-from periplus.index.kernels.lists_known import LIST_ROW, STARTS
+from periplus.index.kernels.direct import MERGED, all_short, merge_all
+from periplus.index.kernels.lists_known import LIST_ROW
 from periplus.index.kernels.plain_steps import (
     ALL_ADMITTED,
     ALL_REQUIRED,
@@ -202,28 +202,7 @@ def plain_top(
         order = orders[segment * groups : (segment + 1) * groups]
         size = by_size(starts, lists_at, segments, segment, order) if every else np.int64(0)
         done = every and size == 0
-        if not done and every and lists == groups and size <= SHORT:
-            if at_i64(lists_at[order[0]], segments * LIST_ROW)[segment * LIST_ROW + STARTS] == 0:
-                look_up_all(
-                    table,
-                    segment,
-                    segments,
-                    weights,
-                    lists_at,
-                    order,
-                    high,
-                    prior_weight,
-                    state,
-                    scores,
-                    numbers,
-                    histogram,
-                    shift,
-                    k,
-                    spare_scores,
-                    spare_numbers,
-                )
-                done = True
-        elif not every and all_short(lists_at, segments, segment, MERGED if prune else windows * WINDOW * lists):
+        if not every and all_short(lists_at, segments, segment, MERGED if prune else windows * WINDOW * lists):
             merge_all(
                 table,
                 segment,

@@ -15,8 +15,8 @@ import numpy as np
 
 from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.finding import take_list
-from periplus.index.kernels.heads import ranked_of, unpack_windows
-from periplus.index.kernels.lists_known import LENGTH, LIST_ROW, MAXIMA, STARTS
+from periplus.index.kernels.heads import ranked_of
+from periplus.index.kernels.lists_known import LIST_ROW
 from periplus.index.kernels.lookup import find_term
 from periplus.index.kernels.tables import (
     ADMITTED,
@@ -41,7 +41,6 @@ from periplus.index.kernels.tables import (
     WINDOW_MAX,
     WINDOW_START,
     WINDOWS,
-    at_u16,
     i64,
     u8,
     u16,
@@ -184,7 +183,7 @@ def find(table: Any, text: Any, found: Any, lists: Any) -> Any:
     """The number of a term in every segment, -1 where it does not occur; how many live documents have it.
 
     ``lists`` gets what searching needs to know of each list (``lists_known``), but for the windows of rare postings:
-    ``found`` ends with their number, and ``open_windows`` brings them.
+    ``found`` ends with their number, and ``opening`` brings them.
     """
     live = np.int64(0)
     segments = len(found) - 1
@@ -196,17 +195,3 @@ def find(table: Any, text: Any, found: Any, lists: Any) -> Any:
         live += here
         found[segments] += opened
     return live
-
-
-@kernel(signature("void", R_I64, I64, M_I64, I64))
-def open_windows(table: Any, segments: Any, lists: Any, terms: Any) -> Any:
-    """Bring the windows of the rare postings that were found, as numbers of 16 bits behind the rows of all terms."""
-    address = lists.ctypes.data + 8 * terms * segments * LIST_ROW
-    for row in range(terms * segments):
-        segment, at = row % segments, row * LIST_ROW
-        if lists[at + LENGTH] > 0 and lists[at + STARTS] == 0:
-            target = at_u16(address, lists[at + LENGTH])
-            windows = table[segment * ROW + WINDOWS]
-            unpack_windows(u8(table, segment, RARE_WINDOW), windows, lists[at + MAXIMA], target)
-            lists[at + MAXIMA] = address
-            address += 2 * lists[at + LENGTH]

@@ -1,0 +1,77 @@
+"""Opening lists that were found: rows, head and rare postings of each term side by side, as ``lists_known`` says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.access import WINDOW_BITS
+from periplus.index.kernels.bits import FEWER_LANES
+from periplus.index.kernels.compiler import helper, kernel
+from periplus.index.kernels.heads import unpack_windows
+from periplus.index.kernels.lists_known import (
+    COUNT,
+    DOCUMENTS,
+    FIRST,
+    IMPACTS,
+    LAST_DOCUMENT,
+    LENGTH,
+    LIST_HEAD,
+    LIST_ROW,
+    MAXIMA,
+    STARTS,
+    TABLES,
+)
+from periplus.index.kernels.tables import IMPACT, PLACE, RARE_WINDOW, ROW, WINDOWS, at_u8, at_u16, at_u32, u8
+from periplus.index.kernels.types import I64, M_I64, R_I64, signature
+
+RARE_BYTES = 7  # of a rare posting: document, impact and window
+
+
+@helper
+def open_rare(table: Any, segments: Any, lists: Any, head: Any) -> Any:
+    """Bring the rare postings of a term. In an index of more than 2^32 documents their numbers mean nothing."""
+    count = head[COUNT]
+    head[DOCUMENTS] = head.ctypes.data + 8 * LIST_HEAD
+    head[IMPACTS] = head[DOCUMENTS] + 4 * (count + FEWER_LANES)
+    documents, impacts = at_u32(head[DOCUMENTS], count + FEWER_LANES), at_u8(head[IMPACTS], count)
+    address = head[IMPACTS] + count + (count & 1)
+    before, at = np.int64(0), np.int64(0)
+    for segment in range(segments):
+        own = segment * LIST_ROW
+        windows = table[segment * ROW + WINDOWS]
+        if lists[own + LENGTH] > 0 and lists[own + STARTS] == 0:
+            first, size = lists[own + FIRST], lists[own + LENGTH]
+            target = at_u16(address, size)
+            unpack_windows(u8(table, segment, RARE_WINDOW), windows, lists[own + MAXIMA], target)
+            place, impact = u8(table, segment, PLACE), u8(table, segment, IMPACT)
+            for posting in range(size):
+                window = before + np.int64(target[posting])
+                documents[at] = window << WINDOW_BITS | np.int64(place[first + posting])
+                impacts[at] = impact[first + posting]
+                at += 1
+            lists[own + MAXIMA] = address
+            address += 2 * size
+        before += windows
+    for padding in range(FEWER_LANES):
+        documents[count + padding] = LAST_DOCUMENT
+
+
+@kernel(signature("void", R_I64, I64, I64, R_I64, M_I64))
+def open_lists(table: Any, segments: Any, terms: Any, rows: Any, lists: Any) -> Any:
+    """Bring the rows of some terms, one behind the other, to what each of them takes in ``lists``."""
+    to, each = np.int64(0), segments * LIST_ROW
+    for term in range(terms):
+        own, head = lists[to : to + each], lists[to + each : to + each + LIST_HEAD]
+        own[:] = rows[term * each : (term + 1) * each]
+        head[:] = 0
+        for segment in range(segments):
+            if own[segment * LIST_ROW + STARTS] != 0:
+                head[TABLES] += 1
+            else:
+                head[COUNT] += own[segment * LIST_ROW + LENGTH]
+        to += each + LIST_HEAD
+        if head[COUNT] > 0:
+            open_rare(table, segments, own, head)
+            to += (RARE_BYTES * head[COUNT] + 4 * FEWER_LANES + 8) // 8
