@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FILE_NAME = "periplus.toml"
 SECRETS = frozenset({"crawl.headers", "crawl.proxy", "storage.database"})  # their values are never shown
 ENVIRONMENT_PREFIX = "PERIPLUS_"
+MOST = 1_000_000_000_000  # of anything that is counted: more does not fit where it is kept
+DAY = 86_400.0
 
 
 class BotSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,33 +41,41 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
         Literal["host", "site", "any"],
         Meta(description="follow links to: the seeds' hosts, their sites, any"),
     ] = "site"
-    max_pages: Annotated[int, Meta(ge=0, description="stop after so many pages; 0 is no limit")] = 10_000
-    max_depth: Annotated[int, Meta(ge=0, description="links away from a seed, at most")] = 20
-    delay: Annotated[float, Meta(ge=0, description="least seconds between two requests to a host")] = 1.0
-    max_delay: Annotated[float, Meta(ge=0, description="longest Crawl-delay that is waited for")] = 300.0
-    ip_delay: Annotated[float, Meta(ge=0, description="least seconds between two requests to an IP address")] = 0.25
+    max_pages: Annotated[int, Meta(ge=0, le=MOST, description="stop after so many pages; 0 is no limit")] = 10_000
+    max_depth: Annotated[int, Meta(ge=0, le=MOST, description="links away from a seed, at most")] = 20
+    delay: Annotated[float, Meta(ge=0, le=DAY, description="least seconds between two requests to a host")] = 1.0
+    max_delay: Annotated[float, Meta(ge=0, le=DAY, description="longest Crawl-delay that is waited for")] = 300.0
+    ip_delay: Annotated[
+        float, Meta(ge=0, le=DAY, description="least seconds between two requests to an IP address")
+    ] = 0.25
     concurrency: Annotated[int, Meta(ge=1, le=10_000, description="requests under way at once, a worker")] = 64
-    workers: Annotated[int, Meta(ge=0, description="worker processes; 0 is one a core")] = 0
+    workers: Annotated[int, Meta(ge=0, le=64, description="worker processes; 0 is one a core")] = 0
     include: Annotated[tuple[str, ...], Meta(description="patterns of which one must match an address")] = ()
     exclude: Annotated[tuple[str, ...], Meta(description="patterns of which none may match an address")] = ()
     languages: Annotated[tuple[str, ...], Meta(description="keep only pages in these languages")] = ()
     resolve: Annotated[tuple[str, ...], Meta(description="HOST=IP[:PORT], with * for any prefix of the host")] = ()
     allow_private: Annotated[bool, Meta(description="fetch from private and loopback addresses")] = False
     banned_hosts: Annotated[str, Meta(description="file of host names never to visit, one a line")] = ""
-    timeout: Annotated[float, Meta(gt=0, description="seconds for a whole request")] = 30.0
-    connect_timeout: Annotated[float, Meta(gt=0, description="seconds for a connection")] = 10.0
-    max_body: Annotated[int, Meta(ge=1, description="bytes of a body on the wire; the rest is cut")] = 8_000_000
-    max_unpacked: Annotated[int, Meta(ge=1, description="bytes of a body after decompression")] = 32_000_000
-    max_redirects: Annotated[int, Meta(ge=0, description="hops of one chain of redirects")] = 8
-    max_address: Annotated[int, Meta(ge=16, description="characters of an address")] = 2_000
-    host_budget: Annotated[int, Meta(ge=1, description="pages of one host, at most")] = 10_000
-    host_queue: Annotated[int, Meta(ge=1, description="addresses waiting for one host, at most")] = 100_000
-    retries: Annotated[int, Meta(ge=0, description="further tries after a passing failure")] = 3
-    recrawl_after: Annotated[float, Meta(ge=600, description="seconds to the second visit of a page")] = 86_400.0
+    timeout: Annotated[float, Meta(gt=0, le=DAY, description="seconds for a whole request")] = 30.0
+    connect_timeout: Annotated[float, Meta(gt=0, le=DAY, description="seconds for a connection")] = 10.0
+    max_body: Annotated[int, Meta(ge=1, le=MOST, description="bytes of a body on the wire; the rest is cut")] = (
+        8_000_000
+    )
+    max_unpacked: Annotated[int, Meta(ge=1, le=MOST, description="bytes of a body after decompression")] = 32_000_000
+    max_redirects: Annotated[int, Meta(ge=0, le=MOST, description="hops of one chain of redirects")] = 8
+    max_address: Annotated[int, Meta(ge=16, le=MOST, description="characters of an address")] = 2_000
+    host_budget: Annotated[int, Meta(ge=1, le=MOST, description="pages of one host, at most")] = 10_000
+    host_queue: Annotated[int, Meta(ge=1, le=MOST, description="addresses waiting for one host, at most")] = 100_000
+    retries: Annotated[int, Meta(ge=0, le=MOST, description="further tries after a passing failure")] = 3
+    recrawl_after: Annotated[float, Meta(ge=600, le=1e9, description="seconds to the second visit of a page")] = (
+        86_400.0
+    )
     headers: Annotated[tuple[str, ...], Meta(description="HOST=Name: value, sent to that host only; kept secret")] = ()
     auth: Annotated[tuple[str, ...], Meta(description="HOST=user:password-file, HTTP Basic login at that host")] = ()
     proxy: Annotated[str, Meta(description="HTTP proxy for all hosts but those of resolve: http://proxy:3128")] = ""
-    max_bandwidth: Annotated[int, Meta(ge=0, description="bytes a second of all bodies together; 0 is no cap")] = 0
+    max_bandwidth: Annotated[
+        int, Meta(ge=0, le=MOST * 1_000, description="bytes a second of all bodies together; 0 is no cap")
+    ] = 0
     documents: Annotated[
         Literal["now", "later"],
         Meta(description="make documents while crawling, or from the archive when the index is updated"),

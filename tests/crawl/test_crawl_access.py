@@ -117,11 +117,11 @@ def test_a_crawl_through_a_proxy_asks_no_dns(voyage: Voyage, mock_web: MockWeb) 
         assert proxy.asked[0].startswith("GET http://a.test/robots.txt ")
         assert len(proxy.asked) == 5
         # hosts of --resolve are reached directly, and literal private addresses are refused as ever
-        mock_web.page("http://b.test/", links=["http://127.0.0.1:1/", "http://localhost:1/"])
+        mock_web.page("http://b.test/", links=["http://127.0.0.1:8001/", "http://localhost:8001/"])
         voyage.run(mock_web, "http://b.test/", proxy=proxy.url)
     assert "http://b.test/" in voyage.fetched()
     assert len(proxy.asked) == 5
-    for url in ("http://127.0.0.1:1/", "http://localhost:1/"):
+    for url in ("http://127.0.0.1:8001/", "http://localhost:8001/"):
         assert voyage.url(url)["reason"] == "private-address"
     assert {row.ip for row in journal(voyage.database)} == {"127.0.0.1"}
     voyage.web = None

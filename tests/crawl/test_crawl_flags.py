@@ -60,6 +60,14 @@ def test_fetch_knows_logins_too(tmp_path: Path, mock_web: MockWeb, capsys: pytes
         ["--max-bandwidth", "fast"],
         ["--hours", "night"],
         ["--tls", "never"],
+        ["--include", "("],
+        ["--exclude", "[z-a]"],
+        ["--resolve", "somewhere"],
+        ["--delay", "inf"],
+        ["--delay", "nan"],
+        ["--workers", "100000"],
+        ["--max-pages", "99999999999999999999"],
+        ["--for", "-1"],
     ],
 )
 def test_wrong_flags_are_said_in_one_line_before_anything_is_asked(
@@ -69,8 +77,10 @@ def test_wrong_flags_are_said_in_one_line_before_anything_is_asked(
     assert run(words) == 2
     told = capsys.readouterr()
     assert SECRET not in told.out + told.err
-    assert "Traceback" not in told.err
+    assert told.err.startswith("periplus: ")
+    assert told.err.count("\n") == 1
     assert mock_web.requests() == []
+    assert not (tmp_path / "c").exists()
 
 
 def test_fetch_obeys_a_robots_file_that_moved(mock_web: MockWeb, capsys: pytest.CaptureFixture[str]) -> None:

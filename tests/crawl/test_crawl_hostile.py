@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
 from periplus.crawl import inspect
+from periplus.crawl.interpretation import SitemapReading, sitemap_of
 from periplus.crawl.links import SITEMAP_LEVELS
 from periplus.crawl.robots import RULE_SHOWN, SITEMAPS_LIMIT, RobotsFile
 from periplus.crawl.rows import FEED, ICON, SITEMAP
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawl.voyages import Voyage
+    from periplus.records import Exchange
     from web.mock_web import MockWeb
 
 
@@ -132,6 +135,28 @@ def test_a_host_has_so_many_sitemaps_and_feeds_and_no_more() -> None:
 
 
 # Time
+
+
+def test_a_large_sitemap_is_read_beside_the_loop(
+    voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = set()
+
+    def noticed(url: str, exchange: Exchange) -> SitemapReading:
+        threads.add(threading.current_thread() is threading.main_thread())
+        return sitemap_of(url, exchange)
+
+    monkeypatch.setattr("periplus.crawl.visitor.THREAD_SITEMAP_BYTES", 10)
+    monkeypatch.setattr("periplus.crawl.visitor.sitemap_of", noticed)
+    mock_web.robots("a.test", "Sitemap: /map\nSitemap: /broken\n")
+    mock_web.at("http://a.test/map", xml("<urlset><url><loc>http://a.test/listed</loc></url></urlset>"))
+    mock_web.at("http://a.test/broken", xml("no sitemap at all"))
+    mock_web.page("http://a.test/", "<p>Home.")
+    mock_web.page("http://a.test/listed", "<p>Listed.")
+    voyage.run(mock_web, "http://a.test/")
+    assert threads == {False}
+    assert "http://a.test/listed" in voyage.fetched()
+    assert voyage.url("http://a.test/broken")["reason"] == "unreadable"
 
 
 def test_a_stream_of_many_gzip_members_is_not_copied_for_each_of_them() -> None:

@@ -160,7 +160,7 @@ def test_the_gap_of_an_ip_address_holds_between_workers(tmp_path: Path) -> None:
 
 
 def test_unknown_commands_are_refused(database: Database) -> None:
-    for command in ("fly", "workers", "workers many", "restart"):
+    for command in ("fly", "workers", "workers many", "workers 65", "restart"):
         with pytest.raises(UsageError):
             send_command(database, command)
     send_command(database, "workers 3")

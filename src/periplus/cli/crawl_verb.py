@@ -21,15 +21,17 @@ def crawl(
     *,
     flags: dict[str, Any],
     recrawl: Annotated[bool, typer.Option("--recrawl", help="visit again what was fetched before")] = False,
-    seconds: Annotated[float, typer.Option("--for", help="stop after so many seconds")] = 0,
+    seconds: Annotated[float, typer.Option("--for", help="stop after so many seconds", min=0)] = 0,
     json: opt.Json = False,
 ) -> None:
     """Fetch pages from the given addresses on, or go on where the last crawl stopped."""
     from periplus.app import Collection
     from periplus.crawl import canonical_seeds
+    from periplus.crawl.checks import check
 
     start = canonical_seeds(all_seeds(urls, seeds))
     with Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags) as collection:
+        check(collection.settings.crawl)
         collection.create()
         messages().print(f"crawling into {directory}: {limits(collection.settings.crawl)}", soft_wrap=True)
         with step("crawl") as bar:

@@ -29,10 +29,12 @@ def up(
     from periplus.app import Collection
     from periplus.app.up import Supervisor
     from periplus.crawl import canonical_seeds
+    from periplus.crawl.checks import check
 
     flags |= {"serve.host": host, "serve.port": port}
     start = canonical_seeds(all_seeds(urls, seeds))
     with Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags) as collection:
+        check(collection.settings.crawl)
         supervisor = Supervisor(collection, start, say=lambda line: messages().print(line, soft_wrap=True))
         messages().print(f"{directory}: {limits(collection.settings.crawl)}", soft_wrap=True)
         ready_kernels()

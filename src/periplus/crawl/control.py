@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from periplus.crawl.roster import ENDED
+from periplus.crawl.rows import PARTITIONS
 from periplus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def send_command(database: Database, command: str) -> None:
     """Ask the running crawl to pause, resume or stop, to use N workers, or to restart worker number N."""
     if not _COMMAND.fullmatch(command):
         raise UsageError(f"unknown command {command!r}; known are {', '.join(COMMANDS)}")
+    if command.startswith("workers ") and int(command.removeprefix("workers ")) > PARTITIONS:
+        raise UsageError(f"{command}: at most {PARTITIONS} workers share a crawl")
     with database.write() as tx:
         if command.startswith("restart "):
             _check_restart(tx, int(command.removeprefix("restart ")))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from periplus import addresses
 from periplus.crawl import control, partitions, roster
 from periplus.crawl.backlog import keep_languages
+from periplus.crawl.checks import check
 from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.journal import keep_token
 from periplus.crawl.pacing import Hours
@@ -78,6 +79,7 @@ class Crawler:
     def run(self, seeds: Sequence[str] = (), recrawl: bool = False, seconds: float = 0) -> CrawlStatus:
         """Crawl from ``seeds`` and everything known before, until nothing is due, or for so many seconds."""
         listed = canonical_seeds(seeds)
+        check(self._settings.crawl)
         with folder_lock(self._folder / LOCK, "crawling"):
             wait_for_old_workers(self._folder)
             session = _Session(self, self._folder, self._database, self._settings, self._tls)

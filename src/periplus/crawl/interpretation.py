@@ -6,7 +6,7 @@ The same functions serve the worker and the replay of the archive after a crash,
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from periplus.documents import Outline
     from periplus.records import ArchiveLocation, Exchange
     from periplus.settings import CrawlSettings
+
+    Reading: TypeAlias = "Document | Outline | SitemapReading"  # what a body may be read as
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 LOCATION_SHOWN = 200  # characters of a redirect to what is no address of ours
@@ -122,7 +124,7 @@ class Interpreter:
         fetched: Fetched,
         location: ArchiveLocation | None,
         delay: float,
-        reading: Document | Outline | None = None,
+        reading: Reading | None = None,
     ) -> Visited:
         """What came back, whatever it is; ``reading`` when the body was read already."""
         exchange = fetched.exchange
@@ -210,7 +212,7 @@ class Interpreter:
         exchange: Exchange,
         location: ArchiveLocation | None,
         at: float,
-        reading: Document | Outline | None,
+        reading: Reading | None,
     ) -> Visited:
         body_hash = signed_hash(exchange.body)
         if body_hash == row.body_hash and row.state == FETCHED and not row.same_as and row.pending != WAITING:
@@ -228,9 +230,12 @@ class Interpreter:
             new.kind = SITEMAP  # a link to it was met before the robots.txt that announces it, if any does
         visited = Visited(new, row.state, fresh_body=bool(exchange.body) and new.kind == PAGE)
         if new.kind == SITEMAP:
-            self._read_sitemap(visited, exchange)
+            self._take_sitemap(
+                visited, reading if isinstance(reading, SitemapReading) else sitemap_of(row.url, exchange)
+            )
         else:
-            self._read_page(visited, reading or self.read(row.url, exchange, location), location)
+            found = None if isinstance(reading, SitemapReading) else reading
+            self._read_page(visited, found or self.read(row.url, exchange, location), location)
         return visited
 
     def _read_page(self, visited: Visited, reading: Document | Outline, location: ArchiveLocation | None) -> None:
@@ -278,18 +283,12 @@ class Interpreter:
         """The document in a response; one with a refusal where there is none to be read. Safe in any thread."""
         return document_of(url, exchange, location, self._settings.languages)
 
-    def _read_sitemap(self, visited: Visited, exchange: Exchange) -> None:
-        from periplus.documents import read_sitemap
-
+    def _take_sitemap(self, visited: Visited, sitemap: SitemapReading) -> None:
         row = visited.row
-        try:
-            sitemap = read_sitemap(exchange.body, row.url)
-        except ParseError as error:
-            row.reason, row.detail = error.reason, error.detail
-            return
+        row.reason, row.detail = sitemap.reason, sitemap.detail
         visited.found = [
             *self._links.of_sitemap_index(sitemap.sitemaps, row),
-            *self._links.of_sitemap([entry.url for entry in sitemap.pages], row),
+            *self._links.of_sitemap(sitemap.pages, row),
         ]
 
     def _interval(self, new: UrlRow, old: UrlRow, at: float) -> float:
@@ -304,6 +303,26 @@ class Interpreter:
             first=first,
             most=most,
         )
+
+
+class SitemapReading(NamedTuple):
+    """What a sitemap lists, or why it could not be read."""
+
+    pages: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+    reason: str = ""
+    detail: str = ""
+
+
+def sitemap_of(url: str, exchange: Exchange) -> SitemapReading:
+    """Read a sitemap; safe in any thread."""
+    from periplus.documents import read_sitemap
+
+    try:
+        sitemap = read_sitemap(exchange.body, url)
+    except ParseError as error:
+        return SitemapReading(reason=error.reason, detail=error.detail)
+    return SitemapReading(tuple(entry.url for entry in sitemap.pages), sitemap.sitemaps)
 
 
 def document_of(

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from periplus.crawl import icons
 from periplus.crawl.hosts import origin_of, rules_of
-from periplus.crawl.interpretation import wanted_feed, wanted_type
+from periplus.crawl.interpretation import sitemap_of, wanted_feed, wanted_type
 from periplus.crawl.robots_visit import stale_rules
 from periplus.crawl.rows import FEED, FETCHED, ICON, PAGE, SITEMAP
 
 if TYPE_CHECKING:
     from periplus.crawl.hosts import ActiveHost, Rules
-    from periplus.crawl.interpretation import Interpreter
+    from periplus.crawl.interpretation import Interpreter, Reading
     from periplus.crawl.ledger import Ledger
     from periplus.crawl.links import LinkFilter
     from periplus.crawl.requests import Answer, Requester
@@ -28,6 +28,7 @@ _WANTED = {PAGE: wanted_type, FEED: wanted_feed, SITEMAP: None, ICON: icons.want
 # A larger body is parsed beside the event loop, so that nothing waits for it longer than about a fifth of a second.
 # Most are parsed in the loop: a second thread takes turns with it for one interpreter, which costs a tenth of the time.
 THREAD_BYTES = 2_000_000
+THREAD_SITEMAP_BYTES = 500_000  # an event for each element makes them slower to read
 
 
 class Visitor:
@@ -83,10 +84,12 @@ class Visitor:
 
     async def _interpret(self, host: ActiveHost, row: UrlRow, answer: Answer) -> Visited:
         exchange = answer.fetched.exchange
-        reading = None
+        reading: Reading | None = None
         if self._warming is not None:
             await self._warming
-        if exchange is not None and len(exchange.body) > THREAD_BYTES and row.kind != SITEMAP:
+        if exchange is not None and row.kind == SITEMAP and len(exchange.body) > THREAD_SITEMAP_BYTES:
+            reading = await asyncio.to_thread(sitemap_of, row.url, exchange)
+        elif exchange is not None and row.kind != SITEMAP and len(exchange.body) > THREAD_BYTES:
             reading = await asyncio.to_thread(self._interpreter.read, row.url, exchange, answer.location)
         return self._interpreter.response(row, answer.fetched, answer.location, host.delay, reading)
 
