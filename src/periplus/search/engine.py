@@ -45,7 +45,7 @@ CACHED_ANSWERS = 1_024  # of about 10 kB each
 PASSING = frozenset({"budget", "spelling"})  # degradations that may be gone at the next call: not cached
 SUGGESTIONS = 4
 FEW_RESULTS = 3  # below which other queries are suggested
-MIXED_SCRIPTS = "tide\u6f6e\u6c50"  # needs all the patterns that words are found by
+MIXED_SCRIPTS = "tide\u6f6e\u6c50 e\u0301"  # needs all the patterns that words are found by
 MAX_TEXT = 100_000  # code points that ``analyze`` takes
 
 
