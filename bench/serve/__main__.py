@@ -16,8 +16,9 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from urllib.request import urlopen
@@ -45,6 +46,8 @@ def read_options() -> argparse.Namespace:
     options.add_argument("--seconds", type=int, default=20, help="of one round")
     options.add_argument("--quick", action="store_true", help="rounds of 3 seconds")
     options.add_argument("--only", nargs="*", default=[], help="names of contenders")
+    options.add_argument("--connections", nargs="*", type=int, default=CONNECTIONS, help="connections of a round")
+    options.add_argument("--repeat", type=int, default=1, help="rounds of each, contenders in turn; the medians count")
     options.add_argument("--json", type=Path, default=CACHE / "result.json")
     return options.parse_args()
 
@@ -115,17 +118,31 @@ def contenders(ours: Path, theirs: Path) -> dict[str, tuple[tuple[str, ...], str
 
 
 def measured(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Contenders in turn, since the speed of a machine differs from minute to minute; servers wait meanwhile."""
     seconds = 3 if options.quick else options.seconds
-    rows = []
-    for name, (arguments, path, few) in contenders(*prepared(options.documents, options.collection)).items():
-        if options.only and name not in options.only:
-            continue
-        with running(*arguments) as address:
-            warm_up(address, path, options.queries, seconds, few)
-            for connections in CONNECTIONS:
-                figures = ask(address, path, options.queries, connections, seconds, few)
-                rows.append({"contender": name, "connections": connections, **figures})
-    return rows
+    known = contenders(*prepared(options.documents, options.collection))
+    chosen = {name: row for name, row in known.items() if not options.only or name in options.only}
+    rounds: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    with ExitStack() as servers:
+        addresses: dict[tuple[str, ...], str] = {}
+        for arguments, path, few in chosen.values():
+            if arguments not in addresses:
+                addresses[arguments] = servers.enter_context(running(*arguments))
+            warm_up(addresses[arguments], path, options.queries, seconds, few)
+        for _ in range(options.repeat):
+            for connections, (name, (arguments, path, few)) in itertools.product(options.connections, chosen.items()):
+                figures = ask(addresses[arguments], path, options.queries, connections, seconds, few)
+                rounds.setdefault((name, connections), []).append(figures)
+    return [
+        {"contender": name, "connections": connections, **middle(rounds[name, connections])}
+        for name, connections in itertools.product(chosen, options.connections)
+    ]
+
+
+def middle(rounds: list[dict[str, Any]]) -> dict[str, Any]:
+    """The median of each figure; errors add up."""
+    found = {name: median(figures[name] for figures in rounds) for name in rounds[0]}
+    return {**found, "wrong": sum(figures["wrong"] for figures in rounds)}
 
 
 def table(rows: list[dict[str, Any]]) -> str:
