@@ -45,7 +45,7 @@ def mark_words(text: str, query: str) -> Markup:
 
 def _pieces(text: str, spans: Iterable[Sequence[int]]) -> list[str]:
     done = 0
-    pieces = []
+    pieces: list[str] = []
     for first, last in sorted([(span[0], span[1]) for span in spans]):
         start, end = max(first, done), min(last, len(text))
         if start < end:
