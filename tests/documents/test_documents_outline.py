@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given, settings
 
 from documents.test_documents_properties import markup, page
 from periplus.documents import Outline, outline, outline_of, parse
 from periplus.records import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BASE = "http://a.test/dir/page"
 ASKED = ("noindex", "redirected", "canonical-elsewhere")
@@ -44,6 +50,10 @@ def test_the_outline_misses_nothing_that_the_document_has(source):
         ('<p>text <a href="mailto:a@b.test">post</a> <a href="#top">top</a> <a href="">self</a> <a href=" "> </a>', []),
         ('<p>text <span style="display:none"><a href="a">a</a></span><div hidden><a href="b">b</a></div>', ["dir/b"]),
         ('<p>text <object><a href="a">a</a></object><svg><a href="b">b</a></svg><a href="c">c</a>', ["dir/c"]),
+        (
+            '<p><object><span hidden><a href="a">a</a></span><svg><a href="b">b</a></svg></object><a href="e">e</a>',
+            ["dir/e"],
+        ),
         ('<map><area href="a" alt="A place"></map><p>text', ["dir/a"]),
         ('<frameset><frame src="menu.html"><frame src="text.html"></frameset>', ["dir/menu.html", "dir/text.html"]),
         ('<meta http-equiv="refresh" content="0; url=/new"><p>moved', ["new"]),
@@ -53,6 +63,19 @@ def test_links(text, followed):
     found, whole = both(text)
     assert list(found.followed) == [f"http://a.test/{path}" for path in followed]
     assert set(whole.followed) == set(found.followed)
+
+
+@pytest.mark.parametrize("tag", ["<svg>", "<object>", "<template>", "<span hidden>", "<svg><a href=x>y</a>"])
+def test_what_is_left_out_is_searched_once_however_deep_it_lies(tag):
+    """An outline is what is read at once, in the crawl's own loop: it may not cost many times the whole document."""
+    nested = Page(BASE, f"<p>text{tag * (400_000 // len(tag))}".encode(), "text/html")
+
+    def spent(read: Callable[[Page], object]) -> float:
+        began = time.process_time()
+        read(nested)
+        return time.process_time() - began
+
+    assert min(spent(outline) for _ in range(3)) < 8 * max(spent(parse) for _ in range(2))
 
 
 def test_the_head_decides_as_in_the_document():

@@ -386,6 +386,8 @@ class FakeBackend:
         return self.icons.get(host)
 
     def ready(self) -> bool:
+        if self.error:
+            raise self.error
         return self.is_ready
 
     def command(self, name: str) -> None:

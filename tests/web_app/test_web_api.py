@@ -10,7 +10,7 @@ from fake_backend import FakeBackend
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from periplus.errors import Corrupt, NotReady, OverBudget
+from periplus.errors import Corrupt, Incompatible, NotReady, OverBudget
 from periplus.settings import Settings
 from periplus.web import create_app
 from periplus.web.operations import OPERATIONS
@@ -241,6 +241,14 @@ def test_health_and_readiness(client, backend):
     assert client.get("/healthz").status == 200
     answer = client.get("/readyz")
     assert (answer.status, answer.media_type, answer.json["code"]) == (503, PROBLEM, "not-ready")
+
+
+def test_an_index_that_cannot_be_opened_is_not_ready(client, backend):
+    backend.error = Incompatible("/srv/private/index/manifest has format 99; run periplus index --rebuild")
+    answer = client.get("/readyz")
+    assert (answer.status, answer.media_type, answer.json["code"]) == (503, PROBLEM, "not-ready")
+    assert "doctor" in answer.text
+    assert "/srv" not in answer.text
 
 
 def test_alive_tells_the_last_write(client):

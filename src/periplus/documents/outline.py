@@ -27,6 +27,8 @@ from periplus.documents.parse import head_refusal, trusted_canonical
 from periplus.documents.reading import Reading
 
 if TYPE_CHECKING:
+    from turbohtml import Node
+
     from periplus.records import Document, Page
 
 _HEAD: Final = frozenset({"meta", "link", "base"})
@@ -108,10 +110,29 @@ def _hrefs(document: turbohtml.Document, noticed: list[Element]) -> list[str]:
     apart = [element for element in noticed if element.tag not in _HEAD]
     framed = any(element.tag in tags.FRAMES for element in apart)
     unread = [*hidden, *(element for element in apart if element.tag in _UNREAD)]
-    inside = {*hidden, *(anchor for element in unread for anchor in element.select(_LINKS))} if unread else set()
+    inside = {*hidden, *(anchor for element in _outermost(unread) for anchor in element.select(_LINKS))}
     if not inside and not framed and not any(map(_is_unfollowed, set(_texts(document, "//a/@rel")))):
         return _texts(document, "//a/@href")[:_MOST]
     return [_href(anchor) for anchor in document.select(_LINKS) if anchor not in inside][:_MOST]
+
+
+def _outermost(elements: list[Element]) -> list[Element]:
+    """Those that lie in no other one, so that nothing is searched twice; no way up is climbed twice either."""
+    chosen: set[Node] = set(elements)
+    free: set[Node] = set()  # neither chosen nor inside one that is
+    outermost: list[Element] = []
+    for element in elements:
+        way: list[Node] = []
+        parent = element.parent
+        while parent is not None and parent not in chosen and parent not in free:
+            way.append(parent)
+            parent = parent.parent
+        if parent is None or parent in free:
+            free.update(way)
+            outermost.append(element)
+        else:
+            chosen.update(way)
+    return outermost
 
 
 def _texts(document: turbohtml.Document, path: str) -> list[str]:

@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from periplus.errors import PeriplusError
 from periplus.web import openapi
 from periplus.web.api import JSON, json_response
 from periplus.web.problems import MEDIA_TYPE, problem
@@ -46,9 +47,13 @@ async def healthz(_request: Request) -> Response:
 
 async def readyz(request: Request) -> Response:
     """A generation is open and warm, so queries are answered."""
-    if await run_in_threadpool(request.app.state.backend.ready):
-        return PlainTextResponse("ready\n")
-    return json_response(problem(503, "not-ready", "no generation is published yet"), 503, MEDIA_TYPE)
+    reason = "no generation is published yet"
+    try:
+        if await run_in_threadpool(request.app.state.backend.ready):
+            return PlainTextResponse("ready\n")
+    except PeriplusError:  # whose text may name folders, which are nobody else's business
+        reason = "the index cannot be opened; on the server, periplus doctor says why"
+    return json_response(problem(503, "not-ready", reason), 503, MEDIA_TYPE)
 
 
 async def alive(request: Request) -> Response:
