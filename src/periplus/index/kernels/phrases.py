@@ -190,13 +190,12 @@ def _count_starts(found: Any, size: Any, starts: Any, document: Any, counts: Any
 
 
 @bare_helper
-def _ask_ahead(block_base: Any, block_start: Any, data: Any, postings: Any, at: Any, count: Any) -> Any:
-    """Ask for the positions of the first two words in the candidates that come next."""
-    if at + FAR < count:
-        prefetch(block_start.ctypes.data + 4 * (postings[at + FAR] >> BLOCK_BITS))
-        prefetch(block_start.ctypes.data + 4 * (postings[ROOM + at + FAR] >> BLOCK_BITS))
-    if at + NEAR < count:
-        for turn in range(2):
+def _ask_ahead(block_base: Any, block_start: Any, data: Any, postings: Any, words: Any, at: Any, count: Any) -> Any:
+    """Ask for the positions of the first two words, or of the only one, in the candidates that come next."""
+    for turn in range(min(words, 2)):
+        if at + FAR < count:
+            prefetch(block_start.ctypes.data + 4 * (postings[turn * ROOM + at + FAR] >> BLOCK_BITS))
+        if at + NEAR < count:
             block = postings[turn * ROOM + at + NEAR] >> BLOCK_BITS
             there = data.ctypes.data + block_base[block >> GROUP_BITS] + np.int64(block_start[block])
             prefetch(there)
@@ -249,7 +248,7 @@ def _check(
     starts, lengths = u32(table, segment, FIELD_STARTS), u32(table, segment, FIELD_LENGTHS)
     norms = at_f64(query[NORMS], 1 + 3 * FIELD_COUNT)
     for at in range(count):
-        _ask_ahead(block_base, block_start, data, postings, at, count)
+        _ask_ahead(block_base, block_start, data, postings, len(order), at, count)
         document = documents[at]
         floor = state[FLOOR] if query[PRUNE] != 0 else np.int64(0)
         if floor > 0 and not _may_be_best(table, segment, query, order, postings, at, document, floor):
