@@ -4,9 +4,9 @@ Query, memory and result are those of ``plain``. Candidates are found by their p
 shortest list on, many at once, so that waits for memory overlap; impacts are read of those that all lists have.
 
 When the shortest list is rare in all segments, its documents are the first candidates, and the segments are one to it.
-Else they come segment by segment: out of the shortest list where it is rare there, or of windows that both of the two
-shortest have documents in. Of windows, the most promising come first, and those whose bound is *strictly* below the
-floor are left out; so are documents for which the two lists and the rest of the bound are not enough.
+Else they come segment by segment: out of the shortest list where it is rare there, or of windows that the ``DEEP``
+shortest all have documents in. Of windows, the most promising come first, and those whose bound is *strictly* below the
+floor are left out; so are documents for which these lists and the rest of the bound are not enough.
 
 The result is ``NOT_HERE`` where ``plain`` is the better one: a single frequent word, words so frequent that most of
 their documents match, and an index with more documents than 32 bits can number.
