@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live docs lock soak soak-crash soak-frontier soak-search clean
+.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live docs lock soak soak-crash soak-frontier soak-kernels soak-search clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -84,8 +84,8 @@ soak: environment  ## fuzz every reader of documents, SECONDS=60 each; ONLY="htm
 	@test -d build/atheris || $(PYTHON) -m pip install -q --disable-pip-version-check --target build/atheris atheris==3.0.0
 	PYTHONPATH=build/atheris SECONDS=$(SECONDS) ONLY="$(ONLY)" $(PYTHON) -m fuzz
 
-soak-index: environment  ## the tests of the index with every array access of its kernels checked; slow
-	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/index tests/compat
+soak-kernels: environment  ## the tests of all that kernels do, with every array access of them checked; after a change of a kernel
+	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/index tests/compat tests/search tests/ranking tests/graph
 
 bench-search: bench-environment  ## string to ten results beside tantivy; ARGS="--documents FILE --peer"
 	.venv-bench/bin/python -m bench.search $(ARGS)
