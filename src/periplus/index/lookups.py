@@ -29,7 +29,11 @@ class Found(NamedTuple):
     size: int  # bytes that it takes
 
 
-def looked_up(table: Table, term: str) -> Found:
+def _memory(words: int) -> NDArray[np.int64]:
+    return np.empty(words, np.int64)
+
+
+def looked_up(table: Table, term: str, memory: Callable[[int], NDArray[np.int64]] = _memory) -> Found:
     """What there is to know of a term.
 
     The lists are rows and a head of ``kernels.lists_known``; behind them are the rare postings, to which they point.
@@ -39,11 +43,13 @@ def looked_up(table: Table, term: str) -> Found:
     found, rows = np.empty(segments + 1, np.int64), np.empty(kernels.row * segments, np.int64)
     live = kernels.find(table.rows, np.frombuffer(_encoded(term), np.uint8), found, rows)
     *numbers, rare = found.tolist()
-    (opened,) = _opened(table, rows, [(numbers, live, rare)])
+    (opened,) = _opened(table, rows, [(numbers, live, rare)], memory)
     return opened
 
 
-def looked_up_all(table: Table, terms: Sequence[str]) -> list[Found]:
+def looked_up_all(
+    table: Table, terms: Sequence[str], memory: Callable[[int], NDArray[np.int64]] = _memory
+) -> list[Found]:
     """The same of some terms, whose lists share one array."""
     kernels = _kernels()
     segments, count = table.segments, len(terms)
@@ -53,16 +59,21 @@ def looked_up_all(table: Table, terms: Sequence[str]) -> list[Found]:
     found, rows = np.empty(count * each, np.int64), np.empty(count * segments * kernels.row, np.int64)
     kernels.find_all(table.rows, np.frombuffer(b"".join(encoded), np.uint8), ends, segments, found, rows)
     known = [(numbers, live, rare) for *numbers, live, rare in found.reshape(count, each).tolist()]
-    return _opened(table, rows, known)
+    return _opened(table, rows, known, memory)
 
 
-def _opened(table: Table, rows: NDArray[np.int64], known: list[tuple[list[int], int, int]]) -> list[Found]:
+def _opened(
+    table: Table,
+    rows: NDArray[np.int64],
+    known: list[tuple[list[int], int, int]],
+    memory: Callable[[int], NDArray[np.int64]],
+) -> list[Found]:
     """Terms with their numbers, live documents and how many rare postings there are of them."""
     kernels = _kernels()
     each = kernels.row * table.segments + kernels.head
     sizes = [each + (RARE_BYTES * rare + PADDING + 8) // 8 if rare else each for _, _, rare in known]
     starts = list(accumulate(sizes, initial=0))
-    lists = np.empty(starts[-1], np.int64)
+    lists = memory(starts[-1])
     kernels.open_lists(table.rows, table.segments, len(known), rows, lists)
     address: int = lists.__array_interface__["data"][0]
     return [

@@ -1,12 +1,13 @@
 """Plain queries: any of some words, or all of them, with or without filters and prior.
 
-Most queries are of this kind, and a kernel of its own answers them (``kernels/plain.py``). What is done once a query
+Most queries are of this kind, and a kernel of its own answers them (``kernels/asking.py``). What is done once a query
 here takes as long as many a search, so this file spares objects and calls: terms bring their numbers packed, memory is
 kept by thread and passed by address.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from struct import Struct as Layout
 from typing import TYPE_CHECKING
 
@@ -14,20 +15,22 @@ from msgspec import Struct
 
 from periplus.index.plan import KnownTerm, form_weights
 from periplus.index.query import MAX_GROUPS
-from periplus.index.rooms import found_in, room_of, rooms
+from periplus.index.rooms import MAKERS, TopHits, room_of, rooms
+from periplus.index.weights import FIXED_POINT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from periplus.index.query import Group, IndexQuery
-    from periplus.index.rooms import TopHits
     from periplus.index.tables import Table
 
 MOST = 20_000  # documents asked for, at most
 MAX_LISTS = 1_024
 ALL_REQUIRED, ALL_ADMITTED = 1, 2  # flags; kernels know them, too
-_TOO_HEAVY, _NOT_HERE = -1, -2
+TOO_HEAVY = -1  # why there is no answer
 _triple = Layout("3q").pack
+_context = Layout("9q").pack  # and how many numbers a room has
+CONTEXT_BYTES = 72  # before a room
 
 
 class PlainQuery(Struct, gc=False):
@@ -68,18 +71,12 @@ def _weighted(group: Group, known: Callable[[str], KnownTerm]) -> list[tuple[Kno
     return [pair for pair in pairs if pair[0].frequency]
 
 
-class _Kernels:
-    """The entries of kernels, once they are loaded: to ask a function for them takes as long as a short search."""
+@cache
+def asking() -> Callable[..., TopHits | None]:
+    """The entry of the kernel: without numba's choice among signatures, which takes as long as a short search."""
+    from periplus.index.kernels.asking import ask
 
-    every: Callable[..., int] | None = None  # all words, one list each
-    plain: Callable[..., int] | None = None
-
-
-def _load() -> None:
-    from periplus.index.kernels.all_words import all_top
-    from periplus.index.kernels.plain import plain_top
-
-    _Kernels.every, _Kernels.plain = all_top.entry, plain_top.entry
+    return ask.entry
 
 
 def search_plain(table: Table, query: PlainQuery, flags: int, prior: int, k: int, limit: int) -> TopHits | None:
@@ -96,20 +93,14 @@ def search_lists(
 ) -> TopHits | None:
     """The same for packed lists, in as many groups; up to ``limit`` postings all matches are counted."""
     room = rooms.own or room_of(0)
-    room.view[: len(lists)] = lists
-    every, plain = _Kernels.every, _Kernels.plain
-    if every is None or plain is None:
-        _load()
-        return search_lists(table, lists, count, groups, flags, prior, k, limit)
-    address, words, segments = room.address, room.words, table.segments
-    result = _NOT_HERE
-    if count == groups and flags & ALL_REQUIRED:
-        result = every(table.address, address, words, segments, count, prior, k, limit)
-    if result == _NOT_HERE:
-        result = plain(table.address, address, words, segments, count, groups, flags, prior, k, limit)
-    if result >= 0:
-        return found_in(room, result, k)
-    if result == _TOO_HEAVY:
+    data = _context(table.address, table.segments, limit, 0, count, groups, flags, 0, room.words) + lists
+    room.front[: len(data)] = data
+    context = room.address - CONTEXT_BYTES
+    hits = asking()(context, room.address, b"", prior / FIXED_POINT, k, MAKERS)
+    if hits is not None:
+        return hits
+    reason = room.answer[0]
+    if reason == TOO_HEAVY:
         return None
-    room_of(-result)
+    room_of(-reason)
     return search_lists(table, lists, count, groups, flags, prior, k, limit)

@@ -20,6 +20,7 @@ FIELDS = ("title", "headings", "body", "anchors", "address", "margin")
 
 STRONG_SHARE = 0.5
 MAX_GROUPS = 256
+EVERY = 64  # of the first byte of a text: all terms are required; kernels know it, too
 
 
 class TermForm(Struct, frozen=True):
@@ -55,6 +56,9 @@ class Filters(Struct, frozen=True):
     after: float = 0.0
 
 
+_NO_FILTERS = Filters()
+
+
 class IndexQuery(Struct, frozen=True):
     """Documents with all of ``must``, at least one of each ``any_of``, none of ``must_not``; ``should`` adds score.
 
@@ -66,11 +70,22 @@ class IndexQuery(Struct, frozen=True):
     must: tuple[Group, ...] = ()
     must_not: tuple[Group, ...] = ()
     any_of: tuple[tuple[Group, ...], ...] = ()
-    filters: Filters = Filters()
+    filters: Filters = _NO_FILTERS
     terms: tuple[str, ...] = ()  # found by itself: see ``_only_terms``
+    text: bytes = b""  # the same: terms as a kernel takes them, where nothing else is asked
 
     def __post_init__(self) -> None:
-        force_setattr(self, "terms", _only_terms(self))
+        terms = _only_terms(self)
+        force_setattr(self, "terms", terms)
+        has_text = terms and self.filters == _NO_FILTERS
+        force_setattr(self, "text", _text_of(terms, every=not self.should) if has_text else b"")
+
+
+def _text_of(terms: tuple[str, ...], *, every: bool) -> bytes:
+    """How many terms, and whether all are required; then the terms, with a zero behind each (``kernels.asking``)."""
+    count = len(terms)
+    text = "\0".join((chr(count | EVERY if every else count) + terms[0], *terms[1:], ""))
+    return text.encode("utf-8", "surrogatepass") if count < EVERY and text.count("\0") == count else b""
 
 
 def _only_terms(query: IndexQuery) -> tuple[str, ...]:

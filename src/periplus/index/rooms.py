@@ -1,6 +1,7 @@
-"""Rooms: memory that kernels read their query from, work in and write to, kept by thread.
+"""Rooms: memory that kernels read their query from, work in and write to.
 
-Asking the system for it anew would take longer than many a search.
+Asking the system for it anew would take longer than many a search. So each thread keeps one, and there are ``free``
+ones, by address, for the kernel that is asked most: to take one and bring it back is quicker than to find one's own.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from periplus.index.pages import pages
 from periplus.records import Total
 
 QUERY = 3_840  # numbers of a query, at most; kernels know it, too
 SMALLEST = 1 << 16
+FRONT, CONTEXT = 16, 8  # numbers before a room, and those of a context; kernels know them, too
 SIZES_KEPT = 64  # numbers of hits, for each of which their places are kept: to cut them out takes longer than to copy
 # A kernel's result: how many documents it found, whether their total is exact, and the total.
 _SIZE = (1 << 31) - 1
@@ -30,12 +33,19 @@ class TopHits(Struct, frozen=True):
     total: Total
 
 
+MAKERS = (TopHits, Total, "gte")  # as ``kernels.answers`` takes them
+
+
 class Room(Struct, gc=False):
+    """``words`` numbers; before them are an answer and a context of ``kernels.asking``, and how many there are."""
+
     words: int
     numbers: NDArray[np.int64]
     scores: NDArray[np.float64]  # the same memory
     view: memoryview  # the same memory, as bytes
     address: int
+    answer: memoryview  # numbers before it
+    front: memoryview  # from the context on, as bytes
     k: int = 0  # of the last search, and by their number where its hits are
     hits: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
 
@@ -45,12 +55,16 @@ class Rooms(threading.local):
 
 
 def _made(words: int) -> Room:
-    numbers = np.zeros(words, np.int64)
-    view = numbers.data.cast("B")
-    return Room(words, numbers, numbers.view(np.float64), view, numbers.ctypes.data)
+    memory = pages(FRONT + words)
+    numbers = memory[FRONT:]
+    memory[FRONT - 1] = words
+    front, view = memory[FRONT - 1 - CONTEXT :].data.cast("B"), numbers.data.cast("B")
+    return Room(words, numbers, numbers.view(np.float64), view, numbers.ctypes.data, memory.data, front)
 
 
 rooms = Rooms()
+free: list[int] = []
+_owned: dict[int, Room] = {}  # whose addresses these are, and those in use
 
 
 def room_of(words: int) -> Room:
@@ -59,6 +73,22 @@ def room_of(words: int) -> Room:
     if room is None or room.words < words:
         room = rooms.own = _made(max(SMALLEST, words + (words >> 2)))
     return room
+
+
+def free_room(words: int = 0) -> int:
+    """One more for all threads."""
+    room = _made(max(SMALLEST, words + (words >> 2)))
+    _owned[room.address] = room
+    return room.address
+
+
+def without_answer(address: int) -> None:
+    """Bring back a room in which there is no answer: a larger one, if it was too small."""
+    needed = -_owned[address].answer[0]
+    if needed > _owned[address].words:
+        del _owned[address]
+        address = free_room(needed)
+    free.append(address)
 
 
 def found_in(room: Room, result: int, k: int) -> TopHits:

@@ -23,7 +23,7 @@ from periplus.index.plain import ALL_ADMITTED, ALL_REQUIRED, MAX_LISTS, MOST, pl
 from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
 from periplus.index.query import FIELDS, Filters, IndexQuery
-from periplus.index.rooms import TopHits
+from periplus.index.rooms import MAKERS, TopHits, free_room, without_answer
 from periplus.index.tables import ADMITTED, HOST_NUMBERS, MADE, Table
 from periplus.index.terms import Terms
 from periplus.index.view import NUMBER_BITS, Best
@@ -80,6 +80,22 @@ class Snapshot:
 
     def top(self, query: IndexQuery, k: int, *, prior_weight: float = 1.0, order: str = "score") -> TopHits:
         """The ``k`` best documents for a query, exactly as if every stored impact had been added up."""
+        terms, text = self._terms, query.text
+        if text and order == "score":
+            rooms = terms.rooms
+            try:
+                room = rooms.pop()
+            except IndexError:
+                room = free_room()
+            hits = terms.ask(terms.address, room, text, prior_weight, k, MAKERS)
+            if hits is not None:
+                rooms.append(room)
+                return hits
+            without_answer(room)
+        return self._other_top(query, k, prior_weight, order)
+
+    def _other_top(self, query: IndexQuery, k: int, prior_weight: float, order: str) -> TopHits:
+        """The same for whatever is more than words that were asked for before."""
         if order == "score":
             hits = self._quick_top(query, k, prior_weight) if 0 < k <= MOST else None
             if hits is not None:
@@ -263,18 +279,18 @@ class Snapshot:
         if not new:
             return
         kept = self._terms_for(len(new))
-        for term, found in zip(new, looked_up_all(self._whole, new), strict=True):
+        for term, found in zip(new, looked_up_all(self._whole, new, kept.memory), strict=True):
             kept.add(term, self._as_known(found))
 
     def _terms_for(self, count: int) -> Terms:
         """Where so many more terms may be kept."""
         terms = self._terms
-        if not terms.takes(count):
-            terms = self._terms = Terms()
+        if not terms.takes(count) or not terms.is_open:
+            terms = self._terms = Terms(self._whole, COUNT_LIMIT)
         return terms
 
     def _looked_up(self, term: str) -> KnownTerm:
-        return self._as_known(looked_up(self._whole, term))
+        return self._as_known(looked_up(self._whole, term, self._terms.memory))
 
     def _as_known(self, found: Found) -> KnownTerm:
         live, numbers, lists, address, size = found

@@ -33,7 +33,7 @@ from periplus.index.kernels.collector import (
     finish,
     make_room,
 )
-from periplus.index.kernels.compiler import bare_helper, bare_kernel
+from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.direct import offer
 from periplus.index.kernels.lists_known import (
     COUNT,
@@ -63,7 +63,6 @@ from periplus.index.kernels.tables import (
     prefetch,
     u8,
 )
-from periplus.index.kernels.types import I64, signature
 from periplus.index.weights import LARGEST_IMPACT, LARGEST_WEIGHTS, UNIT
 
 TOO_HEAVY, NOT_HERE = -1, -2
@@ -214,7 +213,7 @@ def ask_ahead(places: Any, opened: Any, turns: Any, todo: Any, at: Any, last: An
             prefetch(places + opened[OPENED * turn] + offset)
 
 
-@bare_kernel(signature(I64, *[I64] * 8))
+@bare_helper
 def all_top(
     table_at: Any,
     memory_at: Any,

@@ -99,7 +99,30 @@ def _lowest_of(typing_context: Any, word: Any) -> Any:
     )
 
 
+@intrinsic
+def _published(typing_context: Any, address: Any) -> Any:
+    """A number that another thread may write just now; what it wrote before ``publish`` is seen with it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.load_atomic(pointer, "acquire", 8)
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def _publish(typing_context: Any, address: Any, number: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        builder.store_atomic(arguments[1], pointer, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
 byte_at: Any = _byte_at
+publish: Any = _publish
+published: Any = _published
 number_at: Any = _number_at
 ones_of: Any = _ones_of
 lowest_of: Any = _lowest_of

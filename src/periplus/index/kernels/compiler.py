@@ -39,7 +39,7 @@ _compiling = threading.RLock()
 class Kernel:
     """A function that is compiled once, for one signature, without the interpreter's lock."""
 
-    def __init__(self, function: Callable[..., Any], signature: str, options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> None:
         self._options = {"nogil": True, **options}
         self.name = function.__name__
         self._function = function
@@ -85,7 +85,7 @@ def kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
     return lambda function: Kernel(function, signature, {})
 
 
-def bare_kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
+def bare_kernel(signature: Any) -> Callable[[Callable[..., Any]], Kernel]:
     """The same for one that makes no arrays, nor any function that it calls: see ``bare_helper``."""
     return lambda function: Kernel(function, signature, {"_nrt": False})
 

@@ -37,7 +37,7 @@ from periplus.index.kernels.collector import (
     keep_sorted,
     make_room,
 )
-from periplus.index.kernels.compiler import bare_kernel
+from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.direct import MERGED, all_short, merge_all
 from periplus.index.kernels.lists_known import LIST_ROW
 from periplus.index.kernels.plain_steps import (
@@ -79,7 +79,6 @@ from periplus.index.kernels.tables import (
     at_u8,
     u8,
 )
-from periplus.index.kernels.types import I64, signature
 from periplus.index.kernels.visit import (
     PROBE,
     add_best,
@@ -106,7 +105,7 @@ EXACT = 1 << 31
 COUNT_SHIFT = 32
 
 
-@bare_kernel(signature(I64, *[I64] * 10))
+@bare_helper
 def plain_top(
     table_at: Any,
     memory_at: Any,
