@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ctypes import c_double, c_int64
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,10 +64,10 @@ def test_packed_lists_find_what_the_plan_finds(snapshot, query, languages):
     assert terms.sought == Terms(Lexicon(snapshot), found.plan.words).sought
     if not found.plan.empty:
         for k in (1, 3, 100):
-            hits = snapshot.top_of_lists(*terms.lists, k, 1.0)
             expected = snapshot.top(found.plan.query, k, prior_weight=1.0)
-            assert hits.numbers.tolist() == expected.numbers.tolist()
-            assert hits.scores.tolist() == expected.scores.tolist()
+            hits = snapshot.top_of_lists(*terms.lists, k, 1.0)  # good until the next search
+            assert list((c_int64 * hits.size).from_address(hits.numbers)) == expected.numbers.tolist()
+            assert list((c_double * hits.size).from_address(hits.scores)) == expected.scores.tolist()
             assert hits.total == expected.total
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from periplus.index.plan import KnownTerm, form_weights
 from periplus.index.query import MAX_GROUPS
-from periplus.index.rooms import MAKERS, TopHits, room_of, rooms
+from periplus.index.rooms import MAKERS, QUERY, HitsAt, TopHits, room_of, rooms
 from periplus.index.weights import FIXED_POINT
 
 if TYPE_CHECKING:
@@ -104,3 +104,15 @@ def search_lists(
         return None
     room_of(-reason)
     return search_lists(table, lists, count, groups, flags, prior, k, limit)
+
+
+def search_in_place(
+    table: Table, lists: bytes, count: int, groups: int, prior: int, k: int, limit: int
+) -> HitsAt | None:
+    """The same for any of the groups and all documents; where they were found, for the next kernel."""
+    hits = search_lists(table, lists, count, groups, ALL_ADMITTED, prior, k, limit)
+    room = rooms.own
+    if hits is None or room is None:
+        return None
+    numbers = room.address + 8 * QUERY
+    return HitsAt(numbers, numbers + 8 * k, len(hits.numbers), hits.total, hits)

@@ -33,6 +33,21 @@ class TopHits(Struct, frozen=True):
     total: Total
 
 
+class HitsAt(Struct, frozen=True, gc=False):
+    """The same for the next kernel, as addresses: good until the next search of this thread."""
+
+    numbers: int
+    scores: int
+    size: int
+    total: Total
+    hits: TopHits
+
+    @classmethod
+    def of(cls, hits: TopHits) -> HitsAt:
+        """Where the arrays themselves are."""
+        return cls(hits.numbers.ctypes.data, hits.scores.ctypes.data, len(hits.numbers), hits.total, hits)
+
+
 MAKERS = (TopHits, Total, "gte")  # as ``kernels.answers`` takes them
 
 

@@ -19,11 +19,20 @@ from periplus.index.lookups import looked_up, looked_up_all
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
 from periplus.index.phrases import norms_of, only_phrase, search_phrase
-from periplus.index.plain import ALL_ADMITTED, ALL_REQUIRED, MAX_LISTS, MOST, plain_query, search_lists, search_plain
+from periplus.index.plain import (
+    ALL_ADMITTED,
+    ALL_REQUIRED,
+    MAX_LISTS,
+    MOST,
+    plain_query,
+    search_in_place,
+    search_lists,
+    search_plain,
+)
 from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
 from periplus.index.query import FIELDS, Filters, IndexQuery
-from periplus.index.rooms import MAKERS, TopHits, free_room, without_answer
+from periplus.index.rooms import MAKERS, HitsAt, TopHits, free_room, without_answer
 from periplus.index.tables import ADMITTED, HOST_NUMBERS, MADE, Table
 from periplus.index.terms import Terms
 from periplus.index.view import NUMBER_BITS, Best
@@ -50,6 +59,7 @@ ORDERS = ("score", "date")
 COMPLETIONS_LOOKED_AT = 64
 LOCAL = (1 << NUMBER_BITS) - 1
 _pair = Layout("2q").pack
+_STARTS = [Layout(f"{groups + 1}q").pack for groups in range(16)]  # a layout takes longer to make than to use
 COLUMN_TYPES = {"published": np.float64, "fetched": np.float64, "prior": np.float64}  # all others are whole numbers
 _NO_FILTERS = IndexQuery().filters
 LENGTH_COLUMNS = {"words": "body", "title_length": "title"}
@@ -112,18 +122,19 @@ class Snapshot:
         numbers, scores = best.ranked()
         return TopHits(numbers, scores / UNIT, self._total(query, plan, best))
 
-    def top_of_lists(self, lists: bytes, sizes: Sequence[int], k: int, prior_weight: float) -> TopHits | None:
+    def top_of_lists(self, lists: bytes, sizes: Sequence[int], k: int, prior_weight: float) -> HitsAt | None:
         """``top`` for any of some words, given as their terms' packed lists and how many each word has.
 
         Whoever calls holds on to the terms. Nothing for what this way does not take.
         """
-        count = sum(sizes)
+        groups, count = len(sizes), sum(sizes)
         if count > MAX_LISTS or not 0 < k <= MOST:
             return None
-        if count != len(sizes):
-            lists += Layout(f"{len(sizes) + 1}q").pack(*accumulate(sizes, initial=0))
+        if count != groups:
+            packed = _STARTS[groups] if groups < len(_STARTS) else Layout(f"{groups + 1}q").pack
+            lists += packed(*accumulate(sizes, initial=0))
         prior = fixed(prior_weight) if prior_weight > 0 else 0
-        return search_lists(self._whole, lists, count, len(sizes), ALL_ADMITTED, prior, k, COUNT_LIMIT)
+        return search_in_place(self._whole, lists, count, groups, prior, k, COUNT_LIMIT)
 
     def _quick_top(self, query: IndexQuery, k: int, prior_weight: float) -> TopHits | None:
         """The same for plain queries and single phrases, which have kernels of their own; None for all others."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 from periplus.errors import UsageError
 from periplus.ranking import ours, quick, references
 from periplus.ranking.evidence import ADDRESS, BODY, HEADINGS, TITLE, Evidence
-from periplus.ranking.quick import Candidates, FloatArray
+from periplus.ranking.quick import Candidates, FloatArray, Fused
 from periplus.ranking.references import Ranked
 
 DEFAULT = "periplus"
@@ -31,7 +31,7 @@ class Profile(Struct, frozen=True):
     reads_ranks: bool = False  # classic PageRank, so that its absence degrades the answer
     reads_largest: bool = False  # the frequency of each document's most frequent word
     quick: Callable[[Candidates], FloatArray] | None = None  # the values of ``rank`` without its tree of parts
-    fused: Callable[..., FloatArray] | None = None  # the same, read from the index by the kernel itself
+    fused: type[Fused] | None = None  # the same, read from the index by the kernel itself
 
 
 _ALL = (
@@ -43,7 +43,7 @@ _ALL = (
         1.0,
         (TITLE, HEADINGS, BODY, ADDRESS),
         quick=quick.scores,
-        fused=quick.ranked,
+        fused=Fused,
     ),
     Profile("bm25", "Robertson et al., Okapi at TREC-3 (1994)", references.bm25, REFERENCE_CANDIDATES, 0.0),
     Profile(

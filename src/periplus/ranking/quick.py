@@ -17,7 +17,7 @@ from periplus.ranking import features, ours
 from periplus.ranking.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from periplus.ranking.ours import Weights
 
@@ -78,26 +78,27 @@ def scores(known: Candidates, table: Weights | None = None) -> FloatArray:
     return result
 
 
-def ranked(
-    table: IntArray,  # of the segments, as the index lays them out
-    numbers: IntArray,
-    sought: bytes,  # words; of each how many forms it has and how often it was asked for; of each form: ``FORM``
-    fields: IntArray,  # 1 for each field whose places count
-    averages: FloatArray,  # lengths of the fields
-    languages: FloatArray,  # what a candidate in each language gets; one number where nothing is known
-    now: float,  # in seconds, for the age of candidates; 0: it does not matter
-    documents: int,
-    host_words: float,
-    most: int,  # places of one word in one field that count
-) -> FloatArray:
-    """The scores of ``scores``, from the index itself; without pages that the query names."""
-    result = np.empty(len(numbers))
-    weights = _shipped()
-    _fused()(
-        table, numbers, np.frombuffer(sought, np.int64), np.frombuffer(sought, np.float64), fields, averages, *weights,
-        languages, now, documents, host_words, LARGEST_PRIOR, most, result,
-    )  # fmt: skip
-    return result
+class Fused:
+    """The scores of ``scores`` from the index itself, without pages that the query names.
+
+    What does not change from query to query is laid out once; ``run`` is the kernel, which takes addresses.
+    """
+
+    def __init__(
+        self,
+        averages: FloatArray,  # lengths of the fields
+        fields: Sequence[int],  # whose places count
+        documents: int,
+        host_words: float,
+        most: int,  # places of one word in one field that count
+    ) -> None:
+        from periplus.ranking.kernels import ranked
+
+        kept = [float(field in fields) for field in range(len(averages))]
+        given = [*_shipped()[2], documents, host_words, LARGEST_PRIOR, most]
+        self._constants = np.concatenate([averages, kept, *_shipped()[:2], given]).astype(np.float64)
+        self.constants: int = self._constants.ctypes.data
+        self.run: Callable[..., int] = ranked.entry
 
 
 @cache
@@ -105,13 +106,6 @@ def _kernel() -> Callable[..., None]:
     from periplus.ranking.kernels import scores
 
     return scores.entry
-
-
-@cache
-def _fused() -> Callable[..., None]:
-    from periplus.ranking.kernels import ranked
-
-    return ranked.entry
 
 
 @cache

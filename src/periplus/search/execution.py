@@ -8,12 +8,14 @@ folded and host diversity is counted from rank 1.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, structs
 
 from periplus.index.query import Filters
+from periplus.index.rooms import HitsAt
 from periplus.ranking import Part, Profile
 from periplus.records import Explanation, Total
 from periplus.search.arranging import arranged, spread
@@ -22,7 +24,7 @@ from periplus.search.evidence import Asked, Gathered
 from periplus.search.lens import NO_LENS, adjusted, adjustment
 from periplus.search.plan import Plan
 from periplus.search.rules import LensRule
-from periplus.search.shortlist import Shortlist, applies
+from periplus.search.shortlist import applies
 from periplus.search.terms import Terms
 from periplus.search.typed import WordsOnly
 
@@ -128,34 +130,52 @@ def gathered(generation: Generation, task: Task, head: Numbers) -> Gathered:
 
 def _shortlisted(generation: Generation, task: Task, wanted: int) -> Listing:
     """``_ranked`` for the usual search: the same list, by kernels."""
-    snapshot, profile = generation.snapshot, task.profile
-    known = Terms.of(task.words.words, task.words.known) if task.words is not None else None
-    terms = known or Terms(generation.lexicon, task.plan.words)
-    need = max(profile.candidates, wanted)
-    asked = max(profile.candidates, 2 * wanted if task.per_host else wanted)
+    snapshot, profile, words = generation.snapshot, task.profile, task.words
+    shortlists = generation.shortlists.get(profile.name) or generation.shortlists_of(profile)
+    known = words is not None
+    terms = Terms.of(words.words, words.known) if words is not None else Terms(generation.lexicon, task.plan.words)
+    most = profile.candidates
+    asked = max(most, 2 * wanted if task.per_host else wanted)
     while True:
-        quick = snapshot.top_of_lists(*known.lists, asked, profile.prior_weight) if known is not None else None
-        hits = quick or snapshot.top(task.plan.query, asked, prior_weight=profile.prior_weight)
-        found = Shortlist(generation, task, terms, hits, wanted)
-        whole = len(hits.numbers) < asked
-        if whole or asked >= MAX_FETCHED or (len(hits.numbers) >= need and found.shown >= wanted):
+        quick = snapshot.top_of_lists(*terms.lists, asked, profile.prior_weight) if known else None
+        hits = quick or HitsAt.of(snapshot.top(task.plan.query, asked, prior_weight=profile.prior_weight))
+        found = shortlists.of(generation, task, terms, hits, wanted)
+        whole = hits.size < asked
+        if whole or asked >= MAX_FETCHED or (hits.size >= most and hits.size >= wanted and found.shown >= wanted):
             break
         asked = min(MAX_FETCHED, asked * 4)
-    numbers = hits.numbers[found.places]
-    listed = numbers.tolist()
-    complete = whole or len(hits.numbers) >= profile.limit
+    shown = len(found.numbers)
+    complete = whole or hits.size >= profile.limit
+    again = _Again(generation, task)
     return Listing(
-        numbers,
-        found.scores(hits),
+        found.numbers,
+        found.scores,
         hits.total,
-        len(listed) < wanted or (complete and found.last + 1 == found.listed),
-        lambda: profile.rank(gathered(generation, task, found.head).evidence).score,
-        lambda: np.sort(found.head),  # as they are gathered
-        {number: more for number, more in zip(listed, found.more, strict=True) if more},
-        duplicates={number: count for number, count in zip(listed, found.folded, strict=True) if count},
+        shown < wanted or (complete and found.last + 1 == found.listed),
+        again.tree,
+        again.ranked,
+        found.more,
+        duplicates=found.duplicates,
         terms=terms,
         is_folded=found.is_folded,
     )
+
+
+class _Again:
+    """What kernels scored, once more as a tree, when somebody asks for explanations."""
+
+    def __init__(self, generation: Generation, task: Task) -> None:
+        self._generation, self._task = generation, task
+
+    @cached_property
+    def _known(self) -> Gathered:
+        return candidates(self._generation, self._task)
+
+    def tree(self) -> Part:
+        return self._task.profile.rank(self._known.evidence).score
+
+    def ranked(self) -> Numbers:
+        return self._known.numbers
 
 
 def _ranked(generation: Generation, task: Task, wanted: int) -> Listing:

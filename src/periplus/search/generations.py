@@ -19,6 +19,7 @@ from periplus.search.folding import Fingerprints
 from periplus.search.lazy import Lazy
 from periplus.search.links import InLinks, link_texts
 from periplus.search.ranks import Ranks
+from periplus.search.shortlist import Shortlists
 from periplus.search.spelling import Speller
 from periplus.search.terms import Lexicon
 from periplus.search.typed import TypedWords
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from periplus.index.snapshot import Snapshot
+    from periplus.ranking import Profile
     from periplus.search.columns import Numbers
     from periplus.search.spelling import Dictionary
 
@@ -75,6 +77,7 @@ class Generation:
         self.users = 0
         self.retired = False
         self.keeping_open: Callable[[Callable[[], object]], object] = _at_once
+        self.shortlists: dict[str, Shortlists] = {}  # by profile
         self._apart = apart
         self._others = others = list[Apart]()  # who gathers words for us, if anybody does
         self.lazy_completion = Lazy(lambda: _completion(snapshot, phrases, others))
@@ -102,6 +105,10 @@ class Generation:
         """The number of the host that documents without an address have; -1 when there are none."""
         names = self.snapshot.host_names()
         return names.index("") if "" in names else -1
+
+    def shortlists_of(self, profile: Profile) -> Shortlists:
+        """Of a profile whose formula a kernel has; made once."""
+        return self.shortlists.setdefault(profile.name, Shortlists(self, profile))
 
     @property
     def is_small(self) -> bool:

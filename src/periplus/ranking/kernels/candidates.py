@@ -14,8 +14,9 @@ import numpy as np
 
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.bits import equal_bytes, first_lanes, lowest_of, number_at
-from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.index.kernels.compiler import bare_helper, bare_kernel
 from periplus.index.kernels.lists_known import FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
+from periplus.index.kernels.memory import item
 from periplus.index.kernels.positions import BLOCK_BITS, GROUP_BITS, number, seek
 from periplus.index.kernels.tables import (
     BLOCK_BASE,
@@ -25,6 +26,7 @@ from periplus.index.kernels.tables import (
     FIELD_STARTS,
     LANGUAGE,
     LANGUAGE_NUMBERS,
+    LONGEST,
     PLACE,
     POSITION_DATA,
     PRIOR,
@@ -34,13 +36,14 @@ from periplus.index.kernels.tables import (
     at_i64,
     at_u8,
     at_u16,
+    at_u32,
     i64,
     prefetch,
     u8,
     u32,
 )
-from periplus.index.kernels.types import F64, I64, R_F64, R_I64, signature
-from periplus.ranking.kernels.places import COLUMN_COUNT, FIELD_COUNT, M_F64
+from periplus.index.kernels.types import F64, I64, signature
+from periplus.ranking.kernels.places import COLUMN_COUNT, FIELD_COUNT
 from periplus.ranking.kernels.scores import score_of, word_weights
 
 LABEL_BITS = 16
@@ -49,6 +52,14 @@ WORD = 2  # numbers of a word: how many forms it has, how often it was asked for
 FORM = 4  # of a form: its lists' address, whether it is strong; its share, in how many documents it is (fractions)
 LANES = 64
 DAY = 86_400.0
+FIXED = 24  # words of memory whatever is asked: eight features, and two numbers of each field
+FAR_AWAY = 1 << 62  # no place is so far in a document
+# Constants, by their place: of each field its average length, whether its places count, its weight and its b; the
+# weights of COLUMNS, coverage, title overlap, anchors and shallow; then what ``quick.py`` gives besides.
+AVERAGES, KEPT, FIELDS = 0, FIELD_COUNT, 2 * FIELD_COUNT
+WEIGHTS, WEIGHT_COUNT = 4 * FIELD_COUNT, COLUMN_COUNT + 4
+GIVEN, GIVEN_COUNT = WEIGHTS + WEIGHT_COUNT, 15
+DOCUMENTS, HOST_WORDS, BEST_PRIOR, MOST = 11, 12, 13, 14  # among those
 
 
 @bare_helper
@@ -64,18 +75,57 @@ def _in_window(places: Any, low: Any, high: Any, wanted: Any) -> Any:
 
 @bare_helper
 def _in_rare(places: Any, windows: Any, first: Any, size: Any, window: Any, wanted: Any) -> Any:
-    """The same in a rare list, of which the window of each posting is known."""
-    low, high = np.int64(0), size
-    while low < high:
-        middle = (low + high) >> 1
-        there = np.int64(windows[middle])
-        if there < window or (there == window and places[first + middle] < wanted):
-            low = middle + 1
-        else:
-            high = middle
-    if low < size and windows[low] == window and places[first + low] == wanted:
-        return first + low
+    """The same in a rare list, of which the window of each posting is known; the search has no branches to guess."""
+    at, left = np.int64(0), size
+    while left > 1:
+        half = left >> 1
+        at += half * np.int64(item(windows, at + half - 1) < window)
+        left -= half
+    while at < size and item(windows, at) <= window:
+        if item(windows, at) == window and item(places, first + at) >= wanted:
+            return first + at if item(places, first + at) == wanted else np.int64(-1)
+        at += 1
     return np.int64(-1)
+
+
+@bare_helper
+def _decoded(
+    block_base: Any,
+    block_start: Any,
+    data: Any,
+    posting: Any,
+    starts: Any,  # of the document's fields, from ``base`` on
+    base: Any,
+    kept: Any,
+    label: Any,
+    most: Any,
+    counts: Any,  # by field, from ``own`` on
+    own: Any,
+    places: Any,
+    size: Any,  # of ``places`` so far
+) -> Any:
+    """Counts the occurrences of a posting in each field, and appends the places of those that matter; their number, and
+    the fields as bits."""
+    origin, width, first, occurrences = seek(block_base, block_start, data, posting)
+    field, here, seen = 0, 0, np.int64(0)
+    border: Any = np.int64(item(starts, base + 1))
+    takes = label >= 0 and kept[0] > 0.0
+    position = np.int64(0)
+    for at in range(first, first + occurrences):
+        position += number(data, origin, width, at)
+        if position >= border:
+            while field < FIELD_COUNT - 1 and position >= item(starts, base + field + 1):
+                field += 1
+            here = 0
+            border = np.int64(item(starts, base + field + 1)) if field < FIELD_COUNT - 1 else FAR_AWAY
+            takes = label >= 0 and kept[field] > 0.0
+        here += 1
+        counts[own + field] = here
+        seen |= 1 << field
+        if takes and here <= most:
+            places[size] = (position << LABEL_BITS) | label
+            size += 1
+    return size, seen
 
 
 @bare_helper
@@ -137,55 +187,78 @@ def _taken(
     return terms
 
 
-@kernel(
-    signature(
-        "void", R_I64, R_I64, R_I64, R_F64, R_I64, R_F64, R_F64, R_F64, R_F64, R_F64, F64, F64, F64, F64, I64, M_F64
-    )
-)
+@bare_helper
+def _longest(table: Any, segments: Any) -> Any:
+    """Places of one term in one document, at most."""
+    longest = np.int64(0)
+    for segment in range(segments):
+        longest = max(longest, table[segment * ROW + LONGEST])
+    return longest
+
+
+@bare_kernel(signature(I64, I64, I64, I64, I64, I64, I64, I64, I64, I64, F64, I64, I64, I64))
 def ranked(
-    table: Any,  # segments, as ``index.tables`` lays them out
-    numbers: Any,  # of the candidates
-    query: Any,  # how many words; ``WORD`` numbers of each, and behind them ``FORM`` numbers of each of their forms
-    values: Any,  # the same memory, for the numbers that are fractions
-    kept: Any,  # 1 for each field whose places count
-    averages: Any,  # lengths of fields
-    fields: Any,  # weight of each field, then its b
-    weights: Any,  # of COLUMNS; then coverage, title overlap, anchors, shallow
-    given: Any,  # constants and weights, as ``quick.py`` lays them out
-    languages: Any,  # what a candidate in each language gets; or one for all
+    table_at: Any,  # segments, as ``index.tables`` lays them out
+    segments: Any,
+    numbers_at: Any,  # of the candidates
+    candidates: Any,
+    query_at: Any,  # how many words; ``WORD`` numbers of each, and behind them ``FORM`` numbers of each of their forms
+    query_size: Any,
+    constants_at: Any,  # as ``quick.Constants`` lays them out
+    languages_at: Any,  # what a candidate in each language gets; or one for all
+    languages_size: Any,
     now: Any,  # in seconds; 0: age does not matter
-    documents: Any,
-    host_words: Any,  # how many words of the address field belong to the host name
-    best_prior: Any,  # the number that stands for a prior of 1
-    most: Any,  # places kept of one term in one field
-    result: Any,
+    memory_at: Any,  # to work in
+    words: Any,  # of memory, as numbers of 64 bits
+    result_at: Any,
 ) -> Any:
-    """One score a candidate: that of ``scores``."""
+    """One score a candidate: that of ``scores``; 0, or how many words of memory it takes when there are too few."""
+    table, numbers, result = (
+        at_i64(table_at, segments * ROW),
+        at_i64(numbers_at, candidates),
+        at_f64(result_at, candidates),
+    )
+    query, values = at_i64(query_at, query_size), at_f64(query_at, query_size)
+    languages = at_f64(languages_at, languages_size)
+    averages, kept = at_f64(constants_at + 8 * AVERAGES, FIELD_COUNT), at_f64(constants_at + 8 * KEPT, FIELD_COUNT)
+    fields, weights = (
+        at_f64(constants_at + 8 * FIELDS, 2 * FIELD_COUNT),
+        at_f64(constants_at + 8 * WEIGHTS, WEIGHT_COUNT),
+    )
+    given = at_f64(constants_at + 8 * GIVEN, GIVEN_COUNT)
+    documents, host_words, best_prior, limit = given[DOCUMENTS], given[HOST_WORDS], given[BEST_PRIOR], given[MOST]
+    most = np.int64(limit)
     count = query[0]
-    forms = (len(query) - 1 - WORD * count) // FORM
-    lists, labels = np.empty(forms, np.int64), np.empty(forms, np.int64)
-    form_words, form_terms = np.empty(forms, np.int64), np.empty(forms, np.int64)
-    asked, shares, frequencies = np.empty(count), np.empty(forms), np.empty(forms)
+    forms = (query_size - 1 - WORD * count) // FORM
+    room = forms * min(FIELD_COUNT * most, _longest(table, segments))
+    needed = 12 * forms + 16 * count + FIXED + candidates * forms + 3 * room
+    if needed > words:
+        return needed
+    at = memory_at
+    lists, labels = at_i64(at, forms), at_i64(at + 8 * forms, forms)
+    form_words, form_terms = at_i64(at + 16 * forms, forms), at_i64(at + 24 * forms, forms)
+    shares, frequencies = at_f64(at + 32 * forms, forms), at_f64(at + 40 * forms, forms)
+    form_worth, run_ends = at_f64(at + 48 * forms, forms), at_i64(at + 56 * forms, forms)
+    counts, fields_seen = at_u32(at + 64 * forms, forms * FIELD_COUNT), at_i64(at + 88 * forms, forms)
+    at += 96 * forms
+    asked, idf, widest = at_f64(at, count), at_f64(at + 8 * count, count), at_f64(at + 16 * count, count)
+    near, worth = at_f64(at + 24 * count, count), at_f64(at + 32 * count, count)
+    last, seen = at_i64(at + 40 * count, count), at_i64(at + 48 * count, count)
+    memory = at_i64(at + 56 * count, 4 * count)
+    best, frozen = at_i64(at + 88 * count, count + 1), at_i64(at + 96 * count + 8, count + 1)
+    at += 128 * count
+    columns, norms, ends = at_f64(at, COLUMN_COUNT), at_f64(at + 64, FIELD_COUNT), at_i64(at + 128, FIELD_COUNT)
+    at += 8 * FIXED
+    postings = at_i64(at, candidates * forms)
+    at += 8 * candidates * forms
+    one, other = at_i64(at, room), at_i64(at + 8 * room, room)
+    positions, words_there = at_u32(at + 16 * room, room), at_u32(at + 20 * room, room)
     terms = _taken(query, values, count, lists, labels, form_words, form_terms, asked, shares, frequencies)
-    idf, form_worth, widest = np.empty(count, np.float64), np.empty(forms, np.float64), np.empty(count, np.float64)
     whole = word_weights(asked, form_words, shares, frequencies, documents, given, widest, idf, form_worth)
     scale = whole * min(1.0, given[2] / max(count, 1))
     whole = max(whole, 1e-9)
-    memory = np.empty(4 * count, np.int64)
-    best, frozen = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
-    near, last = np.empty(count, np.float64), np.empty(count, np.int64)
-    worth, seen = np.empty(count, np.float64), np.empty(count, np.int64)
-    columns, norms = np.empty(COLUMN_COUNT, np.float64), np.empty(FIELD_COUNT, np.float64)
-    counts = np.empty(terms * FIELD_COUNT, np.uint32)
-    ends = np.empty(FIELD_COUNT, np.int64)
-    run_ends = np.empty(terms + 1, np.int64)
-    room = terms * FIELD_COUNT * most
-    one, other = np.empty(room, np.int64), np.empty(room, np.int64)
-    positions, words = np.empty(room, np.uint32), np.empty(room, np.uint32)
-    segments = len(table) // ROW
-    postings = np.empty(len(numbers) * terms, np.int64)
     # First turn: where the windows of frequent lists begin.
-    for row in range(len(numbers)):
+    for row in range(candidates):
         segment, document = numbers[row] >> NUMBER_BITS, numbers[row] & ((1 << NUMBER_BITS) - 1)
         prefetch(table[segment * ROW + FIELD_STARTS] + 4 * document * (FIELD_COUNT + 1))
         prefetch(table[segment * ROW + FIELD_LENGTHS] + 4 * document * FIELD_COUNT)
@@ -193,7 +266,7 @@ def ranked(
             starts = at_i64(lists[term], segments * LIST_ROW)[segment * LIST_ROW + STARTS]
             prefetch(starts + 4 * (document >> WINDOW_BITS))
     # Second turn: places of the window.
-    for row in range(len(numbers)):
+    for row in range(candidates):
         segment, window = numbers[row] >> NUMBER_BITS, (numbers[row] & ((1 << NUMBER_BITS) - 1)) >> WINDOW_BITS
         for term in range(terms):
             known = at_i64(lists[term], segments * LIST_ROW)
@@ -202,26 +275,26 @@ def ranked(
                 low = known[segment * LIST_ROW + FIRST] + np.int64(number_at(starts + 4 * window))
                 prefetch(table[segment * ROW + PLACE] + low)
     # Third turn: the posting of each term, and where its block of positions begins.
-    for row in range(len(numbers)):
+    for row in range(candidates):
         segment, document = numbers[row] >> NUMBER_BITS, numbers[row] & ((1 << NUMBER_BITS) - 1)
         window, wanted = document >> WINDOW_BITS, np.uint8(document & (WINDOW - 1))
         places = table[segment * ROW + PLACE]
         for term in range(terms):
             known = at_i64(lists[term], segments * LIST_ROW)
-            item = segment * LIST_ROW
-            first, size, starts = known[item + FIRST], known[item + LENGTH], known[item + STARTS]
+            own = segment * LIST_ROW
+            first, size, starts = known[own + FIRST], known[own + LENGTH], known[own + STARTS]
             posting = np.int64(-1)
             if starts != 0:
                 low = first + np.int64(number_at(starts + 4 * window))
                 posting = _in_window(places, low, first + np.int64(number_at(starts + 4 * window + 4)), wanted)
             elif size > 0:
-                windows = at_u16(known[item + MAXIMA], size)
+                windows = at_u16(known[own + MAXIMA], size)
                 posting = _in_rare(at_u8(places, first + size), windows, first, size, window, wanted)
             postings[row * terms + term] = posting
             if posting >= 0:
                 prefetch(table[segment * ROW + BLOCK_START] + 4 * (posting >> BLOCK_BITS))
     # Fourth turn: the blocks themselves.
-    for row in range(len(numbers)):
+    for row in range(candidates):
         segment = numbers[row] >> NUMBER_BITS
         block_base, block_start = i64(table, segment, BLOCK_BASE), u32(table, segment, BLOCK_START)
         for term in range(terms):
@@ -230,29 +303,21 @@ def ranked(
                 block = posting >> BLOCK_BITS
                 at = block_base[block >> GROUP_BITS] + np.int64(block_start[block])
                 prefetch(table[segment * ROW + POSITION_DATA] + at)
-    for row in range(len(numbers)):
+    for row in range(candidates):
         segment, document = numbers[row] >> NUMBER_BITS, numbers[row] & ((1 << NUMBER_BITS) - 1)
         block_base, block_start = i64(table, segment, BLOCK_BASE), u32(table, segment, BLOCK_START)
         data, field_starts = u8(table, segment, POSITION_DATA), u32(table, segment, FIELD_STARTS)
         base = document * (FIELD_COUNT + 1)
         size, runs = np.int64(0), 0
         for term in range(terms):
-            for field in range(FIELD_COUNT):
-                counts[term * FIELD_COUNT + field] = 0
             posting = postings[row * terms + term]
+            fields_seen[term] = 0
             if posting < 0:
                 continue
-            origin, width, first, occurrences = seek(block_base, block_start, data, posting)
-            field = 0
-            position = np.int64(0)
-            for at in range(first, first + occurrences):
-                position += number(data, origin, width, at)
-                while field < FIELD_COUNT - 1 and position >= field_starts[base + field + 1]:
-                    field += 1
-                counts[term * FIELD_COUNT + field] += 1
-                if labels[term] >= 0 and kept[field] and counts[term * FIELD_COUNT + field] <= most:
-                    one[size] = (position << LABEL_BITS) | labels[term]
-                    size += 1
+            size, fields_seen[term] = _decoded(
+                block_base, block_start, data, posting, field_starts, base, kept, labels[term], most, counts,
+                term * FIELD_COUNT, one, size,
+            )  # fmt: skip
             if size > (run_ends[runs - 1] if runs > 0 else 0):
                 run_ends[runs] = size
                 runs += 1
@@ -269,7 +334,7 @@ def ranked(
                 ends[field] = total
                 field += 1
             positions[total] = position - field_starts[base + field]
-            words[total] = value & ((1 << LABEL_BITS) - 1)
+            words_there[total] = value & ((1 << LABEL_BITS) - 1)
             total += 1
         while field < FIELD_COUNT:
             ends[field] = total
@@ -286,7 +351,8 @@ def ranked(
                 date = at_f64(table[segment * ROW + FETCHED], document + 1)[document]
             features += given[8] * 0.5 ** (max((now - date) / DAY, 0.0) / given[9])
         result[row] = score_of(
-            counts, 0, ends, positions, words, 0, u32(table, segment, FIELD_LENGTHS), document * FIELD_COUNT, averages,
-            form_words, form_terms, form_worth, fields, weights, given, features, host_words, idf, whole, scale,
-            memory, best, frozen, near, last, worth, seen, norms, columns,
+            counts, 0, fields_seen, ends, positions, words_there, 0, u32(table, segment, FIELD_LENGTHS),
+            document * FIELD_COUNT, averages, form_words, form_terms, form_worth, fields, weights, given, features,
+            host_words, idf, whole, scale, memory, best, frozen, near, last, worth, seen, norms, columns,
         )  # fmt: skip
+    return np.int64(0)

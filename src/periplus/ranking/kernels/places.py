@@ -145,18 +145,26 @@ def features_of(
     heading, heading_end = _begin(ends, row, HEADINGS), ends[row * FIELD_COUNT + HEADINGS]
     body, body_end = _begin(ends, row, BODY), ends[row * FIELD_COUNT + BODY]
     address, address_end = _begin(ends, row, ADDRESS), ends[row * FIELD_COUNT + ADDRESS]
-    table[out] = _nearness(positions, words, body, body_end, weights, window, swapped, near, last)
-    table[out + 1] = _share(_longest_run(positions, words, body, body_end, memory), count) if count > 1 else 0.0
-    table[out + 2] = _share(_longest_run(positions, words, heading, heading_end, memory), count)
-    table[out + 3] = _subsequence(positions, words, title, title_end, count, best, frozen) / count
-    in_title = 0
-    before = np.int64(-1)
-    for i in range(title, title_end):
-        if positions[i] != before:
-            in_title += 1
-            before = np.int64(positions[i])
-    table[out + 4] = (in_title / max(title_length, 1.0, float(in_title))) ** 2
-    table[out + 5] = 1.0 / (1.0 + positions[title]) if title_end > title else 1.0 / (1.0 + FAR)
+    for column in range(COLUMN_COUNT):
+        table[out + column] = 0.0
+    if count > 1 and body_end > body:
+        table[out] = _nearness(positions, words, body, body_end, weights, window, swapped, near, last)
+        table[out + 1] = _share(_longest_run(positions, words, body, body_end, memory), count)
+    if heading_end > heading:
+        table[out + 2] = _share(_longest_run(positions, words, heading, heading_end, memory), count)
+    table[out + 5] = 1.0 / (1.0 + FAR)
+    if title_end > title:
+        table[out + 3] = _subsequence(positions, words, title, title_end, count, best, frozen) / count
+        in_title = 0
+        before = np.int64(-1)
+        for i in range(title, title_end):
+            if positions[i] != before:
+                in_title += 1
+                before = np.int64(positions[i])
+        table[out + 4] = (in_title / max(title_length, 1.0, float(in_title))) ** 2
+        table[out + 5] = 1.0 / (1.0 + positions[title])
+    if address_end == address:
+        return
     border = address
     while border < address_end and positions[border] < host_words:
         border += 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from periplus.index.kernels.bits import lowest_of
 from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.types import F64, R_F64, R_I64, R_U32, signature
 from periplus.ranking.kernels.places import ADDRESS, ANCHORS, COLUMN_COUNT, FIELD_COUNT, M_F64, TITLE, features_of
@@ -51,9 +52,24 @@ def word_weights(
 
 
 @bare_helper
+def _norm(length: Any, average: Any, b: Any) -> Any:
+    return max(1.0 - b + b * length / average, 1e-9) if average > 0.0 else 1.0
+
+
+@bare_helper
+def fields_of(counts: Any, first: Any) -> Any:
+    """The fields in which a term occurs, as bits."""
+    seen = np.int64(0)
+    for field in range(FIELD_COUNT):
+        seen |= np.int64(counts[first + field] > 0) << field
+    return seen
+
+
+@bare_helper
 def score_of(
     counts: Any,  # terms x fields of this candidate from ``first`` on
     first: Any,
+    fields_seen: Any,  # of each term the fields that it is in, as bits
     ends: Any,
     positions: Any,
     words: Any,
@@ -85,28 +101,26 @@ def score_of(
     k1, window, swapped = given[0], np.int64(given[4]), given[5]
     count = len(idf)
     for field in range(FIELD_COUNT):
-        norms[field] = 1.0
-        if averages[field] > 0.0:
-            b = fields[FIELD_COUNT + field]
-            norms[field] = max(1.0 - b + b * lengths[length + field] / averages[field], 1e-9)
+        norms[field] = 0.0  # not known yet
     for word in range(count):
         worth[word] = 0.0
         seen[word] = 0
     for form in range(len(form_words)):
-        base = first + form_terms[form] * FIELD_COUNT
-        pseudo = 0.0
-        fields_seen = np.int64(0)
-        for field in range(FIELD_COUNT):
-            frequency = counts[base + field]
-            if frequency > 0:
-                pseudo += fields[field] * frequency / norms[field]
-                fields_seen |= np.int64(1) << field
-        if fields_seen == 0:
+        rest = np.uint64(fields_seen[form_terms[form]])
+        if rest == 0:
             continue
         word = form_words[form]
         share = form_worth[form]
         if share >= 0.0:  # a strong form
-            seen[word] |= fields_seen
+            seen[word] |= np.int64(rest)
+        base = first + form_terms[form] * FIELD_COUNT
+        pseudo = 0.0
+        while rest:
+            field = lowest_of(rest)
+            rest &= rest - np.uint64(1)
+            if norms[field] == 0.0:
+                norms[field] = _norm(lengths[length + field], averages[field], fields[FIELD_COUNT + field])
+            pseudo += fields[field] * counts[base + field] / norms[field]
         worth[word] = max(worth[word], abs(share) * pseudo * (k1 + 1.0) / (pseudo + k1))
     text, found, titled, called = 0.0, 0.0, 0.0, 0.0
     for word in range(count):
@@ -169,7 +183,7 @@ def scores(
     scale = whole * min(1.0, given[2] / max(count, 1))
     whole = max(whole, 1e-9)
     terms = len(counts) // max(1, len(result) * FIELD_COUNT)
-    memory = np.empty(4 * count, np.int64)
+    fields_seen, memory = np.empty(terms, np.int64), np.empty(4 * count, np.int64)
     best, frozen = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
     near, last = np.empty(count, np.float64), np.empty(count, np.int64)
     worth, seen = np.empty(count, np.float64), np.empty(count, np.int64)
@@ -179,10 +193,12 @@ def scores(
         features = prior[row] * given[6] + given[7] * language[row if len(language) > 1 else 0]
         if len(age) > 0:
             features += given[8] * 0.5 ** (max(age[row], 0.0) / given[9])
+        for term in range(terms):
+            fields_seen[term] = fields_of(counts, (row * terms + term) * FIELD_COUNT)
         result[row] = score_of(
-            counts, row * terms * FIELD_COUNT, ends, positions, words, row, lengths, row * FIELD_COUNT, averages,
-            form_words, form_terms, form_worth, fields, weights, given, features, host_words, idf, whole, scale,
-            memory, best, frozen, near, last, worth, seen, norms, table,
+            counts, row * terms * FIELD_COUNT, fields_seen, ends, positions, words, row, lengths, row * FIELD_COUNT,
+            averages, form_words, form_terms, form_worth, fields, weights, given, features, host_words, idf, whole,
+            scale, memory, best, frozen, near, last, worth, seen, norms, table,
         )  # fmt: skip
     for i in range(len(named)):
         result[named[i]] += scale * given[10]

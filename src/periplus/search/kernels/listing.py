@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.bits import ones_of
-from periplus.index.kernels.compiler import bare_helper, kernel
-from periplus.index.kernels.tables import HOST, HOST_NUMBERS, i64, u32
-from periplus.index.kernels.types import I64, M_I64, R_F64, R_I64, signature
+from periplus.index.kernels.compiler import bare_helper, bare_kernel
+from periplus.index.kernels.tables import HOST, HOST_NUMBERS, ROW, at_f64, at_i64, i64, prefetch, u32
+from periplus.index.kernels.types import I64, signature
 from periplus.search.kernels.hosts import slot_of
 
 NUMBER_BITS = 32
 LOCAL = (1 << NUMBER_BITS) - 1
-KEPT, LISTED, SHOWN, LAST = 0, 1, 2, 3  # places of what ``listed`` tells
-RESULT = 3  # numbers of a result
+# What is told of a list: results kept, results listed, hits kept apart by host alone, place of the last one kept; how
+# many more there are of hosts, how many are folded.
+KEPT, LISTED, SHOWN, LAST, HOSTS, FOLDS = 0, 1, 2, 3, 4, 5
+FACTS = 6
 
 
 @bare_helper
@@ -50,61 +52,97 @@ def _folded(prints: Any, order: Any, size: Any, compared: Any, bits: Any, counts
     return kept
 
 
-@kernel(signature("void", R_I64, R_F64, I64, R_I64, I64, I64, R_I64, R_I64, I64, I64, I64, M_I64, M_I64))
+@bare_helper
+def _counted(known: Any, hosts: Any, order: Any, size: Any) -> Any:
+    """How many of the first results each host has."""
+    for place in range(len(known)):
+        known[place] = 0
+    for place in range(size):
+        host = hosts[order[place]]
+        slot = slot_of(known, host)
+        known[slot] = host
+        known[slot + 1] += 1
+
+
+@bare_helper
+def _shown(known: Any, limit: Any, nameless: Any) -> Any:
+    """Results that are left when no host has more than so many."""
+    shown = np.int64(0)
+    for slot in range(0, len(known), 3):
+        shown += known[slot + 1] if known[slot] == nameless else min(known[slot + 1], limit)
+    return shown
+
+
+@bare_kernel(signature(I64, *[I64] * 18))
 def listed(
-    numbers: Any,
-    scores: Any,  # of the first of them; the others keep their order
+    numbers_at: Any,
+    count: Any,
+    scores_at: Any,  # of the first of them; the others keep their order
+    scored: Any,
+    before_at: Any,  # scores of all of them in the first pass
     longest: Any,  # list
-    table: Any,  # of the segments, as ``index.tables`` lays them out
+    table_at: Any,  # of the segments, as ``index.tables`` lays them out
+    segments: Any,
     limit: Any,  # results of a host; 0: any number
     nameless: Any,  # a host that has no limit
-    first_print: Any,  # of each segment: where its fingerprints begin; empty: nothing is folded
-    fingerprints: Any,
+    first_print_at: Any,  # of each segment: where its fingerprints begin; 0: nothing is folded
+    fingerprints_at: Any,
     compared: Any,  # results, for near-duplicates
     bits: Any,  # in which these may differ
     wanted: Any,
-    facts: Any,  # results kept, results listed, results kept apart by host alone, place of the last one kept
-    out: Any,  # of each result kept: its place among ``numbers``; how many more its host has; how many are folded
+    memory_at: Any,  # to work in
+    words: Any,  # of memory, as numbers of 64 bits
+    out_at: Any,  # the facts; then of each result its number, score, how many its host has left, how many are folded
 ) -> Any:
-    count = len(numbers)
+    """0, or how many words of memory it takes when there are too few."""
     room = 16
     while room < 2 * count:
         room *= 2
-    known = np.zeros(3 * room, np.int64)  # of each host: itself, how many results, how many of them shown
-    hosts = np.empty(count if limit > 0 else 0, np.int64)
-    for place in range(len(hosts)):
-        segment = numbers[place] >> NUMBER_BITS
-        own = u32(table, segment, HOST)[numbers[place] & LOCAL]
-        hosts[place] = i64(table, segment, HOST_NUMBERS)[own]
+    compared = min(compared, count)
+    needed = 3 * room + 2 * count + 2 * compared
+    if needed > words:
+        return np.int64(needed)
+    numbers, scores, before = at_i64(numbers_at, count), at_f64(scores_at, scored), at_f64(before_at, count)
+    table = at_i64(table_at, segments * ROW)
+    known = at_i64(memory_at, 3 * room)  # of each host: itself, how many results, how many of them shown
+    order, hosts = at_i64(memory_at + 24 * room, count), at_i64(memory_at + 24 * room + 8 * count, count)
+    counts = at_i64(memory_at + 24 * room + 16 * count, compared)
+    prints = at_i64(memory_at + 24 * room + 16 * count + 8 * compared, compared)
+    facts, found = at_i64(out_at, FACTS), at_i64(out_at + 8 * FACTS, 4 * count)
+    values = at_f64(out_at + 8 * (FACTS + count), count)
+    first_print = at_i64(first_print_at, segments)
+    for place in range(count):  # what is read next lies far apart
+        order[place] = place
+        segment, local = numbers[place] >> NUMBER_BITS, numbers[place] & LOCAL
+        prefetch(table[segment * ROW + HOST] + 4 * local)
+        if first_print_at != 0:
+            prefetch(fingerprints_at + 8 * (first_print[segment] + local))
     facts[SHOWN] = count
     if limit > 0:
-        facts[SHOWN] = 0
         for place in range(count):
-            slot = slot_of(known, hosts[place])
-            known[slot] = hosts[place]
-            known[slot + 1] += 1
-            facts[SHOWN] += hosts[place] == nameless or known[slot + 1] <= limit
-    order = np.empty(count, np.int64)
+            segment = numbers[place] >> NUMBER_BITS
+            own = u32(table, segment, HOST)[numbers[place] & LOCAL]
+            hosts[place] = i64(table, segment, HOST_NUMBERS)[own]
+        _counted(known, hosts, order, count)
+        facts[SHOWN] = _shown(known, limit, nameless)
     _sort(scores, order)
-    for place in range(len(scores), count):
-        order[place] = place
     size = min(count, longest)
     compared = min(compared, size)
-    counts = np.zeros(compared, np.int64)
-    if len(first_print) > 0:
-        prints = np.empty(compared, np.int64)
+    for place in range(compared):
+        counts[place] = 0
+    facts[FOLDS] = 0
+    if first_print_at != 0:
         for place in range(compared):
             number = numbers[order[place]]
-            prints[place] = fingerprints[first_print[number >> NUMBER_BITS] + (number & LOCAL)]
+            at = first_print[number >> NUMBER_BITS] + (number & LOCAL)
+            prints[place] = at_i64(fingerprints_at, at + 1)[at]
+        before_folding = size
         size = _folded(prints, order, size, compared, bits, counts)
+        facts[FOLDS] = before_folding - size
     facts[LISTED] = size
     if limit > 0 and size < count:  # those that are not listed are no results of their host
-        known[:] = 0
-        for place in range(size):
-            slot = slot_of(known, hosts[order[place]])
-            known[slot] = hosts[order[place]]
-            known[slot + 1] += 1
-    kept = 0
+        _counted(known, hosts, order, size)
+    kept, facts[HOSTS], facts[LAST] = 0, 0, 0
     for place in range(size):
         if kept == wanted and limit > 0:
             break
@@ -118,8 +156,12 @@ def listed(
                     continue
                 if known[slot + 2] == limit:
                     more = known[slot + 1] - limit
-        out[RESULT * kept], out[RESULT * kept + 1] = order[place], more
-        out[RESULT * kept + 2] = counts[place] if place < compared else 0
+        at = order[place]
+        found[kept], values[kept] = numbers[at], scores[at] if at < scored else before[at]
+        found[2 * count + kept] = more
+        found[3 * count + kept] = counts[place] if place < compared else 0
+        facts[HOSTS] += more
         kept += 1
         facts[LAST] = place
     facts[KEPT] = kept
+    return np.int64(0)
