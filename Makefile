@@ -85,7 +85,8 @@ soak: environment  ## fuzz every reader of documents, SECONDS=60 each; ONLY="htm
 	PYTHONPATH=build/atheris SECONDS=$(SECONDS) ONLY="$(ONLY)" $(PYTHON) -m fuzz
 
 soak-kernels: environment  ## the tests of all that kernels do, with every array access of them checked; after a change of a kernel
-	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/index tests/compat tests/search tests/ranking tests/graph
+	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/index tests/compat tests/search tests/ranking tests/graph \
+		tests/documents/test_documents_kernels.py
 
 bench-search: bench-environment  ## string to ten results beside tantivy; ARGS="--documents FILE --peer"
 	.venv-bench/bin/python -m bench.search $(ARGS)

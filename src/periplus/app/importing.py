@@ -252,5 +252,8 @@ class _Intakes:
 
 def _load() -> None:
     """What parsing needs, so that copies of this process need not load it again."""
+    from periplus.app.quickening import quicken  # numba takes half a second, which is for many pages only
+
+    quicken()
     with suppress(ParseError):
         parse(Page("http://harbour.example/", LOADING, "text/html"))

@@ -84,6 +84,6 @@ def _gather() -> None:
     """A kernel joins the list when its module is imported."""
     import periplus.search.kernels as searching
 
-    rooms = ["periplus.graph.kernels", "periplus.ranking.kernels"]
+    rooms = ["periplus.graph.kernels", "periplus.ranking.kernels", "periplus.app.quickening"]
     for name in (*rooms, *(f"{searching.__name__}.{one.name}" for one in pkgutil.iter_modules(searching.__path__))):
         importlib.import_module(name)

@@ -55,12 +55,11 @@ def content_hash(body: bytes) -> int:
 
 def simhash(text: str) -> int:
     """The near-duplicate fingerprint of a text; 0 for a text without words."""
-    return simhash_of(text, text[:LONGEST].lower())
+    return simhash_of(text, text[:LONGEST].lower().encode("utf-8", "ignore")[:LONGEST])
 
 
-def simhash_of(text: str, lowered: str) -> int:
-    """The same, where the first 64 Ki characters of the text are known in lower case."""
-    folded = lowered.encode("utf-8", "ignore")[:LONGEST]
+def simhash_of(text: str, folded: bytes) -> int:
+    """The same, where the beginning of the text is known in lower case: 64 KiB of the first 64 Ki characters."""
     hashes = _word_hashes(folded)
     if len(hashes) and len(folded) / len(hashes) > _LONG_WORDS:
         letters = np.frombuffer(text[:LONGEST].encode("utf-32-le", "ignore"), dtype=np.uint32)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from periplus.addresses import try_canonical
 from periplus.documents import bounds
+from periplus.documents.text import clean
 from periplus.records import Link
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 _RELATIONS: Final = ("nofollow", "ugc", "sponsored")
 # Steps upwards before a name that no other reading of an address could begin with.
@@ -71,6 +72,23 @@ class LinkSet:
         if (url, text) not in self._links:
             kept = tuple([name for name in _RELATIONS if name in rel]) if rel else ()
             self._links[url, text] = Link(url, text, title[: bounds.LINK_TEXT_CHARS], kept, place)
+
+    def add_all(
+        self,
+        hrefs: list[str],
+        texts: list[str],
+        places: list[str],
+        relations: Mapping[int, str],
+        titles: Mapping[int, str],
+    ) -> None:
+        """Take in the links of a page, as they stand in it; relations and titles by number, where there are some."""
+        for number, (href, text, place) in enumerate(zip(hrefs, texts, places, strict=True)):
+            href = href.strip()  # noqa: PLW2901
+            if not href or href[0] == "#":
+                continue
+            rel = relations[number].lower().split() if number in relations else ()
+            title = clean(titles[number]) if number in titles else ""
+            self.add(href, text, title, rel, place)
 
     def links(self) -> list[Link]:
         return list(self._links.values())

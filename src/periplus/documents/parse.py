@@ -19,6 +19,7 @@ from periplus.documents.readers import READERS
 from periplus.documents.reading import Dates, Reading
 from periplus.documents.signals import measure
 from periplus.documents.text import shorten
+from periplus.documents.wording import weigh
 from periplus.errors import ParseError
 from periplus.records import Document, Link
 
@@ -56,7 +57,10 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
     declared = reading.declared_language or _header(page, "content-language").split(",")[0].strip().lower()[:20]
     language = detect(reading.text or reading.title or reading.boilerplate, declared[:2])
     lowered = reading.text[:LONGEST].lower()
-    words, signals = measure(page, reading, language, lowered)
+    folded = lowered.encode("utf-8", "ignore")[:LONGEST]
+    weighed = weigh(folded, language)
+    words, signals = measure(page, reading, language, lowered, weighed)
+    known = weighed.fingerprint if weighed is not None else None
     return Document(
         url=page.url,
         key=key(page.url),
@@ -90,7 +94,7 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
         nofollow=nofollow,
         noarchive="noarchive" in directives,
         content_hash=content_hash(page.body),
-        fingerprint=simhash_of(reading.text, lowered),
+        fingerprint=known if known is not None else simhash_of(reading.text, folded),
         word_count=words,
         signals=signals,
     )

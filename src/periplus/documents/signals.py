@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from periplus.documents import bounds
-from periplus.documents.stopwords import STOP_WORDS
+from periplus.documents.stopwords import ADULT_WORDS, STOP_WORDS
 
 if TYPE_CHECKING:
     from periplus.documents.reading import Reading
+    from periplus.documents.wording import Weighed
     from periplus.records import Page
 
 _SAMPLE: Final = 1000  # words
@@ -33,19 +34,19 @@ _NOT_FOUND: Final = re.compile(
 )
 _SPACE: Final = 32  # the highest of the bytes that part words: texts hold no other white space, and no controls
 _SHORT_PAGE: Final = 150  # words; a page that says "not found" in more is about something
-# Words that hardly occur outside pages for adults; a density, not a verdict.
-_ADULT: Final = frozenset({"porn", "porno", "xxx", "hentai", "milf", "camgirls", "pornstar", "pornstars", "upskirt"})
 
 
-def measure(page: Page, reading: Reading, language: str, lowered: str) -> tuple[int, dict[str, float]]:
+def measure(
+    page: Page, reading: Reading, language: str, lowered: str, weighed: Weighed | None = None
+) -> tuple[int, dict[str, float]]:
     """The number of words in the main text, and all signals; ``lowered`` is the beginning of the text in lower case."""
     count = word_count(reading.text, language)
     signals = dict(reading.signals)
     if len(reading.text) >= bounds.TEXT_CHARS:
         signals["truncated"] = 1.0
-    sample = lowered[: _SAMPLE * 8].split(None, _SAMPLE)[:_SAMPLE]
-    if len(sample) >= _FEWEST:
-        signals.update(_word_shares(sample, language))
+    shares = _shares_of(lowered, language) if weighed is None or weighed.is_suspect else _weighed(weighed, language)
+    if shares:
+        signals.update(shares)
         signals["repeated_lines"] = repeated_lines(reading.text)
     if page.status < 300 and (likelihood := soft_404(reading, count)):
         signals["soft_404"] = likelihood
@@ -69,6 +70,20 @@ def _spaced(text: str) -> int:
     return int(np.count_nonzero(inside[1:] > inside[:-1]))
 
 
+def _shares_of(lowered: str, language: str) -> dict[str, float]:
+    sample = lowered[: _SAMPLE * 8].split(None, _SAMPLE)[:_SAMPLE]
+    return _word_shares(sample, language) if len(sample) >= _FEWEST else {}
+
+
+def _weighed(weighed: Weighed, language: str) -> dict[str, float]:
+    """The same of words that were counted already, none of which is for adults."""
+    if weighed.words < _FEWEST:
+        return {}
+    shares = {"stop_words": weighed.common / weighed.words} if language in STOP_WORDS else {}
+    shares["repetition"] = max(weighed.most, 1) / weighed.words
+    return shares
+
+
 def _word_shares(sample: list[str], language: str) -> dict[str, float]:
     counts = Counter(sample)
     total = len(sample)
@@ -78,8 +93,8 @@ def _word_shares(sample: list[str], language: str) -> dict[str, float]:
         shares["stop_words"] = sum([counts[word] for word in stops.intersection(counts)]) / total
     repeated = [times for word, times in counts.items() if times > 2 and len(word) > 3 and word not in stops]
     shares["repetition"] = max(repeated, default=1) / total
-    if not _ADULT.isdisjoint(counts):
-        shares["adult_words"] = sum([counts[word] for word in _ADULT]) / total
+    if not ADULT_WORDS.isdisjoint(counts):
+        shares["adult_words"] = sum([counts[word] for word in ADULT_WORDS]) / total
     return shares
 
 

@@ -8,7 +8,7 @@ from periplus.documents import bounds
 from periplus.documents.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from turbohtml import Element
 
@@ -20,7 +20,7 @@ _ATTRIBUTES: Final = 64  # attributes of one tag that are looked at
 _READ: Final = frozenset({"canonical", "icon", "alternate", "amphtml", "search", "license", "author"})
 
 
-def gather(elements: list[Element], found: Findings) -> None:
+def gather(elements: Iterable[Element], found: Findings) -> None:
     """Fill ``found`` with all but texts and links; ``elements`` are those of the page that ``tags.NOTICED`` names."""
     for element in elements:
         taker = _TAKERS.get(element.tag)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
+from periplus.records import Heading
+
 
 class Place(Struct, frozen=True, gc=False):
     """Where in the page a text stands; shared by all texts of one part."""
@@ -79,3 +81,19 @@ class Findings(Struct):
     script_sources: list[str] = field(default_factory=list)  # addresses, or the beginning of scripts in the page
     hidden_chars: int = 0
     truncated: bool = False
+
+
+class Body(Struct):
+    """The text of a page, parted, and its links with clean texts."""
+
+    text: str
+    boilerplate: str
+    headings: list[Heading]  # of the main text
+    hrefs: list[str]
+    texts: list[str]  # of the links, or what those without words are called
+    places: list[str]
+    relations: dict[int, str] = field(default_factory=dict)  # of those links that state some
+    titles: dict[int, str] = field(default_factory=dict)
+    visible: int = 0  # characters of all blocks
+    linked: int = 0  # … of these in links
+    hidden: int = 0  # out of sight

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 from periplus.addresses import try_canonical
 from periplus.documents import bounds
 from periplus.documents.charset import decode
-from periplus.documents.html import blocks, head, zones
-from periplus.documents.html.walk import walk
+from periplus.documents.html import blocks, head, quick, zones
+from periplus.documents.html.pieces import Body
+from periplus.documents.html.walk import gathered, parsed, walk_through
 from periplus.documents.links import LinkSet
 from periplus.documents.reading import Reading
 from periplus.documents.text import clean
@@ -42,40 +43,49 @@ def read(page: Page) -> Reading:
 def read_markup(markup: str, page: Page) -> Reading:
     """Read HTML that is text already (a chapter of a book, the body of a feed's item)."""
     cut = len(markup) > bounds.MARKUP_CHARS
-    found = walk(markup[: bounds.MARKUP_CHARS] if cut else markup)
-    chosen = blocks.choose(found.blocks)
+    document = parsed(markup[: bounds.MARKUP_CHARS] if cut else markup)
+    found = gathered(document)
+    body = quick.read(document.root) if document.root is not None else None
+    if body is None:
+        walk_through(document, found)
+        body = body_of(found)
     links = LinkSet((try_canonical(found.base, page.url) if found.base else None) or page.url)
-    reading = Reading()
-    _read_body(reading, found, chosen)
+    reading = Reading(text=body.text, boilerplate=body.boilerplate, headings=body.headings)
     head.describe(reading, found, links, page.fetched)
-    _read_links(reading, found, chosen, links)
-    _measure(reading, found, len(markup))
+    _read_links(reading, found, body, links)
+    _measure(reading, found, body, len(markup))
     if cut or found.truncated or links.truncated:
         reading.signals["truncated"] = 1.0
     return reading
 
 
-def _read_body(reading: Reading, found: Findings, chosen: list[bool]) -> None:
+def body_of(found: Findings) -> Body:
+    """Main text, boilerplate and links of what a walk found."""
+    chosen = blocks.choose(found.blocks)
     main: list[Block] = []
     rest: list[Block] = []
     for block, kept in zip(found.blocks, chosen, strict=True):
         (main if kept else rest).append(block)
-    reading.text = blocks.joined(main, bounds.TEXT_CHARS)
-    reading.boilerplate = blocks.joined(rest, bounds.TEXT_CHARS)
     headings = [block for block in main if block.heading][: bounds.HEADINGS]
-    reading.headings = [Heading(block.heading, block.text[: bounds.HEADING_CHARS]) for block in headings]
+    return Body(
+        blocks.joined(main, bounds.TEXT_CHARS),
+        blocks.joined(rest, bounds.TEXT_CHARS),
+        [Heading(block.heading, block.text[: bounds.HEADING_CHARS]) for block in headings],
+        [link.href for link in found.links],
+        [clean(link.text) or link.alt for link in found.links],
+        [_place(link, chosen) for link in found.links],
+        {number: link.rel for number, link in enumerate(found.links) if link.rel},
+        {number: link.title for number, link in enumerate(found.links) if link.title},
+        visible=sum([block.size for block in found.blocks]),
+        linked=sum([block.link_chars for block in found.blocks]),
+        hidden=found.hidden_chars,
+    )
 
 
-def _read_links(reading: Reading, found: Findings, chosen: list[bool], links: LinkSet) -> None:
+def _read_links(reading: Reading, found: Findings, body: Body, links: LinkSet) -> None:
     if reading.redirect:
         links.add(reading.redirect, "")
-    for link in found.links:
-        href = link.href.strip()
-        if not href or href[0] == "#":
-            continue
-        rel = link.rel.lower().split() if link.rel else ()
-        title = clean(link.title) if link.title else ""
-        links.add(href, clean(link.text) or link.alt, title, rel, _place(link, chosen))
+    links.add_all(body.hrefs, body.texts, body.places, body.relations, body.titles)
     reading.links = links.links()
     addresses = ((links.address(source.strip()), alt) for source, alt in found.images)
     reading.images = [(url, alt) for url, alt in addresses if url]
@@ -93,18 +103,16 @@ def _place(link: RawLink, chosen: list[bool]) -> str:
     return "content" if link.block < len(chosen) and chosen[link.block] else "navigation"
 
 
-def _measure(reading: Reading, found: Findings, markup_chars: int) -> None:
-    visible = sum([block.size for block in found.blocks])
-    linked = sum([block.link_chars for block in found.blocks])
+def _measure(reading: Reading, found: Findings, body: Body, markup_chars: int) -> None:
     reading.signals.update(
-        text_ratio=visible / max(1, markup_chars),
-        link_density=linked / max(1, visible),
-        hidden_text=found.hidden_chars / max(1, visible + found.hidden_chars),
+        text_ratio=body.visible / max(1, markup_chars),
+        link_density=body.linked / max(1, body.visible),
+        hidden_text=body.hidden / max(1, body.visible + body.hidden),
         scripts=float(found.scripts),
         trackers=_count(found.script_sources, _TRACKERS),
         ads=_count(found.script_sources, _ADS),
     )
-    reading.needs_javascript = _needs_javascript(reading, found, visible)
+    reading.needs_javascript = _needs_javascript(reading, found, body.visible)
 
 
 def _count(scripts: list[str], names: tuple[str, ...]) -> float:

@@ -14,6 +14,7 @@ Bounds: elements and time (the walk ends early, what was gathered stays), links,
 from __future__ import annotations
 
 import time
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import turbohtml
@@ -27,9 +28,9 @@ from periplus.documents.html.pieces import Block, Findings, Place, RawLink
 from periplus.documents.text import clean, clean_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from turbohtml import Node
+    from turbohtml import Document, Node
 
 _INLINE, _BLOCK, _ANCHOR = range(3)  # what ends with an element
 _IN_LINE: Final = tags.INLINE
@@ -37,26 +38,41 @@ _Frame = tuple["Iterator[Node]", Place, int]  # an element that is walked throug
 
 
 def walk(markup: str) -> Findings:
-    """Walk over ``markup``; a bound that is reached ends the walk early and marks it truncated."""
-    found = Findings()
-    document = turbohtml.parse(markup, positions=False, allow_declarative_shadow_roots=False)
-    elements = list(document.iter_elements(tags.NOTICED))
-    gather(elements, found)
-    root = document.root
-    if root is not None:
-        found.language = root.attr("lang") or root.attr("xml:lang") or ""
-        hidden = [element for element in document.select(tags.HIDING) if hides(element)]
-        mixed = _mixed(elements, hidden)
-        _Walker(found, mixed, frozenset(hidden), Anchors(document, mixed, found)).run(root)
+    """Parse ``markup`` and walk over it."""
+    document = parsed(markup)
+    found = gathered(document)
+    walk_through(document, found)
     return found
 
 
-def _mixed(elements: list[Element], hidden: list[Element]) -> set[Node]:
+def parsed(markup: str) -> Document:
+    return turbohtml.parse(markup, positions=False, allow_declarative_shadow_roots=False)
+
+
+def gathered(document: Document) -> Findings:
+    """What a page says to machines."""
+    found = Findings()
+    gather(document.iter_elements(tags.GATHERED), found)
+    root = document.root
+    if root is not None:
+        found.language = root.attr("lang") or root.attr("xml:lang") or ""
+    return found
+
+
+def walk_through(document: Document, found: Findings) -> None:
+    """Add blocks and links; a bound that is reached ends the walk early and marks it truncated."""
+    root = document.root
+    if root is None:
+        return
+    hidden = [element for element in document.select(tags.HIDING) if hides(element)]
+    mixed = _mixed(document.iter_elements(tags.PARTING), hidden)
+    _Walker(found, mixed, frozenset(hidden), Anchors(document, mixed, found)).run(root)
+
+
+def _mixed(parting: Iterable[Element], hidden: list[Element]) -> set[Node]:
     """The elements that are not plain."""
-    parting = tags.PARTING
     found: set[Node] = set()
-    parters = [element for element in elements if element.tag in parting]
-    for element in (*parters, *hidden):
+    for element in chain(parting, hidden):
         parent: Node | None = element.parent
         while parent is not None and parent not in found:
             found.add(parent)

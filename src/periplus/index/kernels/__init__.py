@@ -36,7 +36,7 @@ MODULES = (
 )
 
 # Begun first, so that two processes end together; the others take a second or two each.
-LONGEST = ("ask", "phrase_search", "top", "tokenize")
+LONGEST = ("ask", "phrase_search", "top", "tokenize", "read_page")
 
 
 def warm(progress: Callable[[int, int, str], None] | None = None) -> int:
