@@ -37,10 +37,11 @@ STEPS = {
     "list": "periplus.search.execution:run",
     "spelling": "periplus.search.engine:_Search._corrections",
     "words near a word": "periplus.search.spelling:Dictionary.near",
-    "stored documents": "periplus.index.snapshot:Snapshot.stored_many",
+    "stored documents": "periplus.index.snapshot:Snapshot.packed_many",
     "unpacking their text": "periplus.index.texts:Texts._raw",
     "places of words in texts": "periplus.search.hits:Texts.__init__",
-    "snippets": "periplus.search.snippets:snippets",
+    "new spellings in texts": "periplus.search.spellings:judged",
+    "snippets": "periplus.search.snippets:chosen",
     "results": "periplus.search.answers:Page.results",
     "everything else": "periplus.search.engine:Engine.search",
 }

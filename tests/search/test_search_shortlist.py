@@ -18,7 +18,7 @@ from periplus.index.fields import PIECE_GAP
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
 from periplus.search import Engine, execution, plan, read
-from periplus.search.answers import displayed
+from periplus.search.display import displayed
 from periplus.search.evidence import MAX_SIGHTINGS, NEITHER, Asked, Gathered, language_worth
 from periplus.search.plan import typed
 from periplus.search.ranks import Ranks

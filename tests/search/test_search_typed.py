@@ -5,13 +5,9 @@ from __future__ import annotations
 from ctypes import c_double, c_int64
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from periplus.index import IndexStore
-from periplus.index.analysis import analyze
 from periplus.search import plan, read, typed
-from periplus.search.hits import _in_stretch
 from periplus.search.plan import stops
 from periplus.search.terms import Lexicon, Terms
 from periplus.search.typed import TypedWords, is_frequent
@@ -87,24 +83,3 @@ def test_words_are_forgotten_when_there_are_too_many(snapshot, monkeypatch):
     for query in ("tide tables", "moon harbour", "light", "tide tables"):
         assert words.query(read(query), ("en",)).plan == planned(snapshot, query, ("en",))
     assert sum(map(len, words._tables.values())) <= 4
-
-
-STRETCHES = st.text(alphabet="abAB1_.,'’&@-é”… iI", min_size=1, max_size=12)
-
-
-@given(
-    STRETCHES, st.lists(st.text(alphabet="ab1~i'", min_size=1, max_size=4), max_size=4), st.sampled_from(["en", "de"])
-)
-def test_hits_in_a_stretch_are_those_of_its_analysis(stretch, terms, language):
-    """Also for words whose forms are not all made."""
-    tokens = analyze(stretch, language)
-    places = {
-        term: place for place, term in enumerate(dict.fromkeys([*terms, *(t.forms[-1].term for t in tokens[:1])]))
-    }
-    expected = []
-    for token in tokens:
-        place = next((places[form.term] for form in token.forms if form.term in places), None)
-        if place is not None:
-            word = stretch[token.start : token.end].lower()
-            expected += (token.start, token.end, place, stops(word, language))
-    assert _in_stretch(stretch, places, language) == expected

@@ -41,7 +41,7 @@ from periplus.index.wordlist import frequent_words
 from periplus.records import Total
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -335,6 +335,16 @@ class Snapshot:
         """The same of many documents, in the order asked for."""
         located = map(self._located, numbers)
         return [view.segment.texts.document(local) for view, local in located]
+
+    def packed_many(self, numbers: Sequence[int]) -> list[bytes | memoryview]:
+        """Many documents that a search has found, as they are packed (``texts.unpack``), in the order asked for."""
+        packed = self._packed
+        return [packed[number >> NUMBER_BITS](number & LOCAL) for number in numbers]
+
+    @cached_property
+    def _packed(self) -> list[Callable[[int], bytes | memoryview]]:
+        """What gives the packed documents of each segment."""
+        return [view.segment.texts.reader for view in self._views]
 
     def ids(self, numbers: NDArray[np.int64]) -> list[str]:
         """The ids of many documents, without reading their texts."""

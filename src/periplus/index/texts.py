@@ -20,7 +20,7 @@ from periplus.errors import Corrupt
 from periplus.index.stored import StoredDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from periplus.index.files import ArrayFile, ArrayFileWriter
 
@@ -132,6 +132,11 @@ class Texts:
             return self._raw(number)
         block = int(np.searchsorted(self._block_first, np.uint32(number), "right")) - 1
         return _cut(self._kept_raw(block), number - int(self._block_first[block]))
+
+    @property
+    def reader(self) -> Callable[[int], bytes | memoryview]:
+        """``packed``, without a detour where every document is a frame."""
+        return self._raw if self._single else self.packed
 
     def document(self, number: int) -> StoredDocument:
         return _DECODER.decode(self.packed(number))

@@ -1,52 +1,28 @@
-"""Putting an answer together: the results of one page with titles, snippets, dates and links."""
+"""Putting an answer together: the results of one page, and the way to the next."""
 
 from __future__ import annotations
 
-import datetime
-import re
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from array import array
+from typing import TYPE_CHECKING, Any
 
-from periplus import addresses
-from periplus.addresses.display import MAX_LENGTH, SEPARATOR
-from periplus.records import SearchResult
+import numpy as np
+from msgspec import structs
+
 from periplus.search import snippets
-from periplus.search.requests import MAX_RESULTS, page_link
+from periplus.search.finishing import finished
+from periplus.search.requests import MAX_RESULTS, MAX_SIZE, page_link
 from periplus.search.terms import Terms
-from periplus.search.text import clean
 
 if TYPE_CHECKING:
-    from periplus.records import SearchRequest
+    from periplus.records import SearchRequest, SearchResult
     from periplus.search.execution import Listing
     from periplus.search.generations import Generation
     from periplus.search.reading import Understood
     from periplus.search.requests import Checked
 
+IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
-ADDRESSES_KEPT = 10_000  # as people read them
-DAYS_KEPT = 4_096
-DAY = 86_400
-_ODD = re.compile("[%#]|//|xn--")  # what has to be decoded or left out of an address
-_SCHEMES = ("http", "https")
-_EPOCH = datetime.date(1970, 1, 1)
-
-
-@lru_cache(maxsize=DAYS_KEPT)
-def moment(seconds: float) -> str:
-    """A time as ISO 8601 in UTC; empty for never or for what no calendar holds."""
-    if seconds == 0:
-        return ""
-    try:
-        days, rest = divmod(int(seconds), DAY)
-        minutes, second = divmod(rest, 60)
-        return f"{_date(days)}T{minutes // 60:02}:{minutes % 60:02}:{second:02}Z"
-    except (ValueError, OverflowError):
-        return ""
-
-
-@lru_cache(maxsize=DAYS_KEPT)
-def _date(days: int) -> str:
-    return (_EPOCH + datetime.timedelta(days)).isoformat()
+_NO_COUNTS = np.zeros(3 * MAX_SIZE, np.int64)
 
 
 def wanted_words(terms: Terms) -> snippets.Wanted:
@@ -71,56 +47,32 @@ class Page:
         numbers = listing.numbers[first:last].tolist()
         if not numbers:
             return ()
-        scores = listing.scores[first:last].tolist()
-        documents = self.snapshot.stored_many(numbers)
-        shown = snippets.snippets(documents, wanted_words(self._terms))
-        more, folded, pinned, explains = listing.more, listing.duplicates, listing.pinned, self.request.explain
-        results = []
-        rank = first
-        for number, score, document, snippet in zip(numbers, scores, documents, shown, strict=True):
-            rank += 1
-            address = displayed(document.url, document.host) if document.host else clean(document.id)
-            results.append(
-                SearchResult(
-                    rank,
-                    document.id,
-                    document.url,
-                    address,
-                    document.site,
-                    snippets.title(document, address),
-                    snippet.text,
-                    snippet.highlights,
-                    document.language,
-                    moment(document.published) or None,
-                    moment(document.fetched),
-                    document.content_type,
-                    score,
-                    more.get(number, 0),
-                    listing.explain(number, score) if explains else None,
-                    folded.get(number, 0),
-                    number in pinned,
-                )
-            )
+        scores = np.ascontiguousarray(listing.scores[first:last], np.float64)
+        packed = self.snapshot.packed_many(numbers)
+        results = finished(packed, wanted_words(self._terms), first + 1, scores, self._counts(numbers))
+        if self.request.explain:
+            results = [
+                structs.replace(result, explain=listing.explain(number, result.score))
+                for number, result in zip(numbers, results, strict=True)
+            ]
         return tuple(results)
+
+    def _counts(self, numbers: list[int]) -> IntArray:
+        """Of each result how many more of its site and how many duplicates there are, and whether it is pinned."""
+        more, folded, pinned = self.listing.more, self.listing.duplicates, self.listing.pinned
+        if not (more or folded or pinned):
+            return _NO_COUNTS[: 3 * len(numbers)]
+        counts = array("q", bytes(24 * len(numbers)))
+        for place, number in enumerate(numbers):
+            if number in more:
+                counts[3 * place] = more[number]
+            if number in folded:
+                counts[3 * place + 1] = folded[number]
+            if number in pinned:
+                counts[3 * place + 2] = 1
+        return np.frombuffer(counts, np.int64)
 
     def next(self) -> str | None:
         following = (self.request.page + 1) * self.request.size
         more = len(self.listing.numbers) > self.checked.last
         return page_link(self.request, self.request.page + 1) if more and following <= MAX_RESULTS else None
-
-
-def displayed(url: str, host: str) -> str:
-    """``addresses.display``, at once for an address in which nothing is to be decoded or left out."""
-    scheme, _, rest = url.partition("://")
-    if _ODD.search(rest) or not rest.isascii() or scheme not in _SCHEMES or not rest.startswith(f"{host}/"):
-        return _displayed(url)
-    path, _, query = rest.partition("?")
-    shown = path.rstrip("/").replace("/", SEPARATOR)
-    if query:
-        shown = f"{shown}{SEPARATOR}?{query}"
-    return shown if len(shown) <= MAX_LENGTH and ":" not in host else _displayed(url)
-
-
-@lru_cache(maxsize=ADDRESSES_KEPT)
-def _displayed(url: str) -> str:
-    return addresses.display(url)

@@ -1,26 +1,26 @@
 """Where words of a query stand in a text, without analysing all of it.
 
 The letters that all forms of a word begin with are looked for by a kernel, in all texts of a page of results at once;
-only what follows such a beginning is analysed, and every spelling only once.
+only what follows such a beginning is analysed, and every spelling only once (``spellings.py``).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
-from itertools import accumulate
+from array import array
+from functools import cache
+from struct import Struct as Layout
+from struct import pack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
-from periplus.index.analysis import STEM_MARK, analyze
-from periplus.index.analysis.forms import exact_term, parts, stem_term
-from periplus.index.analysis.stemming import base_language
-from periplus.index.analysis.words import ascii_pattern, has_unspaced
+from periplus.index.analysis import STEM_MARK
+from periplus.index.analysis.words import has_unspaced
 from periplus.index.query import STRONG_SHARE
-from periplus.search.plan import stops
+from periplus.search.spellings import UNKNOWN, judged, language_name, language_numbers, shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     from periplus.search.plan import QueryWord
 
 MAX_PLACES = 16  # where one beginning may stand in one text
-STRETCHES_KEPT = 50_000  # analysed for the texts of any query
-_PLACE, _SPELLING = 4, 4  # numbers of a place and of a spelling, as the kernel writes them
+MAX_TEXT = 50_000  # code points of a text that are looked at
+_SPAN, _PLACE, _HIT = 4, 3, 5  # numbers of a text, a place and a hit, as kernels have them
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 _ACCENTED = re.compile("[\u00c0-\u024f\u0370-\u03ff\u0400-\u045f\u1e00-\u1fff]")  # letters that have a bare form
 _PLAIN = re.compile(r"[\x00-\x7f]*")
 
+_two = Layout("2q").pack
 
 LetterArray = np.ndarray[Any, np.dtype[np.uint32]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
@@ -50,35 +51,20 @@ class Hit(NamedTuple):
     is_stop: bool  # a stop word of the text's language
 
 
-class Beginning(Struct, frozen=True):
-    letters: str
-    opens_word: bool  # only at the start of a word; scripts without spaces have none
-    points: bytes  # the letters as kernels take them
-
-
 class Begins(NamedTuple):
     """The strong terms of a word, and the letters that these begin with."""
 
     terms: list[str]
-    beginnings: list[Beginning]
+    hashes: bytes  # how many terms, and the hash of each: as kernels take them
+    beginnings: list[bytes]  # of each how many letters, whether it stands only at the start of a word, the letters
 
 
 class Wanted(Struct, frozen=True):
-    """The words of a query as a text is searched for them: each word's terms, its weight, and how it begins."""
+    """The words of a query as texts are searched for them."""
 
-    terms: dict[str, int]  # term -> word
-    weights: FloatArray
-    beginnings: tuple[Beginning, ...]
-
-    def letters(self) -> tuple[LetterArray, IntArray, IntArray]:
-        """The beginnings as kernels take them."""
-        points, ends, end = [], [], 0
-        for beginning in self.beginnings:
-            points.append(beginning.points)
-            end += len(beginning.letters)
-            ends.append(end)
-        opens = [beginning.opens_word for beginning in self.beginnings]
-        return np.frombuffer(b"".join(points), np.uint32), np.array(ends, np.int64), np.array(opens, np.int64)
+    beginnings: int
+    packed: IntArray  # how many beginnings and words; the terms of each word; the beginnings
+    weights: FloatArray  # of each word
 
 
 def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
@@ -87,14 +73,9 @@ def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
 
 def sought(words: Sequence[Begins], weights: Sequence[float]) -> Wanted:
     """The same from what each word begins with."""
-    terms: dict[str, int] = {}
-    beginnings: dict[str, Beginning] = {}
-    for place, (strong, several) in enumerate(words):
-        for term in strong:
-            terms.setdefault(term, place)
-        for beginning in several:
-            beginnings.setdefault(beginning.letters, beginning)
-    return Wanted(terms, np.array(weights, np.float64), tuple(beginnings.values()))
+    beginnings = dict.fromkeys([beginning for word in words for beginning in word.beginnings])
+    packed = b"".join([_two(len(beginnings), len(words)), *[word.hashes for word in words], *beginnings])
+    return Wanted(len(beginnings), np.frombuffer(packed, np.int64), np.array(weights, np.float64))
 
 
 def begins(forms: tuple[TermForm, ...], prefix: str) -> Begins:
@@ -104,11 +85,12 @@ def begins(forms: tuple[TermForm, ...], prefix: str) -> Begins:
     shared = _common_beginning(spelled)
     several = [shared] if len(shared) > 1 or len(spelled) == 1 else spelled
     plain = [lowered(letters) for letters in map(_plain_part, several) if letters]
-    return Begins(terms, [Beginning(letters, not has_unspaced(letters), _points(letters)) for letters in plain])
+    return Begins(terms, pack(f"{1 + len(terms)}q", len(terms), *map(hash, terms)), [_beginning(one) for one in plain])
 
 
-def _points(text: str) -> bytes:
-    return text.encode("utf-32-le", "surrogatepass")
+def _beginning(letters: str) -> bytes:
+    """Scripts without spaces have no starts of words."""
+    return pack(f"{2 + len(letters)}q", len(letters), not has_unspaced(letters), *map(ord, letters))
 
 
 def _plain_part(letters: str) -> str:
@@ -154,56 +136,83 @@ def _bare_table() -> LetterArray:
 
 
 class Texts:
-    """Some texts as code points, with the places where words of a query stand."""
+    """Some texts as code points, with the places where words of a query may stand."""
 
-    def __init__(self, texts: Sequence[str], languages: Sequence[str], query: Wanted) -> None:
-        self.joined = texts[0] if len(texts) == 1 else "\n".join(texts)
-        self.points = np.frombuffer(_points(self.joined), np.uint32)
-        self.ends = np.array(list(accumulate([len(text) + 1 for text in texts])), np.int64) - 1
-        self.places = _NOTHING  # four numbers each: text, place, end of the stretch, its spelling
-        self.found: list[int] = []  # the hits of every spelling: start, end, word, whether it is a stop word
-        self.found_ends: list[int] = []
-        self.most = 0  # hits in one spelling
-        if query.beginnings:
-            self._look(languages, query)
-
-    def _look(self, languages: Sequence[str], query: Wanted) -> None:
-        room = MAX_PLACES * len(query.beginnings) * len(languages)
-        places, spellings = np.empty(_PLACE * room, np.int64), np.empty(_SPELLING * room, np.int64)
-        both = _kernel()(
-            self.points, self.ends, _numbered(languages), _bare_table(), *query.letters(), MAX_PLACES, places, spellings
+    def __init__(self, packed: bytes, spans: IntArray, query: Wanted) -> None:
+        """``packed`` holds the texts in UTF-8; ``spans`` tells where, and of their languages."""
+        texts = len(spans) // _SPAN
+        room = MAX_PLACES * query.beginnings * texts
+        spellings = shared()
+        self.query = query.packed
+        self.entries = spellings.entries
+        self.points = np.empty(len(packed) + texts, np.uint32)
+        self.ends = np.empty(texts, np.int64)
+        places, unknown = np.empty(_PLACE * room, np.int64), np.empty(UNKNOWN * room, np.int64)
+        both = _look()(
+            np.frombuffer(packed, np.uint8),
+            spans,
+            self.query,
+            _bare_table(),
+            MAX_TEXT,
+            MAX_PLACES,
+            spellings.used,
+            self.entries,
+            spellings.slots,
+            self.points,
+            self.ends,
+            places,
+            unknown,
         )
         self.places = places[: _PLACE * (both & 0xFFFF_FFFF)]
-        rows = iter(spellings[: _SPELLING * (both >> 32)].tolist())
-        joined, terms, found, ends = self.joined, query.terms, self.found, self.found_ends
-        most = 0
-        for place, start, end, simple in zip(rows, rows, rows, rows, strict=True):
-            before = len(found)
-            found += (_in_word if simple else _in_stretch)(joined[start:end], terms, languages[place])
-            behind = len(found)
-            ends.append(behind >> 2)
-            most = max(most, behind - before)
-        self.most = most >> 2
+        self.judged = _NOTHING
+        if both >> 32:
+            unknown = unknown[: UNKNOWN * (both >> 32)]
+            self.judged = judged(self._stretches(unknown, spans))
+            spellings.keep(self.points, spans, unknown, self.judged)
 
-    @property
-    def arrays(self) -> tuple[LetterArray, IntArray, IntArray, IntArray, IntArray]:
-        """As kernels take it."""
-        found, found_ends = np.array(self.found, np.int64), np.array(self.found_ends, np.int64)
-        return self.points, self.ends, self.places, found, found_ends
+    @classmethod
+    def of(cls, texts: Sequence[str], languages: Sequence[str], query: Wanted) -> Texts:
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        spans = array("q")
+        end = 0
+        for text, language in zip(encoded, languages, strict=True):
+            spans.extend((end, end + len(text), *language_numbers(language)))
+            end += len(text)
+        return cls(b"".join(encoded), np.frombuffer(spans, np.int64), query)
+
+    def _stretches(self, unknown: IntArray, spans: IntArray) -> list[tuple[str, int, str]]:
+        """Text, whether case says nothing about it, and language of the spellings that are to be judged."""
+        rows, numbers = iter(unknown.tolist()), spans.tolist()
+        points = self.points.data.cast("B")
+        return [
+            (
+                str(points[4 * start : 4 * end], "utf-32-le", "surrogatepass"),
+                simple,
+                language_name(numbers[_SPAN * place + 2], numbers[_SPAN * place + 3]),
+            )
+            for place, start, end, simple, _ in zip(rows, rows, rows, rows, rows, strict=True)
+        ]
+
+    def hits(self) -> list[tuple[int, int, int, int, int]]:
+        """Of each hit its start, end and word, whether it is a stop word, and its text; by place."""
+        out = np.empty(_HIT * len(self.points), np.int64)
+        count = _gather()(self.ends, self.places, self.entries, self.judged, self.query, out)
+        numbers = iter(out[: _HIT * count].tolist())
+        return list(zip(numbers, numbers, numbers, numbers, numbers, strict=True))
 
 
 @cache
-def _kernel() -> Callable[..., int]:
-    from periplus.search.kernels.texts import beginnings
+def _look() -> Callable[..., int]:
+    from periplus.search.kernels.texts import look
 
-    return beginnings.entry
+    return look.entry
 
 
-def _numbered(languages: Sequence[str]) -> IntArray:
-    if languages.count(languages[0]) == len(languages):
-        return np.zeros(len(languages), np.int64)
-    known = {language: number for number, language in enumerate(dict.fromkeys(languages))}
-    return np.array([known[language] for language in languages], np.int64)
+@cache
+def _gather() -> Callable[..., int]:
+    from periplus.search.kernels.hits import gather
+
+    return gather.entry
 
 
 def hits(text: str, query: Wanted, language: str) -> list[Hit]:
@@ -213,67 +222,8 @@ def hits(text: str, query: Wanted, language: str) -> list[Hit]:
 
 def hits_of_all(several: Sequence[str], query: Wanted, languages: Sequence[str]) -> list[list[Hit]]:
     """The same in each of some texts, at the cost of one."""
-    if not query.terms or not several:
-        return [[] for _ in several]
-    texts = Texts(several, languages, query)
-    found: list[dict[int, Hit]] = [{} for _ in several]
-    begins = [0, *(texts.ends[:-1] + 1).tolist()]
-    rows = texts.places.tolist()
-    for document, at, spelling in zip(rows[::4], rows[1::4], rows[3::4], strict=True):
-        begin = texts.found_ends[spelling - 1] if spelling else 0
-        place = at - begins[document]
-        for i in range(4 * begin, 4 * texts.found_ends[spelling], 4):
-            start, end, word, stop = texts.found[i : i + 4]
-            found[document].setdefault(place + start, Hit(place + start, place + end, word, bool(stop)))
-    return [[one[start] for start in sorted(one)] for one in found]
-
-
-def _in_word(stretch: str, terms: dict[str, int], language: str) -> list[int]:
-    """The hit that a stretch of letters is, if it is one: the same as ``_in_stretch``, at once."""
-    word = stretch.lower()
-    place = terms.get(word)
-    if place is None:
-        place = terms.get(_stemmed(word, language))
-    return [] if place is None else [0, len(stretch), place, stops(word, language)]
-
-
-def _in_stretch(stretch: str, terms: dict[str, int], language: str) -> list[int]:
-    plain = stretch.replace("\u2019", "'")  # which the analysis does, too
-    if plain.isascii():
-        return _in_ascii(plain, stretch, terms, language)
-    found: list[int] = []
-    for start, end, forms in _analyzed(stretch, language):
-        place = next((terms[form] for form in forms if form in terms), None)
-        if place is not None:
-            found += (start, end, place, stops(stretch[start:end].lower(), language))
+    found: list[list[Hit]] = [[] for _ in several]
+    if query.beginnings and several:
+        for start, end, word, stop, place in Texts.of(several, languages, query).hits():
+            found[place].append(Hit(start, end, word, bool(stop)))
     return found
-
-
-def _in_ascii(plain: str, stretch: str, terms: dict[str, int], language: str) -> list[int]:
-    """The same without making forms that no word of the query has: names of programs are mostly met once."""
-    found: list[int] = []
-    for match in ascii_pattern().finditer(plain):
-        word = match[0]
-        exact = exact_term(word)
-        place = terms.get(exact)
-        if place is None:
-            place = terms.get(_stemmed(exact, language))
-        if place is None and True in [term in exact for term in terms]:
-            place = next((terms[part] for part in parts(word) if part in terms), None)
-        if place is not None:
-            start, end = match.span()
-            found += (start, end, place, stops(stretch[start:end].lower(), language))
-    return found
-
-
-@lru_cache(maxsize=STRETCHES_KEPT)
-def _stemmed(word: str, language: str) -> str:
-    return stem_term(word, base_language(language))
-
-
-@lru_cache(maxsize=STRETCHES_KEPT)
-def _analyzed(stretch: str, language: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
-    """The tokens of a stretch: start, end and terms."""
-    return tuple(
-        (token.start, token.end, tuple(form.term for form in token.forms)) for token in analyze(stretch, language)
-    )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from periplus.search.hits import Hit, Texts, Wanted, hits, hits_of_all, sought, wanted
+from periplus.search.hits import Hit, IntArray, Texts, Wanted, hits, hits_of_all, sought, wanted
 from periplus.search.text import ELLIPSIS, clean, shortened
 
 if TYPE_CHECKING:
@@ -39,11 +39,10 @@ __all__ = [
 MAX_SNIPPET = 260  # code points
 SHORT_SENTENCE = 90  # letters of a description that the opening of the text must not repeat
 MAX_TITLE = 90
-MAX_TEXT = 50_000  # code points of a page that are looked at
 JOINT = f" {ELLIPSIS} "
 LINE_JOINT = " · "
-_PLACE, _HIT, _PAGE = 4, 4, 10  # numbers of a place, of a hit and of a page, as kernels have them
-NOTHING, FOREIGN, ODD = 0, 2, 3  # what the kernel says of a page; the rest is shown as it is
+PAGE = 10  # numbers of a page, as the kernel writes them
+NOTHING, PLAIN, FOREIGN = 0, 1, 2  # what the kernel says of a page; the rest has to be made readable
 
 _LINE_END = re.compile(r"(?<![.!?…。！？:;,\s])[ \t]*\n\s*")
 
@@ -62,79 +61,68 @@ def snippets(documents: Sequence[StoredDocument], query: Wanted) -> list[Snippet
     """What to show of each document; its description or its beginning when no word stands in the text."""
     if not documents:
         return []
-    texts = Texts([d.text[:MAX_TEXT] for d in documents], [d.language for d in documents], query)
-    if not texts.found:
-        return _highlighted_all([_fallback(document) for document in documents], query, documents)
-    pages, marks = _shown(texts, query)
+    texts = Texts.of([document.text for document in documents], [document.language for document in documents], query)
+    return assembled(dict(enumerate(documents)), chosen(texts, query), query)
+
+
+def chosen(texts: Texts, query: Wanted) -> IntArray:
+    """What is to be shown of each text, as the kernel says it, and behind that the marks of all of them."""
+    out = np.empty((PAGE + 2 * MAX_SNIPPET) * len(texts.ends), np.int64)
+    _kernel()(texts.points, texts.ends, texts.places, texts.entries, texts.judged, texts.query, query.weights, out)
+    return out
+
+
+def assembled(documents: dict[int, StoredDocument], pages: IntArray, query: Wanted) -> list[Snippet]:
+    """The snippets of some of the documents, given by their places among those that ``pages`` were chosen for."""
     made: list[Snippet] = []
     unmarked: list[int] = []  # those whose marks have to be found anew
-    before = 0
-    for place, (document, page) in enumerate(zip(documents, pages, strict=True)):
-        state, behind = page[:2]
-        text = _fallback(document) if state == NOTHING else _readable(texts.joined, page)
-        if text is None:
-            made.append(_assembled(texts.joined, page, marks[2 * before : 2 * behind]))
+    for place, document in documents.items():
+        page = pages[PAGE * place : PAGE * (place + 1)].tolist()
+        text, readable = _pieces(document, page)
+        if readable:
+            marks = pages[_marks_of(pages, place)].tolist()
+            made.append(Snippet(text, tuple(zip(marks[::2], marks[1::2], strict=True))))
         else:
-            made.append(Snippet(text))
-            unmarked.append(place)
-        before = behind
+            unmarked.append(len(made))
+            made.append(Snippet(shortened(text, MAX_SNIPPET)))
     if unmarked:
-        found = _highlighted_all([made[i].text for i in unmarked], query, [documents[i] for i in unmarked])
+        several = list(documents.values())
+        found = _highlighted_all([made[i].text for i in unmarked], query, [several[i] for i in unmarked])
         for place, snippet in zip(unmarked, found, strict=True):
             made[place] = snippet
     return made
 
 
-def _shown(texts: Texts, query: Wanted) -> tuple[list[list[int]], list[int]]:
-    """Of each text what the kernel says of it, and the marks of all of them."""
-    most = texts.most * len(texts.places) // _PLACE
-    out = np.empty(_PAGE * len(texts.ends), np.int64)
-    marks = np.empty(4 * most, np.int64)  # two fragments may hold the same hit
-    _kernel()(*texts.arrays, query.weights, np.empty((_HIT + 1) * most, np.int64), out, marks)
-    pages: list[list[int]] = out.reshape(-1, _PAGE).tolist()
-    found: list[int] = marks[: 2 * pages[-1][1]].tolist()
-    return pages, found
+def _marks_of(pages: IntArray, place: int) -> slice:
+    count = len(pages) // (PAGE + 2 * MAX_SNIPPET)
+    before = int(pages[PAGE * (place - 1) + 1]) if place else 0
+    return slice(PAGE * count + 2 * before, PAGE * count + 2 * int(pages[PAGE * place + 1]))
+
+
+def _pieces(document: StoredDocument, page: list[int]) -> tuple[str, bool]:
+    """What is to be shown of a document, and whether that is so as it stands in the text."""
+    state, _, start, end, cut, cut_behind, second, second_end, second_cut, second_cut_behind = page
+    if state == NOTHING:
+        return _fallback(document), False
+    text, more = document.text[start:end], document.text[second:second_end] if second_end > second else ""
+    readable = state == PLAIN or (state == FOREIGN and _is_readable(text) and _is_readable(more))
+    if not readable:
+        text, more = _flowing(text), _flowing(more)
+    text = (ELLIPSIS if cut else "") + text + (ELLIPSIS if cut_behind else "")
+    if second_end > second:
+        text += JOINT + (ELLIPSIS if second_cut else "") + more + (ELLIPSIS if second_cut_behind else "")
+    return text, readable
 
 
 @cache
 def _kernel() -> Callable[..., None]:
-    from periplus.search.kernels.sentences import shown
+    from periplus.search.kernels.sentences import show
 
-    return shown.entry
-
-
-def _assembled(joined: str, page: list[int], marks: list[int]) -> Snippet:
-    """What the kernel chose, with its marks."""
-    _, _, start, end, cut, cut_behind, second, second_end, second_cut, second_cut_behind = page
-    text = joined[start:end]
-    if cut or cut_behind:
-        text = (ELLIPSIS if cut else "") + text + (ELLIPSIS if cut_behind else "")
-    if second_end > second:
-        more = joined[second:second_end]
-        text += JOINT + (ELLIPSIS if second_cut else "") + more + (ELLIPSIS if second_cut_behind else "")
-    pairs = iter(marks)
-    return Snippet(text, tuple(zip(pairs, pairs, strict=True)))
+    return show.entry
 
 
-def _readable(joined: str, page: list[int]) -> str | None:
-    """The same without marks, of a text that cannot be shown as it stands; nothing when it can."""
-    state, _, start, end, cut, cut_behind, second, second_end, second_cut, second_cut_behind = page
-    if state not in (FOREIGN, ODD):
-        return None
-    parts = [joined[start:end]]
-    if second_end > second:
-        parts.append(joined[second:second_end])
-    if state == FOREIGN and _is_readable(parts):
-        return None
-    parts = [_flowing(part) for part in parts]
-    text = (ELLIPSIS if cut else "") + parts[0] + (ELLIPSIS if cut_behind else "")
-    if len(parts) > 1:
-        text += JOINT + (ELLIPSIS if second_cut else "") + parts[1] + (ELLIPSIS if second_cut_behind else "")
-    return shortened(text, MAX_SNIPPET)
-
-
-def _is_readable(parts: list[str]) -> bool:
-    return all(part.isprintable() and "  " not in part for part in parts)
+def _is_readable(text: str) -> bool:
+    return text.isprintable() and "  " not in text
 
 
 def _fallback(document: StoredDocument) -> str:

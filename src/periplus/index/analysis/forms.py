@@ -65,8 +65,12 @@ def parts(word: str) -> list[str]:
         return []
     found: list[str] = []
     for piece in _SIGNS.split(word):
-        found += [piece, *_CAMEL.split(piece)] if piece != word else _CAMEL.split(piece)
-    terms = [exact_term(piece) for piece in found if len(piece) > 1 and not piece.isdigit()]
+        if piece != word or piece.islower():
+            found.append(piece)
+        if not piece.islower():
+            found += _CAMEL.split(piece)
+    exact = str.lower if word.isascii() and len(word) <= MAX_TERM_BYTES else exact_term
+    terms = [exact(piece) for piece in found if len(piece) > 1 and not piece.isdigit()]
     return list(dict.fromkeys(terms))[:MAX_PARTS]
 
 

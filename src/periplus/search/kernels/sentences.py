@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from periplus.index.kernels.bits import lowest_of
 from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.index.kernels.memory import item, load64
 from periplus.index.kernels.types import M_I64, R_F64, R_I64, R_U32, signature
 from periplus.search.kernels.characters import is_letter, is_space
+from periplus.search.kernels.hits import HIT, most_hits, placed, terms_room, words_of_terms
 
 REACH = 300  # code points that a sentence may reach to either side of a word
 SHORT_SENTENCE = 90  # a sentence below this that does not end like one is a heading; with the next one it is shown
@@ -21,9 +24,8 @@ MAX_SNIPPET = 260  # code points of a snippet
 JOINT_SIZE = 3  # of what stands between two fragments
 CROP_SEARCH = 30  # code points in which a cut looks for a space
 NEWLINE = 10
+EIGHT = 8
 
-PLACE = 4  # numbers of a place where a word may stand: text, place, end, spelling
-HIT = 4  # of a hit: start, end, word, whether it is a stop word
 FRAGMENT = 4  # of a fragment: start, end, whether something was cut off before it and behind it
 PAGE = 2 + 2 * FRAGMENT  # of a page: its state, where its marks end, and two fragments (the second may be empty)
 NOTHING, PLAIN, FOREIGN, ODD = 0, 1, 2, 3  # states: nothing found; ASCII; other letters; has to be made readable
@@ -68,21 +70,43 @@ def _ends(text: Any, at: Any, limit: Any, behind: Any) -> Any:
 
 
 @bare_helper
-def next_end(text: Any, at: Any, end: Any, far: Any) -> Any:
+def _flag_stops(text: Any, start: Any, end: Any, stops: Any) -> Any:
+    """1 for every place where a sentence may end, by a loop over vectors, and 0 behind them."""
+    for i in range(start, end):
+        c = item(text, i)
+        ascii_stop = (c == 46) | (c == 33) | (c == 63) | (c == NEWLINE)
+        stops[i] = ascii_stop | (c == 0x2026) | (c == 0x3002) | (c == 0xFF01) | (c == 0xFF1F)
+    for i in range(end, end + EIGHT):
+        stops[i] = 0
+
+
+@bare_helper
+def _next_stop(stops: Any, at: Any, limit: Any) -> Any:
+    """The first place from ``at`` on where a sentence may end; ``limit`` when there is none before that."""
+    while at < limit:
+        eight = load64(stops, at)
+        if eight:
+            return min(limit, at + (lowest_of(eight) >> 3))
+        at += EIGHT
+    return limit
+
+
+@bare_helper
+def next_end(text: Any, stops: Any, at: Any, end: Any, far: Any) -> Any:
     """Where the sentence at ``at`` stops, in a text that ends at ``end``; some place beyond ``far`` if not before."""
-    i = at
-    while i < end and i <= at + 5 * REACH:
+    i, limit = at, min(end, at + 5 * REACH + 1)
+    while i < limit:
         if i > far:
             return i
-        if is_stop(text[i]):
-            ends, last, run = _ends(text, i, end, end)
-            if ends:
-                return last
-            if i > at + 4 * REACH:
-                break
-            i = run
-        else:
-            i += 1
+        i = _next_stop(stops, i, min(limit, far + 1))
+        if i >= limit or i > far:
+            continue
+        ends, last, run = _ends(text, i, end, end)
+        if ends:
+            return last
+        if i > at + 4 * REACH:
+            break
+        i = run
     stop = min(end, at + 5 * REACH)
     if stop == end:
         while stop > at and is_space(text[stop - 1]):
@@ -91,25 +115,22 @@ def next_end(text: Any, at: Any, end: Any, far: Any) -> Any:
 
 
 @bare_helper
-def _bounds(text: Any, at: Any, begin: Any, end: Any, trimmed: Any) -> Any:
+def _bounds(text: Any, stops: Any, at: Any, begin: Any, end: Any, trimmed: Any) -> Any:
     """The sentence around ``at``, or ``REACH`` to either side where it is longer; ``trimmed``: without last spaces."""
     low = max(begin, at - REACH)
     start = low
-    i = low
+    i = _next_stop(stops, low, at)
     while i < at:
-        if is_stop(text[i]):
-            ends, _, run = _ends(text, i, at, end)
-            if ends:
-                start = run
-            i = run
-        else:
-            i += 1
+        ends, _, run = _ends(text, i, at, end)
+        if ends:
+            start = run
+        i = _next_stop(stops, run, at)
     if start == low and low > begin:
         for i in range(low, at):
             if text[i] == 32:
                 start = i + 1
                 break
-    stop = next_end(text, at, end, at + REACH if trimmed >= at + REACH else end)
+    stop = next_end(text, stops, at, end, at + REACH if trimmed >= at + REACH else end)
     return start, min(stop, at + REACH) if stop > at else min(end, at + REACH)
 
 
@@ -133,31 +154,9 @@ def _ends_well(c: Any) -> Any:
 
 
 @bare_helper
-def _placed(places: Any, place: Any, count: Any, document: Any, found: Any, found_ends: Any, hits: Any) -> Any:
-    """The hits of one text by place, no two of them at one start; how many there are, and the next place."""
-    size = 0
-    while place < count and places[PLACE * place] == document:
-        at, spelling = places[PLACE * place + 1], places[PLACE * place + 3]
-        begin = found_ends[spelling - 1] if spelling > 0 else 0
-        for i in range(begin, found_ends[spelling]):
-            start = at + found[HIT * i]
-            slot = size
-            while slot > 0 and hits[HIT * (slot - 1)] > start:
-                slot -= 1
-            if slot > 0 and hits[HIT * (slot - 1)] == start:
-                continue
-            for k in range(HIT * size - 1, HIT * slot - 1, -1):
-                hits[k + HIT] = hits[k]
-            hits[HIT * slot], hits[HIT * slot + 1] = start, at + found[HIT * i + 1]
-            hits[HIT * slot + 2], hits[HIT * slot + 3] = found[HIT * i + 2], found[HIT * i + 3]
-            size += 1
-        place += 1
-    return size, place
-
-
-@bare_helper
 def _weighed(
     text: Any,
+    stops: Any,
     begin: Any,
     end: Any,
     trimmed: Any,
@@ -165,14 +164,14 @@ def _weighed(
     size: Any,
     weights: Any,
     starts: Any,
-    stops: Any,
+    lasts: Any,
     masks: Any,
     scores: Any,
 ) -> Any:
     """The sentences with hits and what they are worth: many different words, close together; how many sentences."""
     spans, hit = 0, 0
     while hit < size and spans < MAX_SPANS:
-        start, stop = _bounds(text, hits[HIT * hit], begin, end, trimmed)
+        start, stop = _bounds(text, stops, hits[HIT * hit], begin, end, trimmed)
         mask, worth, close = np.uint64(0), 0.0, 0.0
         before = -1
         while hit < size and hits[HIT * hit] < stop:
@@ -192,14 +191,14 @@ def _weighed(
             hit += 1
             continue
         fits = 0.5 if _is_heading(text, start, stop) else 1.0
-        starts[spans], stops[spans], masks[spans] = start, stop, mask
+        starts[spans], lasts[spans], masks[spans] = start, stop, mask
         scores[spans] = fits * (worth + 0.5 * close) + 0.1 / (1.0 + (start - begin) / 500.0)
         spans += 1
     return spans
 
 
 @bare_helper
-def _with_next(text: Any, start: Any, end: Any, limit: Any, stop_at: Any, trimmed: Any) -> Any:
+def _with_next(text: Any, stops: Any, start: Any, end: Any, limit: Any, stop_at: Any, trimmed: Any) -> Any:
     """Whole sentences more of the same paragraph, or what follows a heading, while they fit."""
     far = start + limit if trimmed > start + limit else stop_at
     while end - start < 2 * SHORT_SENTENCE:
@@ -210,7 +209,7 @@ def _with_next(text: Any, start: Any, end: Any, limit: Any, stop_at: Any, trimme
             begin += 1
         if begin >= stop_at or (line and _ends_well(text[end - 1])):
             return end
-        stop = next_end(text, begin, stop_at, far)
+        stop = next_end(text, stops, begin, stop_at, far)
         if stop - start > limit or stop <= end:
             return end
         end = stop
@@ -268,7 +267,7 @@ def _state(text: Any, start: Any, end: Any) -> Any:
 
 @bare_helper
 def _fragments(
-    text: Any, end: Any, trimmed: Any, hits: Any, size: Any, weights: Any, spans: Any, page: Any, out: Any
+    text: Any, stops: Any, end: Any, trimmed: Any, hits: Any, size: Any, weights: Any, spans: Any, page: Any, out: Any
 ) -> Any:
     """The stretches to show of the chosen sentences (one or two) into ``out``; the state of what they make."""
     count = 1 if spans[2] < 0 else 2
@@ -285,7 +284,7 @@ def _fragments(
             start, stop = _cropped(text, first, last, hits, size, weights, limit)
             out[at + 2], out[at + 3] = start > first, stop < last
         elif count == 1:
-            stop = _with_next(text, first, last, limit, end, trimmed)
+            stop = _with_next(text, stops, first, last, limit, end, trimmed)
         while start < stop and is_space(text[start]):
             start += 1
         while stop > start and is_space(text[stop - 1]):
@@ -347,50 +346,68 @@ def _marks(text: Any, hits: Any, size: Any, page: Any, out: Any, kept: Any, mark
     return marked
 
 
-@kernel(signature("void", R_U32, R_I64, R_I64, R_I64, R_I64, R_F64, M_I64, M_I64, M_I64))
-def shown(
+@bare_helper
+def _chosen(starts: Any, lasts: Any, masks: Any, scores: Any, spans: Any, chosen: Any) -> Any:
+    """The best sentence and the best of those that hold other words, in their order; whether there is any."""
+    best, second = -1, -1
+    for i in range(spans):
+        if best < 0 or scores[i] > scores[best]:
+            best = i
+    if best < 0:
+        return False
+    for i in range(spans):
+        if masks[i] & ~masks[best] and (second < 0 or scores[i] > scores[second]):
+            second = i
+    one, other = best, second
+    if second >= 0 and starts[second] < starts[best]:
+        one, other = second, best
+    chosen[0], chosen[1], chosen[2], chosen[3] = starts[one], lasts[one], -1, -1
+    if other >= 0:
+        chosen[2], chosen[3] = starts[other], lasts[other]
+    return True
+
+
+@kernel(signature("void", R_U32, R_I64, R_I64, R_I64, R_I64, R_I64, R_F64, M_I64))
+def show(
     text: Any,
     ends: Any,  # of each text
     places: Any,  # where words may stand, by place
-    found: Any,  # the hits of all spellings, counted from their start
-    found_ends: Any,  # of each spelling
+    entries: Any,  # the table of spellings
+    judged: Any,  # what was found out of those that it does not know
+    query: Any,
     weights: Any,  # of each word
-    hits: Any,  # scratch, for the hits of one text; behind them one number a hit
-    out: Any,  # ``PAGE`` numbers of each text
-    marks: Any,  # start and end of each
+    out: Any,  # ``PAGE`` numbers of each text, behind them start and end of each mark
 ) -> Any:
     """The one or two sentences of each text that show best why it was found, as they are to be shown."""
-    starts, stops = np.empty(MAX_SPANS, np.int64), np.empty(MAX_SPANS, np.int64)
+    starts, lasts = np.empty(MAX_SPANS, np.int64), np.empty(MAX_SPANS, np.int64)
     masks, scores = np.empty(MAX_SPANS, np.uint64), np.empty(MAX_SPANS, np.float64)
     chosen = np.empty(4, np.int64)
-    kept = hits[HIT * (len(hits) // (HIT + 1)) :]
-    count = len(places) // PLACE
+    most = most_hits(places, entries, judged)
+    hits, kept = np.empty(HIT * most, np.int64), np.empty(most, np.int64)
+    terms = np.empty(terms_room(query), np.int64)
+    words_of_terms(query, terms)
+    marks = out[PAGE * len(ends) :]
+    stops = np.empty(ends[-1] + 2 * EIGHT, np.uint8)
     begin, place, marked = np.int64(0), 0, 0
     for document in range(len(ends)):
         end = ends[document]
         page = PAGE * document
-        size, place = _placed(places, place, count, document, found, found_ends, hits)
+        size, place = placed(places, place, document, entries, judged, terms, hits)
         trimmed = end
         while trimmed > begin and is_space(text[trimmed - 1]):
             trimmed -= 1
-        spans = _weighed(text, begin, end, trimmed, hits, size, weights, starts, stops, masks, scores)
-        best, second = -1, -1
-        for i in range(spans):
-            if best < 0 or scores[i] > scores[best]:
-                best = i
-        for i in range(spans):
-            if masks[i] & ~masks[best] and (second < 0 or scores[i] > scores[second]):
-                second = i
+        if size > 0:
+            _flag_stops(text, begin, end, stops)
+        spans = _weighed(text, stops, begin, end, trimmed, hits, size, weights, starts, lasts, masks, scores)
         out[page] = NOTHING
-        if best >= 0:
-            one, other = best, second
-            if second >= 0 and starts[second] < starts[best]:
-                one, other = second, best
-            chosen[0], chosen[1], chosen[2], chosen[3] = starts[one], stops[one], -1, -1
-            if other >= 0:
-                chosen[2], chosen[3] = starts[other], stops[other]
-            out[page] = _fragments(text, end, trimmed, hits, size, weights, chosen, page, out)
+        if _chosen(starts, lasts, masks, scores, spans, chosen):
+            out[page] = _fragments(text, stops, end, trimmed, hits, size, weights, chosen, page, out)
             if out[page] != ODD:
                 marked = _marks(text, hits, size, page, out, kept, marks, marked)
+            for part in range(2):  # counted from the start of the text
+                at = page + 2 + FRAGMENT * part
+                if out[at + 1] > out[at]:
+                    out[at] -= begin
+                    out[at + 1] -= begin
         out[page + 1] = marked
         begin = end + 1

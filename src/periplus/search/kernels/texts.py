@@ -1,7 +1,9 @@
 """Where words of a query may stand in texts: all pages of a list in one call, every spelling told apart only once.
 
-Texts come as code points, one after the other with a line's end between them. ``search/hits.py`` says what these loops
-do.
+Texts come in UTF-8 and are written as code points with a line's end behind each. A query is the number of beginnings
+and of words; of each word how many terms it has and their hashes; of each beginning how many letters it has, 1 if it
+stands only at the start of a word, and its letters in lower case and without accents. ``search/hits.py`` says what
+these loops do.
 """
 
 from __future__ import annotations
@@ -13,13 +15,33 @@ import numpy as np
 from periplus.index.kernels.bits import lowest_of
 from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.memory import item, load64
-from periplus.index.kernels.types import I64, M_I64, R_I64, R_U32, signature
+from periplus.index.kernels.types import I64, M_I64, M_U32, R_I64, R_U8, R_U32, R_U64, signature
 from periplus.search.kernels.characters import is_space, is_wordly
+from periplus.search.kernels.spellings import SPAN, UNKNOWN, known, spelling_hash
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
-PLACE, SPELLING = 4, 4  # numbers of a place and of a spelling
+PLACE = 3  # numbers of a place
+BEGINNING = 2  # numbers of a beginning before its letters
 ASCII_END, CASE = 127, 32
-EIGHT = 8
+EIGHT, WIDE, HIGH_BITS = 8, 32, np.uint64(0x8080_8080_8080_8080)
+NEWLINE = 10
+
+
+@bare_helper
+def find_beginnings(query: Any, starts: Any) -> Any:
+    """Where the beginnings of a query stand in it, behind the terms of its words."""
+    at = 2
+    for _ in range(query[1]):
+        at += 1 + query[at]
+    for p in range(len(starts)):
+        starts[p] = at
+        at += BEGINNING + query[at]
+
+
+@bare_helper
+def first_of(ends: Any, document: Any) -> Any:
+    """Where a text begins."""
+    return ends[document - 1] + 1 if document > 0 else 0
 
 
 @bare_helper
@@ -54,17 +76,6 @@ def _is_simple(text: Any, start: Any, end: Any) -> Any:
 
 
 @bare_helper
-def _hash(text: Any, start: Any, end: Any, simple: Any, language: Any) -> Any:
-    value = np.uint64(14695981039346656037) ^ np.uint64(language)
-    for i in range(start, end):
-        c = np.uint64(text[i])
-        if simple:
-            c |= np.uint64(32)
-        value = (value ^ c) * np.uint64(1099511628211)
-    return value ^ (value >> np.uint64(29))
-
-
-@bare_helper
 def _same(text: Any, one: Any, other: Any, size: Any, simple: Any) -> Any:
     for k in range(size):
         a, b = text[one + k], text[other + k]
@@ -74,7 +85,46 @@ def _same(text: Any, one: Any, other: Any, size: Any, simple: Any) -> Any:
 
 
 @bare_helper
-def _flag(text: Any, start: Any, size: Any, letters: Any, letter_ends: Any, flags: Any) -> Any:
+def _is_ascii(packed: Any, at: Any) -> Any:
+    """Whether ``WIDE`` bytes are ASCII."""
+    one, two = load64(packed, at) | load64(packed, at + 8), load64(packed, at + 16) | load64(packed, at + 24)
+    return (one | two) & HIGH_BITS == 0
+
+
+@bare_helper
+def _decoded(packed: Any, at: Any, stop: Any, limit: Any, text: Any, size: Any) -> Any:
+    """Write one text as code points, from ``size`` on and at most so many; where it ends. It is known to be UTF-8."""
+    limit += size
+    while at < stop and size < limit:
+        first = np.int64(packed[at])
+        if first < 0x80:
+            while at + WIDE <= stop and size + WIDE <= limit and _is_ascii(packed, at):
+                for k in range(WIDE):
+                    text[size + k] = item(packed, at + k)
+                at += WIDE
+                size += WIDE
+            while at < stop and size < limit and packed[at] < 0x80:
+                text[size] = packed[at]
+                at += 1
+                size += 1
+            continue
+        if first < 0xE0:
+            text[size] = ((first & 0x1F) << 6) | (packed[at + 1] & 0x3F)
+            at += 2
+        elif first < 0xF0:
+            text[size] = ((first & 0x0F) << 12) | ((packed[at + 1] & 0x3F) << 6) | (packed[at + 2] & 0x3F)
+            at += 3
+        else:
+            middle = ((packed[at + 1] & 0x3F) << 12) | ((packed[at + 2] & 0x3F) << 6)
+            text[size] = ((first & 0x07) << 18) | middle | (packed[at + 3] & 0x3F)
+            at += 4
+        size += 1
+    text[size] = NEWLINE
+    return size
+
+
+@bare_helper
+def _flag(text: Any, start: Any, size: Any, query: Any, starts: Any, flags: Any) -> Any:
     """1 for every place whose two letters a beginning may begin with, and for all beyond ASCII, by loops over vectors.
 
     A letter beyond ASCII may stand for any other; behind the last letter of a text stands the line's end.
@@ -82,13 +132,13 @@ def _flag(text: Any, start: Any, size: Any, letters: Any, letter_ends: Any, flag
     for i in range(size):
         flags[i] = item(text, start + i) > ASCII_END
     case, last = np.uint32(CASE), np.uint32(ASCII_END)
-    for p in range(len(letter_ends)):
-        begin = letter_ends[p - 1] if p > 0 else 0
-        if letters[begin] > last:
+    for p in range(len(starts)):
+        letters, begin = query[starts[p]], starts[p] + BEGINNING
+        if query[begin] > ASCII_END:
             continue
-        one = letters[begin] | case
-        if letter_ends[p] - begin > 1 and letters[begin + 1] <= last:
-            two = letters[begin + 1] | case
+        one = np.uint32(query[begin]) | case
+        if letters > 1 and query[begin + 1] <= ASCII_END:
+            two = np.uint32(query[begin + 1]) | case
             for i in range(size - 1):
                 behind = item(text, start + i + 1)
                 flags[i] |= ((item(text, start + i) | case) == one) & (((behind | case) == two) | (behind > last))
@@ -100,94 +150,133 @@ def _flag(text: Any, start: Any, size: Any, letters: Any, letter_ends: Any, flag
 
 
 @bare_helper
-def _begins(text: Any, i: Any, end: Any, bare: Any, letters: Any, begin: Any, size: Any) -> Any:
-    """Whether the letters stand at a place of the text, in any case and with any accents."""
+def _begins(text: Any, i: Any, end: Any, bare: Any, query: Any, at: Any) -> Any:
+    """Whether the letters of a beginning stand at a place of the text, in any case and with any accents."""
+    size = query[at]
     if i + size > end:
         return False
     for k in range(size):
         other = text[i + k]
         if other < len(bare):
             other = bare[other]
-        if other != letters[begin + k]:
+        if other != query[at + BEGINNING + k]:
             return False
     return True
 
 
-@kernel(signature(I64, R_U32, R_I64, R_I64, R_U32, R_U32, R_I64, R_I64, I64, M_I64, M_I64))
-def beginnings(
-    text: Any,
-    ends: Any,  # of each text
-    languages: Any,  # of each text: any number that stands for its language
-    bare: Any,  # code point -> the same in lower case and without accent
-    letters: Any,  # of all beginnings, in that form
-    letter_ends: Any,
-    opens_word: Any,  # 1: only at the start of a word
-    most: Any,  # places of one beginning in one text
-    out: Any,  # of each place: text, place, end of the stretch to analyse, its spelling
-    spellings: Any,  # of each spelling: text, place, end, whether case says nothing about it
+@bare_helper
+def _beginning(
+    text: Any, i: Any, end: Any, inside: Any, bare: Any, query: Any, starts: Any, counts: Any, most: Any
 ) -> Any:
-    """Where the beginnings stand, by place; how many such places and how many spellings (in the upper half)."""
-    count = len(letter_ends)
-    places = np.zeros(count, np.int64)
+    """The last of the beginnings that stand at a place, which is in the middle of a word or not; -1: there is none.
+
+    One is enough: another one at the same place has the same stretch behind it.
+    """
+    for p in range(len(starts) - 1, -1, -1):
+        if (inside and query[starts[p] + 1]) or counts[p] >= most:
+            continue
+        if _begins(text, i, end, bare, query, starts[p]):
+            return p
+    return -1
+
+
+@bare_helper
+def _stretch_end(text: Any, start: Any, size: Any, end: Any) -> Any:
+    """Where that ends which is to be analysed behind a beginning."""
+    stop = start + size
+    mail = False
+    while stop < end and stop - start < MAX_STRETCH and not _parts(text[stop], mail):
+        mail = mail or text[stop] == 64
+        stop += 1
+    while stop > start + size and _trails(text[stop - 1]):  # the fewer spellings, the fewer to analyse
+        stop -= 1
+    return stop
+
+
+@bare_helper
+def _noted(text: Any, spans: Any, row: Any, told: Any, table: Any, unknown: Any) -> Any:
+    """Which of the spellings that are to be judged the last one in the list is, and how many these are then."""
+    slot = np.int64(np.uint64(unknown[row + 4]) & np.uint64(len(table) - 1))
+    start, size, span = unknown[row + 1], unknown[row + 2] - unknown[row + 1], SPAN * unknown[row]
+    while table[slot] >= 0:
+        other = UNKNOWN * table[slot]
+        of_other = SPAN * unknown[other]
+        if (
+            unknown[other + 4] == unknown[row + 4]
+            and unknown[other + 2] - unknown[other + 1] == size
+            and unknown[other + 3] == unknown[row + 3]
+            and spans[of_other + 2] == spans[span + 2]
+            and spans[of_other + 3] == spans[span + 3]
+            and _same(text, unknown[other + 1], start, size, unknown[row + 3])
+        ):
+            return table[slot], told
+        slot = (slot + 1) & (len(table) - 1)
+    table[slot] = told
+    return told, told + 1
+
+
+@kernel(signature(I64, R_U8, R_I64, R_I64, R_U32, I64, I64, I64, R_I64, R_U64, M_U32, M_I64, M_I64, M_I64))
+def look(
+    packed: Any,  # the texts in UTF-8, among other things
+    spans: Any,  # of each text: where it begins and ends, two numbers that are the name of its language
+    query: Any,  # what is looked for
+    bare: Any,  # code point -> the same in lower case and without accent
+    limit: Any,  # code points of a text that are looked at
+    most: Any,  # places of one beginning in one text
+    used: Any,  # the table of spellings, as far as it may be read
+    entries: Any,
+    slots: Any,
+    text: Any,  # the texts as code points, with a line's end behind each
+    ends: Any,  # of each text
+    places: Any,  # by place: text, place, where the table tells of its spelling (negative: which unknown one it is)
+    unknown: Any,  # of each spelling that is to be judged: text, start, end, whether case says nothing of it, its hash
+) -> Any:
+    """Where the beginnings stand; how many such places, and how many unknown spellings (in the upper half)."""
+    count = query[0]
+    starts = np.empty(count, np.int64)
+    find_beginnings(query, starts)
+    counts = np.zeros(count, np.int64)
     room = 256
-    while room < len(spellings) // 2:
+    while room < 2 * len(unknown) // UNKNOWN:
         room *= 2
     table = np.full(room, -1, np.int64)
-    longest, start = np.int64(0), np.int64(0)
+    size, longest = np.int64(0), np.int64(0)
     for document in range(len(ends)):
-        longest = max(longest, ends[document] - start)
-        start = ends[document] + 1
+        start = size
+        size = _decoded(packed, spans[SPAN * document], spans[SPAN * document + 1], limit, text, size)
+        ends[document] = size
+        longest = max(longest, size - start)
+        size += 1
     flags = np.empty(longest + 2 * EIGHT, np.uint8)
-    found, spelled = 0, 0
+    found, told = 0, np.int64(0)
     start = np.int64(0)
     for document in range(len(ends)):
         end = ends[document]
-        places[:] = 0
-        _flag(text, start, end - start, letters, letter_ends, flags)
+        counts[:] = 0
+        _flag(text, start, end - start, query, starts, flags)
         for eight in range(0, end - start, EIGHT):
             left = load64(flags, eight)
             while left:
                 i = start + eight + (lowest_of(left) >> 3)
                 left &= left - np.uint64(1)
                 inside = i > start and is_wordly(text[i - 1])
-                for p in range(count - 1, -1, -1):
-                    begin = letter_ends[p - 1] if p > 0 else 0
-                    size = letter_ends[p] - begin
-                    if (inside and opens_word[p]) or places[p] >= most:
-                        continue
-                    if not _begins(text, i, end, bare, letters, begin, size):
-                        continue
-                    if PLACE * (found + 1) > len(out):
-                        return found | (spelled << 32)
-                    stop = i + size
-                    mail = False
-                    while stop < end and stop - i < MAX_STRETCH and not _parts(text[stop], mail):
-                        mail = mail or text[stop] == 64
-                        stop += 1
-                    while stop > i + size and _trails(text[stop - 1]):  # the fewer spellings, the fewer to analyse
-                        stop -= 1
-                    simple = _is_simple(text, i, stop)
-                    slot = np.int64(_hash(text, i, stop, simple, languages[document]) & np.uint64(room - 1))
-                    while table[slot] >= 0:
-                        known = SPELLING * table[slot]
-                        if (
-                            spellings[known + 2] - spellings[known + 1] == stop - i
-                            and spellings[known + 3] == simple
-                            and languages[spellings[known]] == languages[document]
-                            and _same(text, spellings[known + 1], i, stop - i, simple)
-                        ):
-                            break
-                        slot = (slot + 1) & (room - 1)
-                    if table[slot] < 0:
-                        table[slot] = spelled
-                        known = SPELLING * spelled
-                        spellings[known], spellings[known + 1] = document, i
-                        spellings[known + 2], spellings[known + 3] = stop, simple
-                        spelled += 1
-                    place = PLACE * found
-                    out[place], out[place + 1], out[place + 2], out[place + 3] = document, i, stop, table[slot]
-                    found += 1
-                    places[p] += 1
-                    break  # another beginning at this place has the same stretch
+                p = _beginning(text, i, end, inside, bare, query, starts, counts, most)
+                if p < 0:
+                    continue
+                if PLACE * (found + 1) > len(places):
+                    return found | (told << 32)
+                counts[p] += 1
+                stop = _stretch_end(text, i, query[starts[p]], end)
+                simple = np.int64(_is_simple(text, i, stop))
+                key = spelling_hash(text, i, stop, simple, spans, document)
+                entry, _ = known(text, i, stop, simple, spans, document, key, used, entries, slots)
+                if entry == 0:
+                    row = UNKNOWN * told
+                    unknown[row], unknown[row + 1], unknown[row + 2] = document, i, stop
+                    unknown[row + 3], unknown[row + 4] = simple, np.int64(key)
+                    which, told = _noted(text, spans, row, told, table, unknown)
+                    entry = -1 - which
+                places[PLACE * found], places[PLACE * found + 1], places[PLACE * found + 2] = document, i, entry
+                found += 1
         start = end + 1
-    return found | (spelled << 32)
+    return found | (told << 32)

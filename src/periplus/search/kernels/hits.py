@@ -1,0 +1,128 @@
+"""From places where words of a query may stand to those where they do, by what their spellings were found to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.index.kernels.types import I64, M_I64, R_I64, signature
+from periplus.search.kernels.texts import PLACE, first_of
+
+HIT = 4  # numbers of a hit: start, end, word, whether it is a stop word
+WORD = 4  # of a word of a spelling before its terms: start, end, whether it is a stop word, how many terms it has
+
+
+@bare_helper
+def terms_room(query: Any) -> Any:
+    """Numbers of a table of the query's terms, two a slot."""
+    at, count = 2, 0
+    for _ in range(query[1]):
+        count += query[at]
+        at += 1 + query[at]
+    room = 16
+    while room < 2 * count:
+        room *= 2
+    return 2 * room
+
+
+@bare_helper
+def words_of_terms(query: Any, table: Any) -> Any:
+    """Put the terms into the table: hash and word, which is -1 in a slot that is free; the first word has a term."""
+    last = len(table) // 2 - 1
+    for slot in range(last + 1):
+        table[2 * slot + 1] = -1
+    at = 2
+    for word in range(query[1]):
+        for i in range(at + 1, at + 1 + query[at]):
+            slot = query[i] & last
+            while table[2 * slot + 1] >= 0 and table[2 * slot] != query[i]:
+                slot = (slot + 1) & last
+            if table[2 * slot + 1] < 0:
+                table[2 * slot], table[2 * slot + 1] = query[i], word
+        at += 1 + query[at]
+
+
+@bare_helper
+def _word_of(table: Any, term: Any) -> Any:
+    last = len(table) // 2 - 1
+    slot = term & last
+    while table[2 * slot + 1] >= 0:
+        if table[2 * slot] == term:
+            return table[2 * slot + 1]
+        slot = (slot + 1) & last
+    return np.int64(-1)
+
+
+@bare_helper
+def most_hits(places: Any, entries: Any, judged: Any) -> Any:
+    """More than all texts together can have."""
+    most = 0
+    for place in range(2, len(places), PLACE):
+        entry = places[place]
+        most += entries[entry] if entry >= 0 else judged[judged[-1 - entry]]
+    return most
+
+
+@bare_helper
+def _put(told: Any, entry: Any, at: Any, terms: Any, hits: Any, size: Any) -> Any:
+    """Add the hits of one spelling at a place to those of its text, which are by place and no two at one start."""
+    word = entry + 1
+    for _ in range(told[entry]):
+        wanted = np.int64(-1)
+        behind = word + WORD + told[word + 3]
+        for i in range(word + WORD, behind):
+            if wanted < 0:
+                wanted = _word_of(terms, told[i])
+        start = at + told[word]
+        slot = size if wanted >= 0 else 0
+        while slot > 0 and hits[HIT * (slot - 1)] > start:
+            slot -= 1
+        if wanted >= 0 and not (slot > 0 and hits[HIT * (slot - 1)] == start):
+            for k in range(HIT * size - 1, HIT * slot - 1, -1):
+                hits[k + HIT] = hits[k]
+            hits[HIT * slot], hits[HIT * slot + 1] = start, at + told[word + 1]
+            hits[HIT * slot + 2], hits[HIT * slot + 3] = wanted, told[word + 2]
+            size += 1
+        word = behind
+    return size
+
+
+@bare_helper
+def placed(places: Any, place: Any, document: Any, entries: Any, judged: Any, terms: Any, hits: Any) -> Any:
+    """The hits of one text by place, no two of them at one start; how many there are, and the next place."""
+    size = 0
+    while place < len(places) and places[place] == document:
+        at, entry = places[place + 1], places[place + 2]
+        if entry >= 0:
+            size = _put(entries, entry, at, terms, hits, size)
+        else:
+            size = _put(judged, judged[-1 - entry], at, terms, hits, size)
+        place += PLACE
+    return size, place
+
+
+@kernel(signature(I64, R_I64, R_I64, R_I64, R_I64, R_I64, M_I64))
+def gather(
+    ends: Any,  # of each text
+    places: Any,
+    entries: Any,
+    judged: Any,
+    query: Any,
+    out: Any,  # of each hit: start, end, word, whether it is a stop word, text
+) -> Any:
+    """All hits of all texts, by place; how many."""
+    hits = np.empty(HIT * most_hits(places, entries, judged), np.int64)
+    terms = np.empty(terms_room(query), np.int64)
+    words_of_terms(query, terms)
+    place, count = 0, 0
+    for document in range(len(ends)):
+        begin = first_of(ends, document)
+        size, place = placed(places, place, document, entries, judged, terms, hits)
+        for i in range(0, HIT * size, HIT):
+            row = (HIT + 1) * count
+            out[row], out[row + 1] = hits[i] - begin, hits[i + 1] - begin
+            out[row + 2], out[row + 3], out[row + 4] = hits[i + 2], hits[i + 3], document
+            count += 1
+    return count

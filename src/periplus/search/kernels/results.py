@@ -1,0 +1,416 @@
+"""Finished results, written as MessagePack straight from stored documents and from what is to be shown of their texts.
+
+Only what needs nothing special is written: a title and a snippet of signs that are surely fit to be seen, an address
+in which nothing is to be decoded, times that a calendar holds. ``search/answers.py`` makes all other results, and says
+what a result is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.index.kernels.compiler import bare_helper, bare_kernel
+from periplus.index.kernels.types import I64, M_U8, R_I64, R_U8, R_U32, signature
+from periplus.search.kernels.records import (
+    FETCHED,
+    HOST,
+    ID,
+    LANGUAGE,
+    PUBLISHED,
+    RECORD,
+    SITE,
+    TITLE,
+    TYPE,
+    URL,
+)
+from periplus.search.kernels.sentences import FOREIGN, FRAGMENT, PAGE, PLAIN
+from periplus.search.kernels.texts import first_of
+
+NAMES = (
+    b"rank id url display_url site title snippet highlights language published fetched type score "
+    b"more_from_site duplicates pinned"
+).split()
+KEYS = np.frombuffer(b"".join(bytes([0xA0 + len(name)]) + name for name in NAMES), np.uint8)
+KEY_ENDS = np.cumsum([1 + len(name) for name in NAMES]).astype(np.int64)
+RANK, ID_KEY, URL_KEY, DISPLAY, SITE_KEY, TITLE_KEY, SNIPPET, MARKS = range(8)
+LANGUAGE_KEY, PUBLISHED_KEY, FETCHED_KEY, TYPE_KEY, SCORE, MORE, DUPLICATES, PINNED = range(8, 16)
+ALWAYS = 13  # fields that every result has
+NUMBERS = 3  # of a result: how many more of its site there are, how many duplicates, whether it is pinned
+
+MAX_TITLE = 90  # code points, as of an address
+MAX_ADDRESS = 90
+SPACE, SLASH, PERCENT, HASH, COLON, QUESTION = 32, 47, 37, 35, 58, 63
+LAST_MOMENT = 253_402_300_800  # the end of the year 9999
+DAY = 86_400
+
+
+@bare_helper
+def is_seen(c: Any) -> Any:
+    """Whether a sign is surely fit to be seen and no space; there are others that are, too."""
+    if c < 0x7F:
+        return c > SPACE
+    if c < 0x530:
+        return (0xA1 <= c <= 0x377 and c != 0xAD) or c >= 0x3A3
+    if c < 0x3041:
+        return 0x1E00 <= c <= 0x1EFF or 0x2010 <= c <= 0x2027 or 0x2030 <= c <= 0x205E or 0x3001 <= c <= 0x303E
+    return c <= 0x3096 or 0x30A1 <= c <= 0x30FE or 0x4E00 <= c <= 0x9FEF or 0xAC00 <= c <= 0xD7A3
+
+
+@bare_helper
+def _put_key(out: Any, at: Any, key: Any) -> Any:
+    for i in range(KEY_ENDS[key - 1] if key > 0 else 0, KEY_ENDS[key]):
+        out[at] = KEYS[i]
+        at += 1
+    return at
+
+
+@bare_helper
+def _put_number(out: Any, at: Any, value: Any) -> Any:
+    """A number from 0 on, as 32 bits at most."""
+    if value < 0x80:
+        out[at] = value
+        return at + 1
+    out[at] = 0xCE
+    for k in range(4):
+        out[at + 1 + k] = (value >> (24 - 8 * k)) & 0xFF
+    return at + 5
+
+
+@bare_helper
+def _put_head(out: Any, at: Any, kind: Any, size: Any) -> Any:
+    """The head of a string (0xDA) or a list (0xDC) of so many bytes or members, in 16 bits."""
+    out[at], out[at + 1], out[at + 2] = kind, size >> 8, size & 0xFF
+    return at + 3
+
+
+@bare_helper
+def _copy(out: Any, at: Any, key: Any, packed: Any, fields: Any, record: Any, field: Any) -> Any:
+    """A field as it was stored."""
+    at = _put_key(out, at, key)
+    start, end = fields[record + 2 * field], fields[record + 2 * field + 1]
+    size = end - start
+    out[at] = 0xDB
+    for k in range(4):
+        out[at + 1 + k] = (size >> (24 - 8 * k)) & 0xFF
+    at += 5
+    for i in range(size):
+        out[at + i] = packed[start + i]
+    return at + size
+
+
+@bare_helper
+def _point(packed: Any, at: Any) -> Any:
+    """The code point at a place of UTF-8, and where the next one stands."""
+    first = np.int64(packed[at])
+    if first < 0x80:
+        return first, at + 1
+    if first < 0xE0:
+        return ((first & 0x1F) << 6) | (packed[at + 1] & 0x3F), at + 2
+    if first < 0xF0:
+        return ((first & 0x0F) << 12) | ((packed[at + 1] & 0x3F) << 6) | (packed[at + 2] & 0x3F), at + 3
+    return np.int64(0), at + 4  # none of these is in ``is_seen``
+
+
+@bare_helper
+def _is_title(packed: Any, start: Any, end: Any) -> Any:
+    """Whether a title is shown as it is: no more than so many signs, single spaces between them."""
+    count, before, at = 0, np.int64(SPACE), start
+    while at < end:
+        c, at = _point(packed, at)
+        if not is_seen(c) and not (c == SPACE and before != SPACE):
+            return False
+        before = c
+        count += 1
+    return before != SPACE and count <= MAX_TITLE
+
+
+@bare_helper
+def _is_plain_address(packed: Any, start: Any, end: Any, host: Any, host_end: Any) -> Any:
+    """Whether what is behind the scheme needs only its steps told apart, and begins with the host and a slash."""
+    size = host_end - host
+    if size == 0 or end - start <= size or packed[start + size] != SLASH:
+        return False
+    for k in range(size):
+        if packed[start + k] != packed[host + k] or packed[host + k] == COLON:
+            return False
+    for i in range(start, end):
+        c = packed[i]
+        if c >= 0x80 or c in (PERCENT, HASH) or (c == SLASH and i + 1 < end and packed[i + 1] == SLASH):
+            return False
+        if c == 120 and i + 3 < end and packed[i + 1] == 110 and packed[i + 2] == 45 and packed[i + 3] == 45:  # xn--
+            return False
+    return True
+
+
+@bare_helper
+def _scheme_end(packed: Any, start: Any, end: Any) -> Any:
+    """Where an address goes on behind ``http://`` or ``https://``; -1 for another scheme."""
+    if end - start < 8 or packed[start] != 104 or packed[start + 1] != 116 or packed[start + 2] != 116:
+        return np.int64(-1)
+    at = start + 4 + (packed[start + 4] == 115)
+    if packed[start + 3] != 112 or packed[at] != COLON or packed[at + 1] != SLASH or packed[at + 2] != SLASH:
+        return np.int64(-1)
+    return at + 3
+
+
+@bare_helper
+def _put_separator(out: Any, at: Any) -> Any:
+    """A space, a single right-pointing angle, a space."""
+    out[at], out[at + 1], out[at + 2], out[at + 3], out[at + 4] = SPACE, 0xE2, 0x80, 0xBA, SPACE
+    return at + 5
+
+
+@bare_helper
+def _put_address(out: Any, at: Any, packed: Any, fields: Any, record: Any) -> Any:
+    """The address as people read it, with its key; -1 when that is not so simple."""
+    url, host = record + 2 * URL, record + 2 * HOST
+    end = fields[url + 1]
+    start = _scheme_end(packed, fields[url], end)
+    if start < 0 or not _is_plain_address(packed, start, end, fields[host], fields[host + 1]):
+        return np.int64(-1)
+    query = start
+    while query < end and packed[query] != QUESTION:
+        query += 1
+    path_end = query
+    while path_end > start and packed[path_end - 1] == SLASH:
+        path_end -= 1
+    at = _put_key(out, at, DISPLAY)
+    head, count = at, 0
+    at += 3
+    for i in range(start, path_end):
+        if packed[i] == SLASH:
+            at = _put_separator(out, at)
+            count += 3
+        else:
+            out[at] = packed[i]
+            at += 1
+            count += 1
+        if count > MAX_ADDRESS:
+            return np.int64(-1)
+    if query + 1 < end:
+        at = _put_separator(out, at)
+        count += 3 + end - query
+        if count > MAX_ADDRESS:
+            return np.int64(-1)
+        for i in range(query, end):
+            out[at] = packed[i]
+            at += 1
+    _put_head(out, head, 0xDA, at - head - 3)
+    return at
+
+
+@bare_helper
+def _put_point(out: Any, at: Any, c: Any) -> Any:
+    if c < 0x80:
+        out[at] = c
+        return at + 1
+    if c < 0x800:
+        out[at], out[at + 1] = 0xC0 | (c >> 6), 0x80 | (c & 0x3F)
+        return at + 2
+    out[at], out[at + 1], out[at + 2] = 0xE0 | (c >> 12), 0x80 | ((c >> 6) & 0x3F), 0x80 | (c & 0x3F)
+    return at + 3
+
+
+@bare_helper
+def _put_fragment(out: Any, at: Any, text: Any, begin: Any, pages: Any, fragment: Any, plain: Any) -> Any:
+    """A stretch of the text, with an ellipsis where something was cut off; -1 when it may not be fit to be seen."""
+    if pages[fragment + 2]:
+        at = _put_point(out, at, 0x2026)
+    start, end = begin + pages[fragment], begin + pages[fragment + 1]
+    if plain:
+        for i in range(end - start):
+            out[at + i] = text[start + i]
+        start, at = end, at + end - start
+    before = np.int64(0)
+    for i in range(start, end):
+        c = np.int64(text[i])
+        if not is_seen(c) and not (c == SPACE and before != SPACE):
+            return np.int64(-1)
+        at = _put_point(out, at, c)
+        before = c
+    return _put_point(out, at, 0x2026) if pages[fragment + 3] else at
+
+
+@bare_helper
+def _put_snippet(out: Any, at: Any, text: Any, begin: Any, pages: Any, page: Any) -> Any:
+    """What was chosen to be shown, with its key; -1 when it has to be made readable or is something else."""
+    if pages[page] != PLAIN and pages[page] != FOREIGN:
+        return np.int64(-1)
+    head = _put_key(out, at, SNIPPET)
+    at = _put_fragment(out, head + 3, text, begin, pages, page + 2, pages[page] == PLAIN)
+    second = page + 2 + FRAGMENT
+    if at >= 0 and pages[second + 1] > pages[second]:
+        out[at] = SPACE
+        at = _put_point(out, at + 1, 0x2026)
+        out[at] = SPACE
+        at = _put_fragment(out, at + 1, text, begin, pages, second, pages[page] == PLAIN)
+    if at >= 0:
+        _put_head(out, head, 0xDA, at - head - 3)
+    return at
+
+
+@bare_helper
+def _put_marks(out: Any, at: Any, pages: Any, page: Any, marks: Any) -> Any:
+    """Where words are marked, with the key; all marks stand behind the pages, at ``marks``."""
+    first, last = pages[page - PAGE + 1] if page > 0 else 0, pages[page + 1]
+    at = _put_head(out, _put_key(out, at, MARKS), 0xDC, last - first)
+    for mark in range(marks + 2 * first, marks + 2 * last, 2):
+        out[at] = 0x92
+        at = _put_number(out, at + 1, pages[mark])
+        at = _put_number(out, at, pages[mark + 1])
+    return at
+
+
+@bare_helper
+def _seconds(packed: Any, at: Any) -> Any:
+    """Whole seconds of a stored time; -1 for what no calendar holds or comes before it."""
+    if packed[at] != 0xCB:
+        return np.int64(-1)
+    bits = np.uint64(0)
+    for k in range(8):
+        bits = (bits << np.uint64(8)) | np.uint64(packed[at + 1 + k])
+    if bits == 0:
+        return np.int64(0)
+    exponent = np.int64(bits >> np.uint64(52))
+    if exponent < 1023 or exponent > 1023 + 37:  # from 1 second on, before 2**38 of them; nothing negative
+        return np.int64(-1)
+    fraction = np.int64(bits & np.uint64(0x000F_FFFF_FFFF_FFFF)) | (np.int64(1) << 52)
+    seconds = fraction >> (1075 - exponent)
+    return seconds if seconds < LAST_MOMENT else np.int64(-1)
+
+
+@bare_helper
+def _put_digits(out: Any, at: Any, value: Any, digits: Any) -> Any:
+    for k in range(digits - 1, -1, -1):
+        out[at + k] = 48 + value % 10
+        value //= 10
+    return at + digits
+
+
+@bare_helper
+def _put_two(out: Any, at: Any, sign: Any, value: Any) -> Any:
+    out[at] = sign
+    return _put_digits(out, at + 1, value, 2)
+
+
+@bare_helper
+def _put_moment(out: Any, at: Any, seconds: Any) -> Any:
+    """A time as ISO 8601 in UTC. Years are counted from March on, so that a leap day is the last one."""
+    days, rest = seconds // DAY, seconds % DAY
+    shifted = days + 719_468  # from the first of March of the year 0
+    era, of_era = shifted // 146_097, shifted % 146_097
+    year = (of_era - of_era // 1_460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * year + year // 4 - year // 100)
+    month = (5 * of_year + 2) // 153
+    day = of_year - (153 * month + 2) // 5 + 1
+    month = month + 3 if month < 10 else month - 9
+    year += 400 * era + (month <= 2)
+    out[at] = 0xA0 + 20
+    at = _put_digits(out, at + 1, year, 4)
+    at = _put_two(out, _put_two(out, at, 45, month), 45, day)
+    at = _put_two(out, _put_two(out, _put_two(out, at, 84, rest // 3600), COLON, rest // 60 % 60), COLON, rest % 60)
+    out[at] = 90
+    return at + 1
+
+
+@bare_helper
+def _put_times(out: Any, at: Any, packed: Any, fields: Any, record: Any) -> Any:
+    """Both times with their keys; -1 when one of them is not so simple."""
+    published = _seconds(packed, fields[record + 2 * PUBLISHED])
+    fetched = _seconds(packed, fields[record + 2 * FETCHED])
+    if published < 0 or fetched < 0:
+        return np.int64(-1)
+    at = _put_key(out, at, PUBLISHED_KEY)
+    if published:
+        at = _put_moment(out, at, published)
+    else:
+        out[at] = 0xC0
+        at += 1
+    at = _put_key(out, at, FETCHED_KEY)
+    if fetched:
+        return _put_moment(out, at, fetched)
+    out[at] = 0xA0
+    return at + 1
+
+
+@bare_helper
+def _put_score(out: Any, at: Any, bits: Any) -> Any:
+    at = _put_key(out, at, SCORE)
+    out[at] = 0xCB
+    for k in range(8):
+        out[at + 1 + k] = (bits >> (56 - 8 * k)) & 0xFF
+    return at + 9
+
+
+@bare_helper
+def _put_counts(out: Any, at: Any, numbers: Any, result: Any) -> Any:
+    """The numbers of a result that are not 0, with their keys; and how many."""
+    count = 0
+    for k in range(NUMBERS):
+        value = numbers[NUMBERS * result + k]
+        if value:
+            at = _put_key(out, at, MORE + k)
+            if MORE + k == PINNED:
+                out[at] = 0xC3
+                at += 1
+            else:
+                at = _put_number(out, at, value)
+            count += 1
+    return at, count
+
+
+@bare_helper
+def _put_result(
+    out: Any, at: Any, packed: Any, fields: Any, record: Any, text: Any, begin: Any, pages: Any, page: Any, marks: Any
+) -> Any:
+    """All fields but rank, score and numbers; -1 when one of them is not so simple."""
+    title = record + 2 * TITLE
+    if not _is_title(packed, fields[title], fields[title + 1]):
+        return np.int64(-1)
+    at = _copy(out, at, ID_KEY, packed, fields, record, ID)
+    at = _copy(out, at, URL_KEY, packed, fields, record, URL)
+    at = _put_address(out, at, packed, fields, record)
+    if at < 0:
+        return at
+    at = _copy(out, at, SITE_KEY, packed, fields, record, SITE)
+    at = _copy(out, at, TITLE_KEY, packed, fields, record, TITLE)
+    at = _put_snippet(out, at, text, begin, pages, page)
+    if at < 0:
+        return at
+    at = _put_marks(out, at, pages, page, marks)
+    at = _copy(out, at, LANGUAGE_KEY, packed, fields, record, LANGUAGE)
+    at = _put_times(out, at, packed, fields, record)
+    return at if at < 0 else _copy(out, at, TYPE_KEY, packed, fields, record, TYPE)
+
+
+@bare_kernel(signature(I64, R_U8, R_I64, R_U32, R_I64, R_I64, I64, R_I64, R_I64, M_U8))
+def finish(
+    packed: Any,  # documents, one behind the other
+    fields: Any,  # of each document
+    text: Any,  # their texts as code points
+    ends: Any,  # of each text
+    pages: Any,  # what is shown of each text, and the marks of all of them
+    rank: Any,  # of the first
+    scores: Any,  # of each, as bits
+    numbers: Any,  # ``NUMBERS`` of each
+    out: Any,
+) -> Any:
+    """Write a list of results, nothing for those that have to be made otherwise; how many are, and how many bytes."""
+    count, special = len(ends), 0
+    at = _put_head(out, 0, 0xDC, count)
+    for result in range(count):
+        head = at
+        at = _put_number(out, _put_key(out, head + 3, RANK), rank + result)
+        at = _put_result(
+            out, at, packed, fields, RECORD * result, text, first_of(ends, result), pages, PAGE * result, PAGE * count
+        )
+        if at < 0:
+            out[head] = 0xC0
+            at = head + 1
+            special += 1
+            continue
+        at, more = _put_counts(out, _put_score(out, at, scores[result]), numbers, result)
+        _put_head(out, head, 0xDE, ALWAYS + more)
+    return (special << 32) | at

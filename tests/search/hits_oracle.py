@@ -1,0 +1,70 @@
+"""Where words of a query stand the slow and obvious way: what ``kernels/texts.py`` and ``kernels/hits.py`` do."""
+
+from __future__ import annotations
+
+from struct import unpack
+
+from periplus.index.analysis import analyze
+from periplus.search.hits import BARE_CODES, MAX_PLACES, Hit, lowered
+from periplus.search.plan import stops
+
+STRETCH = 64
+TRAILING = ".,'&@-»’”…"
+INSIDE = ".,'&@+#"  # ASCII signs that may be part of a word
+
+
+def is_wordly(c):
+    if c < "\x80":
+        return c.isalnum() or c == "_"
+    if c < "\xc0":
+        return c in "ªµº"
+    signs = ("\u2000", "\u2bff"), ("\u3000", "\u3020"), ("\uff00", "\uff0f")
+    return c not in "×÷" and not any(low <= c <= high for low, high in signs)
+
+
+def parts(c, mail):
+    if c >= "\x80" or is_wordly(c):
+        return c.isspace()
+    return not mail if c == "-" else c not in INSIDE
+
+
+def stretch_end(text, start, size):
+    stop, mail = start + size, False
+    while stop < len(text) and stop - start < STRETCH and not parts(text[stop], mail):
+        mail = mail or text[stop] == "@"
+        stop += 1
+    while stop > start + size and text[stop - 1] in TRAILING:
+        stop -= 1
+    return stop
+
+
+def letters_of(beginning):
+    _, opens, *points = unpack(f"{len(beginning) // 8}q", beginning)
+    return "".join(map(chr, points)), opens
+
+
+def oracle(text, words, language):
+    """The hits of ``words`` (each ``Begins``) in one text."""
+    terms = {}
+    for place, word in enumerate(words):
+        for term in word.terms:
+            terms.setdefault(term, place)
+    beginnings = list(dict.fromkeys(letters_of(one) for word in words for one in word.beginnings))
+    counts = dict.fromkeys(beginnings, 0)
+    bare = "".join(lowered(c) if ord(c) < BARE_CODES else c for c in text)
+    found = {}
+    for i in range(len(text)):
+        inside = i > 0 and is_wordly(text[i - 1])
+        for letters, opens in reversed(beginnings):
+            one = letters, opens
+            if (inside and opens) or counts[one] >= MAX_PLACES or not bare.startswith(letters, i):
+                continue
+            counts[one] += 1
+            stretch = text[i : stretch_end(text, i, len(letters))]
+            for token in analyze(stretch, language):
+                word = next((terms[form.term] for form in token.forms if form.term in terms), None)
+                if word is not None:
+                    stop = stops(stretch[token.start : token.end].lower(), language)
+                    found.setdefault(i + token.start, Hit(i + token.start, i + token.end, word, stop))
+            break
+    return [found[start] for start in sorted(found)]

@@ -1,0 +1,125 @@
+"""Where words of a query stand in texts, beside the obvious way; the table of spellings that they are told by."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from hits_oracle import oracle
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from periplus.index.analysis import analyze
+from periplus.search import plan, read, spellings
+from periplus.search.hits import begins, hits_of_all, sought
+from periplus.search.spellings import Spellings, judged, language_name, language_numbers, shared, tokens
+
+STRETCHES = st.text(alphabet="abAB1_.,'\u2019&@-é”… iI", min_size=1, max_size=12)
+LANGUAGES = st.sampled_from(["en", "de", "pt-BR", ""])
+WORDS = ["tide", "Tides", "TIDAL", "tideTable", "tide_table", "the", "The", "Café", "cafe\u0301", "日本語", "日本"]
+ODD = ["tide's", "tide\u2019s", "a.b", "tide@b-c.de", "ßtide", "İ", "\ud800", "\U0001f30a", "\x00", "ab", "1,000", "ﬁ"]
+SIGNS = [" ", " ", " ", ". ", "\n", "-", "_", "\u2028", "»", "…", "x" * 70]
+PIECES = st.sampled_from(WORDS + ODD + SIGNS)
+QUERIES = st.sampled_from(
+    ["tide", "tide tables", "the tide", "cafe", "日本", "a.b", "1000", "x" * 70, "tide ebb cafe the ab", "tides tide"]
+)
+
+
+@pytest.fixture
+def own(monkeypatch):
+    """A table of spellings that nothing was put into yet."""
+    monkeypatch.setattr(spellings, "_shared", [Spellings()])
+    return shared()
+
+
+def words_of(query):
+    return [begins(word.forms, word.prefix) for word in plan(read(query)).words]
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.lists(PIECES, max_size=40), LANGUAGES), min_size=1, max_size=4), QUERIES)
+def test_hits_are_those_of_the_obvious_way(texts, query):
+    """Also of texts whose spellings are known already, when asked again."""
+    words = words_of(query)
+    several, languages = ["".join(pieces) for pieces, _ in texts], [language for _, language in texts]
+    expected = [oracle(text, words, language) for text, language in zip(several, languages, strict=True)]
+    asked = sought(words, [1.0] * len(words))
+    assert hits_of_all(several, asked, languages) == expected
+    assert hits_of_all(several, asked, languages) == expected
+
+
+@settings(max_examples=150)
+@given(st.lists(st.text(alphabet=st.characters(), max_size=80), min_size=1, max_size=4), LANGUAGES)
+def test_hits_of_any_text_lie_inside(texts, language):
+    asked = sought(words_of("a b e \U0001f30a"), [1.0] * 4)
+    for text, found in zip(texts, hits_of_all(texts, asked, [language] * len(texts)), strict=True):
+        assert all(0 <= hit.start < hit.end <= len(text) for hit in found)
+
+
+@given(STRETCHES, LANGUAGES)
+def test_the_terms_of_a_stretch_are_those_of_its_analysis(stretch, language):
+    expected = [(token.start, token.end, [form.term for form in token.forms]) for token in analyze(stretch, language)]
+    assert [(start, end, list(dict.fromkeys(terms))) for start, end, terms in tokens(stretch, language)] == expected
+
+
+@given(st.text("abcdeings", min_size=1, max_size=63), st.booleans(), LANGUAGES)
+def test_a_word_of_letters_is_judged_as_any_stretch(word, capital, language):
+    word = word.title() if capital else word
+    assert judged([(word, 1, language)]).tolist() == judged([(word, 0, language)]).tolist()
+
+
+def test_a_spelling_is_judged_once(own, monkeypatch):
+    asked = sought(words_of("tide"), [1.0])
+    text = "Tide and tides, TIDE and tide."
+    first = hits_of_all([text], asked, ["en"])
+    monkeypatch.setattr("periplus.search.hits.judged", None)
+    assert hits_of_all([text], asked, ["en"]) == first
+    assert [text[hit.start : hit.end] for hit in first[0]] == ["Tide", "tides", "TIDE", "tide"]
+
+
+def test_spellings_of_languages_are_told_apart(own):
+    languages = ["de", "en", "de"]
+    words = words_of("nation")
+    found = hits_of_all(["nationen"] * 3, sought(words, [1.0]), languages)
+    assert found == [oracle("nationen", words, language) for language in languages]
+    assert found[0] != found[1]
+
+
+def test_a_full_table_is_forgotten(own):
+    own.entries = np.zeros(64, np.int64)
+    asked = sought(words_of("tide"), [1.0])
+    text = " ".join(f"tide{chr(97 + i)}ing tides" for i in range(16))
+    first = hits_of_all([text], asked, ["en"])
+    assert shared() is not own
+    assert own.used <= 64
+    assert hits_of_all([text], asked, ["en"]) == first
+
+
+@pytest.mark.parametrize("name", ["", "en", "pt-BR", "en\0", "x" * 15, "Ünglisch"])
+def test_a_language_keeps_its_name(name):
+    assert language_name(*language_numbers(name)) == name
+
+
+@pytest.mark.parametrize("name", ["en-" + "x" * 40, "日本語日本語日本語", "x" * 300])
+def test_a_long_name_of_a_language_keeps_how_it_begins(name):
+    assert name.startswith(language_name(*language_numbers(name)).rstrip("\ufffd"))
+    assert len(language_name(*language_numbers(name)).rstrip("\ufffd")) > 4
+
+
+def test_threads_share_the_table(own):
+    asked = sought(words_of("ab cd"), [1.0, 1.0])
+    texts = [f"ab{chr(97 + i % 26)}s cd{chr(97 + i // 26)} AB cd'{chr(97 + i % 7)}" for i in range(300)]
+    expected = [hits_of_all([text], asked, ["en"]) for text in texts]
+    spellings.renew(shared())
+    found = [None] * 4
+
+    def ask(place):
+        found[place] = [hits_of_all([text], asked, ["en"]) for text in texts]
+
+    threads = [threading.Thread(target=ask, args=(place,)) for place in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
