@@ -1,12 +1,18 @@
-"""One engine builds its index in a process of its own; prints what that took as JSON."""
+"""One engine builds its index in a process of its own; prints what that took as JSON.
+
+With ``--turns`` it says ``turn`` before each stretch of passages and waits for a line, so that ``bench.index.turns``
+can let several engines build at once, a stretch each: what the machine does to one, it does to the others.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import shutil
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,17 +25,32 @@ if TYPE_CHECKING:
     from bench.index.corpus import Passage
 
 
-def main(name: str, passages: Path, cache: Path, workers: int = 1) -> None:
+STRETCH = 1_000  # passages that are read at once, and of a turn
+
+
+def read_options() -> argparse.Namespace:
+    options = argparse.ArgumentParser(prog="bench.index.build", description=__doc__)
+    options.add_argument("name", choices=CONTENDERS)
+    options.add_argument("passages", type=Path)
+    options.add_argument("cache", type=Path)
+    options.add_argument("workers", type=int, nargs="?", default=1)
+    options.add_argument("--turns", action="store_true")
+    return options.parse_args()
+
+
+def main() -> None:
+    options = read_options()
     single_thread()
-    contender, folder = CONTENDERS[name](), folder_of(name, cache)
-    contender.workers = workers
+    name: str = options.name
+    contender, folder = CONTENDERS[name](), folder_of(name, options.cache)
+    contender.workers = options.workers
     shutil.rmtree(folder, ignore_errors=True)
     if name.startswith("periplus"):
         from periplus.index import warm
 
         warm()
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    rows = Rows(passages)
+    rows = Rows(options.passages, turns=options.turns)
     began, cpu = time.perf_counter(), time.process_time() + _children()
     contender.build(iter(rows), folder)
     print(
@@ -49,22 +70,28 @@ def main(name: str, passages: Path, cache: Path, workers: int = 1) -> None:
 
 
 class Rows:
-    """Passages one by one, so that none are held; the time that reading them and their priors takes is no engine's."""
+    """Passages a stretch at a time; the time that reading them and their priors takes is no engine's."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, turns: bool = False) -> None:
         self._path = path
+        self._turns = turns
         self.count = 0
         self.seconds = 0.0
 
     def __iter__(self) -> Iterator[Passage]:
         with self._path.open(encoding="utf-8") as lines:
-            began = time.thread_time()
-            for line in lines:
-                row = with_prior(json.loads(line), self.count)
-                self.count += 1
-                self.seconds += time.thread_time() - began
-                yield row
-                began = time.thread_time()
+            while some := self._stretch(lines):
+                if self._turns:
+                    print("turn", flush=True)
+                    sys.stdin.readline()
+                yield from some
+
+    def _stretch(self, lines: Iterator[str]) -> list[Passage]:
+        began = time.thread_time()
+        some = [with_prior(json.loads(line), number) for number, line in enumerate(islice(lines, STRETCH), self.count)]
+        self.count += len(some)
+        self.seconds += time.thread_time() - began
+        return some
 
 
 def _children() -> float:
@@ -73,4 +100,4 @@ def _children() -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), *map(int, sys.argv[4:]))
+    main()

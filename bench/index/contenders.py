@@ -14,6 +14,9 @@ from typing import Any
 
 from bench.index.corpus import PRIORS, Passage
 
+from periplus import addresses
+from periplus.records import Document
+
 KINDS = ("any-10", "prior-10", "all-10", "phrase-10", "any-1000", "string-10")
 Ask = Callable[[], Any]
 FETCHED = 1_700_000_000.0
@@ -257,9 +260,6 @@ def folder_of(name: str, cache: Path) -> Path:
 
 
 def as_document(passage: Passage) -> Any:
-    from periplus import addresses
-    from periplus.records import Document
-
     url = passage["url"]
     return Document(
         url, addresses.key(url), FETCHED, title=passage["title"], text=passage["text"], language="en", id=passage["id"]

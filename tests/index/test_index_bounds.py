@@ -7,7 +7,7 @@ import pytest
 from index_world import random_document
 
 from periplus.errors import StorageError
-from periplus.index import IndexStore, analyze, merging, upkeep, writing
+from periplus.index import IndexStore, analyze, builder, inversion, merging, upkeep, writing
 from periplus.index.analysis.words import ascii_pattern
 from periplus.index.norms import Epoch
 from periplus.index.postings import MAX_DOCUMENTS, PostingsWriter
@@ -19,6 +19,23 @@ WORDS = [f"w{number}" for number in range(10)]
 def test_a_segment_beyond_the_bound_is_refused(documents):
     with pytest.raises(StorageError, match="at most 16,777,216"):
         PostingsWriter(SimpleNamespace(stream=lambda *_: None), documents)
+
+
+def test_more_words_than_a_segment_tells_apart_are_refused():
+    starts = np.array([[0, 1, inversion.MAX_POSITIONS], [0, 1, 2]], np.uint32)
+    with pytest.raises(StorageError, match="more than 268,435,455 words"):
+        inversion.first_positions(starts)
+    assert inversion.first_positions(starts[:1]).tolist() == [0, inversion.MAX_POSITIONS]
+
+
+def test_a_build_begins_another_segment_before_its_positions_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(builder, "MAX_POSITIONS", 40)
+    random = np.random.default_rng(3)
+    store = IndexStore(tmp_path)
+    store.update([(1, [random_document(random, number, WORDS) for number in range(10)])], merge=False)
+    with store.open() as snapshot:
+        assert snapshot.segments > 1
+        assert snapshot.live == 10
 
 
 def test_a_build_begins_another_segment_at_the_bound(tmp_path, monkeypatch):

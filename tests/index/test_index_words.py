@@ -12,7 +12,7 @@ from periplus.index.analysis import analyze, class_table, classes, composed, exa
 from periplus.index.analysis.characters import marks, normalized, spaced, unspaced
 from periplus.index.analysis.words import RARE_HAN, THAI_MARKS
 from periplus.index.spellings import Spellings
-from periplus.index.vocabulary import Vocabulary
+from periplus.index.vocabulary import Vocabulary, are_unsettled
 
 EVERY = "".join(map(chr, range(0x110000)))
 SIGNS = "aAzZbC09_-.,'’&@#+ \n…ﬁée\u0301東京のไทยก็หิहि한국ß①½12,.\u1100\u1161\u11a8ﾞｶㅏㄱ𠀀𪜀𝐀𐐀ａ１٣٤\ud800\u00a0İıẞ"
@@ -34,7 +34,7 @@ def numbered(vocabulary, some, language):
     encoded = [composed(text).encode("utf-8", "surrogatepass") for text in some]
     owners = np.full(len(some), vocabulary.language(language), np.uint32)
     stream, counts = vocabulary.numbers(encoded, owners)
-    sorted_terms, start, forms = vocabulary.sorted()
+    sorted_terms, (_, start, forms) = vocabulary.sorted()
     terms = sorted_terms.spellings.some(sorted_terms.order)
     words = [{terms[form] for form in forms[start[word] : start[word + 1]]} for word in stream.tolist()]
     ends = np.cumsum(counts, dtype=np.int64).tolist()
@@ -58,6 +58,32 @@ def test_tables_grow_within_a_text():
     vocabulary = Vocabulary()
     assert numbered(vocabulary, [text, text], "de") == [analyzed(text, "de")] * 2
     assert vocabulary.memory > 0
+
+
+def test_words_of_all_lengths():
+    """Where a word ends is told 57 bytes at once; longer ones, and terms that are too long, go other ways."""
+    words = [
+        letters * size + end for letters in ("a", "Bc", "é") for size in range(1, 80) for end in ("", ".", "'s", "#")
+    ]
+    some = [" ".join(words), *words]
+    assert numbered(Vocabulary(), some, "en") == [analyzed(text, "en") for text in some]
+
+
+def test_words_of_marks_alone_keep_their_term():
+    text = "\u0301\u0302 \u064b été \u0670"
+    assert numbered(Vocabulary(), [text], "fr") == [analyzed(text, "fr")]
+
+
+@PROPERTY
+@given(texts)
+def test_texts_that_are_settled_are_nfkc(some):
+    flags = are_unsettled([text.encode("utf-8", "surrogatepass") for text in some])
+    assert all(unicodedata.is_normalized("NFKC", text) for text, flag in zip(some, flags, strict=True) if not flag)
+
+
+def test_most_characters_are_settled():
+    plain = "Straße, naïve café – “quoted” it’s Ελλάδα Москва 東京 €"
+    assert are_unsettled([plain.encode(), "ﬁn".encode(), "e\u0301".encode(), b"ascii", b""]) == [0, 1, 1, 0, 0]
 
 
 def test_a_word_is_kept_once_a_language():

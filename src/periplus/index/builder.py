@@ -10,19 +10,19 @@ from __future__ import annotations
 import ctypes
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from periplus.index.analysis import class_table, composed
 from periplus.index.columns import ColumnRow, ColumnTable
 from periplus.index.fields import PIECE_GAP, add_pieces
-from periplus.index.inversion import MAX_POSITIONS, Inversion, Pieces, first_positions
+from periplus.index.inversion import MAX_POSITIONS, POSITION_BITS, Inversion, Pieces, Scratch, first_positions
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
 from periplus.index.stored import StoredDocument, identifier, place_of
 from periplus.index.texts import pack, sampled
-from periplus.index.vocabulary import Vocabulary
+from periplus.index.vocabulary import Vocabulary, are_unsettled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,11 +44,13 @@ FIELD_BITS = 3
 
 
 class SegmentBuilder:
-    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary | None = None, scratch: Scratch | None = None) -> None:
         """``vocabulary`` of a builder before this one spares the search for forms that it knows already."""
         self._vocabulary = vocabulary or Vocabulary()
+        self._scratch = scratch or Scratch()
         self._pending = _Pending(0)
         self._streams: list[NDArray[np.uint32]] = []
+        self._addresses: list[NDArray[np.int64]] = []  # where in these the words of each piece begin
         self._words = 0
         self._kept_bytes = 0  # streams and vocabulary, once some were cut
         self._counts: list[NDArray[np.uint32]] = []  # words by piece
@@ -97,7 +99,7 @@ class SegmentBuilder:
     def successor(self, memory: int) -> SegmentBuilder:
         """A builder for the next segment, with the same vocabulary unless that takes too much of ``memory``."""
         is_small = self._vocabulary.memory <= VOCABULARY_SHARE * memory
-        return SegmentBuilder(self._vocabulary if is_small else None)
+        return SegmentBuilder(self._vocabulary if is_small else None, self._scratch)
 
     def discard(self, key: int) -> None:
         self._current.pop(key, None)
@@ -141,6 +143,8 @@ class SegmentBuilder:
             stream, counts = self._vocabulary.numbers(pending.encoded(), languages)
             self._streams.append(stream)
             self._words += len(stream)
+            ends = np.cumsum(counts, dtype=np.int64)
+            self._addresses.append(stream.ctypes.data + stream.itemsize * (ends - counts))
             self._counts.append(counts)
             self._piece_count += len(counts)
             self._pieces.append(pieces)
@@ -163,15 +167,15 @@ class SegmentBuilder:
         self, writer: SegmentWriter, kept: list[int], epoch: Epoch
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         lengths, starts, positions = self._layout()
-        terms, form_start, forms = self._vocabulary.sorted()
-        stream = _joined(self._streams)
-        self._streams.clear()
+        terms, forms = self._vocabulary.sorted()
         lengths, starts = lengths[kept], starts[kept]
-        piece_start = np.concatenate([[0], np.cumsum(self._counts[0], dtype=np.int64)]).astype(np.int64)
         order, documents = self._ordered_pieces(kept)
-        positions += first_positions(starts)[documents]
-        inversion = Inversion(Pieces(stream, order, piece_start, positions, form_start, forms), starts, lengths, epoch)
+        bases = first_positions(starts)
+        positions += bases[documents] + (self._pieces[0][1::2] << POSITION_BITS)
+        pieces = Pieces(order, _joined(self._addresses, np.int64), self._counts[0], positions, documents, *forms)
+        inversion = Inversion(pieces, bases, lengths, epoch, self._scratch)
         inversion.write(writer, terms)
+        self._streams.clear()
         return inversion.largest, lengths, starts
 
     def _ordered_pieces(self, kept: list[int]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
@@ -202,9 +206,12 @@ class _Pending:
 
     def encoded(self) -> list[bytes]:
         """The texts as the tokeniser takes them: NFKC in UTF-8."""
-        return [
-            text.encode() if text.isascii() else composed(text).encode("utf-8", "surrogatepass") for text in self.texts
-        ]
+        encoded = [_utf8(text) for text in self.texts]
+        foreign = [row for row, text in enumerate(self.texts) if not text.isascii()]
+        for row, unsettled in zip(foreign, are_unsettled([encoded[row] for row in foreign]), strict=True):
+            if unsettled:
+                encoded[row] = _utf8(composed(self.texts[row]))
+        return encoded
 
     def tables(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Document and field of each text, one after the other; and the number of its language."""
@@ -214,10 +221,14 @@ class _Pending:
         return pieces.reshape(-1), np.array(self._languages, np.uint32)[numbers - self._first]
 
 
-def _joined(parts: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _joined(parts: list[NDArray[Any]], kind: type[np.generic] = np.uint32) -> NDArray[Any]:
     if len(parts) == 1:
         return parts[0]
-    return np.concatenate(parts) if parts else np.empty(0, np.uint32)
+    return np.concatenate(parts) if parts else np.empty(0, kind)
 
 
 def stored_document(document: Document, place: Place) -> StoredDocument:
@@ -241,11 +252,11 @@ def stored_document(document: Document, place: Place) -> StoredDocument:
 
 def load_kernels() -> None:
     """Everything that building needs, so that copies of this process need not load it again."""
-    from periplus.index.kernels import building, forms, lookup, positions, spellings, words
+    from periplus.index.kernels import building, forms, lookup, positions, spellings, tokens
     from periplus.index.kernels.compiler import Kernel
 
     class_table()
-    for module in (building, forms, lookup, positions, spellings, words):
+    for module in (building, forms, lookup, positions, spellings, tokens):
         for value in vars(module).values():
             if isinstance(value, Kernel):
                 value.compile()

@@ -27,12 +27,11 @@ FIRST_HOST_END = len("http://h")
 
 TITLE, HEADINGS, BODY, ANCHORS, ADDRESS, MARGIN = range(len(FIELDS))
 _PLAIN_HOST = re.compile(r"https?://([\w.:-]+)", re.ASCII)
-_ESCAPE = "\0"  # for what the path of a plain address does not have
-_PLAIN_PATH = str.maketrans(
-    {
-        **{chr(point): " " for point in range(128) if not chr(point).isalnum() and chr(point) != "."},
-        **dict.fromkeys("%#\\ \t\n\r\f\v\0", _ESCAPE),
-    }
+_ESCAPE = b"\0"  # for what the path of a plain address does not have
+_OTHER_THAN_PLAIN = b"%#\\ \t\n\r\f\v\0"
+_PLAIN_PATH = bytes(
+    0 if point in _OTHER_THAN_PLAIN else point if chr(point).isalnum() or chr(point) == "." else ord(" ")
+    for point in range(256)
 )
 _SEPARATORS = re.compile(r"[^\w.]+|_")
 
@@ -83,9 +82,9 @@ def address_pieces(url: str) -> list[str]:
     """The host, and the words of path and query."""
     end = url.find("/", FIRST_HOST_END)
     if end > 0 and url.isascii() and (host := _plain_host(url[:end])):
-        path = url[end:].translate(_PLAIN_PATH)
-        if _ESCAPE not in path:  # nearly all: no escapes, no fragment
-            return [host, path.strip()]
+        plain = url[end:].encode().translate(_PLAIN_PATH)
+        if _ESCAPE not in plain:  # nearly all: no escapes, no fragment
+            return [host, plain.strip().decode()]
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from periplus.errors import StorageError
 from periplus.index.norms import field_factors
 
 if TYPE_CHECKING:
@@ -20,31 +21,50 @@ if TYPE_CHECKING:
     from periplus.index.vocabulary import SortedTerms
 
 RUN_OCCURRENCES = 40_000_000  # occurrences that are put at their places at once, four bytes each
-PART_OCCURRENCES = 4_000_000  # and those that become postings at once
-SHARE = 64  # kernels.building: positions that share an entry of owners
-MAX_POSITIONS = (1 << 32) - 1  # of a segment
+PART_OCCURRENCES = 1_000_000  # and those that become postings at once, which stay in the cache until they are written
+# kernels.building
+SHARE = 64  # positions that share an entry of owners
+ALONE = 4  # occurrences whose impact is known beforehand
+POSITION_BITS = 28
+MAX_POSITIONS = (1 << POSITION_BITS) - 1  # of a segment
 
 
 class Pieces(NamedTuple):
     """The texts of a builder as ``kernels.building.scatter`` takes them."""
 
-    stream: NDArray[np.uint32]  # words of all pieces
     order: NDArray[np.int64]  # pieces that count, by document
-    start: NDArray[np.int64]  # where each begins in the stream
-    position: NDArray[np.uint32]  # its first position in the segment
-    form_start: NDArray[np.int64]  # of every word
+    address: NDArray[np.int64]  # of the words of each, which whoever makes this keeps alive
+    size: NDArray[np.uint32]  # how many there are
+    first: NDArray[np.uint32]  # its first position in the segment, and its field
+    document: NDArray[np.uint32]
+    pairs: NDArray[np.uint64]  # the first two forms of every word
+    form_start: NDArray[np.int64]
     forms: NDArray[np.uint32]
 
 
 class Inversion:
-    """The occurrences of the words of a builder, turned round by kernels; ``starts`` and ``lengths`` by document."""
+    """The occurrences of the words of a builder, turned round by kernels.
 
-    def __init__(self, pieces: Pieces, starts: NDArray[np.uint32], lengths: NDArray[np.uint32], epoch: Epoch) -> None:
+    ``bases`` are the first positions of its documents and their end, ``lengths`` has a row a document.
+    """
+
+    def __init__(
+        self,
+        pieces: Pieces,
+        bases: NDArray[np.uint32],
+        lengths: NDArray[np.uint32],
+        epoch: Epoch,
+        scratch: Scratch | None = None,
+    ) -> None:
+        from periplus.index.kernels.building import impacts_alone
+
         self._pieces = pieces
-        bases = first_positions(starts)
         owners = np.searchsorted(bases, np.arange(0, int(bases[-1]), SHARE, dtype=np.uint32), "right") - 1
         factors = field_factors(epoch, lengths).reshape(-1)
-        self._documents = (bases, owners.astype(np.uint32), starts.reshape(-1), factors, epoch.k1)
+        alone = np.empty(ALONE * len(factors), np.uint8)
+        impacts_alone(factors, epoch.k1, alone)
+        self._documents = (bases, owners.astype(np.uint32), alone, factors, epoch.k1)
+        self._scratch = scratch or Scratch()
         self.largest = np.zeros(len(lengths), np.uint32)
 
     def write(self, writer: SegmentWriter, sorted_terms: SortedTerms) -> None:
@@ -52,12 +72,12 @@ class Inversion:
 
         pieces = self._pieces
         counts = np.zeros(len(sorted_terms.order), np.int64)
-        count_terms(pieces.stream, pieces.order, pieces.start, pieces.form_start, pieces.forms, counts)
+        count_terms(pieces.order, pieces.address, pieces.size, pieces.form_start, pieces.forms, counts)
         for low, high in bounded_runs(counts, RUN_OCCURRENCES):
             start = np.zeros(high - low + 1, np.int64)
             np.cumsum(counts[low:high], out=start[1:])
-            occurrences = np.empty(int(start[-1]), np.uint32)
-            scatter(*pieces, low, high, start[:-1].copy(), occurrences)
+            occurrences = self._scratch.occurrences(int(start[-1]))
+            scatter(*pieces, low, high, start[:-1].astype(np.uint64), occurrences)
             for first, last in bounded_runs(counts[low:high], PART_OCCURRENCES):
                 part = occurrences[start[first] : start[last]]
                 self._write_part(writer, sorted_terms, start[first : last + 1] - start[first], part, low + first)
@@ -75,7 +95,7 @@ class Inversion:
 
         size, terms = len(occurrences), len(start) - 1
         frequency, totals = np.zeros(terms, np.uint32), np.zeros(1, np.int64)
-        found, impacts, counts = np.empty(size, np.uint32), np.empty(size, np.uint8), np.empty(size, np.uint32)
+        found, impacts, counts = self._scratch.postings(size)
         counted = sorted_terms.is_word[low : low + terms]
         postings = (frequency, found, impacts, counts, occurrences, self.largest, totals)
         encode(start, occurrences, *self._documents, counted, *postings)
@@ -85,10 +105,33 @@ class Inversion:
         writer.append_terms(names, frequency[present], found[:end], impacts[:end], counts[:end], occurrences)
 
 
+class Scratch:
+    """Memory that parts and segments use one after the other: having it from the system anew takes time."""
+
+    def __init__(self) -> None:
+        self._occurrences = np.empty(0, np.uint32)
+        self._postings = np.empty(0, np.uint32), np.empty(0, np.uint8), np.empty(0, np.uint32)
+
+    def occurrences(self, size: int) -> NDArray[np.uint32]:
+        if len(self._occurrences) < size:
+            self._occurrences = np.empty(0, np.uint32)  # before the larger one is asked for
+            self._occurrences = np.empty(min(size + size // 8, max(size, RUN_OCCURRENCES)), np.uint32)
+        return self._occurrences[:size]
+
+    def postings(self, size: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint32]]:
+        """Documents, impacts and counts of a part."""
+        if len(self._postings[0]) < size:
+            room = max(size, min(2 * size, PART_OCCURRENCES))
+            self._postings = np.empty(room, np.uint32), np.empty(room, np.uint8), np.empty(room, np.uint32)
+        return self._postings
+
+
 def first_positions(starts: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """The first position of every document in the segment, and the end of them; ``starts`` has a row a document."""
     bases = np.zeros(len(starts) + 1, np.int64)
     np.cumsum(starts[:, -1], dtype=np.int64, out=bases[1:])
+    if int(bases[-1]) > MAX_POSITIONS:
+        raise StorageError(f"the texts of one segment have more than {MAX_POSITIONS:,} words; index with less memory")
     return bases.astype(np.uint32)
 
 

@@ -22,7 +22,7 @@ PADDING = 8  # bytes after the last block
 LARGEST_GROUP = 1 << 32  # bytes
 LARGEST_NUMBER = 4  # bytes of a packed number, at most
 BLOCK_HEAD = 8  # bytes before the numbers and marks of a block, at most
-PACKED_AT_ONCE = 1 << 14  # postings; a multiple of those of a block
+PACKED_AT_ONCE = 1 << 16  # postings; a multiple of those of a block
 
 
 class PositionsWriter:
@@ -35,6 +35,7 @@ class PositionsWriter:
         self._data = file.stream("data", "u1")
         self._longest = 0
         self._group_base = 0
+        self._target = np.empty(0, np.uint8)  # memory that packing uses again and again
         self._waiting_counts = np.empty(0, np.uint32)  # of postings that do not yet fill a block
         self._waiting_steps = np.empty(0, np.uint32)
 
@@ -73,8 +74,10 @@ class PositionsWriter:
             some = counts[first : first + PACKED_AT_ONCE]
             cut = int(some.sum(dtype=np.int64))
             blocks = -(-len(some) // BLOCK)
-            target = np.zeros((LARGEST_NUMBER + 1) * cut + BLOCK_HEAD * blocks + PADDING, np.uint8)
-            sizes = np.empty(blocks, np.uint32)
+            room = (LARGEST_NUMBER + 1) * cut + BLOCK_HEAD * blocks + PADDING
+            if len(self._target) < room:
+                self._target = np.empty(room, np.uint8)
+            target, sizes = self._target, np.empty(blocks, np.uint32)
             self._longest = max(self._longest, int(pack(some, steps[:cut], target, sizes)))
             starts = self._data.length + np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
             self._append_starts(starts[:-1])

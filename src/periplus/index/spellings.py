@@ -62,15 +62,34 @@ class Spellings:
         number_all(data, ends, np.zeros(len(spellings), np.uint32), *self.tables, numbers)
         return numbers
 
+    def numbers_of_lines(self, lines: bytes, count: int) -> NDArray[np.uint32]:
+        """The same for so many spellings, one a line."""
+        from periplus.index.kernels.spellings import number_lines
+
+        self.reserve(count, len(lines))
+        numbers = np.empty(count, np.uint32)
+        number_lines(np.frombuffer(lines + b"\n" + bytes(SPARE), np.uint8), *self.tables, numbers)
+        return numbers
+
     def joined(self, numbers: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The bytes of these entries one after another, and where each ends."""
         from periplus.index.kernels.spellings import gather_spellings
 
         numbers = numbers.astype(np.int64)
         size = int((self.start[numbers + 1] - self.start[numbers]).sum())
-        text, ends = np.empty(size, np.uint8), np.empty(len(numbers), np.int64)
+        text, ends = np.empty(size + SPARE, np.uint8), np.empty(len(numbers), np.int64)
         gather_spellings(self.pool, self.start, numbers, text, ends)
-        return text, ends
+        return text[:size], ends
+
+    def lines(self, numbers: NDArray[Any]) -> list[str]:
+        """The same as texts; there is at least one entry, and none holds a line end."""
+        from periplus.index.kernels.spellings import gather_lines
+
+        numbers = numbers.astype(np.int64)
+        size = int((self.start[numbers + 1] - self.start[numbers]).sum()) + len(numbers)
+        text = np.empty(size + SPARE, np.uint8)
+        gather_lines(self.pool, self.start, numbers, text)
+        return text[: size - 1].tobytes().decode("utf-8", "surrogatepass").split("\n")
 
     def some(self, numbers: NDArray[Any]) -> list[bytes]:
         """The bytes of these entries."""
@@ -89,15 +108,15 @@ class Spellings:
 
         keys = np.empty(len(self), np.uint64)
         leading_bytes(self.pool, self.start, keys)
-        order = np.argsort(keys, kind="stable").astype(np.int64)
+        order = np.argsort(keys).astype(np.int64, copy=False)  # the quickest way: ties are brought into order below
         sort_ties(self.pool, self.start, keys, order)
         return order
 
     def _widen(self, places: int) -> None:
         from periplus.index.kernels.spellings import rehash
 
-        self.slots = np.zeros(2 * places, np.uint64)
-        rehash(self.pool, self.start, self.owner, self.count, self.slots)
+        known, self.slots = self.slots, np.zeros(2 * places, np.uint64)
+        rehash(known, self.slots)
 
 
 def _grown(values: NDArray[Any], capacity: int) -> NDArray[Any]:

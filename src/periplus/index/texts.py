@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections import OrderedDict
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -75,6 +75,11 @@ class TextsWriter:
         )
 
     def extend(self, documents: Iterable[bytes]) -> None:
+        if not self._block_bytes:
+            frames = map(self._compressor.compress, documents)
+            while some := list(islice(frames, FRAMES_TOGETHER)):
+                self._add_frames(some)
+            return
         for packed in documents:
             self._pending.append(packed)
             self._pending_bytes += len(packed)
@@ -87,15 +92,23 @@ class TextsWriter:
         self._begin_block()
         self._write()
 
+    def _add_frames(self, frames: list[bytes]) -> None:
+        """Documents that are blocks of their own."""
+        starts = np.cumsum(np.fromiter(map(len, frames), np.int64, len(frames)))
+        self._block_start.append(np.concatenate([[self._size], self._size + starts[:-1]]))
+        self._blocks.append(b"".join(frames))
+        self._size += int(starts[-1])
+        self._count += len(frames)
+
     def _make_block(self) -> None:
         pending = self._pending
-        made = self._compressor.compress(_joined(pending) if self._block_bytes else pending[0])
+        made = self._compressor.compress(_joined(pending))
         self._begin_block()
         self._made.append(made)
         self._size += len(made)
         self._count += len(pending)
         self._pending, self._pending_bytes = [], 0
-        if len(self._made) >= (WRITTEN_TOGETHER if self._block_bytes else FRAMES_TOGETHER):
+        if len(self._made) >= WRITTEN_TOGETHER:
             self._write()
 
     def _begin_block(self) -> None:

@@ -7,21 +7,24 @@ language: those of ASCII words by a kernel, stems and all other words by ``analy
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from periplus.index.analysis import STEM_MARK, base_language, class_table, forms_of_words, stem_terms
+from periplus.index.analysis import STEM_MARK, base_language, class_table, forms_of_words, stem_lines
 from periplus.index.dictionary import JoinedTerms
-from periplus.index.spellings import SPARE, Spellings
+from periplus.index.spellings import Spellings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from periplus.index.analysis import FormLines
+
+TAIL = 64  # bytes behind the texts, because kernels look at so many at once
 SLICE = 8_192  # new words whose forms are found at once
+FOREIGN_TOGETHER = 256  # words left to Python: one of them that is too long takes all of them another way
 MAX_FORMS = 9  # of an ASCII word: its parts (``kernels.forms``) and itself
 MAX_TERM_BYTES = 64
 MAX_NAMES = 1_000  # of languages that are remembered as they were given
@@ -38,6 +41,14 @@ class SortedTerms(NamedTuple):
     def joined(self, places: NDArray[np.int64]) -> JoinedTerms:
         """The terms at these places of the order."""
         return JoinedTerms(*self.spellings.joined(self.order[places]))
+
+
+class WordForms(NamedTuple):
+    """The forms of all words as ``kernels.building.scatter`` takes them."""
+
+    pairs: NDArray[np.uint64]  # the first two of each word
+    start: NDArray[np.int64]
+    forms: NDArray[np.uint32]
 
 
 class Vocabulary:
@@ -62,11 +73,9 @@ class Vocabulary:
 
     def numbers(self, texts: Sequence[bytes], languages: NDArray[np.uint32]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The words of all texts (NFKC in UTF-8) by position, as numbers; and how many each text has."""
-        from periplus.index.kernels.words import tokenize
+        from periplus.index.kernels.tokens import tokenize
 
-        start = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1, out=start[1:])
-        source = np.frombuffer(b"\n".join([*texts, bytes(SPARE)]), np.uint8)
+        source, start = _joined(texts)
         stream, counts = np.empty(len(source) // 4 + 64, np.uint32), np.zeros(len(texts), np.uint32)
         text, state = 0, np.zeros(4, np.int64)
         while True:
@@ -81,14 +90,18 @@ class Vocabulary:
         self._find_forms()
         return stream[: state[0]].copy(), counts
 
-    def sorted(self) -> tuple[SortedTerms, NDArray[np.int64], NDArray[np.uint32]]:
-        """Terms in byte order; where the forms of each word begin; and these forms as numbers of that order."""
+    def sorted(self) -> tuple[SortedTerms, WordForms]:
+        """Terms in byte order, and the forms of all words as numbers of that order."""
+        from periplus.index.kernels.building import rank_forms
+
         order = self._terms.in_order()
         rank = np.empty(len(order), np.uint32)
         rank[order] = np.arange(len(order), dtype=np.uint32)
         start = self._form_start[: self._known + 1]
         is_word = (self._terms.first_bytes(order) != ord(STEM_MARK)).astype(np.uint8)
-        return SortedTerms(self._terms, order, is_word), start, rank[self._forms[: start[-1]]]
+        forms = WordForms(np.empty(self._known, np.uint64), start, np.empty(int(start[-1]), np.uint32))
+        rank_forms(start, self._forms, rank, forms.forms, forms.pairs)
+        return SortedTerms(self._terms, order, is_word), forms
 
     @property
     def memory(self) -> int:
@@ -112,7 +125,7 @@ class Vocabulary:
         words = (self._words.pool, self._words.start, class_table(), low, high)
         plain_forms(*words, *self._terms.tables, exact, kind, parts, part_start)
         stems = self._stems_of(self._words.owner[low:high], exact, kind == STEM)
-        foreign_start, foreign = self._foreign(low + np.flatnonzero(kind == FOREIGN))
+        *bounds, foreign = self._foreign(low + np.flatnonzero(kind == FOREIGN))
         self._reserve_forms(high, (MAX_FORMS + 1) * size + len(foreign))
         join_forms(
             exact,
@@ -120,7 +133,7 @@ class Vocabulary:
             stems,
             parts,
             part_start,
-            foreign_start,
+            *bounds,
             foreign,
             self._forms,
             int(self._form_start[low]),
@@ -148,23 +161,45 @@ class Vocabulary:
             known = self._stems[language] = grown
         unknown = np.unique(exact[known[exact] < 0])
         if len(unknown):
-            text, ends = self._terms.joined(unknown)
-            letters = text.tobytes().decode("ascii")  # others are left to ``_foreign``
-            words = [letters[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
-            known[unknown] = self._terms.numbers(stem_terms(words, name))
+            lines = stem_lines(self._terms.lines(unknown), name)
+            known[unknown] = self._terms.numbers_of_lines(lines, len(unknown))
         return known[exact]
 
-    def _foreign(self, words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """Forms of words that the kernel leaves to Python."""
-        languages, spelled = self._words.owner[words], self._words.some(words)
-        forms: list[list[bytes]] = [[]] * len(words)
+    def _foreign(self, words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]:
+        """Forms of words that the kernel leaves to Python: where those of each begin and end, and all of them."""
+        begin, end = np.empty(len(words), np.int64), np.empty(len(words), np.int64)
+        found, size = [np.empty(0, np.uint32)], 0
+        languages = self._words.owner[words]
         for name, language in self._languages.items():
-            rows = np.flatnonzero(languages == language).tolist()
-            for row, found in zip(rows, forms_of_words([spelled[row] for row in rows], name), strict=True):
-                forms[row] = found
-        start = np.zeros(len(forms) + 1, np.int64)
-        np.cumsum([len(some) for some in forms], out=start[1:])
-        return start, self._terms.numbers([term for some in forms for term in some])
+            of_language = np.flatnonzero(languages == language)
+            for first in range(0, len(of_language), FOREIGN_TOGETHER):
+                rows = of_language[first : first + FOREIGN_TOGETHER]
+                counts, terms = self._numbered(forms_of_words(self._words.lines(words[rows]), name))
+                end[rows] = size + np.cumsum(counts)
+                begin[rows] = end[rows] - counts
+                found.append(terms)
+                size += len(terms)
+        return begin, end, np.concatenate(found)
+
+    def _numbered(self, forms: FormLines | list[list[bytes]]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """How many forms each of some words has, and the terms of all."""
+        if isinstance(forms, list):
+            counts = np.fromiter(map(len, forms), np.int64, len(forms))
+            return counts, self._terms.numbers([term for some in forms for term in some])
+        has_stem = np.array(forms.has_stem)
+        counts = 2 + has_stem.astype(np.int64)
+        counts[list(forms.others)] += np.array(list(map(len, forms.others.values())), np.int64)
+        begin = np.cumsum(counts) - counts
+        terms = np.empty(int(counts.sum()), np.uint32)
+        terms[begin] = self._terms.numbers_of_lines(forms.exact, len(counts))
+        terms[begin + 1] = self._terms.numbers_of_lines(forms.folded, len(counts))
+        stemmed = begin[has_stem]
+        terms[stemmed + 2] = self._terms.numbers_of_lines(forms.stems, len(stemmed))
+        others = self._terms.numbers([term for some in forms.others.values() for term in some])
+        places = [int(begin[row]) + 2 + forms.has_stem[row] for row in forms.others]
+        sizes = map(len, forms.others.values())
+        terms[[place + at for place, size in zip(places, sizes, strict=True) for at in range(size)]] = others
+        return counts, terms
 
     def _reserve_forms(self, words: int, more: int) -> None:
         if words + 1 > len(self._form_start):
@@ -172,6 +207,24 @@ class Vocabulary:
         wanted = int(self._form_start[self._known]) + more
         if wanted > len(self._forms):
             self._forms = _grown(self._forms, max(wanted, 2 * len(self._forms)))
+
+
+def are_unsettled(texts: Sequence[bytes]) -> list[int]:
+    """Which of some texts (UTF-8) hold a character that NFKC may change."""
+    from periplus.index.kernels.tokens import unsettled
+
+    source, start = _joined(texts)
+    found = np.empty(len(texts), np.uint8)
+    unsettled(source, start, class_table(), found)
+    flags: list[int] = found.tolist()
+    return flags
+
+
+def _joined(texts: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Texts with a line end behind each, and where each begins."""
+    start = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1, out=start[1:])
+    return np.frombuffer(b"\n".join([*texts, bytes(TAIL)]), np.uint8), start
 
 
 def _grown(values: NDArray[Any], capacity: int) -> NDArray[Any]:

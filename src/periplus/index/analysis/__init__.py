@@ -9,8 +9,9 @@ from periplus.index.analysis.forms import (
     PART_SHARE,
     STEM_MARK,
     STEM_SHARE,
+    FormLines,
     exact_term,
-    stem_terms,
+    stem_lines,
 )
 from periplus.index.analysis.stemming import base_language, stem
 from periplus.index.analysis.tokens import Token, analysis_steps, analyze, forms_of_bytes, forms_of_words
@@ -22,6 +23,7 @@ __all__ = [
     "PART_SHARE",
     "STEM_MARK",
     "STEM_SHARE",
+    "FormLines",
     "Token",
     "analysis_steps",
     "analyze",
@@ -32,5 +34,5 @@ __all__ = [
     "forms_of_bytes",
     "forms_of_words",
     "stem",
-    "stem_terms",
+    "stem_lines",
 ]

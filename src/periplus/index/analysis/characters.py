@@ -74,6 +74,18 @@ def fold(term: str) -> str:
     return unicodedata.normalize("NFC", DECORATING_MARKS.sub("", apart)).translate(PLAIN_LETTERS)
 
 
+@cache
+def unsettled_points() -> list[int]:
+    """Characters of the first plane that NFKC may change, or that may be composed with what stands before them.
+
+    A text without any is NFKC. They are normalised all at once, parted by line ends, which nothing is composed with.
+    """
+    points = range(0x80, HIGHEST_POINT + 1)
+    settled = unicodedata.normalize("NFKC", "\n".join(map(chr, points))).split("\n")
+    pairs = zip(points, settled, strict=True)
+    return [point for point, there in pairs if there != chr(point) or _joins(point)]
+
+
 def composed(text: str) -> str:
     """NFKC of ``text``."""
     if text.isascii() or unicodedata.is_normalized("NFKC", text):

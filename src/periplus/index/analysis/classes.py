@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from periplus.index.analysis.characters import UNSPACED_RANGES, mark_points
+from periplus.index.analysis.characters import UNSPACED_RANGES, mark_points, unsettled_points
 from periplus.index.analysis.words import THAI_MARKS
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # The bits of kernels.words.
 WORD, PLAIN, DIGIT, UNSPACED, SPACED, IN_RUN, WITH_LETTER, BREAK = 1, 2, 4, 8, 16, 32, 64, 128
+UNSETTLED = BREAK  # outside ASCII
 POINTS = 0x110000
 FIRST_PLANE = slice(0, 0x10000)
 RARE_HAN = slice(0x20000, 0x40000)
@@ -45,4 +46,6 @@ def class_table() -> NDArray[np.uint8]:
     table[[match.start() for match in re.finditer(THAI_MARKS, every[FIRST_PLANE])]] |= WITH_LETTER
     breaks = [point for point in range(0x80) if not table[point] & PLAIN and chr(point) not in JOINING_SIGNS]
     table[breaks] |= BREAK
+    table[unsettled_points()] |= UNSETTLED
+    table[FIRST_PLANE.stop :] |= UNSETTLED
     return table

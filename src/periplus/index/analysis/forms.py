@@ -8,6 +8,8 @@ form (``cafe`` for ``café``), the stem (marked, so that it is never taken for a
 from __future__ import annotations
 
 import re
+from itertools import compress
+from typing import NamedTuple
 
 from periplus.index.analysis.characters import fold
 from periplus.index.analysis.stemming import stem, stems
@@ -47,19 +49,18 @@ def stem_term(term: str, language: str) -> str:
     return clipped(STEM_MARK + fold(stem(term, language)))
 
 
-def stem_terms(terms: list[str], language: str) -> list[bytes]:
-    """The marked stems of many exact terms that have one."""
+def stem_lines(terms: list[str], language: str) -> bytes:
+    """The marked stems of many exact terms that have one, one a line."""
     found = stems(terms, language)
-    joined = "\n".join(found)
-    if joined.isascii() and max(map(len, found), default=0) < MAX_TERM_BYTES:
-        mark = STEM_MARK.encode()
-        return [mark + stem for stem in joined.encode().split(b"\n")]
-    return [clipped(STEM_MARK + fold(stem)).encode() for stem in found]
+    marked = f"\n{STEM_MARK}".join(["", *found])
+    if marked.isascii() and max(map(len, found), default=0) < MAX_TERM_BYTES:
+        return marked[1:].encode()
+    return "\n".join([clipped(STEM_MARK + fold(stem)) for stem in found]).encode()
 
 
 def parts(word: str) -> list[str]:
     """The parts of a composed name: ``readFile`` → read, file; ``node.js`` → node, js; none of ``3.11``, ``u.s.a``."""
-    if word.isalpha() and (word.islower() or word.istitle() or word.isupper()):
+    if _is_simple(word):
         return []
     if _INITIALS.fullmatch(word):
         return []
@@ -96,33 +97,38 @@ def _plain_forms(word: str, language: str) -> tuple[TermForm, ...]:
     return (TermForm(word), TermForm(stemmed, STEM_SHARE)) if stemmed else (TermForm(word),)
 
 
-def forms_of_all(words: list[str], language: str) -> list[list[bytes]]:
-    """The terms of many words: exact, folded, stem, parts; some of a word's terms may be the same.
+class FormLines(NamedTuple):
+    """The terms of many words, one a line. Some of a word's terms may be the same."""
+
+    exact: bytes
+    folded: bytes
+    stems: bytes
+    has_stem: list[bool]  # of every word
+    others: dict[int, list[bytes]]  # more terms of some words: their parts
+
+
+def lines_of_forms(words: list[str], language: str) -> FormLines | None:
+    """What ``forms_of`` gives for many words; ``None`` when some has to be looked at by itself (too long a term).
 
     What is done to characters is done to all words at once, parted by line ends, which nothing is composed with.
     """
     joined = "\n".join(words).casefold().replace(",", "").replace("\u2019", "'")
     exact = joined.split("\n")
-    has_stem = [term.replace("'", "").isalpha() for term in exact]
-    stemmed = stems([term for term, there in zip(exact, has_stem, strict=True) if there], language)
-    changed = _lines(fold("\n".join([joined, *stemmed])))
-    stem_of, forms = iter(changed[len(words) :]), []
-    for word, term, folded, there in zip(words, _lines(joined), changed, has_stem, strict=False):
-        stem = next(stem_of) if there else b""
-        if max(len(term), len(folded), len(stem) + 1) > MAX_TERM_BYTES:
-            forms.append([_encoded(form.term) for form in forms_of(word, language)])
-            continue
-        terms = [term, folded] if folded else [term]
-        if there:
-            terms.append(STEM_MARK.encode() + stem)
-        if not word.isalpha() or not (word.islower() or word.istitle() or word.isupper()):
-            terms += map(_encoded, parts(word))
-        forms.append(terms)
-    return forms
+    has_stem = [term.isalpha() or term.replace("'", "").isalpha() for term in exact]
+    stemmed = stems(list(compress(exact, has_stem)), language)
+    folded = fold(joined)
+    if "\n\n" in f"\n{folded}\n":  # words of nothing but marks
+        folded = "\n".join([plain or term for plain, term in zip(folded.split("\n"), exact, strict=True)])
+    lines = [_encoded(text) for text in (joined, folded, fold(f"\n{STEM_MARK}".join(["", *stemmed])))]
+    if max(max(map(len, some.split(b"\n"))) for some in lines) > MAX_TERM_BYTES:
+        return None
+    others = {row: list(map(_encoded, parts(word))) for row, word in enumerate(words) if not _is_simple(word)}
+    return FormLines(lines[0], lines[1], lines[2][1:], has_stem, others)
 
 
-def _lines(joined: str) -> list[bytes]:
-    return _encoded(joined).split(b"\n")
+def _is_simple(word: str) -> bool:
+    """Whether it is plain to see that a word has no parts."""
+    return word.isalpha() and (word.islower() or word.istitle() or word.isupper())
 
 
 def _encoded(text: str) -> bytes:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from periplus.index.analysis.characters import normalized
-from periplus.index.analysis.forms import PART_SHARE, exact_term, forms_of, forms_of_all
+from periplus.index.analysis.forms import PART_SHARE, FormLines, exact_term, forms_of, lines_of_forms
 from periplus.index.analysis.stemming import base_language
 from periplus.index.analysis.words import ascii_pattern, letter_pattern, unspaced_pattern, words
 from periplus.index.query import TermForm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 CACHE_SIZE = 200_000  # words a language and thread
 
@@ -72,17 +72,14 @@ def forms_of_bytes(word: bytes, language: str) -> list[bytes]:
     return [form.term.encode("utf-8", "surrogatepass") for form in forms]
 
 
-def forms_of_words(words: Sequence[bytes], language: str) -> list[list[bytes]]:
-    """The same for many words at once, which takes a fifth of the time: terms may occur twice in a list."""
-    if not words:
-        return []
-    texts = b"\n".join(words).decode("utf-8", "surrogatepass").split("\n")
-    is_unspaced = unspaced_pattern().match
-    together = iter(forms_of_all([text for text in texts if not is_unspaced(text)], language))
-    return [
-        forms_of_bytes(word, language) if is_unspaced(text) else next(together)
-        for word, text in zip(words, texts, strict=True)
-    ]
+def forms_of_words(words: list[str], language: str) -> FormLines | list[list[bytes]]:
+    """The same for many words at once, as lines where that can be done, which takes a fifth of the time."""
+    joined = "\n".join(words)
+    if unspaced_pattern().search(joined) is None:
+        lines = lines_of_forms(words, language)
+        if lines is not None:
+            return lines
+    return [forms_of_bytes(word.encode("utf-8", "surrogatepass"), language) for word in words]
 
 
 def analysis_steps(text: str, language: str = "") -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ MODULES = (
     "search",
     "spellings",
     "term_table",
-    "words",
+    "tokens",
 )
 
 # Begun first, so that two processes end together; the others take a second or two each.

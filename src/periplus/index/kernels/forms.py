@@ -233,14 +233,15 @@ def _add_form(forms: Any, begin: Any, end: Any, term: Any) -> Any:
     return end + 1
 
 
-@kernel(signature(I64, R_U32, R_U8, R_I64, R_U32, R_I64, R_I64, R_U32, M_U32, I64, M_I64))
+@kernel(signature(I64, R_U32, R_U8, R_I64, R_U32, R_I64, R_I64, R_I64, R_U32, M_U32, I64, M_I64))
 def join_forms(
     exact: Any,
     kind: Any,
     stem: Any,
     parts: Any,
     part_start: Any,
-    foreign_start: Any,
+    foreign_begin: Any,
+    foreign_end: Any,
     foreign: Any,
     forms: Any,
     end: Any,
@@ -251,7 +252,7 @@ def join_forms(
     for row in range(len(kind)):
         begin = end
         if kind[row] == FOREIGN:
-            for at in range(foreign_start[strange], foreign_start[strange + 1]):
+            for at in range(foreign_begin[strange], foreign_end[strange]):
                 end = _add_form(forms, begin, end, foreign[at])
             strange += 1
         else:

@@ -14,6 +14,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 _make_array: Any = make_array
+_BYTES = ir.VectorType(ir.IntType(8), 64)
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
@@ -59,6 +60,53 @@ def _generate_ask(context: Any, builder: Any, signature: Any, arguments: Any) ->
     return context.get_dummy_value()
 
 
+def _vector(builder: Any, context: Any, array_type: Any, array: Any, at: Any) -> Any:
+    pointer = _pointer(context, builder, array_type, array, at)
+    value = builder.load(builder.bitcast(pointer, _BYTES.as_pointer()))
+    value.align = 1
+    return value
+
+
+def _between(builder: Any, bytes_: Any, low: int, high: int) -> Any:
+    """A bit for every byte from ``low`` to ``high``."""
+    moved = builder.sub(bytes_, _all(low))
+    return builder.icmp_unsigned("<=", moved, _all(high - low))
+
+
+def _all(byte: int) -> Any:
+    return ir.Constant(_BYTES, [byte] * _BYTES.count)
+
+
+def _plain(builder: Any, bytes_: Any) -> Any:
+    letters = _between(builder, builder.or_(bytes_, _all(32)), 97, 122)
+    return builder.or_(builder.or_(letters, _between(builder, bytes_, 48, 57)), _between(builder, bytes_, 95, 95))
+
+
+def _generate_plain_bits(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    bytes_ = _vector(builder, context, signature.args[0], *arguments)
+    return builder.bitcast(_plain(builder, bytes_), ir.IntType(64))
+
+
+def _generate_stop_bits(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    bytes_ = _vector(builder, context, signature.args[0], *arguments)
+    found = _plain(builder, bytes_)
+    for low, high in ((35, 35), (46, 46), (64, 64), (128, 255)):
+        found = builder.or_(found, _between(builder, bytes_, low, high))
+    return builder.bitcast(found, ir.IntType(64))
+
+
+@intrinsic
+def _plain_bits(typing_context: Any, array: Any, at: Any) -> Any:
+    """A bit for each of 64 bytes: ASCII letters, digits and underscores."""
+    return types.uint64(array, types.int64), _generate_plain_bits
+
+
+@intrinsic
+def _stop_bits(typing_context: Any, array: Any, at: Any) -> Any:
+    """The same for these, the signs ``#``, ``.`` and ``@``, and all bytes outside ASCII."""
+    return types.uint64(array, types.int64), _generate_stop_bits
+
+
 @intrinsic
 def _ask(typing_context: Any, array: Any, at: Any) -> Any:
     """Ask for the cache line of an element, which will be written soon."""
@@ -101,3 +149,5 @@ store64: Any = _store64
 width_of: Any = _width_of
 swapped: Any = _swapped
 ask: Any = _ask
+plain_bits: Any = _plain_bits
+stop_bits: Any = _stop_bits

@@ -128,7 +128,11 @@ def write_steps(block_base: Any, block_start: Any, data: Any, posting: Any, targ
 
 @helper
 def _put_marks(counts: Any, first: Any, last: Any, target: Any, at: Any) -> Any:
-    """A bit for each position, set at the last one of every posting; in bytes that were zero."""
+    """A bit for each position, set at the last one of every posting."""
+    count = np.int64(0)
+    for posting in range(first, last):
+        count += counts[posting]
+    target[at : at + ((count + 7) >> 3)] = 0
     place = np.int64(-1)
     for posting in range(first, last):
         place += counts[posting]
@@ -153,7 +157,7 @@ def _put_numbers(steps: Any, first: Any, last: Any, width: Any, target: Any, at:
 def pack(counts: Any, steps: Any, target: Any, sizes: Any) -> Any:
     """Postings (how many positions each has, and the steps of all) → blocks.
 
-    ``target`` is all zero and has eight bytes to spare; ``sizes`` gets the bytes of each block. Returns the largest
+    ``target`` has eight bytes to spare; ``sizes`` gets the bytes of each block. Returns the largest
     number of positions of one posting.
     """
     step = np.int64(0)

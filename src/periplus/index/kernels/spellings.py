@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import bare_helper, kernel
-from periplus.index.kernels.memory import item, load64, swapped
+from periplus.index.kernels.memory import item, load64, store64, swapped
 from periplus.index.kernels.types import M_I64, M_U8, M_U32, M_U64, R_I64, R_U8, R_U32, R_U64, signature
 
 SEED = np.uint64(0xCBF29CE484222325)
 FACTOR = np.uint64(0x9FB21C651E98DF25)
 MIXER = np.uint64(0x9E3779B97F4A7C15)
 WORD = 8  # bytes
+LINE_END = 10
 LONGEST = 255  # size that a tag can tell apart
 TABLE = (M_U64, M_U8, M_I64, M_U32, M_I64)  # slots, pool, start, owner, count (of one element)
 
@@ -117,18 +118,43 @@ def number_all(
         numbers[row] = number_of(data, ends[row], ends[row + 1], owners[row], slots, pool, start, owner, count)
 
 
-@kernel(signature("void", R_U8, R_I64, R_U32, R_I64, M_U64))
-def rehash(pool: Any, start: Any, owner: Any, count: Any, slots: Any) -> Any:
-    """Fill a larger, empty table with the spellings known so far."""
+@kernel(signature("void", R_U8, *TABLE, M_U32))
+def number_lines(data: Any, slots: Any, pool: Any, start: Any, owner: Any, count: Any, numbers: Any) -> Any:
+    """The same for spellings that belong to nobody, each with a line end behind it."""
+    at = np.int64(0)
+    for row in range(len(numbers)):
+        stop = at
+        while item(data, stop) != LINE_END:
+            stop += 1
+        numbers[row] = number_of(data, at, stop, np.uint32(0), slots, pool, start, owner, count)
+        at = stop + 1
+
+
+@kernel(signature("void", R_U64, M_U64))
+def rehash(known: Any, slots: Any) -> Any:
+    """Fill a larger, empty table with what a smaller one holds.
+
+    Both are so many places that the lower bits of a hash say where to look: what is read one after the other is
+    written in a few runs, and neither pool nor start is looked at.
+    """
     mask = np.uint64((len(slots) >> 1) - 1)
-    for number in range(count[0]):
-        first, size = start[number], start[number + 1] - start[number]
-        value = hash_of(pool, first, first + size, owner[number])
+    for at in range(0, len(known), 2):
+        key, entry = item(known, at), item(known, at + 1)
+        if entry == np.uint64(0):
+            continue
+        size = (entry >> np.uint64(32)) & np.uint64(LONGEST)
+        value = key  # hash_of, of the few bytes that the key itself is
+        if size <= np.uint64(WORD):
+            value = SEED ^ ((entry >> np.uint64(40)) << np.uint64(56))
+            if size > np.uint64(0):
+                value = (value ^ key) * FACTOR
+                value ^= value >> np.uint64(32)
+            value *= MIXER
         place = np.int64((value >> np.uint64(32)) & mask) << 1
         while item(slots, place + 1) != np.uint64(0):
             place = np.int64(np.uint64((place >> 1) + 1) & mask) << 1
-        slots[place] = key_of(pool, first, size, value)
-        slots[place + 1] = tag_of(size, owner[number]) | np.uint64(number + 1)
+        slots[place] = key
+        slots[place + 1] = entry
 
 
 @kernel(signature("void", R_U8, R_I64, M_U64))
@@ -142,13 +168,27 @@ def leading_bytes(pool: Any, start: Any, keys: Any) -> Any:
 
 @kernel(signature("void", R_U8, R_I64, R_I64, M_U8, M_I64))
 def gather_spellings(pool: Any, start: Any, numbers: Any, text: Any, ends: Any) -> Any:
-    """The bytes of some spellings one after another, each with its end."""
+    """The bytes of some spellings one after another, each with its end; eight bytes of ``text`` are to spare."""
     out = np.int64(0)
     for row in range(len(numbers)):
-        for at in range(start[numbers[row]], start[numbers[row] + 1]):
-            text[out] = item(pool, at)
-            out += 1
+        begin, end = start[numbers[row]], start[numbers[row] + 1]
+        for at in range(0, end - begin, WORD):
+            store64(text, out + at, load64(pool, begin + at))
+        out += end - begin
         ends[row] = out
+
+
+@kernel(signature("void", R_U8, R_I64, R_I64, M_U8))
+def gather_lines(pool: Any, start: Any, numbers: Any, text: Any) -> Any:
+    """The same with a line end behind each."""
+    out = np.int64(0)
+    for row in range(len(numbers)):
+        begin, end = start[numbers[row]], start[numbers[row] + 1]
+        for at in range(0, end - begin, WORD):
+            store64(text, out + at, load64(pool, begin + at))
+        out += end - begin
+        text[out] = LINE_END
+        out += 1
 
 
 @bare_helper

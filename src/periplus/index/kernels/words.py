@@ -1,7 +1,7 @@
-"""Words: where they begin and end in UTF-8, by the rules of ``analysis.words``, many texts in one call.
+"""Words: where they begin and end in UTF-8, by the rules of ``analysis.words``.
 
 ``classes`` holds one byte of the bits below for every code point (``analysis.classes`` makes it). Texts come in NFKC.
-The rules are those of the patterns in ``analysis.words``, which tests compare with this word for word.
+The rules are those of the patterns in ``analysis.words``, which tests compare with ``kernels.tokens`` word for word.
 """
 
 from __future__ import annotations
@@ -10,11 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.bits import lowest_of
-from periplus.index.kernels.compiler import bare_helper, kernel
-from periplus.index.kernels.memory import item, load64
-from periplus.index.kernels.spellings import FACTOR, MIXER, SEED, TABLE, are_equal, masked, number_of, tag_of
-from periplus.index.kernels.types import I64, M_I64, M_U32, R_I64, R_U8, R_U32, signature
+from periplus.index.kernels.compiler import bare_helper
 
 WORD = 1  # \w
 PLAIN = 2  # \w, or a mark
@@ -24,29 +20,9 @@ SPACED = 16  # what makes words beside letters of scripts without spaces
 IN_RUN = 32  # goes on with a run that an unspaced letter began
 WITH_LETTER = 64  # belongs to the unspaced letter before it
 BREAK = 128  # an ASCII character that is in no word and joins none
+UNSETTLED = 128  # another one that NFKC may change, or what stands before it
 LAST_ASCII = 127
 APOSTROPHE = 0x2019
-
-
-# Every byte of a word of eight at once: the sum of two numbers below 128 does not reach into the next byte.
-EACH = np.uint64(0x0101010101010101)
-HIGH = np.uint64(0x8080808080808080)
-CASE = np.uint64(0x2020202020202020)
-
-
-@bare_helper
-def _between(word: Any, low: Any, high: Any) -> Any:
-    """The high bit of every byte (below 128) from ``low`` to ``high``."""
-    return (word + EACH * np.uint64(128 - low)) & ~(word + EACH * np.uint64(127 - high))
-
-
-@bare_helper
-def plain_bytes(word: Any) -> Any:
-    """How many bytes, from the first on, are ASCII letters, digits or underscores."""
-    low = word & ~HIGH
-    letters = _between(low | CASE, 97, 122)
-    plain = (letters | _between(low, 48, 57) | _between(low, 95, 95)) & ~word & HIGH
-    return lowest_of(plain ^ HIGH) >> 3
 
 
 @bare_helper
@@ -64,7 +40,7 @@ def decoded(data: Any, at: Any) -> Any:
 
 
 @bare_helper
-def _run_end(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
+def run_end(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
     """Where a run of characters of a class ends; ``at`` itself when it does not begin there."""
     while at < end:
         if data[at] <= LAST_ASCII:
@@ -154,12 +130,12 @@ def _joint_end(data: Any, at: Any, end: Any) -> Any:
 @bare_helper
 def _mail_end(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
     """``@example.org`` after a name; ``at`` when there is none."""
-    stop = _run_end(data, at + 1, end, classes, bit)
+    stop = run_end(data, at + 1, end, classes, bit)
     if stop == at + 1:
         return at
     found = at
     while stop < end and (data[stop] == 46 or data[stop] == 45):
-        after = _run_end(data, stop + 1, end, classes, bit)
+        after = run_end(data, stop + 1, end, classes, bit)
         if after == stop + 1:
             break
         stop = after
@@ -176,12 +152,12 @@ def _joined_end(data: Any, at: Any, end: Any, classes: Any, bit: Any, is_bound: 
             return at
         stop = at + 1
     begin = stop
-    stop = _run_end(data, begin, end, classes, bit)
+    stop = run_end(data, begin, end, classes, bit)
     if stop == begin:
         return at
     while True:
         joint = _joint_end(data, stop, end)
-        after = _run_end(data, joint, end, classes, bit) if joint > stop else joint
+        after = run_end(data, joint, end, classes, bit) if joint > stop else joint
         if after == joint:
             break
         stop = after
@@ -205,7 +181,7 @@ def word_end(data: Any, at: Any, end: Any, classes: Any, bit: Any, is_bound: Any
 
 
 @bare_helper
-def _binds(data: Any, at: Any, classes: Any) -> Any:
+def binds(data: Any, at: Any, classes: Any) -> Any:
     """Whether the character at ``at`` keeps a sign behind it from beginning a word."""
     if data[at] == 46 or data[at] == 38:
         return True
@@ -214,7 +190,7 @@ def _binds(data: Any, at: Any, classes: Any) -> Any:
 
 
 @bare_helper
-def _last_character(data: Any, first: Any, last: Any) -> Any:
+def last_character(data: Any, first: Any, last: Any) -> Any:
     last -= 1
     while last > first and data[last] & 0xC0 == 0x80:
         last -= 1
@@ -222,7 +198,7 @@ def _last_character(data: Any, first: Any, last: Any) -> Any:
 
 
 @bare_helper
-def _holds_unspaced(data: Any, at: Any, end: Any, classes: Any) -> Any:
+def holds_unspaced(data: Any, at: Any, end: Any, classes: Any) -> Any:
     while at < end:
         if data[at] <= LAST_ASCII:
             at += 1
@@ -236,198 +212,4 @@ def _holds_unspaced(data: Any, at: Any, end: Any, classes: Any) -> Any:
 @bare_helper
 def letter_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
     _, stop = decoded(data, at)
-    return _run_end(data, stop, end, classes, WITH_LETTER)
-
-
-@bare_helper
-def _emit_pairs(
-    data: Any,
-    first: Any,
-    last: Any,
-    who: Any,
-    classes: Any,
-    slots: Any,
-    pool: Any,
-    start: Any,
-    owner: Any,
-    count: Any,
-    stream: Any,
-    at: Any,
-) -> Any:
-    """Overlapping pairs of the letters of an unspaced run, then its last letter alone."""
-    stop = letter_end(data, first, last, classes)
-    while stop < last:
-        pair_end = letter_end(data, stop, last, classes)
-        stream[at] = number_of(data, first, pair_end, who, slots, pool, start, owner, count)
-        at += 1
-        first, stop = stop, pair_end
-    stream[at] = number_of(data, first, last, who, slots, pool, start, owner, count)
-    return at + 1
-
-
-@bare_helper
-def _emit_mixed(
-    data: Any,
-    first: Any,
-    last: Any,
-    who: Any,
-    classes: Any,
-    slots: Any,
-    pool: Any,
-    start: Any,
-    owner: Any,
-    count: Any,
-    stream: Any,
-    at: Any,
-) -> Any:
-    """A word that holds letters of scripts without spaces: their runs are parted from what they touch."""
-    is_bound = False
-    while first < last:
-        point, after = decoded(data, first)
-        if classes[point] & UNSPACED:
-            stop = _run_end(data, after, last, classes, IN_RUN)
-            at = _emit_pairs(data, first, stop, who, classes, slots, pool, start, owner, count, stream, at)
-        else:
-            stop = word_end(data, first, last, classes, SPACED, is_bound)
-            if stop > first:
-                stream[at] = number_of(data, first, stop, who, slots, pool, start, owner, count)
-                at += 1
-        if stop == first:
-            stop = after
-        is_bound = _binds(data, _last_character(data, first, stop), classes)
-        first = stop
-    return at
-
-
-@kernel(signature(I64, R_U8, R_I64, R_U32, I64, R_U8, *TABLE, M_U32, M_U32, M_I64))
-def tokenize(
-    data: Any,
-    piece_start: Any,
-    piece_owner: Any,
-    first_piece: Any,
-    classes: Any,
-    slots: Any,
-    pool: Any,
-    start: Any,
-    owner: Any,
-    count: Any,
-    stream: Any,
-    words: Any,
-    state: Any,
-) -> Any:
-    """Numbers of the words of many texts, into ``stream``; how many each has, into ``words``.
-
-    Behind each text stands one byte that breaks words, which is not of the text; behind the last one there are eight.
-    When a table may overflow, the text reached so far is returned; called again with it, the kernel goes on where it
-    stood. ``state``: words in ``stream``, offset in the text, whether a sign may not begin a word there, room wanted.
-    """
-    at = state[0]
-    mask = np.uint64((len(slots) >> 1) - 1)
-    kinds = np.zeros(256, np.uint8)  # of single bytes
-    kinds[: LAST_ASCII + 1] = classes[: LAST_ASCII + 1] & (PLAIN | BREAK)
-    for piece in range(first_piece, len(words)):
-        end = piece_start[piece + 1] - 1
-        place = max(state[1], piece_start[piece])
-        is_bound: Any = state[2] != 0
-        who = piece_owner[piece]
-        seed = SEED ^ (np.uint64(who) << np.uint64(56))
-        before = at
-        while place < end:
-            byte = np.int64(item(data, place))
-            may_begin = not is_bound and (byte == 35 or byte == 46 or byte == 64)  # a sign before a word
-            if byte <= LAST_ASCII and not item(kinds, byte) & PLAIN and not may_begin:
-                is_bound = byte == 46 or byte == 38
-                place += 1
-                continue
-            if byte > LAST_ASCII:
-                point, stop = decoded(data, place)
-                if not classes[point] & PLAIN:  # dashes, quotes, bullets
-                    is_bound = False
-                    place = stop
-                    continue
-            # Nearly all words are ASCII: these are looked up here, without a call (numba counts references to every
-            # array at every call).
-            word = load64(data, place)
-            stop = place + plain_bytes(word)
-            is_whole: Any = False
-            while True:
-                if stop - place >= 8:
-                    while item(kinds, np.int64(item(data, stop))) & PLAIN:
-                        stop += 1
-                after = np.int64(item(data, stop))
-                if item(kinds, after) & BREAK:
-                    is_whole = True
-                    break
-                if after == 44:
-                    is_whole = byte > 57  # after digits a comma may go on with the number
-                    break
-                if after != 46 and after != 38 and after != 39:
-                    break
-                after = np.int64(item(data, stop + 1))
-                if after > LAST_ASCII:
-                    break
-                if not item(kinds, after) & PLAIN:
-                    is_whole = True
-                    break
-                stop += 1 + plain_bytes(load64(data, stop + 1))
-                while item(kinds, np.int64(item(data, stop))) & PLAIN:
-                    stop += 1
-            if is_whole and stop > place and byte != 46 and at < len(stream):
-                size = stop - place
-                # number_of, written out, without adding what is new
-                value = seed
-                left = place
-                while stop - left > 8:
-                    value = (value ^ load64(data, left)) * FACTOR
-                    value ^= value >> np.uint64(32)
-                    left += 8
-                value = (value ^ (load64(data, left) & masked(stop - left))) * FACTOR
-                value ^= value >> np.uint64(32)
-                value *= MIXER
-                key = word & masked(size) if size <= 8 else value
-                tag = tag_of(size, who)
-                probe = np.int64((value >> np.uint64(32)) & mask) << 1
-                number = np.int64(-1)
-                while True:
-                    entry = item(slots, probe + 1)
-                    if entry == np.uint64(0):
-                        break
-                    if item(slots, probe) == key and (entry ^ tag) >> np.uint64(32) == np.uint64(0):
-                        found = np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
-                        if size <= 8:
-                            number = found
-                            break
-                        begin = item(start, found)
-                        if item(start, found + 1) - begin == size and are_equal(pool, begin, data, place, size):
-                            number = found
-                            break
-                    probe = np.int64(np.uint64((probe >> 1) + 1) & mask) << 1
-                if number >= 0:
-                    stream[at] = number
-                    at += 1
-                    is_bound = True
-                    place = stop
-                    continue
-            stop = word_end(data, place, end, classes, PLAIN, is_bound)
-            if stop == place:
-                _, stop = decoded(data, place)
-                is_bound = _binds(data, place, classes)
-                place = stop
-                continue
-            size = stop - place
-            room = min(len(owner) - count[0], len(slots) // 4 - count[0], len(stream) - at)
-            if room < size or len(pool) - start[count[0]] < 2 * size + 8:
-                words[piece] += at - before
-                state[0], state[1], state[2], state[3] = at, place, is_bound, size
-                return piece
-            if _holds_unspaced(data, place, stop, classes):
-                at = _emit_mixed(data, place, stop, who, classes, slots, pool, start, owner, count, stream, at)
-            else:
-                stream[at] = number_of(data, place, stop, who, slots, pool, start, owner, count)
-                at += 1
-            is_bound = _binds(data, _last_character(data, place, stop), classes)
-            place = stop
-        words[piece] += at - before
-        state[1], state[2] = 0, 0
-    state[0] = at
-    return len(words)
+    return run_end(data, stop, end, classes, WITH_LETTER)
