@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import get_type_hints
+from urllib.parse import quote_plus
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
 
 from periplus.errors import UsageError
 from periplus.index.query import Filters
 from periplus.records import SearchRequest
 from periplus.search.requests import check, combined, page_link
+from periplus.search.text import clean
 from periplus.settings import Settings
 
 
@@ -64,3 +71,17 @@ def test_next_link_carries_what_was_asked():
 
 def test_the_link_to_the_next_page_survives_any_query():
     assert page_link(SearchRequest("tide \ud800\x00 tables"), 2).endswith("?q=tide+tables&page=2")
+
+
+@given(st.text(max_size=12) | st.text("ab1 +%&é", max_size=12))
+def test_queries_are_quoted_in_links(query):
+    assert page_link(SearchRequest(query), 2) == f"/api/v1/search?q={quote_plus(clean(query))}&page=2"
+
+
+@pytest.mark.parametrize(("name", "kind"), get_type_hints(SearchRequest).items())
+def test_everything_asked_for_is_in_links(name, kind):
+    """But for the page itself, and whether the engine may correct what it finds nothing for."""
+    usual = SearchRequest("tide")
+    other = {str: "x", int: 7, bool: not getattr(usual, name)}[kind]
+    is_usual = page_link(structs.replace(usual, **{name: other}), 2) == page_link(usual, 2)
+    assert is_usual == (name in ("page", "correct"))

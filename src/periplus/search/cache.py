@@ -24,9 +24,11 @@ class Cache(Generic[V]):
 
     def put(self, key: object, value: V) -> None:
         with self._lock:
+            before = len(self._values)
             self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > self._entries:
+            if len(self._values) == before:  # a new one is the last already
+                self._values.move_to_end(key)
+            elif before >= self._entries:
                 self._values.popitem(last=False)
 
     def clear(self) -> None:

@@ -112,14 +112,15 @@ class Engine:
             key = (asked, limit, generation.number, generation.lazy_speller.is_built, among)
             answer = self._answers.get(key)
             if answer is None:
-                answer = _Search(
-                    self._generations, generation, request, checked, limit, self._deadline(started), rules, among
-                ).answer()
-                if not PASSING.intersection(answer.degraded):
+                deadline = started + self._settings.search.budget_ms / 1000
+                search = _Search(self._generations, generation, request, query, checked, limit, deadline, rules, among)
+                answer = search.answer(started)
+                if not (answer.degraded and PASSING.intersection(answer.degraded)):
                     self._answers.put(key, answer)
+                return answer
         finally:
             self._generations.leave(generation)
-        return structs.replace(answer, took_ms=round((time.perf_counter() - started) * 1000, 3))
+        return structs.replace(answer, took_ms=_since(started))
 
     def ranking(self, query: str, k: int = 1_000, profile: str = "", *, plain: bool = True) -> list[tuple[str, float]]:
         """Ids and scores of the best ``k``, without host diversity, correction or snippets: for evaluation.
@@ -188,9 +189,6 @@ class Engine:
         """The steps by which ``text`` becomes terms."""
         return analysis_steps(text[:MAX_TEXT], language)
 
-    def _deadline(self, started: float) -> float:
-        return started + self._settings.search.budget_ms / 1000
-
 
 def _task(
     generation: Generation,
@@ -225,24 +223,26 @@ class _Search:
         generations: Generations,
         generation: Generation,
         request: SearchRequest,
+        query: str,  # as people may see it
         checked: Checked,
         per_host: int,
         deadline: float,
         rules: Rules,
-        among: Among | None = None,
+        among: Among | None,
     ) -> None:
         self.rules = rules
         self.among = among
         self.generations = generations
         self.generation = generation
         self.request = request
+        self.query = query
         self.checked = checked
         self.per_host = per_host
         self.deadline = deadline
         self.notes: list[str] = []
         self.task: Task | None = None
 
-    def answer(self) -> SearchAnswer:
+    def answer(self, started: float) -> SearchAnswer:
         understood, listing = self._listed(self.request.query)
         corrections = self._corrections(understood, listing)
         corrected = None
@@ -250,7 +250,7 @@ class _Search:
             other, found = self._listed(corrections[0])
             if found.total.value:
                 understood, listing, corrected = other, found, corrections[0]
-        return self._assembled(understood, listing, corrections, corrected)
+        return self._assembled(understood, listing, corrections, corrected, started)
 
     def _listed(self, text: str) -> tuple[Understood, Listing]:
         understood = understand(self.generation, text, self.checked.language, self.checked.filters, rules=self.rules)
@@ -292,24 +292,30 @@ class _Search:
         return speller.corrections(understood.reading, found)
 
     def _assembled(
-        self, understood: Understood, listing: Listing, corrections: tuple[str, ...], corrected: str | None
+        self,
+        understood: Understood,
+        listing: Listing,
+        corrections: tuple[str, ...],
+        corrected: str | None,
+        started: float,
     ) -> SearchAnswer:
         page = Page(self.generation, self.request, self.checked, understood, listing)
         results = page.results()
+        request, lens = self.request, self.checked.lens
         return SearchAnswer(
-            query=QueryReading(clean(self.request.query), understood.parsed, corrected),
-            results=results,
-            total=listing.total,
-            page=self.request.page,
-            size=self.request.size,
-            next=page.next(),
-            corrections=corrections,
-            suggestions=self._suggestions(understood, listing),
-            took_ms=0.0,
-            degraded=self._degraded(understood, listing),
-            generation=self.generation.number,
-            counts=self._counts() if self.request.counts else None,
-            lens=spelled(self.checked.lens) if self.checked.lens is not NO_LENS else "",
+            QueryReading(self.query, understood.parsed, corrected),
+            results,
+            listing.total,
+            request.page,
+            request.size,
+            page.next(),
+            corrections,
+            self._suggestions(understood, listing),
+            _since(started),
+            self._degraded(understood, listing),
+            self.generation.number,
+            self._counts() if request.counts else None,
+            spelled(lens) if lens is not NO_LENS else "",
         )
 
     def _counts(self) -> FilterCounts:
@@ -324,7 +330,7 @@ class _Search:
         completion = self.generations.completion(self.generation)
         words = [word.text for word in understood.plan.words]
         found = completion.related(words, SUGGESTIONS, self.rules.never) if completion else []
-        typed = clean(self.request.query).casefold()
+        typed = self.query.casefold()
         return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed)
 
     def _degraded(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
@@ -335,9 +341,13 @@ class _Search:
             notes.append("links")
         if self.request.safe and self.generation.unfit is None:
             notes.append("safe")
-        return tuple(dict.fromkeys(notes))
+        return tuple(dict.fromkeys(notes)) if len(notes) > 1 else tuple(notes)
+
+
+def _since(started: float) -> float:
+    """In milliseconds."""
+    return round((time.perf_counter() - started) * 1000, 3)
 
 
 def _nothing() -> Listing:
-
     return Listing(np.zeros(0, np.int64), np.zeros(0), Total(0), complete=True)

@@ -11,6 +11,7 @@ from msgspec import Struct
 from periplus.errors import UsageError
 from periplus.index.query import Filters
 from periplus.ranking import Profile, profile
+from periplus.records import SearchRequest
 from periplus.search import conditions
 from periplus.search.columns import host_matches
 from periplus.search.lens import NO_LENS, read_lens
@@ -20,7 +21,6 @@ from periplus.search.text import clean
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from periplus.records import SearchRequest
     from periplus.settings import Settings
 
 MAX_SIZE = 100
@@ -136,8 +136,15 @@ def _narrower_sites(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, 
 
 def page_link(request: SearchRequest, page: int) -> str:
     """The address of another page of the same search, relative to the server."""
-    # Half a surrogate pair cannot stand in an address, so the query is cleaned.
-    plain = f"{API_PATH}?q={quote_plus(clean(request.query))}&page={page}"
+    query = clean(request.query)  # half a surrogate pair cannot stand in an address
+    words = query.replace(" ", "")
+    typed = query.replace(" ", "+") if words.isascii() and words.isalnum() else quote_plus(query)
+    usual = request == SearchRequest(request.query, request.page, correct=request.correct)
+    return f"{API_PATH}?q={typed}&page={page}{'' if usual else _others(request)}"
+
+
+def _others(request: SearchRequest) -> str:
+    """What else was asked for."""
     given = {
         "size": request.size if request.size != 10 else "",
         "profile": request.profile,
@@ -154,4 +161,4 @@ def page_link(request: SearchRequest, page: int) -> str:
         "counts": 1 if request.counts else "",
     }
     more = {name: value for name, value in given.items() if value != ""}
-    return f"{plain}&{urlencode(more)}" if more else plain
+    return f"&{urlencode(more)}" if more else ""
