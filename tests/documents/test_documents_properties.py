@@ -128,6 +128,15 @@ def test_steps_upwards_are_resolved_as_the_standard_says(href, base):
     assert LinkSet(base).address(href) == try_canonical(href, base)
 
 
+@given(
+    st.text("ab./?#%:\\ \xa0é", min_size=1, max_size=12).map(str.strip).filter(bool),
+    st.sampled_from(["https://e.example/", "https://e.example/a/b/c.html", "https://e.example/a/b/?q=../x#y"]),
+)
+def test_what_follows_the_sign_of_a_place_changes_no_address(href, base):
+    assert LinkSet(base).address(href) == try_canonical(href, base)
+    assert LinkSet(base).address(href) == try_canonical(href, base)  # from memory
+
+
 def slow_simhash(source):
     """The fingerprint by its definition, a word and a bit at a time."""
     mask = 2**64 - 1

@@ -23,11 +23,18 @@ _RELATIONS: Final = ("nofollow", "ugc", "sponsored")
 _UPWARDS: Final = re.compile(r"(?:\.\./){1,30}(?=[A-Za-z0-9_][^:\\]*\Z)")
 
 _REMEMBERED: Final = 200  # characters of an href beyond which its address is not kept
+_FOLDERS: Final = 128  # whose links are remembered …
+_EACH: Final = 512  # … so many of them
 
 
-@lru_cache(maxsize=16 * 1024)
+@lru_cache(maxsize=_FOLDERS)
+def _known_in(folder: str) -> dict[str, str | None]:
+    """Addresses by href on the pages of a folder, as far as they are known: the same menus stand on all of them."""
+    return {}
+
+
 def _resolved(href: str, folder: str) -> str | None:
-    """The address of ``href`` on the pages of a folder; the same menus stand on all of them.
+    """The address of ``href`` on the pages of a folder.
 
     ``../x`` is ``x`` seen from the folder above, which takes the quick way of ``try_canonical``.
     """
@@ -43,12 +50,19 @@ def _above(folder: str, steps: int) -> str:
     return try_canonical("../" * steps, folder) or folder
 
 
+def _relations(written: str) -> tuple[str, ...]:
+    """Those of a link's relations that matter."""
+    stated = written.lower().split()
+    return tuple([name for name in _RELATIONS if name in stated])
+
+
 class LinkSet:
     """Collects the links of one page, at most ``bounds.LINKS`` of them."""
 
     def __init__(self, base: str) -> None:
         self._base = base
         self._folder = base[: base.partition("?")[0].rfind("/") + 1]
+        self._known = _known_in(self._folder)
         self._links: dict[tuple[str, str], Link] = {}
         self.truncated = False
 
@@ -56,9 +70,21 @@ class LinkSet:
         """The canonical address that ``href`` means on this page; None for what is no page on the web."""
         if not 0 < len(href) <= bounds.ADDRESS_CHARS:
             return None
-        if len(href) > _REMEMBERED or href[0] in "?#":
+        if href[0] in "?#":
             return try_canonical(href, self._base)
-        return _resolved(href, self._folder)
+        page, sign, _ = href.partition("#")
+        if sign and page[-1] <= " ":  # white space that is not at the end of the address belongs to it
+            page = href
+        if len(page) > _REMEMBERED:
+            return try_canonical(page, self._base)
+        known = self._known
+        try:
+            return known[page]
+        except KeyError:
+            if len(known) >= _EACH:
+                known.clear()
+            url = known[page] = _resolved(page, self._folder)
+            return url
 
     def add(self, href: str, text: str, title: str = "", rel: Collection[str] = (), place: str = "content") -> None:
         """Take a link in; ``text`` and ``title`` are clean."""
@@ -82,13 +108,24 @@ class LinkSet:
         titles: Mapping[int, str],
     ) -> None:
         """Take in the links of a page, as they stand in it; relations and titles by number, where there are some."""
-        for number, (href, text, place) in enumerate(zip(hrefs, texts, places, strict=True)):
-            href = href.strip()  # noqa: PLW2901
+        found = self._links
+        for number, (written, text, place) in enumerate(zip(hrefs, texts, places, strict=True)):
+            href = written.strip()
             if not href or href[0] == "#":
                 continue
-            rel = relations[number].lower().split() if number in relations else ()
-            title = clean(titles[number]) if number in titles else ""
-            self.add(href, text, title, rel, place)
+            url = self.address(href)
+            if url is None:
+                continue
+            if len(found) >= bounds.LINKS:
+                self.truncated = True
+                return
+            if len(text) > bounds.LINK_TEXT_CHARS:
+                text = text[: bounds.LINK_TEXT_CHARS]  # noqa: PLW2901
+            if (url, text) in found:
+                continue
+            rel = _relations(relations[number]) if number in relations else ()
+            title = clean(titles[number])[: bounds.LINK_TEXT_CHARS] if number in titles else ""
+            found[url, text] = Link(url, text, title, rel, place)
 
     def links(self) -> list[Link]:
         return list(self._links.values())
