@@ -20,7 +20,7 @@ import numpy as np
 
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.bits import byte_at, number_at
-from periplus.index.kernels.bounds import add_prior, by_bound, most_promising, zero_bound
+from periplus.index.kernels.bounds import add_prior, by_bound, most_promising, set_bound, zero_bound
 from periplus.index.kernels.collector import (
     BUCKETS,
     FEW,
@@ -80,9 +80,9 @@ NEAR, FAR = 4, 10  # windows ahead, of which the postings and their offsets are 
 def require_list(bound: Any, maxima: Any, weight: Any) -> Any:
     """Add a list to the bounds of windows: nothing where either is nothing."""
     for window in range(len(bound)):
-        more = weight * np.int32(maxima[window])
-        both = bound[window] > 0 and more > 0
-        bound[window] = bound[window] + more if both else np.int32(0)
+        most = np.int32(maxima[window])
+        both = min(bound[window], np.int32(1)) * min(most, np.int32(1))  # without a branch: many at once
+        bound[window] = (bound[window] + weight * most) * both
 
 
 @bare_helper
@@ -154,6 +154,10 @@ def keep(
         list_at = query[GIVEN * item + ADDRESS]
         count = in_list(table, segments, windows_before, list_at, documents, slots, own, count, cursors, item)
     segment = 0
+    if count > 1:
+        for at in range(count):
+            for item in range(len(order)):
+                prefetch(found[item * ROOM + slots[at]])
     for at in range(count):
         document, slot = documents[at], slots[at]
         while document >= windows_before[segment + 1] << WINDOW_BITS:
@@ -202,15 +206,55 @@ def worth_needed(opened: Any, turns: Any, window: Any, bound: Any, floor: Any) -
 
 
 @bare_helper
-def ask_ahead(places: Any, opened: Any, turns: Any, todo: Any, at: Any, last: Any) -> Any:
+def ask_for_maxima(query: Any, lists: Any, segments: Any, windows_before: Any) -> Any:
+    """Ask for the tables that bounds are made of, all at once."""
+    for segment in range(segments):
+        windows = windows_before[segment + 1] - windows_before[segment]
+        for item in range(lists):
+            rows = at_i64(query[GIVEN * item + ADDRESS], segments * LIST_ROW)
+            if rows[segment * LIST_ROW + STARTS] != 0:
+                for line in range(0, windows, 64):
+                    prefetch(rows[segment * LIST_ROW + MAXIMA] + line)
+
+
+@bare_helper
+def ask_for_first(
+    table: Any, query: Any, segments: Any, windows_before: Any, orders: Any, lists: Any, turns: Any, todo: Any
+) -> Any:
+    """Ask for what the first lists have in some windows of any segments: offsets of all, then postings of all."""
+    for step in range(2):
+        segment = np.int64(0)
+        for at in range(len(todo)):
+            window = np.int64(todo[at])
+            while window >= windows_before[segment + 1]:
+                segment += 1
+            for turn in range(turns):
+                item = orders[segment * lists + turn]
+                rows = at_i64(query[GIVEN * item + ADDRESS], segments * LIST_ROW)
+                offsets = rows[segment * LIST_ROW + STARTS] + 4 * (window - windows_before[segment])
+                if step == 0:
+                    prefetch(offsets)
+                    continue
+                begin = rows[segment * LIST_ROW + FIRST] + np.int64(number_at(offsets))
+                end = rows[segment * LIST_ROW + FIRST] + np.int64(number_at(offsets + 4))
+                prefetch(table[segment * ROW + PLACE] + begin)
+                prefetch(table[segment * ROW + PLACE] + end)
+
+
+@bare_helper
+def ask_ahead(places: Any, impacts: Any, opened: Any, turns: Any, todo: Any, at: Any, last: Any) -> Any:
     """Ask for what the first lists have in the windows that come next, if they are of the same segment."""
     if at + FAR < len(todo) and todo[at + FAR] < last:
         for turn in range(turns):
             prefetch(opened[OPENED * turn + 1] + 4 * np.int64(todo[at + FAR]))
     if at + NEAR < len(todo) and todo[at + NEAR] < last:
         for turn in range(turns):
-            offset = np.int64(number_at(opened[OPENED * turn + 1] + 4 * np.int64(todo[at + NEAR])))
-            prefetch(places + opened[OPENED * turn] + offset)
+            offsets = opened[OPENED * turn + 1] + 4 * np.int64(todo[at + NEAR])
+            begin, end = np.int64(number_at(offsets)), np.int64(number_at(offsets + 4))
+            prefetch(places + opened[OPENED * turn] + begin)
+            prefetch(places + opened[OPENED * turn] + end)
+            if turn == 0:
+                prefetch(impacts + opened[0] + begin)
 
 
 @bare_helper
@@ -316,6 +360,8 @@ def all_top(
 
     # Segments in which the shortest list is rare are done with at once; of the others, bounds of windows.
     left = False
+    if head[TABLES] > 0:
+        ask_for_maxima(query, lists, segments, windows_before)
     for segment in range(segments if head[TABLES] > 0 else 0):
         row = segment * LIST_ROW
         bound = bounds[windows_before[segment] : windows_before[segment + 1]]
@@ -360,8 +406,7 @@ def all_top(
             rows = at_i64(query[GIVEN * item + ADDRESS], segments * LIST_ROW)
             maxima = at_u8(rows[row + MAXIMA], len(bound))
             if item == 0:
-                for window in range(len(bound)):
-                    bound[window] = np.int32(query[WEIGHT]) * np.int32(maxima[window])
+                set_bound(bound, maxima, np.int32(query[WEIGHT]))
             else:
                 require_list(bound, maxima, np.int32(query[GIVEN * item + WEIGHT]))
         if prior_weight > 0 and table[segment * ROW + PRIOR + 1] > 0:
@@ -379,6 +424,7 @@ def all_top(
                     todo[begin] = todo[begin - 1]
                     begin -= 1
                 todo[begin] = wide
+            ask_for_first(table, query, segments, windows_before, orders, lists, turns, todo[:end])
         else:
             end = by_bound(
                 bounds, max(np.int64(1), state[FLOOR] if prune else np.int64(0)), falling=False, chosen=todo, spare=todo
@@ -421,7 +467,7 @@ def all_top(
                 places, impacts = table[segment * ROW + PLACE], table[segment * ROW + IMPACT]
                 order = orders[segment * lists : (segment + 1) * lists]
                 open_first(query, segments, segment, windows_before[segment], order, opened, turns)
-            ask_ahead(places, opened, turns, todo[:end], at, last)
+            ask_ahead(places, impacts, opened, turns, todo[:end], at, last)
             floor = state[FLOOR] if prune else np.int64(0)
             if bounds[wide] < floor:
                 continue

@@ -55,15 +55,15 @@ def add_group(bound: Any, group: Any) -> Any:
 def require_group(bound: Any, group: Any) -> Any:
     """The same, and nothing where either is nothing."""
     for window in range(len(bound)):
-        both = bound[window] > 0 and group[window] > 0
-        bound[window] = bound[window] + group[window] if both else np.int32(0)
+        both = min(bound[window], np.int32(1)) * min(group[window], np.int32(1))  # without a branch: many at once
+        bound[window] = (bound[window] + group[window]) * both
 
 
 @bare_helper
 def add_prior(bound: Any, prior_max: Any, weight: Any) -> Any:
     for window in range(len(bound)):
         more = weight * np.int32(prior_max[window])
-        bound[window] = bound[window] + more if bound[window] > 0 else np.int32(0)
+        bound[window] = (bound[window] + more) * min(bound[window], np.int32(1))
 
 
 LEVELS = 256  # of bounds, when windows are ordered by them

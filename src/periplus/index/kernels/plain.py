@@ -39,7 +39,7 @@ from periplus.index.kernels.collector import (
 )
 from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.direct import MERGED, all_short, merge_all
-from periplus.index.kernels.lists_known import LIST_ROW
+from periplus.index.kernels.lists_known import LIST_HEAD, LIST_ROW
 from periplus.index.kernels.plain_steps import (
     ALL_ADMITTED,
     ALL_REQUIRED,
@@ -185,7 +185,7 @@ def plain_top(
     if not few:
         histogram[:] = 0
 
-    fetch_first(table, segments, lists_at)
+    fetch_first(segments, lists_at)
     if best_rank >= 0:
         state[FLOOR] = first_floor(segments, weights, lists_at, best_rank)
     required = np.int32(1) if every else np.int32(0)
@@ -228,9 +228,9 @@ def plain_top(
             continue
         left = True
         for item in range(lists):
-            rows = at_i64(lists_at[item], segments * LIST_ROW)
+            rows = at_i64(lists_at[item], segments * LIST_ROW + LIST_HEAD)
             own = tables[4 * (segment * lists + item) :]
-            made = locate(table, segment, rows, made, made_offsets, made_maxima, own)
+            made = locate(table, segments, segment, rows, made, made_offsets, made_maxima, own)
         bound_windows(starts, weights, tables[4 * segment * lists :], every, bound, group_bound)
         if prior_weight > 0 and table[segment * ROW + PRIOR + 1] > 0:
             add_prior(bound, u8(table, segment, PRIOR_MAX), np.int32(prior_weight))

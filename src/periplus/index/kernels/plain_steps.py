@@ -18,8 +18,11 @@ from periplus.index.kernels.bounds import (
 from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.lists_known import (
     BESTS,
+    COUNT,
     FIRST,
+    IMPACTS,
     LENGTH,
+    LIST_HEAD,
     LIST_ROW,
     MAXIMA,
     STARTS,
@@ -190,7 +193,16 @@ def largest_score(starts: Any, weights: Any, prior_weight: Any) -> Any:
 
 
 @bare_helper
-def locate(table: Any, segment: Any, rows: Any, made: Any, made_offsets: Any, made_maxima: Any, tables: Any) -> Any:
+def rare_impacts(rows: Any, segments: Any, segment: Any) -> Any:
+    """Where the impacts of a list are that is rare in a segment, beside its windows."""
+    impacts, count = rows[segments * LIST_ROW + IMPACTS], rows[segments * LIST_ROW + COUNT]
+    return impacts + ((rows[segment * LIST_ROW + MAXIMA] - impacts - count) >> 1)
+
+
+@bare_helper
+def locate(
+    table: Any, segments: Any, segment: Any, rows: Any, made: Any, made_offsets: Any, made_maxima: Any, tables: Any
+) -> Any:
     """Where the postings and window tables of a list are in a segment; a rare one gets a table of its own.
 
     ``tables`` gets the first posting, and the addresses of where windows start, end, and their maxima (0: no list).
@@ -206,8 +218,7 @@ def locate(table: Any, segment: Any, rows: Any, made: Any, made_offsets: Any, ma
     windows = table[segment * ROW + WINDOWS]
     starts, ends = made_offsets[2 * made : 2 * made + windows], made_offsets[2 * made + windows : 2 * (made + windows)]
     maxima = made_maxima[made : made + windows]
-    impact = at_u8(table[segment * ROW + IMPACT] + low, size)
-    fill(at_u16(rows[row + MAXIMA], size), impact, starts, ends, maxima)
+    fill(at_u16(rows[row + MAXIMA], size), at_u8(rare_impacts(rows, segments, segment), size), starts, ends, maxima)
     tables[1] = starts.ctypes.data
     tables[2] = ends.ctypes.data
     tables[3] = maxima.ctypes.data
@@ -262,13 +273,13 @@ def open_window(tables: Any, first: Any, last: Any, window: Any, low: Any, high:
 
 
 @bare_helper
-def fetch_first(table: Any, segments: Any, lists_at: Any) -> Any:
+def fetch_first(segments: Any, lists_at: Any) -> Any:
     """Ask for the memory that comes first, all at once."""
     for item in range(len(lists_at)):
-        for line in range(0, 8 * segments * LIST_ROW, 64):
+        for line in range(0, 8 * (segments * LIST_ROW + LIST_HEAD), 64):
             prefetch(lists_at[item] + line)
     for item in range(len(lists_at)):
-        rows = at_i64(lists_at[item], segments * LIST_ROW)
+        rows = at_i64(lists_at[item], segments * LIST_ROW + LIST_HEAD)
         for segment in range(segments):
             row = segment * LIST_ROW
             if rows[row + LENGTH] == 0:
@@ -276,7 +287,7 @@ def fetch_first(table: Any, segments: Any, lists_at: Any) -> Any:
             prefetch(rows[row + MAXIMA])
             prefetch(rows[row + MAXIMA] + 64)
             if rows[row + STARTS] == 0:
-                prefetch(table[segment * ROW + IMPACT] + rows[row + FIRST])
+                prefetch(rare_impacts(rows, segments, segment))
             else:
                 prefetch(rows[row + MAXIMA] + 128)
                 prefetch(rows[row + MAXIMA] + 192)
