@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 import time
 from collections import Counter
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from periplus.search.spelling import EDIT_WORTH, FIRST_LETTER, MARGIN, Dictionary
+from periplus.index import IndexStore
+from periplus.index.query import Group, IndexQuery
+from periplus.search.spelling import EDIT_WORTH, FIRST_LETTER, MARGIN, Candidate, Dictionary, Speller, _forms
 
 letters = st.text(alphabet="abcde", min_size=3, max_size=8)
 
@@ -58,6 +62,61 @@ def test_no_near_word_is_overlooked(word, others):
     within = {other for other in worth if worth[other] >= max(worth.values()) - MARGIN + 1e-9}
     assert within <= {candidate.word for candidate in found}
     assert [c.worth for c in found] == sorted((c.worth for c in found), reverse=True)
+
+
+def slow_near(dictionary, word, limit, most_cost, least_count):
+    """What ``near`` gives, by looking at every word."""
+    reach = 1 if len(word) <= 4 else 2
+    edits, costs = dictionary.measured(word, reach)
+    found = []
+    for place, (other, count) in enumerate(zip(dictionary.words, dictionary.counts.tolist(), strict=True)):
+        cost = costs[place] + (FIRST_LETTER if other[0] != word[0] else 0.0)
+        worth = np.log(count + 1.0) - EDIT_WORTH * cost
+        if 0 < edits[place] <= reach and cost <= most_cost and count >= least_count and worth >= dictionary.floor:
+            longer = len(other) - len(word)
+            found.append((-worth, 2 * longer - 1 if longer > 0 else -2 * longer, -count, other))
+    best = min(found, default=(0.0,))[0]
+    return [other for worth, _, _, other in sorted(found)[:limit] if worth <= best + MARGIN]
+
+
+WORDS = st.text(alphabet="aehtsé", min_size=3, max_size=8)
+
+
+@settings(deadline=None)
+@given(
+    WORDS,
+    st.dictionaries(WORDS, st.integers(1, 3_000), min_size=1, max_size=40),
+    st.sampled_from([1, 3, 8]),
+    st.sampled_from([0.5, 1.2, 99.0]),
+    st.sampled_from([0.0, 20.0]),
+    st.sampled_from([0, 1_000_000]),
+)
+def test_near_words_are_those_of_looking_at_every_word(word, others, limit, most_cost, least_count, documents):
+    dictionary = Dictionary(sorted(others.items(), key=lambda one: -one[1]), documents)
+    found = dictionary.near(word, limit, most_cost=most_cost, least_count=least_count)
+    assert [one.word for one in found] == slow_near(dictionary, word, limit, most_cost, least_count)
+    assert [(one.word, one.frequency) for one in found] == [(one.word, others[one.word]) for one in found]
+
+
+CLOSE = st.sampled_from(["tide", "tides", "tables", "moon", "harbour", "nowhere", "light", "the", "lantern"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(CLOSE, min_size=2, max_size=4, unique=True), st.lists(CLOSE, min_size=1, max_size=4), st.data())
+def test_the_candidate_beside_the_other_words_is_that_of_counting_all(collection, words, context, data):
+    with IndexStore(collection / "index").open() as snapshot:
+        speller = Speller(snapshot, Dictionary([("tide", 1)]))
+        costs = sorted(data.draw(st.floats(0.0, 0.5)) for _ in words)
+        close = [Candidate(word, 5, cost) for word, cost in zip(words, costs, strict=True)]
+        known = [_forms(text) for text in context[:3] if snapshot.frequency(text)]
+
+        def together(word):
+            choice = tuple(Group(forms=forms) for forms in known)
+            query = IndexQuery(must=(Group(forms=_forms(word)),), any_of=(choice,))
+            return snapshot.top(query, 1).total.value if known else 0
+
+        expected = max(close, key=lambda one: one.worth + math.log1p(together(one.word)))
+        assert speller._most_together(close, context) == expected
 
 
 @pytest.mark.parametrize(

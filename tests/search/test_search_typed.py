@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from ctypes import c_double, c_int64
+from struct import iter_unpack
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from periplus.index import IndexStore
+from periplus.index.plan import form_weights
+from periplus.index.query import STRONG_SHARE, TermForm
+from periplus.index.weights import idf
 from periplus.search import plan, read, typed
-from periplus.search.plan import stops
+from periplus.search import terms as search_terms
+from periplus.search.generations import Generations
+from periplus.search.plan import QueryWord, stops
+from periplus.search.reading import understand
 from periplus.search.terms import Lexicon, Terms
 from periplus.search.typed import TypedWords, is_frequent
 
@@ -23,7 +32,8 @@ QUERIES = [
     "Tide TABLES",
     "",
 ]
-OTHERS = ["tide tide", '"tide tables"', "+tide", "foo::bar", "tide*", "site:example.org", "the the", "tide -moon"]
+TWICE = ["tide tide", "foo::bar", "the the"]
+OTHERS = [*TWICE, '"tide tables"', "+tide", "tide*", "site:example.org", "tide -moon"]
 LANGUAGES = [("en",), ("",), ("en", "de"), ("de", "en", "fr")]
 
 
@@ -33,9 +43,13 @@ def snapshot(collection):
         yield opened
 
 
+def texts(query):
+    return [node.text for node in read(query).nodes]
+
+
 def planned(snapshot, query, languages):
     def frequent(word):
-        return stops(word, languages[0] or "-") or is_frequent(snapshot, word)
+        return stops(word, languages[0] or "-") or is_frequent(Lexicon(snapshot), word)
 
     return plan(read(query), languages, frequent)
 
@@ -45,7 +59,7 @@ def planned(snapshot, query, languages):
 def test_words_make_the_plan_that_the_planner_makes(snapshot, query, languages):
     words = TypedWords(Lexicon(snapshot))
     for _ in range(2):  # new words, then known ones
-        found = words.query(read(query), languages)
+        found = words.query(texts(query), languages)
         assert found.plan == planned(snapshot, query, languages)
         assert [word.text for word in found.words] == [
             word.text for word in found.plan.words if any(snapshot.frequency(form.term) for form in word.forms)
@@ -55,9 +69,10 @@ def test_words_make_the_plan_that_the_planner_makes(snapshot, query, languages):
 @pytest.mark.parametrize("languages", LANGUAGES)
 @pytest.mark.parametrize("query", QUERIES)
 def test_packed_lists_find_what_the_plan_finds(snapshot, query, languages):
-    found = TypedWords(Lexicon(snapshot)).query(read(query), languages)
+    lexicon = Lexicon(snapshot)
+    found = TypedWords(lexicon).query(texts(query), languages)
     terms = Terms.of(found.words, found.known)
-    assert terms.sought == Terms(Lexicon(snapshot), found.plan.words).sought
+    assert terms.sought == Terms(lexicon, found.plan.words).sought
     if not found.plan.empty:
         for k in (1, 3, 100):
             expected = snapshot.top(found.plan.query, k, prior_weight=1.0)
@@ -67,9 +82,75 @@ def test_packed_lists_find_what_the_plan_finds(snapshot, query, languages):
             assert hits.total == expected.total
 
 
+@pytest.mark.parametrize("query", TWICE)
+def test_words_that_are_several_are_left_to_the_planner(snapshot, query):
+    assert TypedWords(Lexicon(snapshot)).query(texts(query), ("en",)) is None
+
+
 @pytest.mark.parametrize("query", OTHERS)
-def test_everything_else_is_left_to_the_planner(snapshot, query):
-    assert TypedWords(Lexicon(snapshot)).query(read(query), ("en",)) is None
+def test_everything_else_is_left_to_the_planner(collection, query):
+    generations = Generations(collection)
+    with generations.use() as generation:
+        assert understand(generation, query).words is None
+    generations.close()
+
+
+WORDS = st.text(alphabet="tidemon1~é", min_size=1, max_size=5)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.lists(st.tuples(WORDS, st.sampled_from([1.0, 0.9, 0.7, 0.3])), min_size=1, max_size=4), max_size=4))
+def test_words_are_known_as_their_terms_are(snapshot, several):
+    """The kernel finds, weighs and packs what the index's own way does, to the last bit, whatever was asked before."""
+    words = [QueryWord("", tuple(TermForm(*form) for form in {f[0]: f for f in forms}.values())) for forms in several]
+    lexicon = Lexicon(snapshot)
+    lexicon.known_all(words[:1])
+    for word, known in zip(words, lexicon.known_all(words), strict=True):
+        terms = [snapshot.known(form.term) for form in word.forms]
+        weights = form_weights(word.forms, terms)
+        there = [one for one in zip(word.forms, terms, weights, strict=True) if one[1].frequency]
+        if not there:
+            assert known is None
+            continue
+        assert known.forms == tuple(form for form, _, _ in there)
+        assert known.frequencies == [term.frequency for _, term, _ in there]
+        strong = max((term.frequency for form, term, _ in there if form.share >= STRONG_SHARE), default=0)
+        assert known.weight == idf(snapshot.live, strong)
+        packed, formed = list(iter_unpack("3q", known.packed)), list(iter_unpack("2q2d", known.forms_packed))
+        assert [(weight, count) for weight, _, count in packed] == [(w, term.frequency) for _, term, w in there]
+        assert [row[0] for row in formed] == [row[1] for row in packed]
+        assert [row[1:] for row in formed] == [
+            (form.share >= STRONG_SHARE, form.share, term.frequency) for form, term, _ in there
+        ]
+        addresses = {form.term: row[1] for form, row in zip(known.forms, packed, strict=True)}
+        assert all(lexicon._kept.terms[term][1] == address for term, address in addresses.items())
+
+
+def test_frequencies_are_those_of_the_index(snapshot):
+    terms = ["tide", "nowhere", "~tide", "moon", "tide", "x" * 5_000, "é" * 40]
+    for _ in range(2):
+        assert Lexicon(snapshot).frequencies(terms) == [snapshot.frequency(term) for term in terms]
+
+
+def test_lists_take_more_memory_when_there_is_no_room(snapshot, monkeypatch):
+    monkeypatch.setattr(search_terms, "CHUNK", 1)
+    lexicon, usual = Lexicon(snapshot), TypedWords(Lexicon(snapshot))
+    for query in ("tide tables", "moon harbour", "light"):
+        found = TypedWords(lexicon).query(texts(query), ("en",))
+        expected = usual.query(texts(query), ("en",))
+        hits = [snapshot.top_of_lists(*Terms.of(one.words, one.known).lists, 10, 1.0) for one in (found, expected)]
+        assert hits[0].size == hits[1].size > 0
+        assert hits[0].total == hits[1].total
+    assert len(lexicon._kept.chunks) > 1
+
+
+def test_terms_are_forgotten_when_their_lists_take_too_much(snapshot, monkeypatch):
+    monkeypatch.setattr(search_terms, "CHUNKS_KEPT", 0)
+    lexicon = Lexicon(snapshot)
+    first = lexicon.known(QueryWord("tide", (TermForm("tide"),)))
+    lexicon.known(QueryWord("moon", (TermForm("moon"),)))
+    assert list(lexicon._kept.terms) == ["moon"]
+    assert first.frequencies == [snapshot.frequency("tide")]
 
 
 def test_too_many_lists_are_left_to_the_planner(snapshot):
@@ -81,5 +162,5 @@ def test_words_are_forgotten_when_there_are_too_many(snapshot, monkeypatch):
     monkeypatch.setattr(typed, "WORDS_KEPT", 3)
     words = TypedWords(Lexicon(snapshot))
     for query in ("tide tables", "moon harbour", "light", "tide tables"):
-        assert words.query(read(query), ("en",)).plan == planned(snapshot, query, ("en",))
+        assert words.query(texts(query), ("en",)).plan == planned(snapshot, query, ("en",))
     assert sum(map(len, words._tables.values())) <= 4

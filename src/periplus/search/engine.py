@@ -282,7 +282,7 @@ class _Search:
         found = listing.total.value
         if understood.words is not None and understood.words.occurs and found > FEW_FOUND:
             return ()
-        doubtful = suspects(self.generation.snapshot, understood.reading, found)
+        doubtful = suspects(self.generation.lexicon, understood.reading, found)
         if not doubtful or time.perf_counter() > self.deadline:
             return ()
         speller = self.generations.speller(self.generation)

@@ -70,7 +70,7 @@ class Generation:
     ) -> None:
         """``phrases`` gives the texts of links and past queries, with their counts; ``apart`` what others gather."""
         self.snapshot = snapshot
-        self.lexicon = Lexicon(snapshot)
+        self.lexicon = lexicon = Lexicon(snapshot)
         self.typed = TypedWords(self.lexicon)
         self.ranks = ranks
         self.in_links = in_links
@@ -81,7 +81,7 @@ class Generation:
         self._apart = apart
         self._others = others = list[Apart]()  # who gathers words for us, if anybody does
         self.lazy_completion = Lazy(lambda: _completion(snapshot, phrases, others))
-        self.lazy_speller = Lazy(lambda: _speller(snapshot, others))
+        self.lazy_speller = Lazy(lambda: _speller(lexicon, others))
         self.lazy_fingerprints = Lazy(lambda: read_fingerprints(snapshot))
         self.lazy_unfit = Lazy(lambda: Unfit(read_unfit(snapshot)))
 
@@ -146,7 +146,7 @@ class Generation:
         self.lazy_fingerprints.now()
         if self._apart is not None and self.snapshot.live > APART:
             self._others.append(self._apart)
-        self.lazy_speller.follow(before.lazy_speller, lambda speller: speller.over(self.snapshot))
+        self.lazy_speller.follow(before.lazy_speller, lambda speller: speller.over(self.lexicon))
         self.lazy_completion.follow(before.lazy_completion, lambda completion: completion)
         self.lazy_speller.soon(self.keeping_open)
         self.lazy_completion.soon(self.keeping_open)
@@ -156,9 +156,9 @@ class Generation:
         self.snapshot.close()
 
 
-def _speller(snapshot: Snapshot, others: list[Apart]) -> Speller:
+def _speller(lexicon: Lexicon, others: list[Apart]) -> Speller:
     gathered = [other.words() for other in others]
-    return Speller(snapshot, gathered[0] if gathered else None)
+    return Speller(lexicon.snapshot, gathered[0] if gathered else None, lexicon)
 
 
 def _completion(

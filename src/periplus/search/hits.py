@@ -81,7 +81,7 @@ def sought(words: Sequence[Begins], weights: Sequence[float]) -> Wanted:
 def begins(forms: tuple[TermForm, ...], prefix: str) -> Begins:
     """The strong terms of a word, and the letters they begin with; those of each when few are common (synonyms)."""
     terms = [form.term for form in forms if form.share >= STRONG_SHARE]
-    spelled = [prefix] if prefix else list(dict.fromkeys(term.lstrip(STEM_MARK) for term in terms))
+    spelled = [prefix] if prefix else list(dict.fromkeys([term.lstrip(STEM_MARK) for term in terms]))
     shared = _common_beginning(spelled)
     several = [shared] if len(shared) > 1 or len(spelled) == 1 else spelled
     plain = [lowered(letters) for letters in map(_plain_part, several) if letters]
@@ -90,11 +90,14 @@ def begins(forms: tuple[TermForm, ...], prefix: str) -> Begins:
 
 def _beginning(letters: str) -> bytes:
     """Scripts without spaces have no starts of words."""
-    return pack(f"{2 + len(letters)}q", len(letters), not has_unspaced(letters), *map(ord, letters))
+    opens_word = letters.isascii() or not has_unspaced(letters)
+    return pack(f"{2 + len(letters)}q", len(letters), opens_word, *map(ord, letters))
 
 
 def _plain_part(letters: str) -> str:
     """The ASCII letters it begins with, where there are enough of them: accents may be written in two ways."""
+    if letters.isascii():
+        return letters
     plain = _PLAIN.match(letters)
     ascii_part = plain.group() if plain else ""
     return ascii_part if len(ascii_part) > 1 else letters
@@ -104,8 +107,10 @@ def _common_beginning(texts: list[str]) -> str:
     if not texts:
         return ""
     least, most = min(texts), max(texts)
-    differing = (i for i, letter in enumerate(least) if i >= len(most) or letter != most[i])
-    return least[: next(differing, len(least))]
+    for i, letter in enumerate(least):
+        if letter != most[i : i + 1]:
+            return least[:i]
+    return least
 
 
 class _Bare(dict[int, str]):

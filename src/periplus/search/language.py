@@ -60,7 +60,8 @@ def read(text: str) -> Reading:
 
 def _plain(text: str) -> Reading | None:
     """The reading of a query without anything that may be a sign: nearly all are of this kind."""
-    if len(text) > MAX_CHARACTERS or _SIGNS.search(text):
+    letters_only = text.replace(" ", "").isalnum()
+    if len(text) > MAX_CHARACTERS or (not letters_only and _SIGNS.search(text)):
         return None
     words = text.split()
     if len(words) > MAX_WORDS or "OR" in words:

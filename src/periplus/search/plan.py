@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from periplus.index.analysis import EXACT_SHARE, FOLDED_SHARE, MAX_TERM_BYTES, analyze
+from periplus.index.analysis.forms import forms_of
+from periplus.index.analysis.stemming import base_language
 from periplus.index.query import STRONG_SHARE, Filters, Group, IndexQuery, TermForm
 from periplus.search import conditions
 from periplus.search.syntax import FIELD_OPERATORS, AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, Word
@@ -33,6 +35,7 @@ FOREIGN_SHARE = 0.4  # at most, of a stem in another than the first language: a 
 
 
 _NO_FILTERS = IndexQuery().filters
+stops = is_stop_word
 
 
 class QueryWord(Struct, frozen=True):
@@ -94,13 +97,28 @@ class Single(Struct, frozen=True):
 
 
 def single(text: str, languages: tuple[str, ...]) -> Single | None:
-    tokens = _tokens(text, languages)
-    if len(tokens) != 1:
-        return None
-    token = tokens[0]
+    if is_one_word(text):
+        forms = _forms(text, languages)
+        token, words = forms[0].term, [text.lower()]
+    else:
+        tokens = _tokens(text, languages)
+        if len(tokens) != 1:
+            return None
+        token, forms, words = tokens[0].text, tokens[0].forms, typed(text)
     language = languages[0] if len(languages) == 1 else ""
-    means = any(not stops(word, language) for word in typed(text))
-    return Single(token.text, means, Group(forms=token.forms), QueryWord(token.text, token.forms))
+    means = False in [stops(word, language) for word in words]
+    return Single(token, means, Group(forms), QueryWord(token, forms))
+
+
+def is_one_word(text: str) -> bool:
+    """Whether the analysis finds one token in ``text``, which is its own term: nearly always it is so."""
+    return text.isascii() and text.isalnum() and len(text) <= MAX_TERM_BYTES
+
+
+def _forms(word: str, languages: tuple[str, ...]) -> tuple[TermForm, ...]:
+    """The forms of what is one word, with the stems of every language in question."""
+    first, *others = [forms_of(word, base_language(language)) for language in languages]
+    return _merged(first, others) if others else first
 
 
 def _of_words(reading: Reading, languages: tuple[str, ...], frequent: Callable[[str], bool]) -> Plan | None:
@@ -118,7 +136,7 @@ def _of_words(reading: Reading, languages: tuple[str, ...], frequent: Callable[[
 def of_singles(singles: Collection[Single], may_go: list[bool]) -> Plan | None:
     """The plan of words, each another one, without those that may go unless nothing else means something."""
     kept = singles
-    if True in may_go and any(one.means for one in singles):
+    if True in may_go and True in [one.means for one in singles]:
         kept = [one for one, goes in zip(singles, may_go, strict=True) if not goes]
     if len(kept) > 1 and len({one.token for one in kept}) < len(kept):
         return None
@@ -324,15 +342,7 @@ def _tokens(text: str, languages: tuple[str, ...]) -> list[Token]:
 @lru_cache(maxsize=WORDS_KEPT)
 def typed(text: str) -> list[str]:
     """The words of ``text`` as they are written, in lower case."""
-    if text.isascii() and text.isalnum() and len(text) <= MAX_TERM_BYTES:  # one word that is its own term
-        return [text.lower()]
-    return [token.text for token in analyze(text)]
-
-
-@lru_cache(maxsize=WORDS_KEPT)
-def stops(word: str, language: str) -> bool:
-    """``is_stop_word``, remembered: lists of many languages are asked for every word of every query."""
-    return is_stop_word(word, language)
+    return [text.lower()] if is_one_word(text) else [token.text for token in analyze(text)]
 
 
 def _from(forms: tuple[TermForm, ...], least: float) -> tuple[TermForm, ...]:

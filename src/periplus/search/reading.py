@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from periplus import addresses
+from periplus.index.analysis import MAX_TERM_BYTES
 from periplus.index.query import IndexQuery
 from periplus.ranking import formulas
 from periplus.search.language import prose, read
-from periplus.search.plan import WORDS_KEPT, Plan, plan, stops, typed
+from periplus.search.plan import Plan, plan, stops
+from periplus.search.plan import typed as words_of
 from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
 from periplus.search.syntax import Reading, Word
@@ -63,11 +65,12 @@ def understand(
     ``plain`` text has no operators: every word of it is a word.
     """
     reading = prose(text) if plain else read(text)
-    year = _year(int(time.time()) // DAY)
-    traits = [_trait(node.text, year) for node in reading.nodes if type(node) is Word]
-    guessed = language or guessed_language([word for stop_words, _ in traits for word in stop_words])
+    typed = [node.text for node in reading.nodes if type(node) is Word]
+    lowered = _lowered(typed)
+    guessed = language or guessed_language(lowered)
     languages = (guessed,) if guessed else generation.languages or ("",)
-    words = generation.typed.query(reading, languages)
+    is_words = len(typed) == len(reading.nodes)
+    words = generation.typed.query(typed, languages) if is_words else None
     made = words.plan if words is not None else _planned(generation, reading, languages)
     if rules is not None and rules.synonyms:
         made = with_synonyms(made, reading, rules, languages[0])
@@ -80,8 +83,8 @@ def understand(
         reading,
         made,
         guessed,
-        True in [is_new for _, is_new in traits],
-        _named(generation, reading),
+        asks_for_new(lowered, _year(int(time.time()) // DAY)),
+        _named(generation, str(reading)) if typed and is_words else _NOBODY,
         both is None,
         words if words is not None and made is words.plan else None,
     )
@@ -91,7 +94,7 @@ def _planned(generation: Generation, reading: Reading, languages: tuple[str, ...
     return plan(
         reading,
         languages,
-        lambda word: stops(word, languages[0] or "-") or is_frequent(generation.snapshot, word),
+        lambda word: stops(word, languages[0] or "-") or is_frequent(generation.lexicon, word),
         lambda word: _telling(generation, word),
     )
 
@@ -101,25 +104,22 @@ def _year(day: int) -> int:
     return time.gmtime(day * DAY).tm_year
 
 
-@lru_cache(maxsize=WORDS_KEPT)
-def _trait(text: str, year: int) -> tuple[list[str], bool]:
-    """Of what is typed as one word: the stop words of any language in it, and whether it asks for what is new."""
-    words = typed(text)
-    return [word for word in words if stops(word, "")], asks_for_new(words, year)
+def _lowered(texts: list[str]) -> list[str]:
+    """The words in what is typed, in lower case."""
+    whole = "".join(texts)
+    if whole.isascii() and whole.isalnum() and len(whole) <= MAX_TERM_BYTES:  # each is one word: nearly always
+        return [text.lower() for text in texts]
+    return [word for text in texts for word in words_of(text)]
 
 
 def _telling(generation: Generation, word: QueryWord) -> float:
     """How much a word says about what is wanted."""
-    snapshot = generation.snapshot
-    known = max((snapshot.frequency(form.term) for form in word.forms), default=0)
-    return word.weight * float(formulas.bm25_idf(max(snapshot.live, 1), known)) if known else 0.0
+    known = max(generation.lexicon.frequencies([form.term for form in word.forms]), default=0)
+    return word.weight * float(formulas.bm25_idf(max(generation.snapshot.live, 1), known)) if known else 0.0
 
 
-def _named(generation: Generation, reading: Reading) -> frozenset[int]:
-    """Documents that the whole query names: an address typed out, a host name, the name of a site."""
-    if not reading.nodes or not all(isinstance(node, Word) for node in reading.nodes):
-        return _NOBODY
-    text = str(reading)
+def _named(generation: Generation, text: str) -> frozenset[int]:
+    """Documents that words name all together: an address typed out, a host name, the name of a site."""
     is_address = "." in text and _ADDRESS_LIKE.match(text)
     candidates = _spelled_out(text) if is_address else _front_pages(generation, text)
     if not candidates:

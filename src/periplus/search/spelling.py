@@ -1,9 +1,9 @@
 """Spelling: "did you mean", from the collection's own words and how often they occur.
 
-The dictionary of a generation is laid out as arrays by length and frequency: letters, and a 64-bit mask of the letters
-in each word. One kernel compares a word with those whose length and mask allow the distance (restricted
-Damerau-Levenshtein in a narrow band), the frequent ones first, and leaves a length when none of its remaining words is
-frequent enough to win. Likely mistakes cost less than a whole edit: neighbouring keys, swapped and doubled letters,
+The dictionary of a generation is laid out as arrays by length, by which of ten telling letters a word has, and by
+frequency: letters, and a mask of the letters in each word with its first one. One kernel compares a word with those
+whose length and mask allow the distance (restricted Damerau-Levenshtein), and leaves out those that are not frequent
+enough to win with as many letters, or another first letter, as they have. Likely mistakes cost less than a whole edit: neighbouring keys, swapped and doubled letters,
 letters that sound alike or are hardly heard. A word that occurs, or of which another form does, is changed only for one
 that is far more frequent, the more so the shorter it is and the more has to be changed.
 Bound: the ``MAX_WORDS`` most frequent words.
@@ -13,15 +13,22 @@ from __future__ import annotations
 
 import math
 from functools import cache, lru_cache
+from itertools import pairwise
+from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
 
 from periplus.index.analysis import analyze
+from periplus.index.analysis.forms import forms_of
+from periplus.index.analysis.stemming import DEFAULT_LANGUAGE
+from periplus.index.plain import ALL_ADMITTED, ALL_REQUIRED, search_lists
 from periplus.index.query import Group, IndexQuery
 from periplus.index.snapshot import COUNT_LIMIT
+from periplus.search.plan import QueryWord, is_one_word
 from periplus.search.syntax import AnyOf, Phrase, Reading, Sequence, Signed, Word
+from periplus.search.terms import Lexicon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,10 +36,12 @@ if TYPE_CHECKING:
     from periplus.index.query import TermForm
     from periplus.index.snapshot import Snapshot
     from periplus.search.syntax import Node
+    from periplus.search.terms import Forms, Known
 
 MAX_WORDS = 300_000
 MAX_TERMS = 1_000_000  # of the index, looked at for words: numbers and names with digits are none
 MAX_LETTERS = 24
+LETTER_BITS, SIGNATURE_BITS = 27, 10  # letters that are told apart, and those by which words are parted
 LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
 MAX_CORRECTED = 8  # words of a query that are looked at
 WORDS_KEPT = 10_000  # whose candidates, forms or parts are remembered
@@ -59,6 +68,7 @@ _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SOUNDS = ("ckqs", "sz", "gj", "fv", "mn", "dt", "bp", "iy")
 
 FAR = 99.0
+_starts = Layout("3q").pack  # of two groups of lists, and their end
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 LetterArray = np.ndarray[Any, np.dtype[np.uint32]]
@@ -106,13 +116,20 @@ class Dictionary:
         self.floor = LEAST_WORTH + WORTH_GROWTH * math.log(max(1.0, documents / SMALL_COLLECTION))
         kept = [(word, count) for word, count in words if _comparable(word)][:MAX_WORDS]
         kept.sort(key=lambda entry: (len(entry[0]), -entry[1], entry[0]))
-        self.words = [word for word, _ in kept]
-        self.counts = np.array([count for _, count in kept], dtype=np.int64)
-        self.lengths = np.array([len(word) for word in self.words], dtype=np.int64)
-        self.letters = _laid_out(self.words)
-        self._logarithms = np.log(self.counts + 1.0)
-        self._masks = _masks(self.letters)
-        self._starts = np.searchsorted(self.lengths, np.arange(MAX_LETTERS + 2)).astype(np.int64)
+        letters, lengths = _laid_out([word for word, _ in kept]), np.array([len(word) for word, _ in kept], np.int64)
+        masks = _masks(letters)
+        self._bits = _telling_bits(masks)
+        keys = lengths << SIGNATURE_BITS | _signatures(masks, self._bits)
+        order = np.argsort(keys, kind="stable")
+        self.words = [kept[place][0] for place in order.tolist()]
+        self.counts = np.array([count for _, count in kept], dtype=np.int64)[order]
+        self.lengths, self.letters, self._masks = lengths[order], letters[order], masks[order]
+        self._logarithms, self._ranks = np.log(self.counts + 1.0), order.astype(np.uint32)
+        buckets, starts = np.unique(keys[order], return_index=True)
+        self._starts = np.append(starts, len(kept)).astype(np.int64)
+        self._tops = self._logarithms[starts]
+        self._signatures = (buckets & (1 << SIGNATURE_BITS) - 1).astype(np.uint32)
+        self._buckets = np.searchsorted(buckets, np.arange(MAX_LETTERS + 2) << SIGNATURE_BITS).astype(np.int64)
         self._known: dict[tuple[str, int, float, float], list[Candidate]] = {}
 
     def near(self, word: str, limit: int = 8, *, most_cost: float = FAR, least_count: float = 0.0) -> list[Candidate]:
@@ -137,7 +154,12 @@ class Dictionary:
             self.letters.reshape(-1),
             self._masks,
             self._logarithms,
+            self._ranks,
             self._starts,
+            self._signatures,
+            self._tops,
+            self._buckets,
+            self._bits,
             _points(word),
             reach,
             _RELATED,
@@ -187,38 +209,56 @@ def _laid_out(words: list[str]) -> LetterArray:
     return _points(padded).reshape(len(words), MAX_LETTERS)
 
 
-def _masks(letters: LetterArray) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """The letters of each word as bits; different letters may share one, which only lets more words through."""
-    masks = np.zeros(len(letters), dtype=np.uint64)
+def _masks(letters: LetterArray) -> LetterArray:
+    """The letters of each word as bits, and above them its first letter; different letters may be taken for the same,
+    which only lets more words through."""
+    masks = np.zeros(len(letters), dtype=np.uint32)
     for column in letters.T:
-        bits = np.left_shift(np.uint64(1), (column % 64).astype(np.uint64))
-        masks |= np.where(column > 0, bits, np.uint64(0))
+        bits = np.left_shift(np.uint32(1), column % np.uint32(LETTER_BITS))
+        masks |= np.where(column > 0, bits, np.uint32(0))
+    masks |= np.left_shift(letters[:, 0] % np.uint32(32), np.uint32(LETTER_BITS))
     return masks
 
 
-def suspects(snapshot: Snapshot, reading: Reading, found: int) -> list[str]:
+def _telling_bits(masks: LetterArray) -> IntArray:
+    """The letters that part words best: about half of them have each."""
+    shares = np.array([np.count_nonzero(masks >> np.uint32(bit) & np.uint32(1)) for bit in range(LETTER_BITS)])
+    return np.sort(np.argsort(np.abs(2 * shares - len(masks)), kind="stable")[:SIGNATURE_BITS]).astype(np.int64)
+
+
+def _signatures(masks: LetterArray, bits: IntArray) -> IntArray:
+    found = np.zeros(len(masks), np.int64)
+    for place, bit in enumerate(bits.tolist()):
+        found |= (masks >> np.uint32(bit) & np.uint32(1)).astype(np.int64) << place
+    return found
+
+
+def suspects(lexicon: Lexicon, reading: Reading, found: int) -> list[str]:
     """Words of a query that may be misspelt: unknown here, or rare in a query that found little."""
     words = list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]
     if found <= FEW_RESULTS:
         return words
-    return [word for word in words if not _occurs(snapshot, word)]
+    return [word for word in words if not _occurs(lexicon, word)]
 
 
-def _occurs(snapshot: Snapshot, word: str) -> bool:
+def _occurs(lexicon: Lexicon, word: str) -> bool:
     """Whether the collection has the word in any form; nearly always it has it as it is written."""
-    as_written = word.isascii() and word.isalnum() and snapshot.frequency(word.lower())
-    return bool(as_written or known_as(snapshot, word))
+    as_written = word.isascii() and word.isalnum() and lexicon.frequency(word.lower())
+    return bool(as_written or known_as(lexicon, word))
 
 
-def known_as(snapshot: Snapshot, text: str) -> int:
+def known_as(lexicon: Lexicon, text: str) -> int:
     """Documents with the word in any form: an inflection of a known word is no mistake."""
-    return max(map(snapshot.frequency, _terms(text)), default=0)
+    return max(lexicon.frequencies([form.term for form in _forms(text)]), default=0)
 
 
 @lru_cache(maxsize=WORDS_KEPT)
-def _terms(text: str) -> tuple[str, ...]:
-    """The terms of the first word of a text."""
-    return tuple(form.term for token in analyze(text)[:1] for form in token.forms)
+def _forms(text: str) -> tuple[TermForm, ...]:
+    """The forms of the first word of a text, if there is one."""
+    if is_one_word(text):
+        return forms_of(text, DEFAULT_LANGUAGE)
+    tokens = analyze(text)
+    return tokens[0].forms if tokens else ()
 
 
 def dictionary_of(snapshot: Snapshot) -> Dictionary:
@@ -229,46 +269,46 @@ def dictionary_of(snapshot: Snapshot) -> Dictionary:
 class Speller:
     """Corrections of whole queries over one generation."""
 
-    def __init__(self, snapshot: Snapshot, dictionary: Dictionary | None = None) -> None:
+    def __init__(
+        self, snapshot: Snapshot, dictionary: Dictionary | None = None, lexicon: Lexicon | None = None
+    ) -> None:
+        """``lexicon`` is what searches of the same generation know of words already."""
         self._snapshot = snapshot
+        self._lexicon = lexicon or Lexicon(snapshot)
         self._dictionary = dictionary or dictionary_of(snapshot)
 
-    def over(self, snapshot: Snapshot) -> Speller:
+    def over(self, lexicon: Lexicon) -> Speller:
         """The same words, weighed by another generation."""
-        return Speller(snapshot, self._dictionary)
+        return Speller(lexicon.snapshot, self._dictionary, lexicon)
 
     def corrections(self, reading: Reading, found: int) -> tuple[str, ...]:
         """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results."""
         changes: dict[str, str] = {}
         plain = [node.text for node in reading.nodes if isinstance(node, Word)]
-        joined = self._joined(plain)
         for text in list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]:
             better = self.word(text, plain, found)
             if better and better != text.casefold():
                 changes[text] = better
-        if not changes and joined:
-            return (joined,)
         if not changes:
-            return ()
+            joined = self._joined(plain)
+            return (joined,) if joined else ()
         nodes = tuple(_changed(node, changes) for node in reading.nodes)
         return (str(Reading(nodes)),)
 
     def word(self, text: str, context: list[str], found: int = 0) -> str:
         """The likeliest other spelling of one word, or empty; ``context`` are the words it stands among."""
-        tokens = analyze(text)
-        if len(tokens) != 1 or len(tokens[0].text) < LEAST_LETTERS or not tokens[0].text.isalpha():
+        word = _only_word(text)
+        if len(word) < LEAST_LETTERS or not word.isalpha():
             return ""
-        word = tokens[0].text
-        own = self._snapshot.frequency(word)
-        known = own or known_as(self._snapshot, word)
+        own = self._lexicon.frequency(word)
+        known = own or known_as(self._lexicon, word)
         if known and found > FEW_RESULTS:
             return ""
         candidates = self._more_frequent(word, own) if known else self._dictionary.near(word)
         best = self._in_context(candidates, [other for other in context if other != text])
-        parted = "" if known else self._parted(word)
-        if parted and (best is None or best.cost > 1.0):
-            return parted
-        return best.word if best else parted
+        is_doubtful = best is None or best.cost > 1.0
+        parted = self._parted(word) if is_doubtful and not known else ""
+        return parted or (best.word if best else "")
 
     def _more_frequent(self, word: str, own: int) -> list[Candidate]:
         """Candidates for a word that occurs, or (``own`` 0) of which another form does."""
@@ -285,52 +325,80 @@ class Speller:
         close = [c for c in candidates if c.worth >= candidates[0].worth - 2.0][:4]
         if len(close) == 1 or not context:
             return candidates[0]
-        return max(close, key=lambda c: c.worth + math.log1p(self._together(c.word, context)))
+        return self._most_together(close, context)
 
-    def _together(self, word: str, context: list[str]) -> int:
+    def _most_together(self, close: list[Candidate], context: list[str]) -> Candidate:
+        """The first of those that are worth most with what they gain by the words they stand among.
 
-        forms = [token.forms for text in context[:3] for token in analyze(text)[:1]]
-        known = [form for form in forms if self._snapshot.frequency(form[0].term)]
-        if not known:
+        No candidate occurs beside them in more documents than either does at all, so most are never counted.
+        """
+        forms = [several for text in context[:3] if (several := _forms(text))]
+        counts = self._lexicon.frequencies([several[0].term for several in forms])
+        among = [several for several, count in zip(forms, counts, strict=True) if count]
+        every = tuple(dict.fromkeys([form for several in among for form in several]))
+        words = [QueryWord("", several) for several in (every, *(_forms(c.word) for c in close))]
+        others, *known = self._lexicon.known_all(words)
+        most = [math.log1p(min(_reach(others), _reach(own))) for own in known]
+        best, worth = close[0], -math.inf
+        if max([c.worth + gain for c, gain in zip(close[1:], most[1:], strict=True)]) <= best.worth:
+            return best
+        for candidate, own, gain in zip(close, known, most, strict=True):
+            if candidate.worth + gain > worth:
+                value = candidate.worth + math.log1p(self._together(own, others, candidate.word, among))
+                if value > worth:
+                    best, worth = candidate, value
+        return best
+
+    def _together(self, own: Known | None, others: Known | None, word: str, among: list[Forms]) -> int:
+        """Documents with both: all of them, when either has few, else at least so many."""
+        if own is None or others is None:
             return 0
-        own = analyze(word)[0].forms
-        others = tuple(dict.fromkeys(form for several in known for form in several))
-        if min(self._reach(own), self._reach(others)) <= COUNT_LIMIT:  # all matches are counted, whichever way it goes
-            query = IndexQuery(must=(Group(forms=own), Group(forms=others)))  # the quicker one
-        else:
-            query = IndexQuery(must=(Group(forms=own),), any_of=(tuple([Group(forms=several) for several in known]),))
-        return self._snapshot.top(query, 1).total.value
-
-    def _reach(self, forms: tuple[TermForm, ...]) -> int:
-        return sum([self._snapshot.frequency(form.term) for form in forms])
+        if min(_reach(own), _reach(others)) <= COUNT_LIMIT:
+            count, lists = len(own.forms) + len(others.forms), own.packed + others.packed
+            lists += _starts(0, len(own.forms), count) if count != 2 else b""
+            flags = ALL_ADMITTED | ALL_REQUIRED
+            hits = search_lists(self._snapshot.table, lists, count, 2, flags, 0, 1, COUNT_LIMIT)
+            if hits is not None:
+                return hits.total.value
+        choice = tuple([Group(forms=several) for several in among])
+        return self._snapshot.top(IndexQuery(must=(Group(forms=_forms(word)),), any_of=(choice,)), 1).total.value
 
     def _parted(self, word: str) -> str:
         """``icecream`` as ``ice cream``, when both are words that occur side by side."""
-        best, worth = "", 0.0
-        frequency, splits = self._snapshot.frequency, list(_splits(word))
-        self._snapshot.look_up([left for left, _ in splits])
-        known = [(left, right) for left, right in splits if frequency(left)]
-        self._snapshot.look_up([right for _, right in known])
-        for left, right in known:
-            weaker = min(frequency(left), frequency(right))
+        best, worth = "", 0
+        splits = list(_splits(word))
+        lefts = self._lexicon.frequencies([left for left, _ in splits])
+        known = [(left, right, count) for (left, right), count in zip(splits, lefts, strict=True) if count]
+        rights = self._lexicon.frequencies([right for _, right, _ in known])
+        for (left, right, count), other in zip(known, rights, strict=True):
+            weaker = min(count, other)
             if weaker > worth and self._side_by_side(left, right):
                 best, worth = f"{left} {right}", weaker
         return best
 
     def _side_by_side(self, left: str, right: str) -> bool:
-
         return self._snapshot.top(IndexQuery(must=(Group(phrase=(left, right)),)), 1).total.value > 0
 
     def _joined(self, words: list[str]) -> str:
         """``key board`` as ``keyboard``, when one of its halves is no word and the whole is."""
-        for i in range(len(words) - 1):
-            whole = (words[i] + words[i + 1]).casefold()
-            halves = min(
-                self._snapshot.frequency(words[i].casefold()), self._snapshot.frequency(words[i + 1].casefold())
-            )
-            if not halves and self._snapshot.frequency(whole):
-                return " ".join([*words[:i], whole, *words[i + 2 :]])
+        frequency, folded = self._lexicon.frequency, [word.casefold() for word in words]
+        for i, (left, right) in enumerate(pairwise(folded)):
+            if not (frequency(left) and frequency(right)) and frequency(left + right):
+                return " ".join([*words[:i], left + right, *words[i + 2 :]])
         return ""
+
+
+def _reach(known: Known | None) -> int:
+    """Documents with any form of a word, at most."""
+    return sum(known.frequencies) if known is not None else 0
+
+
+def _only_word(text: str) -> str:
+    """The word that a text is, as it is written; empty when it is none or several."""
+    if is_one_word(text):
+        return text.lower()
+    tokens = analyze(text)
+    return tokens[0].text if len(tokens) == 1 else ""
 
 
 def _splits(word: str) -> Iterator[tuple[str, str]]:

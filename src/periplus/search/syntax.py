@@ -95,4 +95,4 @@ class Reading(Struct, frozen=True):
     cut: bool = False
 
     def __str__(self) -> str:
-        return " ".join(str(node) for node in self.nodes)
+        return " ".join([node.text if type(node) is Word else str(node) for node in self.nodes])

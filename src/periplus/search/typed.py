@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from periplus.search.plan import MAX_SCORING, Plan, QueryWord, Single, of_singles, single, stops
-from periplus.search.syntax import Word
+from periplus.search.plan import MAX_SCORING, Plan, QueryWord, Single, is_one_word, of_singles, single, stops
 from periplus.search.terms import MAX_FORMS, Known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
-    from periplus.index.snapshot import Snapshot
-    from periplus.search.syntax import Reading
     from periplus.search.terms import Lexicon
 
 WORDS_KEPT = 20_000
@@ -50,10 +47,9 @@ class TypedWords:
         self._tables: dict[tuple[str, ...], dict[str, Typed | None]] = {}
         self._kept = 0
 
-    def query(self, reading: Reading, languages: tuple[str, ...]) -> WordsOnly | None:
-        """Nothing for a query that is more than words, or too many of them."""
-        texts = [node.text for node in reading.nodes if type(node) is Word]
-        if len(texts) > MAX_SCORING or len(texts) < len(reading.nodes):
+    def query(self, texts: Sequence[str], languages: tuple[str, ...]) -> WordsOnly | None:
+        """Nothing for too many words, or when one is more than a token or asked for twice."""
+        if len(texts) > MAX_SCORING:
             return None
         table = self._tables.get(languages)
         try:
@@ -73,7 +69,7 @@ class TypedWords:
         found = plan.words if len(known) == len(kept) else tuple([word.word for word in kept if word.known is not None])
         return WordsOnly(plan, found, tuple(known), False not in [word.occurs for word in words])
 
-    def _learnt(self, texts: Iterable[str], languages: tuple[str, ...]) -> list[Typed | None]:
+    def _learnt(self, texts: Sequence[str], languages: tuple[str, ...]) -> list[Typed | None]:
         if self._kept >= WORDS_KEPT:
             self._tables, self._kept = {}, 0  # others may still read the old ones
         table = self._tables.setdefault(languages, {})
@@ -94,11 +90,11 @@ class TypedWords:
     def _judged(self, text: str, one: Single, known: Known | None, languages: tuple[str, ...]) -> Typed:
         language = languages[0] if len(languages) == 1 else ""
         stop = stops(one.token, language)
-        may_go = stop and (stops(one.token, languages[0] or "-") or is_frequent(self._lexicon.snapshot, one.token))
-        as_written = text.isascii() and text.isalnum() and known is not None and known.terms[0] == text.lower()
+        may_go = stop and (stops(one.token, languages[0] or "-") or is_frequent(self._lexicon, one.token))
+        as_written = known is not None and is_one_word(text) and known.forms[0].term == text.lower()
         return Typed(one.token, one.means, one.group, one.word, may_go, as_written, known)
 
 
-def is_frequent(snapshot: Snapshot, term: str) -> bool:
+def is_frequent(lexicon: Lexicon, term: str) -> bool:
     """Whether a stop word is one here, too."""
-    return snapshot.frequency(term) >= STOP_SHARE * snapshot.live
+    return lexicon.frequency(term) >= STOP_SHARE * lexicon.snapshot.live

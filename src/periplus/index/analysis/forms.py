@@ -93,8 +93,12 @@ def forms_of(word: str, language: str) -> tuple[TermForm, ...]:
 
 def _plain_forms(word: str, language: str) -> tuple[TermForm, ...]:
     """The same for small ASCII letters and digits alone, which most words of queries are: they have no parts."""
-    stemmed = stem_term(word, language)
-    return (TermForm(word), TermForm(stemmed, STEM_SHARE)) if stemmed else (TermForm(word),)
+    if not word.isalpha():
+        return (TermForm(word),)
+    stemmed = stem(word, language)
+    plain = stemmed.isascii() and len(stemmed) < MAX_TERM_BYTES
+    term = STEM_MARK + stemmed if plain else clipped(STEM_MARK + fold(stemmed))
+    return TermForm(word), TermForm(term, STEM_SHARE)
 
 
 class FormLines(NamedTuple):

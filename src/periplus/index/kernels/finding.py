@@ -64,13 +64,10 @@ def take_list(table: Any, segment: Any, term: Any, lists: Any, at: Any) -> Any:
     return live, opened
 
 
-@kernel(signature("void", R_I64, R_U8, R_I64, I64, M_I64, M_I64))
-def find_all(table: Any, text: Any, ends: Any, segments: Any, found: Any, lists: Any) -> Any:
-    """``search.find`` of the terms that end at ``ends`` in ``text``.
-
-    Of each, ``found`` gets its number in every segment, its live documents and the windows of its rare postings;
-    ``lists`` gets its rows, but for these windows.
-    """
+@helper
+def find_terms(table: Any, text: Any, ends: Any, segments: Any, each: Any, found: Any) -> Any:
+    """The numbers in every segment (-1: not there) of the terms that end at ``ends`` in ``text``; of each from the
+    next ``each`` of ``found`` on."""
     count = len(ends)
     low, high = np.zeros(count * segments, np.int64), np.empty(count * segments, np.int64)
     for search in range(count * segments):
@@ -103,11 +100,21 @@ def find_all(table: Any, text: Any, ends: Any, segments: Any, found: Any, lists:
         data, offsets = u8(table, segment, TERM_TEXT), u32(table, segment, TERM_OFFSETS)
         number, is_there = find_in_block(data, offsets, low[search] - 1, text, begin, ends[term])
         number = number if is_there else np.int64(-1)
-        found[term * (segments + BEYOND) + segment] = number
+        found[term * each + segment] = number
         if number >= 0:
             prefetch(table[segment * ROW + FREQUENCY] + number)
             prefetch(table[segment * ROW + BLOCKS] + 4 * COLUMNS * (number >> TERM_BITS))
-    for term in range(count):
+
+
+@kernel(signature("void", R_I64, R_U8, R_I64, I64, M_I64, M_I64))
+def find_all(table: Any, text: Any, ends: Any, segments: Any, found: Any, lists: Any) -> Any:
+    """``search.find`` of the terms that end at ``ends`` in ``text``.
+
+    Of each, ``found`` gets its number in every segment, its live documents and the windows of its rare postings;
+    ``lists`` gets its rows, but for these windows.
+    """
+    find_terms(table, text, ends, segments, segments + BEYOND, found)
+    for term in range(len(ends)):
         base = term * (segments + BEYOND)
         live, windows = np.int64(0), np.int64(0)
         for segment in range(segments):

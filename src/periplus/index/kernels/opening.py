@@ -58,20 +58,33 @@ def open_rare(table: Any, segments: Any, lists: Any, head: Any) -> Any:
         documents[count + padding] = LAST_DOCUMENT
 
 
+@helper
+def size_of(segments: Any, rare: Any) -> Any:
+    """How many numbers the lists of a term take that has so many rare postings."""
+    size = segments * LIST_ROW + LIST_HEAD
+    return size + (RARE_BYTES * rare + 4 * FEWER_LANES + 8) // 8 if rare > 0 else size
+
+
+@helper
+def open_term(table: Any, segments: Any, rows: Any, lists: Any, to: Any) -> Any:
+    """Bring the rows of one term to ``lists``, from ``to`` on; where the next one may begin."""
+    each = segments * LIST_ROW
+    own, head = lists[to : to + each], lists[to + each : to + each + LIST_HEAD]
+    own[:] = rows
+    head[:] = 0
+    for segment in range(segments):
+        if own[segment * LIST_ROW + STARTS] != 0:
+            head[TABLES] += 1
+        else:
+            head[COUNT] += own[segment * LIST_ROW + LENGTH]
+    if head[COUNT] > 0:
+        open_rare(table, segments, own, head)
+    return to + size_of(segments, head[COUNT])
+
+
 @kernel(signature("void", R_I64, I64, I64, R_I64, M_I64))
 def open_lists(table: Any, segments: Any, terms: Any, rows: Any, lists: Any) -> Any:
     """Bring the rows of some terms, one behind the other, to what each of them takes in ``lists``."""
     to, each = np.int64(0), segments * LIST_ROW
     for term in range(terms):
-        own, head = lists[to : to + each], lists[to + each : to + each + LIST_HEAD]
-        own[:] = rows[term * each : (term + 1) * each]
-        head[:] = 0
-        for segment in range(segments):
-            if own[segment * LIST_ROW + STARTS] != 0:
-                head[TABLES] += 1
-            else:
-                head[COUNT] += own[segment * LIST_ROW + LENGTH]
-        to += each + LIST_HEAD
-        if head[COUNT] > 0:
-            open_rare(table, segments, own, head)
-            to += (RARE_BYTES * head[COUNT] + 4 * FEWER_LANES + 8) // 8
+        to = open_term(table, segments, rows[term * each : (term + 1) * each], lists, to)

@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.bits import lowest_of, ones_of
+from periplus.index.kernels.bits import ones_of
 from periplus.index.kernels.compiler import bare_helper, kernel
-from periplus.index.kernels.memory import item, load64
+from periplus.index.kernels.memory import item
 from periplus.index.kernels.tables import prefetch
 from periplus.index.kernels.types import F64, I64, M_I64, R_F64, R_I64, R_U32, signature
 
-R_U64 = "Array(uint64, 1, 'C', True)"
 M_F64 = "Array(float64, 1, 'C')"
 
 MAX_LETTERS = 24  # of a word in the dictionary; letters stand in rows of this length
 FAR = 99.0
 ASCII = 128
-SCREENED = 256  # words whose letters are compared at once
+MASK_BITS, LETTER_BITS = 32, 27  # of the letters in a word; its first letter is in the others
+ALL_LETTERS = np.uint64((1 << LETTER_BITS) - 1)
+AHEAD = 6  # buckets that are asked for before they are needed
+MOST_PASSED = 256  # words of a bucket that are asked for at once
 
 
 @bare_helper
@@ -148,25 +150,100 @@ def _distance(letters: Any, base: Any, length: Any, word: Any, known: Any, reach
 
 
 @bare_helper
-def _screened(masks: Any, row: Any, count: Any, mask: Any, added: Any, lost: Any, passed: Any) -> Any:
-    """Which of the words from ``row`` on have at most so many letters that the typed one has not, and lack at most so
-    many of its own; a loop that takes vectors."""
-    missing = ~mask
-    for i in range(count):
-        other = item(masks, row + i)
-        passed[i] = ones_of(other & missing) <= added and ones_of(mask & ~other) <= lost
-    for i in range(count, len(passed)):
-        passed[i] = 0
+def _eligible(
+    signatures: Any, tops: Any, begin: Any, end: Any, own: Any, added: Any, gone: Any, least: Any, order: Any,
+    sizes: Any,
+) -> Any:  # fmt: skip
+    """The buckets of [begin, end) that may hold a word with at most so many letters that the typed one has not, and
+    without at most so many of its own, if their first word is as frequent as it has to be (``least``): those with
+    fewest differing letters first, ``sizes`` of each kind."""
+    part = len(order) // 3
+    for differing in range(3):
+        sizes[differing] = 0
+    for bucket in range(begin, end):
+        if item(tops, bucket) < least[0]:
+            continue
+        other = np.uint64(item(signatures, bucket))
+        more, fewer = ones_of(other & ~own), ones_of(own & ~other)
+        if more <= added and fewer <= gone:
+            differing = max(more, fewer)
+            if item(tops, bucket) >= least[differing]:
+                order[differing * part + sizes[differing]] = bucket
+                sizes[differing] += 1
+    size = sizes[0]
+    for differing in range(1, 3):
+        for place in range(sizes[differing]):
+            order[size] = order[differing * part + place]
+            size += 1
+
+
+@bare_helper
+def _signature(mask: Any, bits: Any) -> Any:
+    """Some bits of a mask, side by side."""
+    found = np.uint64(0)
+    for place in range(len(bits)):
+        found |= ((np.uint64(mask) >> np.uint64(bits[place])) & np.uint64(1)) << np.uint64(place)
+    return found
+
+
+@bare_helper
+def _put(row: Any, cost: Any, worth: Any, tie: Any, found: Any, rows: Any, costs: Any, worths: Any, ties: Any) -> Any:
+    """A candidate in its place among the best; how many there are. Of equals that with the lower ``tie`` is first."""
+    size = len(rows)
+    if found == size and (worth < worths[size - 1] or (worth == worths[size - 1] and tie > ties[size - 1])):
+        return found
+    place = found if found < size else size - 1
+    while place > 0 and (worths[place - 1] < worth or (worths[place - 1] == worth and ties[place - 1] > tie)):
+        last = place - 1
+        rows[place], costs[place], worths[place], ties[place] = rows[last], costs[last], worths[last], ties[last]
+        place = last
+    rows[place], costs[place], worths[place], ties[place] = row, cost, worth, tie
+    return min(found + 1, size)
+
+
+@bare_helper
+def _price_firsts(word: Any, related: Any, prices: Any, each: Any, firsts: Any) -> Any:
+    """What it costs at least to type ``word`` for one that begins with a letter, and when one or two letters differ."""
+    kinds = np.uint32(len(firsts) // 3)
+    for first in range(kinds):
+        price = 0.0
+        if first != word[0] % kinds:  # letters of one kind may differ, but cost no less then
+            meant = np.uint32(96 + first)
+            gap = min(_gap(word[0], 0, prices), _gap(meant, 0, prices))
+            price = min(_other_letter(word[0], meant, related, prices), gap)
+            if len(word) > 1 and first == word[1] % kinds:
+                price = min(price, prices[0])
+            price += prices[4]
+        for differing in range(3):
+            more = differing - 1 if price > 0.0 else differing
+            firsts[3 * first + differing] = price + each * float(max(0, more))
+
+
+@bare_helper
+def _bar(useful: Any, floor: Any, worths: Any, found: Any) -> Any:
+    """What a candidate has to be worth, a little less: it is compared with bounds that are added up otherwise."""
+    bar = max(useful, floor)
+    if found == len(worths):
+        bar = max(bar, worths[found - 1])
+    return bar - 1e-9
 
 
 @kernel(
-    signature(I64, R_U32, R_U64, R_F64, R_I64, R_U32, I64, R_I64, R_F64, F64, F64, F64, F64, F64, M_I64, M_F64, M_F64)
-)
+    signature(
+        I64, R_U32, R_U32, R_F64, R_U32, R_I64, R_U32, R_F64, R_I64, R_I64, R_U32, I64, R_I64, R_F64, F64, F64, F64,
+        F64, F64, M_I64, M_F64, M_F64,
+    )
+)  # fmt: skip
 def near(
     letters: Any,  # a row of MAX_LETTERS a word
-    masks: Any,  # letters of each word as bits
+    masks: Any,  # letters of each word as bits, and its first letter
     counts: Any,  # documents of each word, as ln(n + 1)
-    starts: Any,  # first word of each length; of one length the most frequent first
+    ranks: Any,  # of each word among those of its length, the most frequent first
+    starts: Any,  # first word of each bucket, of which the most frequent is first, and their end
+    signatures: Any,  # of each bucket: the letters that all its words have, or have not, of those that part words best
+    tops: Any,  # of each bucket: documents of its most frequent word, as ln(n + 1)
+    buckets: Any,  # first bucket of each length
+    bits: Any,  # which bits of a mask are those of a signature
     word: Any,
     reach: Any,
     related: Any,  # for each letter a to z the keys beside it, as bits; then the letters that sound alike
@@ -184,14 +261,19 @@ def near(
     mask = np.uint64(0)
     known = np.zeros(ASCII, np.uint64)
     for i in range(len(word)):
-        mask |= np.uint64(1) << np.uint64(word[i] % 64)
+        mask |= np.uint64(1) << np.uint64(word[i] % LETTER_BITS)
         if word[i] < ASCII:
             known[word[i]] |= np.uint64(1) << np.uint64(i)
-    passed = np.empty(SCREENED, np.uint8)
+    own = _signature(mask, bits)
     cost_scratch = np.zeros(3 * (MAX_LETTERS + 2), np.float64)
+    ties, sizes, least_tops = np.empty(len(rows), np.int64), np.empty(3, np.int64), np.empty(3, np.float64)
+    order = np.empty(3 << len(bits), np.int64)
+    passed = np.empty(MOST_PASSED, np.int64)
     each = min(prices[2], prices[3], prices[5], prices[6])  # of a letter that only one of the words has
     cheapest = min(prices[0], prices[1], each)
-    address = letters.ctypes.data
+    firsts = np.empty(3 << (MASK_BITS - LETTER_BITS), np.float64)
+    _price_firsts(word, related, prices, each, firsts)
+    address, text = masks.ctypes.data, letters.ctypes.data
     found = 0
     best = -1e9
     for step in range(2 * reach + 1):  # the same length first: most mistakes keep it, and a good find prunes the rest
@@ -201,57 +283,51 @@ def near(
         least = cheapest * max(1, abs(length - len(word)))
         # A word that is longer took a letter more for each: these edits cannot have taken away one of the typed ones.
         added, gone = reach - max(0, len(word) - length), reach - max(0, length - len(word))
-        end = starts[length + 1]
-        lost = False  # no word from here on is frequent enough
-        block = starts[length]
-        while block < end and not lost:
-            bar = max(best - margin, floor)
-            if found == len(rows):
-                bar = max(bar, worths[found - 1])
-            if counts[block] - least * edit_worth < bar or counts[block] < least_count:
-                break
-            _screened(masks, block, min(end - block, SCREENED), mask, added, gone, passed)
-            for eight in range(0, SCREENED, 8):
-                left = load64(passed, eight)
-                while left:
-                    row = block + eight + (lowest_of(left) >> 3)
-                    left &= left - np.uint64(1)
-                    prefetch(np.int64(address + 4 * MAX_LETTERS * row))
-            for eight in range(0, SCREENED, 8):
-                left = load64(passed, eight)
-                while left:
-                    row = block + eight + (lowest_of(left) >> 3)
-                    left &= left - np.uint64(1)
-                    bar = max(best - margin, floor)
-                    if found == len(rows):
-                        bar = max(bar, worths[found - 1])
-                    if counts[row] - least * edit_worth < bar or counts[row] < least_count:
-                        lost = True
-                        break
-                    other = masks[row]
-                    differing = max(ones_of(other & ~mask), ones_of(mask & ~other))
-                    if counts[row] - each * float(differing) * edit_worth < bar:
-                        continue
-                    base = row * MAX_LETTERS
+        for differing in range(3):
+            bar = _bar(best - margin, floor, worths, found)
+            least_tops[differing] = max(bar + edit_worth * max(least, each * float(differing)), least_count)
+        _eligible(signatures, tops, buckets[length], buckets[length + 1], own, added, gone, least_tops, order, sizes)
+        every = sizes[0] + sizes[1] + sizes[2]
+        for place in range(every):
+            if place + AHEAD < every:
+                prefetch(np.int64(address + 4 * starts[order[place + AHEAD]]))
+            differing = 0 if place < sizes[0] else 1 if place < sizes[0] + sizes[1] else 2
+            bucket, lowest = order[place], max(least, each * float(differing))
+            row, end = starts[bucket], starts[bucket + 1]
+            while row < end:
+                bar = _bar(best - margin, floor, worths, found)
+                if tops[bucket] - lowest * edit_worth < bar:
+                    break
+                count = 0
+                while row < end and count < MOST_PASSED:
+                    other = np.uint64(item(masks, row))
+                    more, fewer = ones_of(other & ~mask & ALL_LETTERS), ones_of(mask & ~other & ALL_LETTERS)
+                    if more <= added and fewer <= gone:
+                        differing = max(more, fewer)
+                        price = firsts[3 * (other >> LETTER_BITS) + differing]
+                        if counts[row] - max(price, least) * edit_worth < bar or counts[row] < least_count:
+                            if counts[row] - lowest * edit_worth < bar or counts[row] < least_count:
+                                row = end  # so are all that follow
+                                break
+                        else:
+                            prefetch(np.int64(text + 4 * MAX_LETTERS * row))
+                            passed[count] = row
+                            count += 1
+                    row += 1
+                for one in range(count):
+                    candidate = passed[one]
+                    base = candidate * MAX_LETTERS
                     distance = _distance(letters, base, length, word, known, reach)
                     if distance == 0 or distance > reach:
                         continue
-                    cost = _cost(letters, base, length, word, related, prices, cost_scratch)
+                    price = _cost(letters, base, length, word, related, prices, cost_scratch)
                     if letters[base] != word[0]:
-                        cost += prices[4]
-                    worth = counts[row] - edit_worth * cost
-                    if cost > most_cost or worth < bar or (found == len(rows) and worth <= worths[found - 1]):
-                        continue
-                    place = found if found < len(rows) else found - 1
-                    while place > 0 and worths[place - 1] < worth:
-                        rows[place], costs[place], worths[place] = rows[place - 1], costs[place - 1], worths[place - 1]
-                        place -= 1
-                    rows[place], costs[place], worths[place] = row, cost, worth
-                    found = min(found + 1, len(rows))
-                    best = max(best, worth)
-                if lost:
-                    break
-            block += SCREENED
+                        price += prices[4]
+                    worth = counts[candidate] - edit_worth * price
+                    if price <= most_cost and worth >= max(best - margin, floor):
+                        tie = (np.int64(step) << 32) | np.int64(ranks[candidate])
+                        found = _put(candidate, price, worth, tie, found, rows, costs, worths, ties)
+                        best = max(best, worth)
     while found > 0 and worths[found - 1] < best - margin:
         found -= 1
     return found
