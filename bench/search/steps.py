@@ -28,7 +28,7 @@ STEPS = {
     "understanding": "periplus.search.reading:understand",
     "planning": "periplus.search.plan:plan",
     "analysis of new words": "periplus.index.analysis.tokens:analyze",
-    "looking up new terms": "periplus.index.snapshot:Snapshot.look_up",
+    "looking up new terms": "periplus.search.terms:Lexicon._learn",
     "words as the index knows them": "periplus.search.terms:Terms.__init__",
     "first pass": "periplus.index.snapshot:Snapshot.top_of_lists",
     "other searches": "periplus.index.snapshot:Snapshot.top",
