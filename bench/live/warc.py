@@ -89,6 +89,7 @@ def split(path: Path, folder: Path) -> dict[str, float]:
         steps["reading the WARC, CPU ms a page"] = (time.process_time() - began) * 1000 / len(pages)
         warm = [parse(page) for page in pages[:20]]
         IndexStore(folder / "warm").update([(1, warm)])
+        log.append(warm)
         documents = timed("parsing", lambda: [parse(page) for page in pages])
         number = timed("storing the batch", lambda: log.append(documents))
         stored = timed("reading the batch", lambda: log.documents(number))
