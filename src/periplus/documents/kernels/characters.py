@@ -120,6 +120,17 @@ def reference(data: Any, at: Any) -> Any:
 
 
 @helper
+def put_reference(data: Any, at: Any, out: Any, to: Any) -> Any:
+    """Write in UTF-8 what a reference stands for; (offset behind it, where the copy ends in ``out``)."""
+    code, at = reference(data, at)
+    if code == 0xA0:
+        out[to] = 0xC2
+        to += 1
+    out[to] = AMPERSAND if code < 0 else code
+    return at, to + 1
+
+
+@helper
 def unescaped(data: Any, start: Any, end: Any, out: Any, to: Any) -> Any:
     """Copy text, its references replaced; where the copy ends in ``out``. A copy is never longer."""
     at = start
@@ -130,12 +141,7 @@ def unescaped(data: Any, start: Any, end: Any, out: Any, to: Any) -> Any:
             to += 1
             at += 1
             continue
-        code, at = reference(data, at)
-        if code == 0xA0:
-            out[to] = 0xC2
-            to += 1
-        out[to] = AMPERSAND if code < 0 else code
-        to += 1
+        at, to = put_reference(data, at, out, to)
     return to
 
 

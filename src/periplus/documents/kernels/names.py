@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from periplus.documents.kernels.characters import AMPERSAND, ASCII, copied, is_space, point, reference, sought, width
+from periplus.documents.kernels.characters import (
+    AMPERSAND,
+    ASCII,
+    copied,
+    is_space,
+    point,
+    put_reference,
+    sought,
+    width,
+)
 from periplus.documents.kernels.compiling import NONE, ZERO, helper
 
 SLOTS_BITS = 9
@@ -84,12 +93,7 @@ def shortened(data: Any, start: Any, end: Any, out: Any, to: Any, left: Any) -> 
     at = start
     while at < end and left > 0:
         if data[at] == AMPERSAND:
-            code, at = reference(data, at)
-            if code == 0xA0:
-                out[to] = 0xC2
-                to += 1
-            out[to] = AMPERSAND if code < 0 else code
-            to += 1
+            at, to = put_reference(data, at, out, to)
         else:
             step = width(data[at])
             to = copied(data, at, at + step, out, to)
