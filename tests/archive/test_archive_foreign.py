@@ -181,3 +181,20 @@ def test_damage_is_an_error_that_names_the_file(tmp_path, content, error):
     path.write_bytes(content)
     with pytest.raises(error, match=r"damaged\.warc"):
         list(pages(path))
+
+
+def test_members_of_one_record_and_of_several_may_follow_each_other(tmp_path):
+    path = tmp_path / "mixed.warc.gz"
+    alone = [gzip.compress(record) for record in RECORDS]
+    path.write_bytes(b"".join((*alone, gzip.compress(PLAIN), *alone, gzip.compress(b""), *alone)))
+    assert [page.url for page in pages(path)] == 4 * WANTED
+
+
+@pytest.mark.parametrize("alone", [0, 2])
+def test_where_damage_is_does_not_depend_on_how_it_was_reached(tmp_path, alone):
+    path = tmp_path / "damaged.warc.gz"
+    packed = [gzip.compress(response(number)) for number in range(3)]
+    first = b"".join(packed[:alone]) + gzip.compress(b"".join(response(number) for number in range(alone, 3)))
+    path.write_bytes(first + gzip.compress(b"no record"))
+    with pytest.raises(Corrupt, match=f"unpacked, at {sum(len(response(number)) for number in range(3)) - 4}: "):
+        list(pages(path))

@@ -66,19 +66,27 @@ def _of_wacz(file: BinaryIO, path: Path) -> Iterator[Page]:
 
 
 def _of_file(file: streams.Readable, path: Path) -> Iterator[Page]:
-    stream = streams.unpacked(file)
+    folder = path.parent
+    read = taken = 0  # bytes of the file, and what they unpacked to
+    for length, size, record_alone in member.records_alone(file):
+        read += length
+        taken += size
+        if (page := _of_warc(record_alone, folder)) is not None and page.body:
+            yield page
+    stream = streams.unpacked(streams.Rest(file, read))
     found: Iterator[Page | None]
-    if stream.peek(len(arc.START)).startswith(arc.START):
+    if not read and stream.peek(len(arc.START)).startswith(arc.START):
         found = map(_of_arc, arc.records(stream))
     else:
-        found = (_of_warc(placed.record, path) for placed in _placed(stream))
+        found = (_of_warc(placed.record, folder) for placed in _placed(stream, taken))
     yield from (page for page in found if page is not None and page.body)
 
 
-def _placed(stream: BufferedReader) -> Iterator[member.PlacedRecord]:
-    at = 0
+def _placed(stream: BufferedReader, start: int) -> Iterator[member.PlacedRecord]:
+    """Records of a stream before which ``start`` bytes were read; errors say behind which record they are."""
+    at = max(0, start - len(member.RECORD_END))
     try:
-        for placed in member.plain_records(cast("BinaryIO", stream)):
+        for placed in member.plain_records(cast("BinaryIO", stream), start):
             at = placed.offset + placed.length
             yield placed
     except PeriplusError as error:
@@ -96,9 +104,9 @@ def _of_arc(found: ArcRecord) -> Page | None:
     return Page(found.url, body, kind, message.headers, status, found.moment) if status == _OK else None
 
 
-def _of_warc(found: Record, path: Path) -> Page | None:
+def _of_warc(found: Record, folder: Path) -> Page | None:
     if found.type in reader.RESPONSES and reader.is_http(found):
-        exchange = reader.exchange_of(found, path.parent)
+        exchange = reader.exchange_of(found, folder)
         if exchange.status != _OK:
             return None
         kind = exchange.header("content-type")

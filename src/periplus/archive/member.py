@@ -11,18 +11,21 @@ from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
 from periplus.archive import record
-from periplus.errors import Corrupt, Incompatible, OverBudget, Truncated
+from periplus.errors import Corrupt, Incompatible, OverBudget, PeriplusError, Truncated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedReader
 
     from periplus.archive.record import Record
+    from periplus.archive.streams import Readable
 
 MAX_RECORD = 256_000_000  # bytes of one record, unpacked
 MAGIC = b"\x1f\x8b"
 _STEP = 65_536
+_LARGE = 32_000_000  # bytes of a record that is read in steps rather than at once
 _TRAILER = b"\r\n"
+RECORD_END = 2 * _TRAILER
 _DAMAGE = (cast("type[Exception]", IsalError), EOFError)
 
 
@@ -50,7 +53,7 @@ def members(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> Iterato
         yield length, content
 
 
-def _member(file: BinaryIO, ahead: bytes, limit: int) -> tuple[int, bytes, bytes]:
+def _member(file: Readable, ahead: bytes, limit: int) -> tuple[int, bytes, bytes]:
     """The member that begins with ``ahead``: its packed length, its content, and what was read past it."""
     if not ahead.startswith(MAGIC[: len(ahead)]):
         raise Corrupt(f"no gzip member here, but {ahead[:8]!r}")
@@ -109,6 +112,25 @@ def plain_records(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> I
         yield PlacedRecord(offset, start + length, record.Record(fields, ahead[start : start + length]))
         offset += start + length
         ahead = ahead[start + length :]
+
+
+def records_alone(file: Readable) -> Iterator[tuple[int, int, Record]]:
+    """Records that have a gzip member each, from where the file stands: packed length, unpacked length, record.
+
+    It ends before the first member that is anything else (several records, damage, very large, no gzip at all); whoever
+    reads on from there meets it.
+    """
+    ahead = b""
+    while ahead := ahead or file.read(_STEP):
+        try:
+            length, content, ahead = _member(file, ahead, _LARGE)
+            found = record.decode(content)
+        except PeriplusError:
+            return
+        end = record.fields_end(content) + len(found.block)
+        if content[end:] != RECORD_END:
+            return
+        yield length, len(content), found
 
 
 def _past_empty_lines(file: BinaryIO, ahead: bytes) -> tuple[int, bytes]:

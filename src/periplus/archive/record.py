@@ -22,11 +22,19 @@ VERSION = "WARC/1.1"
 COMPRESSION_LEVEL = 2  # isal, on HTML: 420 MB/s at ratio 5.1; zlib's level 6 does 50 MB/s at 6.0
 MAX_FIELDS = 65_536  # bytes of the named fields of one record
 
-_LINE_END = re.compile(rb"\r?\n")
+_LINE_END = re.compile(r"\r?\n")
+_FOLDING = (" ", "\t")
 _FIELDS_END = re.compile(rb"\r?\n\r?\n")
 _BREAKS = re.compile(r"[\r\n\x00]+")
 _UTC = datetime.UTC
 _ALGORITHMS = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha512": hashlib.sha512, "md5": hashlib.md5}
+
+_SHA1_BYTES, _SHA1_LETTERS = 20, 32  # as they are, and in base 32
+_SHA1 = re.compile("[A-Za-z2-7]+")
+_DIGITS = str.maketrans(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz234567",
+    "0123456789abcdefghijklmnop0123456789abcdefghijklmnopqrstuv",
+)
 
 Fields = list[tuple[str, str]]
 
@@ -84,27 +92,26 @@ def fields_end(data: bytes) -> int:
 
 def parse_fields(head: bytes) -> dict[str, str]:
     """Named fields of the bytes before the block; raises ``Corrupt`` when they are not those of a record."""
-    first, *lines = _lines(head.rstrip(b"\r\n"))
-    if not first.startswith(b"WARC/"):
-        raise foreign(first)
+    lines = _lines(head.rstrip(b"\r\n").decode("utf-8", "replace"))
+    if not lines[0].startswith("WARC/"):
+        raise foreign(head)
     fields: dict[str, str] = {}
     name = ""
-    for line in lines:
-        text = line.decode("utf-8", "replace")
-        if text[:1] in (" ", "\t") and name:
-            fields[name] = f"{fields[name]} {text.strip()}".strip()
+    for line in lines[1:]:
+        if line[:1] in _FOLDING and name:
+            fields[name] = f"{fields[name]} {line.strip()}".strip()
             continue
-        name, colon, value = text.partition(":")
+        name, colon, value = line.partition(":")
         if not colon:
-            raise Corrupt(f"a field of a WARC record has no colon: {text[:40]!r}")
+            raise Corrupt(f"a field of a WARC record has no colon: {line[:40]!r}")
         name = name.strip().lower()
         fields[name] = value.strip()
     return fields
 
 
-def _lines(head: bytes) -> list[bytes]:
-    lines = head.split(b"\r\n")
-    return lines if len(lines) == head.count(b"\n") + 1 else _LINE_END.split(head)
+def _lines(head: str) -> list[str]:
+    lines = head.split("\r\n")
+    return lines if len(lines) == head.count("\n") + 1 else _LINE_END.split(head)
 
 
 def foreign(start: bytes) -> StorageError:
@@ -150,6 +157,9 @@ def agrees(stated: str, data: bytes) -> bool:
     if not colon or algorithm is None:
         return True
     found = algorithm(data, usedforsecurity=False)
+    if len(value) == _SHA1_LETTERS and _SHA1.fullmatch(value) and found.digest_size == _SHA1_BYTES:
+        # As one number, in a tenth of the time that base64 takes to spell it.
+        return int(value.translate(_DIGITS), 32) == int.from_bytes(found.digest(), "big")
     return value.lower() == found.hexdigest() or value.upper().rstrip("=") == _base32(found.digest())
 
 

@@ -70,6 +70,21 @@ class Span:
         return data
 
 
+class Rest:
+    """A file from a place on, as if that were its beginning."""
+
+    def __init__(self, file: Readable, start: int) -> None:
+        self._file = file
+        self._start = start
+        self.seek(0)
+
+    def seek(self, place: int) -> None:
+        self._file.seek(self._start + place)
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(size)
+
+
 class Readable(Protocol):
     """What is asked of a file here."""
 

@@ -25,6 +25,7 @@ _UPWARDS: Final = re.compile(r"(?:\.\./){1,30}(?=[A-Za-z0-9_][^:\\]*\Z)")
 _REMEMBERED: Final = 200  # characters of an href beyond which its address is not kept
 _FOLDERS: Final = 128  # whose links are remembered …
 _EACH: Final = 512  # … so many of them
+_UNKNOWN: Final = "?"  # in place of an address that is not remembered: no address is spelled like this
 
 
 @lru_cache(maxsize=_FOLDERS)
@@ -63,7 +64,7 @@ class LinkSet:
         self._base = base
         self._folder = base[: base.partition("?")[0].rfind("/") + 1]
         self._known = _known_in(self._folder)
-        self._links: dict[tuple[str, str], Link] = {}
+        self._links: dict[tuple[str | None, str], Link] = {}
         self.truncated = False
 
     def address(self, href: str) -> str | None:
@@ -108,24 +109,61 @@ class LinkSet:
         titles: Mapping[int, str],
     ) -> None:
         """Take in the links of a page, as they stand in it; relations and titles by number, where there are some."""
+        count = len(hrefs)
+        if len(self._links) + count > bounds.LINKS:
+            self._add_until_full(hrefs, texts, places, relations, titles)
+            return
+        # All steps that can be taken for all links at once are: a page has some 160 of them.
+        if max(map(len, texts), default=0) > bounds.LINK_TEXT_CHARS:
+            texts = [text[: bounds.LINK_TEXT_CHARS] for text in texts]
+        rel: list[tuple[str, ...]] = [()] * count
+        for number, written in relations.items():
+            rel[number] = _relations(written)
+        named = [""] * count
+        for number, written in titles.items():
+            named[number] = clean(written)[: bounds.LINK_TEXT_CHARS]
         found = self._links
+        pairs = zip(self._targets(hrefs), texts, strict=True)
+        for pair, title, kept, place in zip(pairs, named, rel, places, strict=True):
+            if pair not in found and pair[0] is not None:
+                found[pair] = Link(pair[0], pair[1], title, kept, place)
+
+    def _targets(self, hrefs: list[str]) -> list[str | None]:
+        """Where each link leads; None for those that do not count."""
+        known = self._known
+        targets = [known.get(href, _UNKNOWN) for href in hrefs]
+        if _UNKNOWN in targets:
+            for number, target in enumerate(targets):
+                if target is _UNKNOWN:
+                    targets[number] = self._target(hrefs[number])
+        return targets
+
+    def _target(self, written: str) -> str | None:
+        href = written.strip()
+        return self.address(href) if href and href[0] != "#" else None
+
+    def _add_until_full(
+        self,
+        hrefs: list[str],
+        texts: list[str],
+        places: list[str],
+        relations: Mapping[int, str],
+        titles: Mapping[int, str],
+    ) -> None:
+        """The same link by link, for pages that may have more of them than are kept."""
         for number, (written, text, place) in enumerate(zip(hrefs, texts, places, strict=True)):
-            href = written.strip()
-            if not href or href[0] == "#":
-                continue
-            url = self.address(href)
+            url = self._target(written)
             if url is None:
                 continue
-            if len(found) >= bounds.LINKS:
+            if len(self._links) >= bounds.LINKS:
                 self.truncated = True
                 return
-            if len(text) > bounds.LINK_TEXT_CHARS:
-                text = text[: bounds.LINK_TEXT_CHARS]  # noqa: PLW2901
-            if (url, text) in found:
+            pair = url, text[: bounds.LINK_TEXT_CHARS]
+            if pair in self._links:
                 continue
             rel = _relations(relations[number]) if number in relations else ()
             title = clean(titles[number])[: bounds.LINK_TEXT_CHARS] if number in titles else ""
-            found[url, text] = Link(url, text, title, rel, place)
+            self._links[pair] = Link(*pair, title, rel, place)
 
     def links(self) -> list[Link]:
         return list(self._links.values())
