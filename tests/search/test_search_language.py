@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.search import read
+from periplus.search import language, read
 from periplus.search.language import MAX_CHARACTERS, MAX_DEPTH, MAX_WORDS, prose
 from periplus.search.syntax import AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, Word
+from periplus.search.vocabulary import are_silent, asks_for_new, guessed_language
 
 
 def words(*texts: str) -> tuple[Word, ...]:
@@ -141,8 +142,29 @@ def test_any_bytes_can_be_read(data):
 
 @given(st.text(alphabet="ab+-|OR \t.,'_é", max_size=30))
 def test_queries_without_signs_are_read_as_by_the_reader_of_all(text):
-    from periplus.search import language
-
     quick = language._plain(language.clean(text))
     if quick is not None:
         assert quick.nodes == language._Reader(language.clean(text)).sequence(depth=0)
+
+
+@given(st.text(alphabet="abOR12 \t\n\u2003\x1f", max_size=30))
+def test_words_alone_are_read_as_by_the_reader_of_all(text):
+    words = language.words_alone(text)
+    if words is not None:
+        assert words == [str(node) for node in language._Reader(language.clean(text)).sequence(depth=0)]
+        assert read(text).nodes == tuple(map(Word, words))
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "a OR b", "C++", "é", "a-b", "a " * (MAX_WORDS + 1), "a" * MAX_CHARACTERS, "tide*"]
+)
+def test_not_everything_is_words_alone(text):
+    assert language.words_alone(text) is None
+
+
+@given(st.lists(st.sampled_from(["tide", "the", "der", "und", "of", "2025", "1999", "20", "latest", "x2025"])))
+def test_silent_words_tell_neither_a_language_nor_a_wish_for_the_new(words):
+    if are_silent(words):
+        assert guessed_language(words) == ""
+        assert not any(asks_for_new(words, year) for year in range(1990, 2110))
+    assert are_silent(words) == (not {"the", "der", "und", "of", "2025", "latest"}.intersection(words))

@@ -47,8 +47,20 @@ _SIGNS = re.compile(r"[\"“”„«»()|*:]|(?:^|\s)[+-]")  # operators, or wor
 _OR = ("OR", "|", "||")
 
 
+def words_alone(text: str) -> list[str] | None:
+    """The words of a query that is ASCII letters and digits and nothing else, as most are; of any other nothing."""
+    words = text.split()
+    letters = "".join(words)
+    if not (letters.isascii() and letters.isalnum()) or "OR" in words or len(words) > MAX_WORDS:
+        return None
+    return words if len(letters) + len(words) <= MAX_CHARACTERS else None
+
+
 def read(text: str) -> Reading:
     """How ``text`` is understood as a query."""
+    words = words_alone(text)
+    if words is not None:
+        return Reading(tuple(map(Word, words)))
     whole = clean(text)
     plain = _plain(whole)
     if plain is not None:
@@ -59,9 +71,8 @@ def read(text: str) -> Reading:
 
 
 def _plain(text: str) -> Reading | None:
-    """The reading of a query without anything that may be a sign: nearly all are of this kind."""
-    letters_only = text.replace(" ", "").isalnum()
-    if len(text) > MAX_CHARACTERS or (not letters_only and _SIGNS.search(text)):
+    """The reading of a query without anything that may be a sign."""
+    if len(text) > MAX_CHARACTERS or _SIGNS.search(text):
         return None
     words = text.split()
     if len(words) > MAX_WORDS or "OR" in words:

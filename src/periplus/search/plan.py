@@ -8,7 +8,7 @@ for the whole query wherever they stand). The words that score are kept apart fo
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, structs
 
@@ -21,7 +21,8 @@ from periplus.search.syntax import FIELD_OPERATORS, AnyOf, Condition, InField, P
 from periplus.search.vocabulary import is_stop_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Iterable
+    from collections.abc import Sequence as SequenceOf
 
     from periplus.index.analysis import Token
     from periplus.search.syntax import Node, Reading
@@ -96,17 +97,21 @@ class Single(Struct, frozen=True):
     word: QueryWord
 
 
+S = TypeVar("S", bound=Single)
+
+
 def single(text: str, languages: tuple[str, ...]) -> Single | None:
+    language = languages[0] if len(languages) == 1 else ""
     if is_one_word(text):
         forms = _forms(text, languages)
-        token, words = forms[0].term, [text.lower()]
+        token = forms[0].term
+        means = not stops(token, language)
     else:
         tokens = _tokens(text, languages)
         if len(tokens) != 1:
             return None
-        token, forms, words = tokens[0].text, tokens[0].forms, typed(text)
-    language = languages[0] if len(languages) == 1 else ""
-    means = False in [stops(word, language) for word in words]
+        token, forms = tokens[0].text, tokens[0].forms
+        means = False in [stops(word, language) for word in typed(text)]
     return Single(token, means, Group(forms), QueryWord(token, forms))
 
 
@@ -130,17 +135,21 @@ def _of_words(reading: Reading, languages: tuple[str, ...], frequent: Callable[[
             return None
         singles.append(one)
     language = languages[0] if len(languages) == 1 else ""
-    return of_singles(singles, [stops(one.token, language) and frequent(one.token) for one in singles])
+    return of_singles(*kept_of(singles, [stops(one.token, language) and frequent(one.token) for one in singles]))
 
 
-def of_singles(singles: Collection[Single], may_go: list[bool]) -> Plan | None:
-    """The plan of words, each another one, without those that may go unless nothing else means something."""
-    kept = singles
-    if True in may_go and True in [one.means for one in singles]:
-        kept = [one for one, goes in zip(singles, may_go, strict=True) if not goes]
+def kept_of(singles: list[S], may_go: list[bool]) -> tuple[list[S], tuple[str, ...]]:
+    """Words without those that may go, unless nothing else means something; and the tokens that went."""
+    if True not in may_go or True not in [one.means for one in singles]:
+        return singles, ()
+    kept = [one for one, goes in zip(singles, may_go, strict=True) if not goes]
+    return kept, tuple([one.token for one, goes in zip(singles, may_go, strict=True) if goes])
+
+
+def of_singles(kept: SequenceOf[Single], ignored: tuple[str, ...]) -> Plan | None:
+    """The plan of words, each another one; of any others nothing."""
     if len(kept) > 1 and len({one.token for one in kept}) < len(kept):
         return None
-    ignored = tuple([one.token for one in singles if one not in kept]) if len(kept) < len(singles) else ()
     query = IndexQuery(tuple([one.group for one in kept]))
     return Plan(query, tuple([one.word for one in kept]), ignored=ignored)
 

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from periplus import addresses
-from periplus.index.analysis import MAX_TERM_BYTES
 from periplus.index.query import IndexQuery
 from periplus.ranking import formulas
-from periplus.search.language import prose, read
+from periplus.search.language import prose, read, words_alone
 from periplus.search.plan import Plan, plan, stops
 from periplus.search.plan import typed as words_of
 from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
 from periplus.search.syntax import Reading, Word
 from periplus.search.typed import WordsOnly, is_frequent
-from periplus.search.vocabulary import asks_for_new, guessed_language
+from periplus.search.vocabulary import are_silent, asks_for_new, guessed_language
 
 if TYPE_CHECKING:
     from periplus.index.query import Filters
@@ -64,16 +63,23 @@ def understand(
 
     ``plain`` text has no operators: every word of it is a word.
     """
-    reading = prose(text) if plain else read(text)
-    typed = [node.text for node in reading.nodes if type(node) is Word]
-    lowered = _lowered(typed)
-    guessed = language or guessed_language(lowered)
+    alone = words_alone(text)
+    reading = Reading(tuple(map(Word, alone))) if alone else prose(text) if plain else read(text)
+    typed = alone or [node.text for node in reading.nodes if type(node) is Word]
+    lowered = [word.lower() for word in alone] if alone else [word for text in typed for word in words_of(text)]
+    tells = not (alone and are_silent(lowered))
+    guessed = language or (guessed_language(lowered) if tells else "")
     languages = (guessed,) if guessed else generation.languages or ("",)
     is_words = len(typed) == len(reading.nodes)
     words = generation.typed.query(typed, languages) if is_words else None
     made = words.plan if words is not None else _planned(generation, reading, languages)
     if rules is not None and rules.synonyms:
         made = with_synonyms(made, reading, rules, languages[0])
+    named = _NOBODY
+    if alone:
+        named = _site(generation, "".join(lowered))
+    elif typed and is_words:
+        named = _named(generation, reading)
     own = made.query.filters
     both = combined(own, filters) if filters is not None and filters != _NO_FILTERS else own
     if both is not None and both is not own:
@@ -83,8 +89,8 @@ def understand(
         reading,
         made,
         guessed,
-        asks_for_new(lowered, _year(int(time.time()) // DAY)),
-        _named(generation, str(reading)) if typed and is_words else _NOBODY,
+        tells and asks_for_new(lowered, _year(int(time.time()) // DAY)),
+        named,
         both is None,
         words if words is not None and made is words.plan else None,
     )
@@ -104,27 +110,32 @@ def _year(day: int) -> int:
     return time.gmtime(day * DAY).tm_year
 
 
-def _lowered(texts: list[str]) -> list[str]:
-    """The words in what is typed, in lower case."""
-    whole = "".join(texts)
-    if whole.isascii() and whole.isalnum() and len(whole) <= MAX_TERM_BYTES:  # each is one word: nearly always
-        return [text.lower() for text in texts]
-    return [word for text in texts for word in words_of(text)]
-
-
 def _telling(generation: Generation, word: QueryWord) -> float:
     """How much a word says about what is wanted."""
     known = max(generation.lexicon.frequencies([form.term for form in word.forms]), default=0)
     return word.weight * float(formulas.bm25_idf(max(generation.snapshot.live, 1), known)) if known else 0.0
 
 
-def _named(generation: Generation, text: str) -> frozenset[int]:
+def _named(generation: Generation, reading: Reading) -> frozenset[int]:
     """Documents that words name all together: an address typed out, a host name, the name of a site."""
-    is_address = "." in text and _ADDRESS_LIKE.match(text)
-    candidates = _spelled_out(text) if is_address else _front_pages(generation, text)
-    if not candidates:
+    text = str(reading)
+    if "." in text and _ADDRESS_LIKE.match(text):
+        return _found(generation, _spelled_out(text))
+    plain = text.replace(" ", "")
+    return _site(generation, (plain if plain.isalnum() else _BETWEEN.sub("", text)).lower())
+
+
+def _site(generation: Generation, name: str) -> frozenset[int]:
+    """The front pages of the hosts that people call so."""
+    known = generation.hosts_by_name.get(name)
+    if known is None:
         return _NOBODY
-    found = (generation.snapshot.find(addresses.key(url)) for url in candidates)
+    hosts = sorted(known, key=lambda host: (len(host), host))[:MAX_NAMED]
+    return _found(generation, [f"{scheme}://{host}/" for host in hosts for scheme in ("https", "http")])
+
+
+def _found(generation: Generation, urls: list[str]) -> frozenset[int]:
+    found = (generation.snapshot.find(addresses.key(url)) for url in urls)
     return frozenset(number for number in found if number is not None)
 
 
@@ -133,13 +144,3 @@ def _spelled_out(text: str) -> list[str]:
     names = [bare, f"www.{bare}"] if not bare.lower().startswith("www.") else [bare, bare[4:]]
     spelled = [addresses.try_canonical(f"{scheme}://{name}") for name in names for scheme in ("https", "http")]
     return [url for url in spelled if url]
-
-
-def _front_pages(generation: Generation, text: str) -> list[str]:
-    plain = text.replace(" ", "")
-    label = (plain if plain.isalnum() else _BETWEEN.sub("", text)).lower()
-    known = generation.hosts_by_name.get(label)
-    if known is None:
-        return []
-    hosts = sorted(known, key=lambda host: (len(host), host))[:MAX_NAMED]
-    return [f"{scheme}://{host}/" for host in hosts for scheme in ("https", "http")]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from periplus.search.plan import MAX_SCORING, Plan, QueryWord, Single, is_one_word, of_singles, single, stops
+from periplus.index.query import Group
+from periplus.search.plan import MAX_SCORING, Plan, QueryWord, Single, is_one_word, kept_of, of_singles, single, stops
 from periplus.search.terms import MAX_FORMS, Known
 
 if TYPE_CHECKING:
@@ -22,12 +23,21 @@ WORDS_KEPT = 20_000
 STOP_SHARE = 0.1  # of the documents: a stop word of another language that is rarer than this means something here
 
 
-class Typed(Single, frozen=True):
-    """A word as typed, if it is one token."""
+# What there is to say of a word, as bits; of most words nothing.
+MAY_GO = 1  # a stop word, frequent here
+NOT_SO = 2  # does not occur as it is written
+NOT_AT_ALL = 4  # no form of it occurs
+NO_WORD = 8  # it is more than one token, or none
 
-    may_go: bool  # a stop word, frequent here
-    occurs: bool  # as it is written
+
+class Typed(Single, frozen=True):
+    """A word as typed."""
+
+    says: int
     known: Known | None  # nothing when no form of it occurs
+
+
+_NO_WORD = Typed("", means=False, group=Group(), word=QueryWord("", ()), says=NO_WORD, known=None)
 
 
 class WordsOnly(Struct, frozen=True):
@@ -35,7 +45,7 @@ class WordsOnly(Struct, frozen=True):
 
     plan: Plan
     words: tuple[QueryWord, ...]  # those that occur
-    known: tuple[Known, ...]
+    known: list[Known]
     occurs: bool  # every word typed occurs as it is written
 
 
@@ -44,7 +54,7 @@ class TypedWords:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        self._tables: dict[tuple[str, ...], dict[str, Typed | None]] = {}
+        self._tables: dict[tuple[str, ...], dict[str, Typed]] = {}
         self._kept = 0
 
     def query(self, texts: Sequence[str], languages: tuple[str, ...]) -> WordsOnly | None:
@@ -53,23 +63,23 @@ class TypedWords:
             return None
         table = self._tables.get(languages)
         try:
-            known_as = [table[text] for text in texts] if table is not None else self._learnt(texts, languages)
+            words = [table[text] for text in texts] if table is not None else self._learnt(texts, languages)
         except KeyError:
-            known_as = self._learnt(texts, languages)
-        words = [word for word in known_as if word is not None]
-        plan = of_singles(words, [word.may_go for word in words]) if len(words) == len(texts) else None
+            words = self._learnt(texts, languages)
+        says = 0
+        for word in words:
+            says |= word.says
+        if says & NO_WORD:
+            return None
+        kept, ignored = kept_of(words, [word.says & MAY_GO > 0 for word in words]) if says & MAY_GO else (words, ())
+        plan = of_singles(kept, ignored)
         if plan is None:
             return None
-        if plan.ignored:
-            ignored = set(plan.ignored)
-            kept = [word for word in words if word.token not in ignored]
-        else:
-            kept = words
         known = [word.known for word in kept if word.known is not None]
         found = plan.words if len(known) == len(kept) else tuple([word.word for word in kept if word.known is not None])
-        return WordsOnly(plan, found, tuple(known), False not in [word.occurs for word in words])
+        return WordsOnly(plan, found, known, not says & NOT_SO)
 
-    def _learnt(self, texts: Sequence[str], languages: tuple[str, ...]) -> list[Typed | None]:
+    def _learnt(self, texts: Sequence[str], languages: tuple[str, ...]) -> list[Typed]:
         if self._kept >= WORDS_KEPT:
             self._tables, self._kept = {}, 0  # others may still read the old ones
         table = self._tables.setdefault(languages, {})
@@ -78,21 +88,26 @@ class TypedWords:
         self._kept += len(new)
         return [table[text] for text in texts]
 
-    def _typed(self, texts: list[str], languages: tuple[str, ...]) -> dict[str, Typed | None]:
-        found: dict[str, Typed | None] = dict.fromkeys(texts)
+    def _typed(self, texts: list[str], languages: tuple[str, ...]) -> dict[str, Typed]:
+        found = dict.fromkeys(texts, _NO_WORD)
         every = [(text, single(text, languages)) for text in texts]
         singles = [(text, one) for text, one in every if one is not None and len(one.word.forms) <= MAX_FORMS]
         known = self._lexicon.known_all([one.word for _, one in singles])
         for (text, one), what in zip(singles, known, strict=True):
-            found[text] = self._judged(text, one, what, languages)
+            found[text] = Typed(one.token, one.means, one.group, one.word, self._said(text, one, what, languages), what)
         return found
 
-    def _judged(self, text: str, one: Single, known: Known | None, languages: tuple[str, ...]) -> Typed:
+    def _said(self, text: str, one: Single, known: Known | None, languages: tuple[str, ...]) -> int:
+        if known is None:
+            says = NOT_AT_ALL | NOT_SO
+        else:
+            says = 0 if is_one_word(text) and known.forms[0].term == one.token else NOT_SO
+        return says | MAY_GO if self._may_go(one, languages) else says
+
+    def _may_go(self, one: Single, languages: tuple[str, ...]) -> bool:
         language = languages[0] if len(languages) == 1 else ""
-        stop = stops(one.token, language)
-        may_go = stop and (stops(one.token, languages[0] or "-") or is_frequent(self._lexicon, one.token))
-        as_written = known is not None and is_one_word(text) and known.forms[0].term == text.lower()
-        return Typed(one.token, one.means, one.group, one.word, may_go, as_written, known)
+        is_stop = not one.means or stops(one.token, language)
+        return is_stop and (stops(one.token, languages[0] or "-") or is_frequent(self._lexicon, one.token))
 
 
 def is_frequent(lexicon: Lexicon, term: str) -> bool:

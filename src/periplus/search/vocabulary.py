@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _YEAR = re.compile(r"20\d\d$")
 LEAST_EVIDENCE = 2  # stop words of a language that a query must have before we believe it is in that language
+GUESSES_KEPT = 1_000  # by the stop words of a query
 
 
 @cache
@@ -38,12 +39,26 @@ def is_stop_word(word: str, language: str = "") -> bool:
     return languages is not None and (language in languages or language not in _table("stop"))
 
 
+def are_silent(words: Iterable[str]) -> bool:
+    """Whether words (lower case) say nothing of their language or of the new: so it is of most, and seen at once."""
+    return _telling().isdisjoint(words)
+
+
+@cache
+def _telling() -> frozenset[str]:
+    return frozenset([*_by_word("stop"), *_by_word("fresh"), *map(str, range(2000, 2100))])
+
+
 def guessed_language(words: Iterable[str]) -> str:
     """The language whose stop words a query uses most; empty when it says too little."""
     stops = _by_word("stop")
-    typed = {word for word in words if word in stops}
-    if len(typed) < LEAST_EVIDENCE:
-        return ""
+    typed = frozenset([word for word in words if word in stops])
+    return _most_likely(typed) if len(typed) >= LEAST_EVIDENCE else ""
+
+
+@lru_cache(maxsize=GUESSES_KEPT)
+def _most_likely(typed: frozenset[str]) -> str:
+    stops = _by_word("stop")
     counts = Counter(language for word in typed for language in stops[word])
     (winner, best), (_, second) = [*counts.most_common(2), ("", 0), ("", 0)][:2]
     return winner if best >= LEAST_EVIDENCE and second < best else ""
