@@ -75,23 +75,24 @@ QUERIES = [
 ]
 
 
-def at(array):
-    return array.ctypes.data, len(array)
-
-
 def scored(snapshot, terms, numbers, languages):
     """The scores of the kernel that reads the index itself, given exactly the memory that it asks for."""
-    profile, sought = PROFILES["periplus"], np.frombuffer(terms.sought, np.int64)
+    profile, sought, size = PROFILES["periplus"], np.frombuffer(terms.sought, np.int64), len(numbers)
     fused = profile.fused(snapshot.average_lengths, profile.fields, snapshot.live, float(PIECE_GAP), MAX_SIGHTINGS)
-    found, memory = np.empty(len(numbers)), np.empty(0, np.int64)
-    for _ in range(2):
-        needed = fused.run(
-            snapshot.table.address, snapshot.segments, *at(numbers), *at(sought), fused.constants, *at(languages), 0.0,
-            *at(memory), at(found)[0],
-        )  # fmt: skip
+    table = snapshot.table
+    fixed = np.array([table.address, table.segments, fused.constants, size, size, -1, 0, 0, 0, 0], np.int64)
+    first_pass, needed = np.zeros(size), len(sought)
+    while needed:
         memory = np.empty(needed, np.int64)
-    assert needed == 0
-    return found
+        memory[: len(sought)] = sought
+        needed = fused.run(
+            fixed.ctypes.data, numbers.ctypes.data, first_pass.ctypes.data, size, len(sought), languages.ctypes.data,
+            len(languages), 0.0, 0, 0, size, memory.ctypes.data, len(memory),
+        )  # fmt: skip
+    found = memory[len(sought) + 4 :]
+    best_first = dict(zip(found[:size].tolist(), found[size : 2 * size].view(np.float64).tolist(), strict=True))
+    assert list(best_first.values()) == sorted(best_first.values(), reverse=True)
+    return np.array([best_first[number] for number in numbers.tolist()])
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -79,7 +79,7 @@ def scores(known: Candidates, table: Weights | None = None) -> FloatArray:
 
 
 class Fused:
-    """The scores of ``scores`` from the index itself, without pages that the query names.
+    """The scores of ``scores`` from the index itself, without pages that the query names, and the list that they make.
 
     What does not change from query to query is laid out once; ``run`` is the kernel, which takes addresses.
     """
@@ -92,13 +92,13 @@ class Fused:
         host_words: float,
         most: int,  # places of one word in one field that count
     ) -> None:
-        from periplus.ranking.kernels import ranked
+        from periplus.ranking.kernels import shortlist
 
         kept = [float(field in fields) for field in range(len(averages))]
         given = [*_shipped()[2], documents, host_words, LARGEST_PRIOR, most]
         self._constants = np.concatenate([averages, kept, *_shipped()[:2], given]).astype(np.float64)
         self.constants: int = self._constants.ctypes.data
-        self.run: Callable[..., int] = ranked.entry
+        self.run: Callable[..., int] = shortlist.entry
 
 
 @cache

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import structs
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from periplus.search.generations import Generation
     from periplus.search.reading import Understood
     from periplus.search.requests import Checked
-
-IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
 _NO_COUNTS = np.zeros(3 * MAX_SIZE, np.int64)
 
@@ -49,28 +46,14 @@ class Page:
             return ()
         scores = np.ascontiguousarray(listing.scores[first:last], np.float64)
         packed = self.snapshot.packed_many(numbers)
-        results = finished(packed, wanted_words(self._terms), first + 1, scores, self._counts(numbers))
+        counts = _NO_COUNTS[: 3 * len(numbers)] if listing.counts is None else listing.counts[3 * first : 3 * last]
+        results = finished(packed, wanted_words(self._terms), first + 1, scores, counts)
         if self.request.explain:
             results = [
                 structs.replace(result, explain=listing.explain(number, result.score))
                 for number, result in zip(numbers, results, strict=True)
             ]
         return tuple(results)
-
-    def _counts(self, numbers: list[int]) -> IntArray:
-        """Of each result how many more of its site and how many duplicates there are, and whether it is pinned."""
-        more, folded, pinned = self.listing.more, self.listing.duplicates, self.listing.pinned
-        if not (more or folded or pinned):
-            return _NO_COUNTS[: 3 * len(numbers)]
-        counts = array("q", bytes(24 * len(numbers)))
-        for place, number in enumerate(numbers):
-            if number in more:
-                counts[3 * place] = more[number]
-            if number in folded:
-                counts[3 * place + 1] = folded[number]
-            if number in pinned:
-                counts[3 * place + 2] = 1
-        return np.frombuffer(counts, np.int64)
 
     def next(self) -> str | None:
         following = (self.request.page + 1) * self.request.size

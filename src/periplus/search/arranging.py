@@ -8,14 +8,14 @@ import numpy as np
 from msgspec import Struct, structs
 
 from periplus.records import Total
-from periplus.search.columns import Numbers
-from periplus.search.folding import folds
+from periplus.search.columns import Mask, Numbers
+from periplus.search.folding import LEAST_COMPARED, folds
 
 if TYPE_CHECKING:
     from periplus.search.execution import Listing, Task
     from periplus.search.generations import Generation
 
-LEAST_COMPARED = 64  # results that are compared for near-duplicates; three times those wanted, when that is more
+MORE, FOLDED, PINNED, COUNTS = 0, 1, 2, 3  # places of a result's counts, and how many there are
 
 
 def arranged(generation: Generation, task: Task, wanted: int, listing: Listing) -> Listing:
@@ -32,13 +32,9 @@ def _folded(generation: Generation, wanted: int, listing: Listing) -> Listing:
         return listing
     shown = np.ones(len(listing.numbers), np.bool_)
     shown[: len(into)] = into == np.arange(len(into))
-    return structs.replace(
-        listing,
-        numbers=listing.numbers[shown],
-        scores=listing.scores[shown],
-        duplicates={int(listing.numbers[i]): int(counts[i]) for i in np.flatnonzero(counts)},
-        is_folded=True,
-    )
+    rows = counts_of(listing)
+    rows[: len(counts), FOLDED] = counts
+    return structs.replace(picked(listing, shown, rows), is_folded=True)
 
 
 def _diverse(generation: Generation, task: Task, wanted: int, listing: Listing) -> Listing:
@@ -48,15 +44,10 @@ def _diverse(generation: Generation, task: Task, wanted: int, listing: Listing) 
     hosts = generation.snapshot.column("host", listing.numbers)
     found = spread(hosts, task.per_host, generation.nameless, wanted)
     kept = found.kept
-    numbers = listing.numbers[kept]
-    left = found.left.tolist()
-    return structs.replace(
-        listing,
-        numbers=numbers,
-        scores=listing.scores[kept],
-        more={number: more for number, more in zip(numbers.tolist(), left, strict=True) if more},
-        complete=len(kept) < wanted or (listing.complete and int(kept[-1]) + 1 == len(hosts)),
-    )
+    rows = counts_of(listing)
+    rows[kept, MORE] = found.left
+    complete = len(kept) < wanted or (listing.complete and int(kept[-1]) + 1 == len(hosts))
+    return structs.replace(picked(listing, kept, rows), complete=complete)
 
 
 class Spread(Struct, frozen=True):
@@ -66,7 +57,7 @@ class Spread(Struct, frozen=True):
 
 def spread(hosts: Numbers, limit: int, nameless: int, wanted: int) -> Spread:
     """The first ``wanted`` places with at most ``limit`` of a host; those of ``nameless`` are exempt."""
-    from periplus.search.kernels.hosts import spread as kernel
+    from periplus.ranking.kernels import spread as kernel
 
     kept, left = np.empty(len(hosts), np.int64), np.empty(len(hosts), np.int64)
     count = kernel(hosts, limit, nameless, wanted, kept, left)
@@ -78,11 +69,32 @@ def _with_pinned(task: Task, listing: Listing) -> Listing:
         return listing
     rest = ~np.isin(listing.numbers, task.pinned)
     best = float(listing.scores[0]) if len(listing.scores) else 0.0
-    known = dict(zip(listing.numbers.tolist(), listing.scores.tolist(), strict=True))
+    place = {number: place for place, number in enumerate(listing.numbers.tolist())}
+    known = [place.get(number) for number in task.pinned]
+    rows = counts_of(listing)
+    first = np.array([[0, 0, 1] if at is None else [*rows[at, :PINNED], 1] for at in known], np.int64)
     return structs.replace(
         listing,
         numbers=np.concatenate([np.array(task.pinned, np.int64), listing.numbers[rest]]),
-        scores=np.concatenate([[known.get(number, best) for number in task.pinned], listing.scores[rest]]),
+        scores=np.concatenate([[best if at is None else listing.scores[at] for at in known], listing.scores[rest]]),
         total=Total(max(listing.total.value, len(task.pinned)), listing.total.relation),
+        counts=np.concatenate([first, rows[rest]]).reshape(-1),
         pinned=frozenset(task.pinned),
+    )
+
+
+# Counts of results
+
+
+def counts_of(listing: Listing) -> Numbers:
+    """A row of each result, to be changed."""
+    if listing.counts is None:
+        return np.zeros((len(listing.numbers), COUNTS), np.int64)
+    return listing.counts.reshape(-1, COUNTS).copy()
+
+
+def picked(listing: Listing, kept: Numbers | Mask, rows: Numbers) -> Listing:
+    """Some of the results, and of the rows with their counts."""
+    return structs.replace(
+        listing, numbers=listing.numbers[kept], scores=listing.scores[kept], counts=rows[kept].reshape(-1)
     )

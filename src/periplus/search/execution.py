@@ -18,7 +18,7 @@ from periplus.index.query import Filters
 from periplus.index.rooms import HitsAt
 from periplus.ranking import Part, Profile
 from periplus.records import Explanation, Total
-from periplus.search.arranging import arranged, spread
+from periplus.search.arranging import arranged, counts_of, picked, spread
 from periplus.search.columns import Mask, Numbers, browse, rejected
 from periplus.search.evidence import Asked, Gathered
 from periplus.search.lens import NO_LENS, adjusted, adjustment
@@ -69,9 +69,10 @@ class Listing(Struct, frozen=True):
     complete: bool  # nothing follows the last of them
     tree: Callable[[], Part] | None = None  # the scores of the re-ranked ones as parts
     ranked: Callable[[], Numbers] = lambda: _NOBODY  # those, in the order of ``tree``
-    more: dict[int, int] = {}  # the last result shown of a host -> how many of that host were left out
+    # Three of each result: how many more its host has, if it is the last one shown of that; how many near-duplicates
+    # are folded into it; whether it is pinned. Nothing: all are 0.
+    counts: Numbers | None = None
     degraded: tuple[str, ...] = ()
-    duplicates: dict[int, int] = {}  # number -> how many near-duplicates are folded into it
     pinned: frozenset[int] = frozenset()
     terms: Terms | None = None  # the words of the query as the index knows them
     is_folded: bool = False  # near-duplicates were left out
@@ -154,8 +155,7 @@ def _shortlisted(generation: Generation, task: Task, wanted: int) -> Listing:
         shown < wanted or (complete and found.last + 1 == found.listed),
         again.tree,
         again.ranked,
-        found.more,
-        duplicates=found.duplicates,
+        found.counts,
         terms=terms,
         is_folded=found.is_folded,
     )
@@ -323,4 +323,4 @@ def without(listing: Listing, number: int) -> Listing:
     """The same list with one document left out."""
     kept = listing.numbers != number
     total = Total(max(0, listing.total.value - int((~kept).sum())), listing.total.relation)
-    return structs.replace(listing, numbers=listing.numbers[kept], scores=listing.scores[kept], total=total)
+    return structs.replace(picked(listing, kept, counts_of(listing)), total=total)

@@ -2,7 +2,7 @@
 
 The 64-bit fingerprints of the parsed texts are read from the batches that the open generation was built of (two columns
 of each, newest version winning): 8 bytes a document in memory. Two texts are near when their fingerprints differ in
-at most ``NEAR_BITS``; only the first results of a list are compared (``arranging.LEAST_COMPARED``). A collection whose
+at most ``NEAR_BITS``; only the first results of a list are compared (``LEAST_COMPARED``). A collection whose
 batches were moved away folds nothing.
 """
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from periplus.search.columns import Numbers
 
 NEAR_BITS = 3
+LEAST_COMPARED = 64  # results that are compared for near-duplicates; three times those wanted, when that is more
 _LOCAL = (1 << NUMBER_BITS) - 1
 
 Keys = np.ndarray[Any, np.dtype[np.int64]]

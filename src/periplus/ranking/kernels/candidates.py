@@ -1,4 +1,4 @@
-"""From the numbers of candidates to their scores in one call: counts and places of the words are read from the index,
+"""From the numbers of candidates to their scores: counts and places of the words are read from the index,
 weighed and forgotten, one candidate after the other.
 
 ``scores.py`` does the same from arrays of all candidates, which explanations need. What is read of the index lies far
@@ -14,7 +14,7 @@ import numpy as np
 
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.bits import equal_bytes, first_lanes, lowest_of, number_at
-from periplus.index.kernels.compiler import bare_helper, bare_kernel
+from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.lists_known import FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.kernels.memory import item
 from periplus.index.kernels.positions import BLOCK_BITS, GROUP_BITS, number, seek
@@ -42,7 +42,6 @@ from periplus.index.kernels.tables import (
     u8,
     u32,
 )
-from periplus.index.kernels.types import F64, I64, signature
 from periplus.ranking.kernels.places import COLUMN_COUNT, FIELD_COUNT
 from periplus.ranking.kernels.scores import score_of, word_weights
 
@@ -196,30 +195,21 @@ def _longest(table: Any, segments: Any) -> Any:
     return longest
 
 
-@bare_kernel(signature(I64, I64, I64, I64, I64, I64, I64, I64, I64, I64, F64, I64, I64, I64))
+@bare_helper
 def ranked(
-    table_at: Any,  # segments, as ``index.tables`` lays them out
-    segments: Any,
-    numbers_at: Any,  # of the candidates
-    candidates: Any,
-    query_at: Any,  # how many words; ``WORD`` numbers of each, and behind them ``FORM`` numbers of each of their forms
-    query_size: Any,
-    constants_at: Any,  # as ``quick.Constants`` lays them out
-    languages_at: Any,  # what a candidate in each language gets; or one for all
-    languages_size: Any,
+    table: Any,  # segments, as ``index.tables`` lays them out
+    numbers: Any,  # of the candidates
+    query: Any,  # how many words; ``WORD`` numbers of each, and behind them ``FORM`` numbers of each of their forms
+    values: Any,  # the same memory, as fractions
+    constants_at: Any,  # as ``quick.Fused`` lays them out
+    languages: Any,  # what a candidate in each language gets; or one for all
     now: Any,  # in seconds; 0: age does not matter
     memory_at: Any,  # to work in
     words: Any,  # of memory, as numbers of 64 bits
-    result_at: Any,
+    result: Any,
 ) -> Any:
     """One score a candidate: that of ``scores``; 0, or how many words of memory it takes when there are too few."""
-    table, numbers, result = (
-        at_i64(table_at, segments * ROW),
-        at_i64(numbers_at, candidates),
-        at_f64(result_at, candidates),
-    )
-    query, values = at_i64(query_at, query_size), at_f64(query_at, query_size)
-    languages = at_f64(languages_at, languages_size)
+    segments, candidates, query_size = len(table) // ROW, len(numbers), len(query)
     averages, kept = at_f64(constants_at + 8 * AVERAGES, FIELD_COUNT), at_f64(constants_at + 8 * KEPT, FIELD_COUNT)
     fields, weights = (
         at_f64(constants_at + 8 * FIELDS, 2 * FIELD_COUNT),

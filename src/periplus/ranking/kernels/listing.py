@@ -1,4 +1,4 @@
-"""A list as it is shown, in one call: candidates by score, near-duplicates folded, hosts kept apart."""
+"""A list as it is shown: candidates by score, near-duplicates folded, hosts kept apart."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.bits import ones_of
-from periplus.index.kernels.compiler import bare_helper, bare_kernel
+from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.tables import HOST, HOST_NUMBERS, ROW, at_f64, at_i64, i64, prefetch, u32
-from periplus.index.kernels.types import I64, signature
-from periplus.search.kernels.hosts import slot_of
+from periplus.ranking.kernels.hosts import slot_of
 
 NUMBER_BITS = 32
 LOCAL = (1 << NUMBER_BITS) - 1
-# What is told of a list: results kept, results listed, hits kept apart by host alone, place of the last one kept; how
-# many more there are of hosts, how many are folded.
-KEPT, LISTED, SHOWN, LAST, HOSTS, FOLDS = 0, 1, 2, 3, 4, 5
-FACTS = 6
+# What is told of a list: results kept, results listed, hits kept apart by host alone, place of the last one kept.
+KEPT, LISTED, SHOWN, LAST = 0, 1, 2, 3
+FACTS = 4
+COLUMNS = 5  # of a result: its number and score; how many more its host has, how many are folded into it, 0
 
 
 @bare_helper
@@ -73,16 +72,19 @@ def _shown(known: Any, limit: Any, nameless: Any) -> Any:
     return shown
 
 
-@bare_kernel(signature(I64, *[I64] * 18))
+@bare_helper
+def length_of(count: Any, longest: Any, limit: Any, wanted: Any) -> Any:
+    """Results in a list, at most."""
+    return min(count, wanted) if limit > 0 else min(count, longest)
+
+
+@bare_helper
 def listed(
-    numbers_at: Any,
-    count: Any,
-    scores_at: Any,  # of the first of them; the others keep their order
-    scored: Any,
-    before_at: Any,  # scores of all of them in the first pass
+    numbers: Any,
+    scores: Any,  # of the first of them; the others keep their order
+    before: Any,  # scores of all of them in the first pass
     longest: Any,  # list
-    table_at: Any,  # of the segments, as ``index.tables`` lays them out
-    segments: Any,
+    table: Any,  # of the segments, as ``index.tables`` lays them out
     limit: Any,  # results of a host; 0: any number
     nameless: Any,  # a host that has no limit
     first_print_at: Any,  # of each segment: where its fingerprints begin; 0: nothing is folded
@@ -92,9 +94,10 @@ def listed(
     wanted: Any,
     memory_at: Any,  # to work in
     words: Any,  # of memory, as numbers of 64 bits
-    out_at: Any,  # the facts; then of each result its number, score, how many its host has left, how many are folded
+    out_at: Any,  # the facts; then numbers, scores, and three counts of each result
 ) -> Any:
     """0, or how many words of memory it takes when there are too few."""
+    count, scored = len(numbers), len(scores)
     room = 16
     while room < 2 * count:
         room *= 2
@@ -102,15 +105,14 @@ def listed(
     needed = 3 * room + 2 * count + 2 * compared
     if needed > words:
         return np.int64(needed)
-    numbers, scores, before = at_i64(numbers_at, count), at_f64(scores_at, scored), at_f64(before_at, count)
-    table = at_i64(table_at, segments * ROW)
+    length = length_of(count, longest, limit, wanted)
     known = at_i64(memory_at, 3 * room)  # of each host: itself, how many results, how many of them shown
     order, hosts = at_i64(memory_at + 24 * room, count), at_i64(memory_at + 24 * room + 8 * count, count)
     counts = at_i64(memory_at + 24 * room + 16 * count, compared)
     prints = at_i64(memory_at + 24 * room + 16 * count + 8 * compared, compared)
-    facts, found = at_i64(out_at, FACTS), at_i64(out_at + 8 * FACTS, 4 * count)
-    values = at_f64(out_at + 8 * (FACTS + count), count)
-    first_print = at_i64(first_print_at, segments)
+    facts, found = at_i64(out_at, FACTS), at_i64(out_at + 8 * FACTS, length)
+    values, told = at_f64(out_at + 8 * (FACTS + length), length), at_i64(out_at + 8 * (FACTS + 2 * length), 3 * length)
+    first_print = at_i64(first_print_at, len(table) // ROW)
     for place in range(count):  # what is read next lies far apart
         order[place] = place
         segment, local = numbers[place] >> NUMBER_BITS, numbers[place] & LOCAL
@@ -130,19 +132,16 @@ def listed(
     compared = min(compared, size)
     for place in range(compared):
         counts[place] = 0
-    facts[FOLDS] = 0
     if first_print_at != 0:
         for place in range(compared):
             number = numbers[order[place]]
             at = first_print[number >> NUMBER_BITS] + (number & LOCAL)
             prints[place] = at_i64(fingerprints_at, at + 1)[at]
-        before_folding = size
         size = _folded(prints, order, size, compared, bits, counts)
-        facts[FOLDS] = before_folding - size
     facts[LISTED] = size
     if limit > 0 and size < count:  # those that are not listed are no results of their host
         _counted(known, hosts, order, size)
-    kept, facts[HOSTS], facts[LAST] = 0, 0, 0
+    kept, facts[LAST] = 0, 0
     for place in range(size):
         if kept == wanted and limit > 0:
             break
@@ -158,9 +157,7 @@ def listed(
                     more = known[slot + 1] - limit
         at = order[place]
         found[kept], values[kept] = numbers[at], scores[at] if at < scored else before[at]
-        found[2 * count + kept] = more
-        found[3 * count + kept] = counts[place] if place < compared else 0
-        facts[HOSTS] += more
+        told[3 * kept], told[3 * kept + 1], told[3 * kept + 2] = more, counts[place] if place < compared else 0, 0
         kept += 1
         facts[LAST] = place
     facts[KEPT] = kept
