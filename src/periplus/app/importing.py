@@ -37,7 +37,10 @@ AHEAD = 2  # jobs that a process may have
 LONGEST = 4_000_000  # bytes of a stretch, packed
 SHORTEST = 250_000
 SHARES = 3  # of what is left for each process: stretches become shorter, so that all end together
-LOADING = b"<html lang=en><title>Tides</title><p>High water at noon, low water six hours later; <a href=/b>more</a>."
+LOADING = (
+    b"<html lang=en><title>Tides</title><link rel=canonical href=/>"
+    b"<p>High water at noon, low water six hours later; <a href=/b>more</a>."
+)
 
 
 class ImportReport(msgspec.Struct, frozen=True):
@@ -252,7 +255,7 @@ class _Intakes:
 
 def _load() -> None:
     """What parsing needs, so that copies of this process need not load it again."""
-    from periplus.app.quickening import quicken  # numba takes half a second, which is for many pages only
+    from periplus.app.quickening import quicken  # loads LLVM, which is for many pages only
 
     quicken()
     with suppress(ParseError):

@@ -1,26 +1,34 @@
-"""The kernels of reading pages, compiled and handed to the room of documents, which cannot reach the compiler itself.
-
-Importing this module lists them among all kernels, so that ``periplus warm`` compiles them.
-"""
+"""The kernels of reading pages, handed to the room of documents, which cannot reach the compiler itself."""
 
 from __future__ import annotations
 
+from periplus.app.machine_code import MachineCode
 from periplus.documents import quick
 from periplus.documents.kernels import page, wording
-from periplus.index.kernels.compiler import Kernel
+from periplus.documents.kernels.compiling import hand_to_numba
 
-_READ_PAGE = Kernel(page.read_page, page.READ_PAGE, {})
-_WEIGH_WORDS = Kernel(wording.weigh_words, wording.WEIGH_WORDS, {})
+KERNELS = {
+    kernel.name: kernel
+    for kernel in (
+        MachineCode(page.read_page, page.READ_PAGE, hand_to_numba),  # the one that takes longest comes first
+        MachineCode(wording.weigh_words, wording.WEIGH_WORDS, hand_to_numba),
+    )
+}
 
 
 def entries() -> quick.Entries:
-    """The compiled forms; they are compiled where they are not in the cache."""
-    return quick.Entries(_READ_PAGE.entry, _WEIGH_WORDS.entry)
+    """The compiled forms; they are compiled where they are not kept."""
+    return quick.Entries(KERNELS["read_page"].bound, KERNELS["weigh_words"].bound)
 
 
 def quicken() -> bool:
-    """Read pages by kernels from now on, where these are in the cache; whether they are."""
-    if not (_READ_PAGE.cached and _WEIGH_WORDS.cached):
+    """Read pages by kernels from now on, where these are kept; whether they are."""
+    if missing():
         return False
     quick.use(entries())
     return True
+
+
+def missing() -> list[str]:
+    """The kernels that have to be compiled."""
+    return [name for name, kernel in KERNELS.items() if not kernel.is_kept]

@@ -20,20 +20,23 @@ FEW = 4  # kernels that are compiled sooner than another process has started
 
 def warm_kernels(progress: Callable[[int, int, str], None]) -> int:
     """Compile what is not cached yet, on all cores; ``progress`` gets (done, total, name). Returns how many."""
+    from periplus.app import quickening
     from periplus.index import cold, warm
 
     _gather()
-    todo = cold()
+    todo = [*quickening.missing(), *cold()]
     cores = len(os.sched_getaffinity(0))
     if len(todo) > FEW and cores > 1:
         compile_apart(todo, cores, progress)
+    for kernel in quickening.KERNELS.values():
+        kernel.keep()
     count = warm(progress)  # loads what is there, and compiles where nothing can be kept
     _note_that_all_are_there()
-    return count
+    return count + len(quickening.KERNELS)
 
 
 def kernels_are_warm() -> bool:
-    """Whether every kernel is cached; a note beside the kernels saves most of the looking."""
+    """Whether every kernel is cached that queries and indexing need; a note beside them saves most of the looking."""
     from periplus.index import is_warm
 
     note = ready_note()
@@ -75,15 +78,19 @@ def compile_apart(names: list[str], processes: int, progress: Callable[[int, int
 
 
 def _compile_one(name: str) -> str:
+    from periplus.app import quickening
     from periplus.index import warm_one
 
-    return warm_one(name)
+    if name not in quickening.KERNELS:
+        return warm_one(name)
+    quickening.KERNELS[name].keep()
+    return name
 
 
 def _gather() -> None:
     """A kernel joins the list when its module is imported."""
     import periplus.search.kernels as searching
 
-    rooms = ["periplus.graph.kernels", "periplus.ranking.kernels", "periplus.app.quickening"]
+    rooms = ["periplus.graph.kernels", "periplus.ranking.kernels"]
     for name in (*rooms, *(f"{searching.__name__}.{one.name}" for one in pkgutil.iter_modules(searching.__path__))):
         importlib.import_module(name)

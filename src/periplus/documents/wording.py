@@ -12,7 +12,7 @@ from periplus.documents.quick import Installed
 from periplus.documents.stopwords import ADULT_WORDS, STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -34,6 +34,17 @@ class _Room(threading.local):
 
         self.text = np.zeros(_LONGEST + _MARGIN, dtype=np.uint8)
         self.arrays = [np.zeros(size, dtype=np.int64) for size in (wording.COUNT, 8, wording.ANSWER)]
+        self.calls: dict[str, Callable[[int], int]] = {}  # by language
+        self.entry: Any = None  # that they belong to
+
+    def call(self, language: str, entry: Callable[..., Callable[[int], int]]) -> Callable[[int], int]:
+        if self.entry != entry:
+            self.calls, self.entry = {}, entry
+        known = self.calls.get(language)
+        if known is None:
+            known = entry(self.text, *_common(language), *_listed(ADULT_WORDS), *self.arrays)
+            self.calls[language] = known
+        return known
 
 
 @cache
@@ -43,14 +54,14 @@ def _room() -> _Room:
 
 def weigh(folded: bytes, language: str) -> Weighed | None:
     """Weigh at most 64 KiB of text in lower case; None where there is no kernel."""
-    if Installed.entries is None:
+    entries = Installed.entries
+    if entries is None:
         return None
     from periplus.documents.kernels import wording
 
     room = _room()
     room.text[: len(folded)] = np.frombuffer(folded, dtype=np.uint8)
-    suspect = _listed(ADULT_WORDS)
-    Installed.entries.weigh_words(room.text, len(folded), *_common(language), *suspect, *room.arrays)
+    room.call(language if language in STOP_WORDS else "", entries.weigh_words)(len(folded))
     fingerprint, is_unspaced, *rest = room.arrays[2][: wording.BITS].tolist()
     words, common, most, is_suspect = rest[:4]
     return Weighed(None if is_unspaced else fingerprint, words, common, most, bool(is_suspect))

@@ -18,6 +18,8 @@ from periplus.documents.text import clean
 from periplus.records import Heading
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 LARGEST: Final = 512 * 1024  # bytes of serialised HTML; larger pages are rare, and walked through in Python
@@ -32,10 +34,10 @@ class _Room(threading.local):
 
     def __init__(self) -> None:
         self.size = 0
-        self.arrays: tuple[Any, ...] = ()
+        self.entry: Any = None  # that ``call`` belongs to
 
-    def fit(self, size: int) -> None:
-        if size <= self.size:
+    def fit(self, size: int, entry: Callable[..., Callable[[int], int]]) -> None:
+        if size <= self.size and self.entry == entry:
             return
         from periplus.documents.html.tables import tables
         from periplus.documents.kernels import nodes, walking
@@ -49,7 +51,7 @@ class _Room(threading.local):
         self.out = np.empty(12 * size, dtype=np.uint8)
         self.data = _bytes(size + 64)
         self.tail = np.frombuffer(nodes.TAIL, dtype=np.uint8)
-        self.arrays = (
+        arrays = (
             *(known.tags, known.roles, known.words),
             np.empty((size // 2, 6), dtype=np.int64),  # nodes
             np.empty((_DEEPEST, 3), dtype=np.int64),  # what is open
@@ -58,7 +60,8 @@ class _Room(threading.local):
             *(_bytes(size + 64), _bytes(4 * size + 64), _bytes(2 * size), _bytes(2 * size), _bytes(_NAME_BYTES)),
             *(self.out, self.levels, self.places, self.names, self.state),
         )
-        self.size = size
+        self.call = entry(self.data, *arrays)
+        self.size, self.entry = size, entry
 
 
 _room: Final = _Room()
@@ -70,7 +73,8 @@ def _bytes(size: int) -> NDArray[np.uint8]:
 
 def read(root: Element) -> Body | None:
     """The body of the page with this root; None where it has to be walked through."""
-    if Installed.entries is None:
+    entries = Installed.entries
+    if entries is None:
         return None
     from periplus.documents.kernels.page import DONE
 
@@ -81,10 +85,10 @@ def read(root: Element) -> Body | None:
     size = len(markup)
     if size > LARGEST:
         return None
-    _room.fit(size)
+    _room.fit(size, entries.read_page)
     _room.data[:size] = np.frombuffer(markup, dtype=np.uint8)
     _room.data[size : size + len(_room.tail)] = _room.tail
-    if Installed.entries.read_page(_room.data, size, *_room.arrays) != DONE:
+    if _room.call(size) != DONE:
         return None
     return _body(_room)
 
