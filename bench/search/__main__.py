@@ -12,7 +12,6 @@ real queries and 10,000 random byte strings, and fails when one raises, takes lo
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import random
 import resource
@@ -25,6 +24,7 @@ from bench.search.peer import Tantivy
 
 from periplus.app import Collection
 from periplus.app.importing import import_paths
+from periplus.app.serving import settle
 from periplus.records import SearchRequest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,8 +140,7 @@ def main() -> None:
     with opened(options) as collection:
         lines = list(dict.fromkeys(options.queries.read_text(encoding="utf-8").splitlines()))
         collection.engine.warm()
-        gc.collect()
-        gc.freeze()  # as the server does (app/serving.py)
+        settle()  # as the server does
         if options.soak:
             results, wrong = soak(collection, lines[:SOAKED], options.profile)
             print(table({name: value for name, value in results.items() if isinstance(value, dict)}))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import gc
 import importlib
 import statistics
 import sys
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from bench.search.__main__ import QUERIES
 
 from periplus.app import Collection
+from periplus.app.serving import settle
 from periplus.records import SearchRequest
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ def main() -> None:
     rows: list[dict[str, int]] = []
     with Collection.existing(chosen.collection) as collection:
         collection.engine.warm()
-        gc.collect()
-        gc.freeze()  # as a server does
+        settle()  # as a server does
         clocks.install()
         for place, query in enumerate([*queries[chosen.count :], *queries[: chosen.count]]):
             clocks.spent = {}

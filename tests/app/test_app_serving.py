@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import http.client
 import json
 import threading
 import time
+import weakref
 from urllib.parse import urlsplit
 
 import pytest
 
 from periplus import Collection
 from periplus.app.backend import CollectionBackend
-from periplus.app.serving import Reloader, further_servers, web_server
+from periplus.app.serving import YOUNG, Reloader, further_servers, settle, web_server
 from periplus.documents import BatchLog
 from periplus.records import Document
 
@@ -79,6 +81,55 @@ def test_ready_only_when_a_generation_is_open_and_warm(collection, monkeypatch):
         held.set()
         wait_for(warmed.is_set)
         wait_for(lambda: get(server.address, "/readyz")[0] == 200)
+
+
+class Circle:
+    def __init__(self) -> None:
+        self.own = self
+
+
+@pytest.fixture
+def settled():
+    thresholds = gc.get_threshold()
+    settle()
+    yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_server_that_has_settled_still_finds_cycles():
+    lost = weakref.ref(Circle())
+    made = [[] for _ in range(YOUNG // 2)]
+    assert lost() is not None  # not looked for yet
+    made += [[] for _ in range(YOUNG)]
+    assert lost() is None
+
+
+@pytest.mark.usefixtures("settled")
+def test_searches_leave_no_cycles_behind(collection):
+    publish(collection, 0)
+    for query in ("tide", '"the tide"', "tidd", "nowhere", "site:port1.test", "-tide harbour"):
+        collection.search(query)
+    gc.collect()
+    gc.disable()
+    try:
+        for query in ("chart", '"the chart"', "charrt", "nowhere else", "site:port2.test", "-ebb flood"):
+            collection.search(query)
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        assert [found for found in gc.garbage if type(found).__module__.startswith("periplus")] == []
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
+def test_the_collector_is_as_before_when_a_server_has_stopped(collection):
+    before = gc.get_threshold()
+    with Reloader(collection, settles=True):
+        pass
+    assert gc.get_threshold() == before
 
 
 def test_no_request_is_lost_while_generations_change(collection):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 KEY_FILE = "console.key"
 WARMING_QUERY = "the search page"
 RELOAD_EVERY = 0.25  # seconds between looks at the manifest
+YOUNG = 50_000  # objects made and not given back between two looks for cycles: some ten megabytes
 SWITCH_EVERY = 0.0005  # seconds that a thread may compute while others wait: words are gathered beside searches
 
 
@@ -31,11 +32,12 @@ class Reloader:
     """Warms the engine up, then watches for newer generations and lets the engine take them up."""
 
     def __init__(self, collection: Collection, *, settles: bool = False) -> None:
-        """``settles`` where the process does nothing else: see ``_settle``."""
+        """``settles`` where the process does nothing else: see ``settle``."""
         self._collection = collection
         self._settles = settles
         self._stop = threading.Event()
         self._switched = 0.0  # what it was before
+        self._thresholds = gc.get_threshold()  # the same
         self._thread = threading.Thread(target=self._watch, name="reloader", daemon=True)
 
     def __enter__(self) -> None:
@@ -48,6 +50,7 @@ class Reloader:
         self._stop.set()
         self._thread.join()
         sys.setswitchinterval(self._switched)
+        gc.set_threshold(*self._thresholds)
 
     def _watch(self) -> None:
         while True:
@@ -65,14 +68,18 @@ class Reloader:
         self._collection.engine.warm()
         self._collection.suggest(WARMING_QUERY[:2])
         if self._settles:
-            _settle()
+            settle()
         self._collection.cold = False
 
 
-def _settle() -> None:
-    """What a server holds once it is warm, it keeps: the collector of cycles need not look through it ever again."""
+def settle() -> None:
+    """What a server holds once it is warm, it keeps: the collector of cycles need not look through it ever again.
+
+    Searches leave no cycles behind, and what else does leaves few, so it looks for new ones less often, too.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(YOUNG)
 
 
 def operator_key(collection: Collection) -> str:
