@@ -36,11 +36,9 @@ STEPS = {
     "list": "periplus.search.execution:run",
     "spelling": "periplus.search.engine:_Search._corrections",
     "words near a word": "periplus.search.spelling:Dictionary.near",
-    "stored documents": "periplus.index.snapshot:Snapshot.packed_many",
-    "unpacking their text": "periplus.index.texts:Texts._raw",
-    "places of words in texts": "periplus.search.hits:Texts.__init__",
+    "stored documents, places of words in texts": "periplus.search.hits:_looked",
     "new spellings in texts": "periplus.search.spellings:judged",
-    "snippets": "periplus.search.snippets:chosen",
+    "snippets, results written": "periplus.search.hits:Texts.show",
     "results": "periplus.search.answers:Page.results",
     "everything else": "periplus.search.engine:Engine.search",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import struct
 
 from periplus.search.hits import hits
 from periplus.search.snippets import JOINT, MAX_SNIPPET
@@ -86,6 +87,11 @@ def is_heading(text):
     return 0 < len(bare) < SHORT and bare[-1] not in ENDS_WELL
 
 
+def weights_of(query):
+    (words,) = struct.unpack_from("q", query.packed, 8)
+    return struct.unpack(f"{words}d", query.packed[-8 * words :])
+
+
 def chosen(text, found, query):
     weighed = []
     at = 0
@@ -99,11 +105,11 @@ def chosen(text, found, query):
             at += 1
             continue
         words = {hit.word for hit in own}
-        worth = sum(query.weights[word] for word in words)
+        worth = sum(weights_of(query)[word] for word in words)
         for one, other in itertools.pairwise(own):
             if one.word != other.word:
                 between = max(1, text[one.end : other.start].count(" "))
-                worth += 0.5 * min(query.weights[one.word], query.weights[other.word]) / between
+                worth += 0.5 * min(weights_of(query)[one.word], weights_of(query)[other.word]) / between
         fits = 0.5 if is_heading(text[start:stop]) else 1.0
         weighed.append((fits * worth + 0.1 / (1.0 + start / 500.0), start, stop, words))
     if not weighed:
@@ -144,7 +150,7 @@ def cropped(text, start, end, own, query, limit):
     best, most = start, -1.0
     for place, hit in enumerate(own):
         near = [other for other in own[place:] if other.end - hit.start <= room]
-        worth = sum(query.weights[word] for word in {other.word for other in near})
+        worth = sum(weights_of(query)[word] for word in {other.word for other in near})
         if worth > most + 1e-9:
             slack = (room - (near[-1].end - hit.start if near else 0)) // 2
             best, most = max(start, min(hit.start - slack, end - room)), worth

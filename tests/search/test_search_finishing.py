@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from periplus import index
 from periplus.addresses.display import MAX_LENGTH
 from periplus.index.stored import StoredDocument
 from periplus.index.texts import pack
 from periplus.records import Heading, SearchResult
 from periplus.search import finishing, hits, plan, read, snippets
 from periplus.search.finishing import _result, finished
-from periplus.search.kernels import records, results, sentences
+from periplus.search.kernels import frames, layout, openings, records, results, sentences, texts
 from periplus.search.snippets import wanted
 
 WORDS = ["tide", "Tides", "the", "harbour", "Café", "潮汐", "“high”", "tide_table", "🌊", "lorem", "x" * 40, "ẞ", "ﬁ"]
@@ -104,6 +105,37 @@ def test_results_are_the_same_as_one_by_one(some, query, rank, counts, scores):
     assert msgspec.json.encode(made) == msgspec.json.encode(expected)
 
 
+JOINTS = st.sampled_from(
+    [" ", " ", " ", " - ", " – ", ", ", ": ", " | ", "· ", "· · ", "-", "→", " ◦ ", ". ", "\u0301 "]
+)
+ENDS = st.sampled_from(["", "…", " …", "... ", "  x", "x", ".x", "\u200b", "\n"])  # of descriptions
+LONG = st.lists(st.tuples(st.sampled_from([*WORDS[3:], "tidings", "a", "the"]), JOINTS), min_size=8, max_size=90)
+
+
+@settings(max_examples=400, deadline=None)
+@given(LONG, LONG, st.integers(0, 30), st.sampled_from(["", "", " ", "\n", "  "]), ENDS)
+def test_long_titles_and_texts_without_a_word_of_the_query(title, text, more, end, behind):
+    title, text = ("".join(part for piece in pieces for part in piece) for pieces in (title, text))
+    text = (text[: 250 + more] + end + text[250 + more :]).strip()
+    described = text[: 4 * more] + behind if behind else ""
+    one = plain(1, title=title[: 80 + more].strip(), text=text, description=described)
+    numbers, scores = np.zeros(3, np.int64), np.zeros(1)
+    made = finished([pack(one)], asked("nowhere tidied"), 1, scores, numbers)
+    assert made == one_by_one([one], asked("nowhere tidied"), 1, scores, numbers)
+
+
+def test_openings_and_shortened_titles_are_written_by_the_kernel(monkeypatch):
+    text = "The moon draws the water, and the → water follows; so it is with all shores. " * 8
+    one = plain(1, title="Tide tables and more – " * 6 + "end", text=text, description=text[:50] + "…")
+    numbers, scores = np.zeros(3, np.int64), np.zeros(1)
+    expected = one_by_one([one], asked("nowhere"), 1, scores, numbers)
+    monkeypatch.setattr(finishing, "_result", None)
+    assert finished([pack(one)], asked("nowhere"), 1, scores, numbers) == expected
+    assert expected[0].title.endswith("…")
+    assert expected[0].snippet.endswith("…")
+    assert expected[0].highlights == ()
+
+
 def plain(number, **more):
     known = {
         "url": f"https://a.example/log/{number}?page=2",
@@ -148,7 +180,7 @@ def test_what_is_no_document_is_refused(noise, at):
     packed = pack(plain(1))
     data = np.frombuffer(packed[:at] + noise + packed[at:], np.uint8)
     fields, spans = np.zeros(records.RECORD, np.int64), np.zeros(records.SPAN, np.int64)
-    if records.cut(data, fields, spans):
+    if records.cut(data, fields, spans, np.zeros(2, np.int64)):
         assert all(0 <= place <= len(data) for place in fields.tolist())
 
 
@@ -160,7 +192,7 @@ def test_moments(seconds):
 
 
 def test_what_is_surely_seen_is_printable():
-    seen = [chr(c) for c in range(0x11_0000) if results.is_seen.py_func(c)]
+    seen = [chr(c) for c in range(0x11_0000) if openings.is_seen.py_func(c)]
     assert len(seen) > 30_000
     assert all(c.isprintable() and not c.isspace() and c != "\ufffc" for c in seen)
 
@@ -172,9 +204,18 @@ def test_kernels_know_the_fields_of_documents_and_results():
     assert places["CONTENT_TYPE"] == records.TYPE
     assert len(places) == records.FIELDS
     assert [name.decode() for name in results.NAMES] == [n for n in SearchResult.__struct_fields__ if n != "explain"]
-    assert (finishing._RECORD, finishing._SPAN) == (records.RECORD, records.SPAN)
-    assert (hits._SPAN, snippets.PAGE, snippets.MAX_SNIPPET) == (records.SPAN, sentences.PAGE, sentences.MAX_SNIPPET)
-    assert (results.MAX_TITLE, results.MAX_ADDRESS) == (snippets.MAX_TITLE, MAX_LENGTH)
+    assert (hits._SPAN, hits.PAGE, hits.MAX_SNIPPET) == (records.SPAN, sentences.PAGE, sentences.MAX_SNIPPET)
+    assert (openings.MAX_TITLE, results.MAX_ADDRESS) == (snippets.MAX_TITLE, MAX_LENGTH)
+    assert openings.MAX_SNIPPET == snippets.MAX_SNIPPET
+
+
+def test_kernels_know_the_parts_of_memory():
+    named = [name for name in vars(layout) if name.isupper() and hasattr(hits, name)]
+    assert {name: getattr(hits, name) for name in named} == {name: getattr(layout, name) for name in named}
+    assert {"HEAD", "OUT_SIZE", "STARTS", "NAMES_SIZE"} <= set(named)
+    assert (hits.FRAMES, hits.PACKED, hits.ALONE) == (texts.FRAMES, texts.PACKED, texts.ALONE)
+    assert (hits.IMPOSSIBLE, hits.UNKNOWN) == (frames.IMPOSSIBLE, texts.UNKNOWN)
+    assert frames.SEGMENT == index.frames.SEGMENT
 
 
 @pytest.mark.parametrize("text", ["a tide " * 20_000, "tide" * 20_000, "\u3042" * 60_000, "tide\n" * 15_000])

@@ -15,6 +15,7 @@ import numpy as np
 from periplus.errors import NotFound, UsageError
 from periplus.index.analysis import STEM_MARK
 from periplus.index.columns import NAMED
+from periplus.index.frames import Frames
 from periplus.index.lookups import looked_up, looked_up_all
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
@@ -41,7 +42,7 @@ from periplus.index.wordlist import frequent_words
 from periplus.records import Total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -144,12 +145,9 @@ class Snapshot:
         names = query.terms
         if names and everything:
             terms = self._terms  # must live for as long as its addresses are used
-            packed = terms.packed
-            try:
-                lists = b"".join([packed[name] for name in names])
-            except KeyError:
+            if not terms.packed.keys() >= set(names):
                 terms = self._terms_for(len(names))
-                lists = terms.pack(names, self._looked_up)
+            lists = terms.pack(names, self._looked_up)
             count, flags = len(names), ALL_ADMITTED if query.should else ALL_ADMITTED | ALL_REQUIRED
             return search_lists(self._whole, lists, count, count, flags, prior, k, COUNT_LIMIT)
         plain = plain_query(query, self.known)
@@ -337,14 +335,14 @@ class Snapshot:
         return [view.segment.texts.document(local) for view, local in located]
 
     def packed_many(self, numbers: Sequence[int]) -> list[bytes | memoryview]:
-        """Many documents that a search has found, as they are packed (``texts.unpack``), in the order asked for."""
-        packed = self._packed
-        return [packed[number >> NUMBER_BITS](number & LOCAL) for number in numbers]
+        """The same as they are packed (``texts.unpack``)."""
+        located = map(self._located, numbers)
+        return [view.segment.texts.packed(local) for view, local in located]
 
     @cached_property
-    def _packed(self) -> list[Callable[[int], bytes | memoryview]]:
-        """What gives the packed documents of each segment."""
-        return [view.segment.texts.reader for view in self._views]
+    def frames(self) -> Frames:
+        """The same for kernels that unpack them."""
+        return Frames([view.segment.texts.frames for view in self._views])
 
     def ids(self, numbers: NDArray[np.int64]) -> list[str]:
         """The ids of many documents, without reading their texts."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections import OrderedDict
+from functools import cached_property
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,11 @@ import numpy as np
 import zstandard
 
 from periplus.errors import Corrupt
+from periplus.index.frames import Parts, prepared
 from periplus.index.stored import StoredDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from periplus.index.files import ArrayFile, ArrayFileWriter
 
@@ -146,10 +148,11 @@ class Texts:
         block = int(np.searchsorted(self._block_first, np.uint32(number), "right")) - 1
         return _cut(self._kept_raw(block), number - int(self._block_first[block]))
 
-    @property
-    def reader(self) -> Callable[[int], bytes | memoryview]:
-        """``packed``, without a detour where every document is a frame."""
-        return self._raw if self._single else self.packed
+    @cached_property
+    def frames(self) -> Parts | None:
+        """Where kernels find every document as a frame; ``None`` where there are blocks, or nothing to unpack by."""
+        made = prepared(self._dictionary.as_bytes()) if self._dictionary is not None else None
+        return Parts(self._blocks, self._block_start, made) if made is not None else None
 
     def document(self, number: int) -> StoredDocument:
         return _DECODER.decode(self.packed(number))

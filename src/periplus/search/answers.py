@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import structs
 
-from periplus.search import snippets
-from periplus.search.finishing import finished
+from periplus.search import finishing, snippets
 from periplus.search.requests import MAX_RESULTS, MAX_SIZE, page_link
 from periplus.search.terms import Terms
 
@@ -41,17 +40,16 @@ class Page:
     def results(self) -> tuple[SearchResult, ...]:
         first, last = self.checked.first, self.checked.last
         listing = self.listing
-        numbers = listing.numbers[first:last].tolist()
-        if not numbers:
+        numbers, scores = listing.numbers[first:last], listing.scores[first:last]
+        if not len(numbers):
             return ()
-        scores = np.ascontiguousarray(listing.scores[first:last], np.float64)
-        packed = self.snapshot.packed_many(numbers)
+        wanted = wanted_words(self._terms)
         counts = _NO_COUNTS[: 3 * len(numbers)] if listing.counts is None else listing.counts[3 * first : 3 * last]
-        results = finished(packed, wanted_words(self._terms), first + 1, scores, counts)
+        results = finishing.results(self.snapshot, numbers, wanted, first + 1, scores, counts)
         if self.request.explain:
             results = [
                 structs.replace(result, explain=listing.explain(number, result.score))
-                for number, result in zip(numbers, results, strict=True)
+                for number, result in zip(numbers.tolist(), results, strict=True)
             ]
         return tuple(results)
 

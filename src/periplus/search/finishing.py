@@ -6,7 +6,6 @@ result is put together here, by the rules for titles, addresses and snippets.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,54 +19,57 @@ from periplus.search.hits import Texts
 from periplus.search.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from periplus.index.snapshot import Snapshot
     from periplus.index.stored import StoredDocument
 
-_RECORD, _SPAN = 28, 4  # numbers of a document and of a text, as kernels have them
-_ROOM = 6_144  # bytes of a result, beyond what is copied from its document
 _DECODER: Any = msgspec.msgpack.Decoder(list[SearchResult | None])
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def finished(
-    packed: Sequence[bytes | memoryview], query: snippets.Wanted, rank: int, scores: FloatArray, numbers: IntArray
+def results(
+    snapshot: Snapshot, numbers: IntArray, query: snippets.Wanted, rank: int, scores: FloatArray, counts: IntArray
 ) -> list[SearchResult]:
-    """The results of documents, the first of which has a rank.
+    """The results of documents that a search has found, the first of which has a rank.
 
-    ``numbers`` are three of each: how many more of its site there are, how many duplicates, whether it is pinned.
+    ``counts`` are three of each: how many more of its site there are, how many duplicates, whether it is pinned.
     """
-    joined, count = b"".join(packed), len(packed)
-    fields, spans = np.empty(_RECORD * count, np.int64), np.empty(_SPAN * count, np.int64)
-    data = np.frombuffer(joined, np.uint8)
-    cut, finish = _kernels()
-    if not cut(data, fields, spans):  # packed by another version
-        documents = [unpack(one) for one in packed]
-        shown = snippets.snippets(documents, query)
-        every = zip(documents, shown, scores.tolist(), numbers.reshape(-1, 3).tolist(), strict=True)
-        return [_result(rank + place, *one) for place, one in enumerate(every)]
-    texts = Texts(joined, spans, query)
-    pages = snippets.chosen(texts, query)
-    out = np.empty(len(joined) + _ROOM * count, np.uint8)
-    both = finish(data, fields, texts.points, texts.ends, pages, rank, scores.view(np.int64), numbers, out)
-    results: list[SearchResult] = _DECODER.decode(out[: both & 0xFFFF_FFFF])
-    if both >> 32:
-        special = {place: unpack(packed[place]) for place, made in enumerate(results) if made is None}
-        shown = snippets.assembled(special, pages, query)
-        for (place, document), snippet in zip(special.items(), shown, strict=True):
-            own = numbers[3 * place : 3 * place + 3].tolist()
-            results[place] = _result(rank + place, document, snippet, float(scores[place]), own)
-    return results
+    rows = b"".join((numbers.tobytes(), np.asarray(scores, np.float64).tobytes(), counts.tobytes()))
+    texts = Texts.stored(snapshot.frames, len(numbers), rows, query)
+    if texts is None:
+        return finished(snapshot.packed_many(numbers.tolist()), query, rank, scores, counts)
+    return _written(texts, query, rank, scores, counts)
 
 
-@cache
-def _kernels() -> tuple[Callable[..., int], Callable[..., int]]:
-    from periplus.search.kernels.records import cut
-    from periplus.search.kernels.results import finish
+def finished(
+    packed: Sequence[bytes | memoryview], query: snippets.Wanted, rank: int, scores: FloatArray, counts: IntArray
+) -> list[SearchResult]:
+    """The same of packed documents."""
+    rows = b"".join((bytes(8 * len(packed)), scores.tobytes(), counts.tobytes()))
+    texts = Texts.packed(packed, rows, query)
+    if texts is not None:
+        return _written(texts, query, rank, scores, counts)
+    documents = [unpack(one) for one in packed]  # packed by another version
+    shown = snippets.snippets(documents, query)
+    every = zip(documents, shown, scores.tolist(), counts.reshape(-1, 3).tolist(), strict=True)
+    return [_result(rank + place, *one) for place, one in enumerate(every)]
 
-    return cut.entry, finish.entry
+
+def _written(
+    texts: Texts, query: snippets.Wanted, rank: int, scores: FloatArray, counts: IntArray
+) -> list[SearchResult]:
+    special = texts.show(rank)
+    made: list[SearchResult] = _DECODER.decode(texts.results)
+    if special:
+        documents = {place: unpack(texts.document(place)) for place, result in enumerate(made) if result is None}
+        shown = snippets.assembled(documents, texts.pages, query)
+        for (place, document), snippet in zip(documents.items(), shown, strict=True):
+            own = counts[3 * place : 3 * place + 3].tolist()
+            made[place] = _result(rank + place, document, snippet, float(scores[place]), own)
+    return made
 
 
 def _result(

@@ -19,18 +19,32 @@ from msgspec import Struct
 
 from periplus.index.analysis import STEM_MARK
 from periplus.index.analysis.words import has_unspaced
+from periplus.index.frames import context, unpacker
 from periplus.index.query import STRONG_SHARE
+from periplus.search.memory import larger, memory_of
 from periplus.search.spellings import UNKNOWN, judged, language_name, language_numbers, shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from periplus.index.frames import Frames
     from periplus.index.query import TermForm
+    from periplus.search.memory import Memory
     from periplus.search.plan import QueryWord
+    from periplus.search.spellings import Spellings
 
 MAX_PLACES = 16  # where one beginning may stand in one text
 MAX_TEXT = 50_000  # code points of a text that are looked at
-_SPAN, _PLACE, _HIT = 4, 3, 5  # numbers of a text, a place and a hit, as kernels have them
+MOST_WORDS = 1 << 26  # of memory, to unpack into; documents that take more are unpacked one by one
+_SPAN, _HIT = 4, 5  # numbers of a text and of a hit, as kernels have them
+PAGE, MAX_SNIPPET = 10, 260  # of what is shown of a text; code points of it
+FRAMES, PACKED, ALONE = 0, 1, 2  # what kernels are given: numbers of documents, these, texts alone
+IMPOSSIBLE = -1
+# Places of parts of the memory, counted in numbers of 64 bits; and how much there is of some.
+TEXTS, RAW, SPANS, STARTS, UNKNOWN_AT, TOLD, NAMES, NAMES_SIZE, FREE, PAGES, OUT, OUT_SIZE = (
+    0, 2, 5, 6, 11, 12, 13, 14, 15, 16, 17, 18,
+)  # fmt: skip
+HEAD = 24
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 _ACCENTED = re.compile("[\u00c0-\u024f\u0370-\u03ff\u0400-\u045f\u1e00-\u1fff]")  # letters that have a bare form
 _PLAIN = re.compile(r"[\x00-\x7f]*")
@@ -39,9 +53,8 @@ _two = Layout("2q").pack
 
 LetterArray = np.ndarray[Any, np.dtype[np.uint32]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
-FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
-_NOTHING = np.zeros(0, np.int64)
+_NOTHING = array("q")
 
 
 class Hit(NamedTuple):
@@ -63,8 +76,7 @@ class Wanted(Struct, frozen=True):
     """The words of a query as texts are searched for them."""
 
     beginnings: int
-    packed: IntArray  # how many beginnings and words; the terms of each word; the beginnings
-    weights: FloatArray  # of each word
+    packed: bytes  # how many beginnings and words; the terms of each word; the beginnings; the weights of words
 
 
 def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
@@ -74,8 +86,8 @@ def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
 def sought(words: Sequence[Begins], weights: Sequence[float]) -> Wanted:
     """The same from what each word begins with."""
     beginnings = dict.fromkeys([beginning for word in words for beginning in word.beginnings])
-    packed = b"".join([_two(len(beginnings), len(words)), *[word.hashes for word in words], *beginnings])
-    return Wanted(len(beginnings), np.frombuffer(packed, np.int64), np.array(weights, np.float64))
+    head, hashes = _two(len(beginnings), len(words)), [word.hashes for word in words]
+    return Wanted(len(beginnings), b"".join([head, *hashes, *beginnings, pack(f"{len(words)}d", *weights)]))
 
 
 def begins(forms: tuple[TermForm, ...], prefix: str) -> Begins:
@@ -141,39 +153,21 @@ def _bare_table() -> LetterArray:
 
 
 class Texts:
-    """Some texts as code points, with the places where words of a query may stand."""
+    """Some texts in the memory of this thread, with the places where words of a query may stand.
 
-    def __init__(self, packed: bytes, spans: IntArray, query: Wanted) -> None:
-        """``packed`` holds the texts in UTF-8; ``spans`` tells where, and of their languages."""
-        texts = len(spans) // _SPAN
-        room = MAX_PLACES * query.beginnings * texts
-        spellings = shared()
-        self.query = query.packed
-        self.entries = spellings.entries
-        self.points = np.empty(len(packed) + texts, np.uint32)
-        self.ends = np.empty(texts, np.int64)
-        places, unknown = np.empty(_PLACE * room, np.int64), np.empty(UNKNOWN * room, np.int64)
-        both = _look()(
-            np.frombuffer(packed, np.uint8),
-            spans,
-            self.query,
-            _bare_table(),
-            MAX_TEXT,
-            MAX_PLACES,
-            spellings.used,
-            self.entries,
-            spellings.slots,
-            self.points,
-            self.ends,
-            places,
-            unknown,
-        )
-        self.places = places[: _PLACE * (both & 0xFFFF_FFFF)]
-        self.judged = _NOTHING
-        if both >> 32:
-            unknown = unknown[: UNKNOWN * (both >> 32)]
-            self.judged = judged(self._stretches(unknown, spans))
-            spellings.keep(self.points, spans, unknown, self.judged)
+    They are good until the thread looks through others.
+    """
+
+    __slots__ = ("_judged", "_memory", "_spellings")
+
+    def __init__(self, memory: Memory, told: int, spellings: Spellings) -> None:
+        """What ``_looked`` gives; spellings that nothing is known of are judged here."""
+        self._memory = memory
+        self._spellings = spellings
+        self._judged = _NOTHING
+        if told:
+            self._judged = judged(self._stretches())
+            spellings.keep(memory.address, self._judged)
 
     @classmethod
     def of(cls, texts: Sequence[str], languages: Sequence[str], query: Wanted) -> Texts:
@@ -183,41 +177,116 @@ class Texts:
         for text, language in zip(encoded, languages, strict=True):
             spans.extend((end, end + len(text), *language_numbers(language)))
             end += len(text)
-        return cls(b"".join(encoded), np.frombuffer(spans, np.int64), query)
+        spans.extend([0] * len(encoded))  # a row of a text has room for more
+        made = _looked(query, spans.tobytes(), len(encoded), b"".join(encoded), ALONE)
+        assert made is not None
+        return cls(*made)
 
-    def _stretches(self, unknown: IntArray, spans: IntArray) -> list[tuple[str, int, str]]:
+    @classmethod
+    def packed(cls, documents: Sequence[bytes | memoryview], rows: bytes, query: Wanted) -> Texts | None:
+        """Those of packed documents, of which ``rows`` tells (``kernels/layout.py``); ``None``: of another version."""
+        made = _looked(query, rows, len(documents), b"".join(documents), PACKED)
+        return cls(*made) if made is not None else None
+
+    @classmethod
+    def stored(cls, frames: Frames, count: int, rows: bytes, query: Wanted) -> Texts | None:
+        """Those of stored documents, whose numbers are in ``rows``; ``None`` when kernels cannot unpack them."""
+        made = _looked(query, rows, count, b"", FRAMES, frames) if unpacker() else None
+        return cls(*made) if made is not None else None
+
+    def _stretches(self) -> list[tuple[str, int, str]]:
         """Text, whether case says nothing about it, and language of the spellings that are to be judged."""
-        rows, numbers = iter(unknown.tolist()), spans.tolist()
-        points = self.points.data.cast("B")
+        memory, head = self._memory, self._memory.head
+        names = 8 * head[NAMES]
+        lines = str(memory.view[names : names + head[NAMES_SIZE] - 1], "utf-8", "surrogatepass").split("\n")
+        first = head[UNKNOWN_AT]
+        rows = memory.numbers[first : first + UNKNOWN * head[TOLD]].tolist()
+        spans = head[SPANS]
         return [
-            (
-                str(points[4 * start : 4 * end], "utf-32-le", "surrogatepass"),
-                simple,
-                language_name(numbers[_SPAN * place + 2], numbers[_SPAN * place + 3]),
-            )
-            for place, start, end, simple, _ in zip(rows, rows, rows, rows, rows, strict=True)
+            (line, simple, language_name(head[spans + _SPAN * place + 2], head[spans + _SPAN * place + 3]))
+            for line, place, simple in zip(lines, rows[::UNKNOWN], rows[3::UNKNOWN], strict=True)
         ]
 
     def hits(self) -> list[tuple[int, int, int, int, int]]:
         """Of each hit its start, end and word, whether it is a stop word, and its text; by place."""
-        out = np.empty(_HIT * len(self.points), np.int64)
-        count = _gather()(self.ends, self.places, self.entries, self.judged, self.query, out)
-        numbers = iter(out[: _HIT * count].tolist())
+        count = self._run(_kernels().gather)
+        first = self._memory.head[FREE]
+        numbers = iter(self._memory.numbers[first : first + _HIT * count].tolist())
         return list(zip(numbers, numbers, numbers, numbers, numbers, strict=True))
 
+    def show(self, rank: int = 0) -> int:
+        """Choose what is shown; with the rank of the first result also write results, and say how many cannot be."""
+        return self._run(_kernels().show, rank, rank > 0)
+
+    def _run(self, kernel: Callable[..., int], *more: int) -> int:
+        table, (judged_at, judged_size) = self._spellings, self._judged.buffer_info()
+        while True:
+            memory = self._memory
+            made = kernel(
+                memory.address, memory.words, table.entries_at, table.entries_size, judged_at, judged_size, *more
+            )
+            if made >= 0:
+                return made
+            self._memory = larger(memory, -made)
+
+    @property
+    def results(self) -> memoryview:
+        """As ``show`` wrote them, packed."""
+        first = 8 * self._memory.head[OUT]
+        return self._memory.view[first : first + self._memory.head[OUT_SIZE]]
+
+    @property
+    def pages(self) -> IntArray:
+        """What ``show`` chose of each text, and behind that the marks of all of them; a copy."""
+        head = self._memory.head
+        first = head[PAGES]
+        return self._memory.numbers[first : first + (PAGE + 2 * MAX_SNIPPET) * head[TEXTS]].copy()
+
+    def document(self, place: int) -> memoryview:
+        """As it is packed."""
+        head = self._memory.head
+        raw, starts = 8 * head[RAW], head[STARTS] + place
+        return self._memory.view[raw + head[starts] : raw + head[starts + 1]]
+
+
+def _looked(
+    query: Wanted, rows: bytes, count: int, raw: bytes, stage: int, frames: Frames | None = None
+) -> tuple[Memory, int, Spellings] | None:
+    """Memory in which texts were looked through, how many spellings are unknown, and the others; ``None``: in vain."""
+    given = b"".join((query.packed, rows, raw))
+    needed = HEAD + len(given) // 8 + 1
+    look, bare, bare_size = _kernels().look
+    segments, unpack, own = (frames.address, unpacker(), context()) if frames is not None else (0, 0, 0)
+    spellings = shared()
+    while stage != FRAMES or needed <= MOST_WORDS:
+        memory = memory_of(needed)
+        memory.view[8 * HEAD : 8 * HEAD + len(given)] = given
+        told = look(
+            memory.address, memory.words, stage, count, len(query.packed) // 8, len(raw), MAX_TEXT, MAX_PLACES,
+            bare, bare_size, spellings.used, spellings.entries_at, spellings.entries_size, spellings.slots_at,
+            spellings.slots_size, segments, frames.segments if frames is not None else 0, unpack, own,
+        )  # fmt: skip
+        if told >= 0:
+            return memory, told, spellings
+        if told == IMPOSSIBLE:
+            break
+        needed = -told
+    return None
+
+
+class _Kernels(NamedTuple):
+    look: tuple[Callable[..., int], int, int]  # with the table of bare letters, and its size
+    gather: Callable[..., int]
+    show: Callable[..., int]
+
 
 @cache
-def _look() -> Callable[..., int]:
+def _kernels() -> _Kernels:
+    from periplus.search.kernels.hits import gather
+    from periplus.search.kernels.showing import show
     from periplus.search.kernels.texts import look
 
-    return look.entry
-
-
-@cache
-def _gather() -> Callable[..., int]:
-    from periplus.search.kernels.hits import gather
-
-    return gather.entry
+    return _Kernels((look.entry, _bare_table().ctypes.data, BARE_CODES), gather.entry, show.entry)
 
 
 def hits(text: str, query: Wanted, language: str) -> list[Hit]:

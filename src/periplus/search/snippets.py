@@ -9,17 +9,15 @@ and the bounds of the kernels.
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
 from msgspec import Struct
 
-from periplus.search.hits import Hit, IntArray, Texts, Wanted, hits, hits_of_all, sought, wanted
+from periplus.search.hits import MAX_SNIPPET, PAGE, Hit, IntArray, Texts, Wanted, hits, hits_of_all, sought, wanted
 from periplus.search.text import ELLIPSIS, clean, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from periplus.index.stored import StoredDocument
 
@@ -36,13 +34,11 @@ __all__ = [
     "wanted",
 ]
 
-MAX_SNIPPET = 260  # code points
 SHORT_SENTENCE = 90  # letters of a description that the opening of the text must not repeat
 MAX_TITLE = 90
 JOINT = f" {ELLIPSIS} "
 LINE_JOINT = " · "
-PAGE = 10  # numbers of a page, as the kernel writes them
-NOTHING, PLAIN, FOREIGN = 0, 1, 2  # what the kernel says of a page; the rest has to be made readable
+NOTHING, PLAIN, FOREIGN, LOST = 0, 1, 2, 4  # what the kernel says of a page; the rest has to be made readable
 
 _LINE_END = re.compile(r"(?<![.!?…。！？:;,\s])[ \t]*\n\s*")
 
@@ -62,14 +58,8 @@ def snippets(documents: Sequence[StoredDocument], query: Wanted) -> list[Snippet
     if not documents:
         return []
     texts = Texts.of([document.text for document in documents], [document.language for document in documents], query)
-    return assembled(dict(enumerate(documents)), chosen(texts, query), query)
-
-
-def chosen(texts: Texts, query: Wanted) -> IntArray:
-    """What is to be shown of each text, as the kernel says it, and behind that the marks of all of them."""
-    out = np.empty((PAGE + 2 * MAX_SNIPPET) * len(texts.ends), np.int64)
-    _kernel()(texts.points, texts.ends, texts.places, texts.entries, texts.judged, texts.query, query.weights, out)
-    return out
+    texts.show()
+    return assembled(dict(enumerate(documents)), texts.pages, query)
 
 
 def assembled(documents: dict[int, StoredDocument], pages: IntArray, query: Wanted) -> list[Snippet]:
@@ -102,7 +92,7 @@ def _marks_of(pages: IntArray, place: int) -> slice:
 def _pieces(document: StoredDocument, page: list[int]) -> tuple[str, bool]:
     """What is to be shown of a document, and whether that is so as it stands in the text."""
     state, _, start, end, cut, cut_behind, second, second_end, second_cut, second_cut_behind = page
-    if state == NOTHING:
+    if state in (NOTHING, LOST):
         return _fallback(document), False
     text, more = document.text[start:end], document.text[second:second_end] if second_end > second else ""
     readable = state == PLAIN or (state == FOREIGN and _is_readable(text) and _is_readable(more))
@@ -112,13 +102,6 @@ def _pieces(document: StoredDocument, page: list[int]) -> tuple[str, bool]:
     if second_end > second:
         text += JOINT + (ELLIPSIS if second_cut else "") + more + (ELLIPSIS if second_cut_behind else "")
     return text, readable
-
-
-@cache
-def _kernel() -> Callable[..., None]:
-    from periplus.search.kernels.sentences import show
-
-    return show.entry
 
 
 def _is_readable(text: str) -> bool:

@@ -6,16 +6,17 @@ here. The table is part of no generation. When it is full it is forgotten, all a
 
 from __future__ import annotations
 
+import re
 import threading
 from array import array
 from functools import cache, lru_cache
 from struct import pack, unpack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from periplus.index.analysis import analyze
-from periplus.index.analysis.forms import exact_term, parts, stem_term
+from periplus.index.analysis.forms import MAX_PARTS, MAX_TERM_BYTES, exact_term, parts, stem_term
 from periplus.index.analysis.stemming import base_language
 from periplus.index.analysis.words import ascii_pattern
 from periplus.search.plan import stops
@@ -28,12 +29,10 @@ SLOTS = 1 << 18  # more than there can be spellings
 LANGUAGES_KEPT = 1_000
 MAX_LANGUAGE = 15  # bytes of a language's name; what is behind them says nothing about its words
 MAX_BYTE = 255
+_PIECES = re.compile("[A-Z]+(?=[A-Z][a-z])|[A-Z]*[a-z0-9]+|[A-Z]+")  # of names such as HTMLParser
 UNKNOWN = (
     5  # numbers of a spelling that is to be judged: text, start, end, whether case says nothing about it, its hash
 )
-
-IntArray = np.ndarray[Any, np.dtype[np.int64]]
-LetterArray = np.ndarray[Any, np.dtype[np.uint32]]
 
 
 class Spellings:
@@ -42,16 +41,19 @@ class Spellings:
     An entry is written before ``used`` says so, and whoever reads takes ``used`` first and nothing from there on.
     """
 
-    def __init__(self) -> None:
-        self.slots = np.zeros(SLOTS, np.uint64)
-        self.entries = np.zeros(NUMBERS, np.int64)
+    def __init__(self, numbers: int = NUMBERS) -> None:
+        self._slots, self._entries = np.zeros(SLOTS, np.int64), np.zeros(numbers, np.int64)
+        self.slots_at, self.slots_size = self._slots.ctypes.data, SLOTS
+        self.entries_at, self.entries_size = self._entries.ctypes.data, numbers
         self.used = 1  # numbers; an empty slot points at the first
         self._lock = threading.Lock()
 
-    def keep(self, points: LetterArray, spans: IntArray, unknown: IntArray, judged: IntArray) -> None:
-        """Add what was found out of some spellings."""
+    def keep(self, memory: int, judged: array[int]) -> None:
+        """Add what was found out of the unknown spellings of the texts in some memory."""
         with self._lock:
-            used = _kernel()(points, spans, unknown, judged, self.used, self.entries, self.slots)
+            used = _kernel()(
+                memory, *judged.buffer_info(), self.used, self.entries_at, self.entries_size, self.slots_at, SLOTS
+            )
             self.used = abs(used)
         if used < 0:
             renew(self)
@@ -93,7 +95,7 @@ def renew(full: Spellings) -> None:
         _shared[0] = Spellings()
 
 
-def judged(stretches: Sequence[tuple[str, int, str]]) -> IntArray:
+def judged(stretches: Sequence[tuple[str, int, str]]) -> array[int]:
     """Of each stretch, whether case says nothing about it, and language: where it begins, then all of them.
 
     Each is the number of its words; of each word its start and end, whether it is a stop word, how many terms it has,
@@ -103,7 +105,7 @@ def judged(stretches: Sequence[tuple[str, int, str]]) -> IntArray:
     for place, (stretch, simple, language) in enumerate(stretches):
         numbers[place] = len(numbers)
         numbers.extend(_one_word(stretch.lower(), language) if simple else _words(stretch, language))
-    return np.frombuffer(numbers, np.int64)
+    return numbers
 
 
 def _one_word(word: str, language: str) -> tuple[int, ...]:
@@ -123,13 +125,29 @@ def _words(stretch: str, language: str) -> list[int]:
 def tokens(stretch: str, language: str) -> list[tuple[int, int, list[str]]]:
     """The words of a stretch: start, end and terms."""
     plain = stretch.replace("\u2019", "'")  # which the analysis does, too
-    if plain.isascii():
-        return [(*match.span(), _terms(match[0], language)) for match in ascii_pattern().finditer(plain)]
-    return [(token.start, token.end, [form.term for form in token.forms]) for token in analyze(stretch, language)]
+    if not plain.isascii():
+        return [(token.start, token.end, [form.term for form in token.forms]) for token in analyze(stretch, language)]
+    if len(plain) <= MAX_TERM_BYTES and plain.replace("_", "a").isalnum():
+        return [(0, len(plain), _terms(plain, language, _parts_of_name(plain)))]
+    return [(*match.span(), _terms(match[0], language, parts(match[0]))) for match in ascii_pattern().finditer(plain)]
 
 
-def _terms(word: str, language: str) -> list[str]:
-    """The terms of an ASCII word, as the analysis makes them."""
+def _terms(word: str, language: str, others: list[str]) -> list[str]:
+    """The terms of an ASCII word, as the analysis makes them, with those of its parts."""
     exact = exact_term(word)
     stemmed = stem_term(exact, base_language(language))
-    return [exact, stemmed, *parts(word)] if stemmed else [exact, *parts(word)]
+    return [exact, stemmed, *others] if stemmed else [exact, *others]
+
+
+def _parts_of_name(name: str) -> list[str]:
+    """``parts`` of ASCII letters, digits and underscores, which are a word as they stand: found in one run."""
+    if name.isalpha() and (name.islower() or name.istitle() or name.isupper()):
+        return []
+    found: list[str] = []
+    for piece in name.split("_"):
+        if piece != name or piece.islower():
+            found.append(piece)
+        if not piece.islower():
+            found += _PIECES.findall(piece)
+    terms = [piece.lower() for piece in found if len(piece) > 1 and not piece.isdigit()]
+    return list(dict.fromkeys(terms))[:MAX_PARTS]

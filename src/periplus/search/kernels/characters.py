@@ -6,6 +6,8 @@ from typing import Any
 
 from periplus.index.kernels.compiler import bare_helper
 
+MAX_POINT = 4  # bytes of a code point
+
 
 @bare_helper
 def is_space(c: Any) -> Any:
@@ -28,3 +30,20 @@ def is_letter(c: Any) -> Any:
 def is_wordly(c: Any) -> Any:
     """Letters, digits and underscores."""
     return c == 95 or is_letter(c)
+
+
+@bare_helper
+def put_point(out: Any, at: Any, c: Any) -> Any:
+    """Write a code point in UTF-8; where the next one goes."""
+    if c < 0x80:
+        out[at] = c
+        return at + 1
+    if c < 0x800:
+        out[at], out[at + 1] = 0xC0 | (c >> 6), 0x80 | (c & 0x3F)
+        return at + 2
+    if c < 0x1_0000:
+        out[at], out[at + 1], out[at + 2] = 0xE0 | (c >> 12), 0x80 | ((c >> 6) & 0x3F), 0x80 | (c & 0x3F)
+        return at + 3
+    out[at], out[at + 1] = 0xF0 | (c >> 18), 0x80 | ((c >> 12) & 0x3F)
+    out[at + 2], out[at + 3] = 0x80 | ((c >> 6) & 0x3F), 0x80 | (c & 0x3F)
+    return at + 4

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper, kernel
-from periplus.index.kernels.types import I64, M_I64, R_I64, signature
+from periplus.index.kernels.compiler import bare_helper, bare_kernel
+from periplus.index.kernels.tables import at_i64
+from periplus.index.kernels.types import I64, signature
+from periplus.search.kernels.layout import ENDS, FOUND, FREE, HEAD, PLACES, QUERY_SIZE, TEXTS, part
 from periplus.search.kernels.texts import PLACE, first_of
 
 HIT = 4  # numbers of a hit: start, end, word, whether it is a stop word
@@ -103,18 +105,24 @@ def placed(places: Any, place: Any, document: Any, entries: Any, judged: Any, te
     return size, place
 
 
-@kernel(signature(I64, R_I64, R_I64, R_I64, R_I64, R_I64, M_I64))
-def gather(
-    ends: Any,  # of each text
-    places: Any,
-    entries: Any,
-    judged: Any,
-    query: Any,
-    out: Any,  # of each hit: start, end, word, whether it is a stop word, text
-) -> Any:
-    """All hits of all texts, by place; how many."""
-    hits = np.empty(HIT * most_hits(places, entries, judged), np.int64)
-    terms = np.empty(terms_room(query), np.int64)
+@bare_kernel(signature(I64, *[I64] * 6))
+def gather(memory_at: Any, words: Any, entries_at: Any, entries_size: Any, judged_at: Any, judged_size: Any) -> Any:
+    """All hits of all texts, by place: start, end, word, whether it is a stop word, text; how many.
+
+    They are written from where memory is free; a negative number is how many words of it are needed.
+    """
+    memory = at_i64(memory_at, words)
+    query, ends = at_i64(memory_at + 8 * HEAD, memory[QUERY_SIZE]), part(memory, memory_at, ENDS, memory[TEXTS])
+    places = part(memory, memory_at, PLACES, PLACE * memory[FOUND])
+    entries, judged = at_i64(entries_at, entries_size), at_i64(judged_at, judged_size)
+    most, room = most_hits(places, entries, judged), terms_room(query)
+    free = memory[FREE]
+    needed = free + (2 * HIT + 1) * most + room
+    if needed > words:
+        return -needed
+    out = at_i64(memory_at + 8 * free, (HIT + 1) * most)
+    hits = at_i64(memory_at + 8 * (free + (HIT + 1) * most), HIT * most)
+    terms = at_i64(memory_at + 8 * (needed - room), room)
     words_of_terms(query, terms)
     place, count = 0, 0
     for document in range(len(ends)):
@@ -125,4 +133,4 @@ def gather(
             out[row], out[row + 1] = hits[i] - begin, hits[i + 1] - begin
             out[row + 2], out[row + 3], out[row + 4] = hits[i + 2], hits[i + 3], document
             count += 1
-    return count
+    return np.int64(count)

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper, bare_kernel
-from periplus.index.kernels.types import I64, M_I64, R_U8, signature
-from periplus.search.kernels.spellings import SPAN
+from periplus.index.kernels.compiler import bare_helper
+from periplus.search.kernels.layout import SPAN
 
 # Fields of a ``StoredDocument``, by their places.
 FIELDS = 14
-URL, ID, TITLE, TEXT, LANGUAGE, TYPE, PUBLISHED, FETCHED, HOST, SITE = 0, 1, 2, 4, 6, 7, 8, 9, 10, 11
+URL, ID, TITLE, DESCRIPTION, TEXT, LANGUAGE, TYPE, PUBLISHED, FETCHED, HOST, SITE = 0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11
 HEADINGS, AUTHOR, NOARCHIVE = 5, 12, 13
 RECORD = 2 * FIELDS  # numbers of a document: start and end of each field; of a string without its head
 MAX_LANGUAGE = 15  # bytes of a language's name that count
@@ -117,15 +116,18 @@ def _name(packed: Any, start: Any, end: Any) -> Any:
     return np.int64(one), np.int64(other)
 
 
-@bare_kernel(signature(I64, R_U8, M_I64, M_I64))
+@bare_helper
 def cut(
     packed: Any,  # documents, one behind the other
     fields: Any,  # ``RECORD`` numbers of each
     spans: Any,  # ``SPAN`` numbers of each text
+    starts: Any,  # where each document begins, and where the last ends
 ) -> Any:
     """Find the fields of all documents; 0 when these are not what was expected."""
     at = np.int64(0)
-    for document in range(len(fields) // RECORD):
+    starts[len(starts) - 1] = len(packed)
+    for document in range(len(starts) - 1):
+        starts[document] = at
         if at >= len(packed) or packed[at] != 0x90 + FIELDS:
             return 0
         at += 1

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper, bare_kernel
-from periplus.index.kernels.types import I64, M_U8, R_I64, R_U8, R_U32, signature
+from periplus.index.kernels.compiler import bare_helper
+from periplus.search.kernels.characters import put_point
+from periplus.search.kernels.layout import NUMBERS
+from periplus.search.kernels.openings import ELLIPSIS, ELLIPSIS_BYTES, is_seen, only_begins, opening_end, title_end
 from periplus.search.kernels.records import (
+    DESCRIPTION,
     FETCHED,
     HOST,
     ID,
@@ -25,7 +28,7 @@ from periplus.search.kernels.records import (
     TYPE,
     URL,
 )
-from periplus.search.kernels.sentences import FOREIGN, FRAGMENT, PAGE, PLAIN
+from periplus.search.kernels.sentences import FOREIGN, FRAGMENT, NOTHING, PAGE, PLAIN
 from periplus.search.kernels.texts import first_of
 
 NAMES = (
@@ -37,25 +40,11 @@ KEY_ENDS = np.cumsum([1 + len(name) for name in NAMES]).astype(np.int64)
 RANK, ID_KEY, URL_KEY, DISPLAY, SITE_KEY, TITLE_KEY, SNIPPET, MARKS = range(8)
 LANGUAGE_KEY, PUBLISHED_KEY, FETCHED_KEY, TYPE_KEY, SCORE, MORE, DUPLICATES, PINNED = range(8, 16)
 ALWAYS = 13  # fields that every result has
-NUMBERS = 3  # of a result: how many more of its site there are, how many duplicates, whether it is pinned
 
-MAX_TITLE = 90  # code points, as of an address
-MAX_ADDRESS = 90
+MAX_ADDRESS = 90  # code points
 SPACE, SLASH, PERCENT, HASH, COLON, QUESTION = 32, 47, 37, 35, 58, 63
 LAST_MOMENT = 253_402_300_800  # the end of the year 9999
 DAY = 86_400
-
-
-@bare_helper
-def is_seen(c: Any) -> Any:
-    """Whether a sign is surely fit to be seen and no space; there are others that are, too."""
-    if c < 0x7F:
-        return c > SPACE
-    if c < 0x530:
-        return (0xA1 <= c <= 0x377 and c != 0xAD) or c >= 0x3A3
-    if c < 0x3041:
-        return 0x1E00 <= c <= 0x1EFF or 0x2010 <= c <= 0x2027 or 0x2030 <= c <= 0x205E or 0x3001 <= c <= 0x303E
-    return c <= 0x3096 or 0x30A1 <= c <= 0x30FE or 0x4E00 <= c <= 0x9FEF or 0xAC00 <= c <= 0xD7A3
 
 
 @bare_helper
@@ -86,14 +75,13 @@ def _put_head(out: Any, at: Any, kind: Any, size: Any) -> Any:
 
 
 @bare_helper
-def _copy(out: Any, at: Any, key: Any, packed: Any, fields: Any, record: Any, field: Any) -> Any:
-    """A field as it was stored."""
+def _put_bytes(out: Any, at: Any, key: Any, packed: Any, start: Any, end: Any, more: Any) -> Any:
+    """A string as it was stored, with its key; its head speaks of so many bytes more."""
     at = _put_key(out, at, key)
-    start, end = fields[record + 2 * field], fields[record + 2 * field + 1]
     size = end - start
     out[at] = 0xDB
     for k in range(4):
-        out[at + 1 + k] = (size >> (24 - 8 * k)) & 0xFF
+        out[at + 1 + k] = ((size + more) >> (24 - 8 * k)) & 0xFF
     at += 5
     for i in range(size):
         out[at + i] = packed[start + i]
@@ -101,29 +89,20 @@ def _copy(out: Any, at: Any, key: Any, packed: Any, fields: Any, record: Any, fi
 
 
 @bare_helper
-def _point(packed: Any, at: Any) -> Any:
-    """The code point at a place of UTF-8, and where the next one stands."""
-    first = np.int64(packed[at])
-    if first < 0x80:
-        return first, at + 1
-    if first < 0xE0:
-        return ((first & 0x1F) << 6) | (packed[at + 1] & 0x3F), at + 2
-    if first < 0xF0:
-        return ((first & 0x0F) << 12) | ((packed[at + 1] & 0x3F) << 6) | (packed[at + 2] & 0x3F), at + 3
-    return np.int64(0), at + 4  # none of these is in ``is_seen``
+def _copy(out: Any, at: Any, key: Any, packed: Any, fields: Any, record: Any, field: Any) -> Any:
+    """A field as it was stored."""
+    return _put_bytes(out, at, key, packed, fields[record + 2 * field], fields[record + 2 * field + 1], 0)
 
 
 @bare_helper
-def _is_title(packed: Any, start: Any, end: Any) -> Any:
-    """Whether a title is shown as it is: no more than so many signs, single spaces between them."""
-    count, before, at = 0, np.int64(SPACE), start
-    while at < end:
-        c, at = _point(packed, at)
-        if not is_seen(c) and not (c == SPACE and before != SPACE):
-            return False
-        before = c
-        count += 1
-    return before != SPACE and count <= MAX_TITLE
+def _put_title(out: Any, at: Any, packed: Any, start: Any, end: Any) -> Any:
+    """The title, with its key; -1 when it is not shown as it is or as it begins."""
+    cut = title_end(packed, start, end)
+    if cut < 0:
+        return cut
+    if cut == end:
+        return _put_bytes(out, at, TITLE_KEY, packed, start, end, 0)
+    return put_point(out, _put_bytes(out, at, TITLE_KEY, packed, start, cut, ELLIPSIS_BYTES), ELLIPSIS)
 
 
 @bare_helper
@@ -202,22 +181,10 @@ def _put_address(out: Any, at: Any, packed: Any, fields: Any, record: Any) -> An
 
 
 @bare_helper
-def _put_point(out: Any, at: Any, c: Any) -> Any:
-    if c < 0x80:
-        out[at] = c
-        return at + 1
-    if c < 0x800:
-        out[at], out[at + 1] = 0xC0 | (c >> 6), 0x80 | (c & 0x3F)
-        return at + 2
-    out[at], out[at + 1], out[at + 2] = 0xE0 | (c >> 12), 0x80 | ((c >> 6) & 0x3F), 0x80 | (c & 0x3F)
-    return at + 3
-
-
-@bare_helper
 def _put_fragment(out: Any, at: Any, text: Any, begin: Any, pages: Any, fragment: Any, plain: Any) -> Any:
     """A stretch of the text, with an ellipsis where something was cut off; -1 when it may not be fit to be seen."""
     if pages[fragment + 2]:
-        at = _put_point(out, at, 0x2026)
+        at = put_point(out, at, ELLIPSIS)
     start, end = begin + pages[fragment], begin + pages[fragment + 1]
     if plain:
         for i in range(end - start):
@@ -228,22 +195,41 @@ def _put_fragment(out: Any, at: Any, text: Any, begin: Any, pages: Any, fragment
         c = np.int64(text[i])
         if not is_seen(c) and not (c == SPACE and before != SPACE):
             return np.int64(-1)
-        at = _put_point(out, at, c)
+        at = put_point(out, at, c)
         before = c
-    return _put_point(out, at, 0x2026) if pages[fragment + 3] else at
+    return put_point(out, at, ELLIPSIS) if pages[fragment + 3] else at
 
 
 @bare_helper
-def _put_snippet(out: Any, at: Any, text: Any, begin: Any, pages: Any, page: Any) -> Any:
-    """What was chosen to be shown, with its key; -1 when it has to be made readable or is something else."""
+def _put_opening(out: Any, at: Any, text: Any, begin: Any, end: Any) -> Any:
+    """How a text begins; -1 when it has to be made readable."""
+    cut = opening_end(text, begin, end)
+    for i in range(begin, cut):
+        at = put_point(out, at, np.int64(text[i]))
+    if cut < 0:
+        return np.int64(-1)
+    return put_point(out, at, ELLIPSIS) if cut < end else at
+
+
+@bare_helper
+def _put_snippet(out: Any, at: Any, text: Any, begin: Any, end: Any, described: Any, pages: Any, page: Any) -> Any:
+    """What was chosen to be shown, with its key; -1 when it has to be made readable or is something else.
+
+    Where the text has no word of the query, neither has its opening.
+    """
+    head = _put_key(out, at, SNIPPET)
+    if pages[page] == NOTHING and not described:
+        at = _put_opening(out, head + 3, text, begin, end)
+        if at >= 0:
+            _put_head(out, head, 0xDA, at - head - 3)
+        return at
     if pages[page] != PLAIN and pages[page] != FOREIGN:
         return np.int64(-1)
-    head = _put_key(out, at, SNIPPET)
     at = _put_fragment(out, head + 3, text, begin, pages, page + 2, pages[page] == PLAIN)
     second = page + 2 + FRAGMENT
     if at >= 0 and pages[second + 1] > pages[second]:
         out[at] = SPACE
-        at = _put_point(out, at + 1, 0x2026)
+        at = put_point(out, at + 1, ELLIPSIS)
         out[at] = SPACE
         at = _put_fragment(out, at + 1, text, begin, pages, second, pages[page] == PLAIN)
     if at >= 0:
@@ -363,30 +349,40 @@ def _put_counts(out: Any, at: Any, numbers: Any, result: Any) -> Any:
 
 @bare_helper
 def _put_result(
-    out: Any, at: Any, packed: Any, fields: Any, record: Any, text: Any, begin: Any, pages: Any, page: Any, marks: Any
+    out: Any,
+    at: Any,
+    packed: Any,
+    fields: Any,
+    record: Any,
+    text: Any,
+    begin: Any,
+    end: Any,
+    pages: Any,
+    page: Any,
+    marks: Any,
 ) -> Any:
     """All fields but rank, score and numbers; -1 when one of them is not so simple."""
-    title = record + 2 * TITLE
-    if not _is_title(packed, fields[title], fields[title + 1]):
-        return np.int64(-1)
+    title, description = record + 2 * TITLE, record + 2 * DESCRIPTION
+    at = _put_title(out, at, packed, fields[title], fields[title + 1])
+    if at >= 0:
+        at = _put_address(out, at, packed, fields, record)
+    if at >= 0:
+        described = not only_begins(packed, fields[description], fields[description + 1], text, begin, end)
+        at = _put_snippet(out, at, text, begin, end, described, pages, page)
+    if at >= 0:
+        at = _put_marks(out, at, pages, page, marks)
+        at = _put_times(out, at, packed, fields, record)
+    if at < 0:
+        return at
     at = _copy(out, at, ID_KEY, packed, fields, record, ID)
     at = _copy(out, at, URL_KEY, packed, fields, record, URL)
-    at = _put_address(out, at, packed, fields, record)
-    if at < 0:
-        return at
     at = _copy(out, at, SITE_KEY, packed, fields, record, SITE)
-    at = _copy(out, at, TITLE_KEY, packed, fields, record, TITLE)
-    at = _put_snippet(out, at, text, begin, pages, page)
-    if at < 0:
-        return at
-    at = _put_marks(out, at, pages, page, marks)
     at = _copy(out, at, LANGUAGE_KEY, packed, fields, record, LANGUAGE)
-    at = _put_times(out, at, packed, fields, record)
-    return at if at < 0 else _copy(out, at, TYPE_KEY, packed, fields, record, TYPE)
+    return _copy(out, at, TYPE_KEY, packed, fields, record, TYPE)
 
 
-@bare_kernel(signature(I64, R_U8, R_I64, R_U32, R_I64, R_I64, I64, R_I64, R_I64, M_U8))
-def finish(
+@bare_helper
+def write(
     packed: Any,  # documents, one behind the other
     fields: Any,  # of each document
     text: Any,  # their texts as code points
@@ -403,8 +399,9 @@ def finish(
     for result in range(count):
         head = at
         at = _put_number(out, _put_key(out, head + 3, RANK), rank + result)
+        begin = first_of(ends, result)
         at = _put_result(
-            out, at, packed, fields, RECORD * result, text, first_of(ends, result), pages, PAGE * result, PAGE * count
+            out, at, packed, fields, RECORD * result, text, begin, ends[result], pages, PAGE * result, PAGE * count
         )
         if at < 0:
             out[head] = 0xC0
@@ -413,4 +410,4 @@ def finish(
             continue
         at, more = _put_counts(out, _put_score(out, at, scores[result]), numbers, result)
         _put_head(out, head, 0xDE, ALWAYS + more)
-    return (special << 32) | at
+    return special, at

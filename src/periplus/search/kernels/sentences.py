@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.bits import lowest_of
-from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.memory import item, load64
-from periplus.index.kernels.types import M_I64, R_F64, R_I64, R_U32, signature
+from periplus.index.kernels.tables import at_f64, at_i64, at_u8
 from periplus.search.kernels.characters import is_letter, is_space
-from periplus.search.kernels.hits import HIT, most_hits, placed, terms_room, words_of_terms
+from periplus.search.kernels.hits import HIT, placed
 
 REACH = 300  # code points that a sentence may reach to either side of a word
 SHORT_SENTENCE = 90  # a sentence below this that does not end like one is a heading; with the next one it is shown
@@ -28,7 +28,8 @@ EIGHT = 8
 
 FRAGMENT = 4  # of a fragment: start, end, whether something was cut off before it and behind it
 PAGE = 2 + 2 * FRAGMENT  # of a page: its state, where its marks end, and two fragments (the second may be empty)
-NOTHING, PLAIN, FOREIGN, ODD = 0, 1, 2, 3  # states: nothing found; ASCII; other letters; has to be made readable
+# States: nothing found; ASCII; other letters; has to be made readable; words found, but in no sentence.
+NOTHING, PLAIN, FOREIGN, ODD, LOST = 0, 1, 2, 3, 4
 
 
 @bare_helper
@@ -172,11 +173,11 @@ def _weighed(
     spans, hit = 0, 0
     while hit < size and spans < MAX_SPANS:
         start, stop = _bounds(text, stops, hits[HIT * hit], begin, end, trimmed)
-        mask, worth, close = np.uint64(0), 0.0, 0.0
+        mask, worth, close = np.int64(0), 0.0, 0.0
         before = -1
         while hit < size and hits[HIT * hit] < stop:
             word = hits[HIT * hit + 2]
-            bit = np.uint64(1) << np.uint64(word % 64)
+            bit = np.int64(1) << (word % 64)
             if not mask & bit:
                 mask |= bit
                 worth += weights[word]
@@ -367,47 +368,59 @@ def _chosen(starts: Any, lasts: Any, masks: Any, scores: Any, spans: Any, chosen
     return True
 
 
-@kernel(signature("void", R_U32, R_I64, R_I64, R_I64, R_I64, R_I64, R_F64, M_I64))
-def show(
+@bare_helper
+def sentences_room(points: Any, most: Any) -> Any:
+    """Words of memory that it takes to choose."""
+    return 4 * MAX_SPANS + 4 + (HIT + 1) * most + (points >> 3) + 2 * EIGHT
+
+
+@bare_helper
+def choose(
     text: Any,
     ends: Any,  # of each text
     places: Any,  # where words may stand, by place
     entries: Any,  # the table of spellings
     judged: Any,  # what was found out of those that it does not know
-    query: Any,
+    terms: Any,  # of the query, as a table
     weights: Any,  # of each word
-    out: Any,  # ``PAGE`` numbers of each text, behind them start and end of each mark
+    most: Any,  # hits
+    work: Any,  # the address of ``sentences_room`` words of memory
+    out: Any,  # ``PAGE`` numbers of each text
+    marks: Any,  # start and end of each mark of all of them
 ) -> Any:
     """The one or two sentences of each text that show best why it was found, as they are to be shown."""
-    starts, lasts = np.empty(MAX_SPANS, np.int64), np.empty(MAX_SPANS, np.int64)
-    masks, scores = np.empty(MAX_SPANS, np.uint64), np.empty(MAX_SPANS, np.float64)
-    chosen = np.empty(4, np.int64)
-    most = most_hits(places, entries, judged)
-    hits, kept = np.empty(HIT * most, np.int64), np.empty(most, np.int64)
-    terms = np.empty(terms_room(query), np.int64)
-    words_of_terms(query, terms)
-    marks = out[PAGE * len(ends) :]
-    stops = np.empty(ends[-1] + 2 * EIGHT, np.uint8)
+    starts, lasts = at_i64(work, MAX_SPANS), at_i64(work + 8 * MAX_SPANS, MAX_SPANS)
+    masks, scores = at_i64(work + 16 * MAX_SPANS, MAX_SPANS), at_f64(work + 24 * MAX_SPANS, MAX_SPANS)
+    chosen = at_i64(work + 32 * MAX_SPANS, 4)
+    work += 8 * (4 * MAX_SPANS + 4)
+    hits, kept = at_i64(work, HIT * most), at_i64(work + 8 * HIT * most, most)
+    stops = at_u8(work + 8 * (HIT + 1) * most, len(text) + 2 * EIGHT)
     begin, place, marked = np.int64(0), 0, 0
     for document in range(len(ends)):
         end = ends[document]
         page = PAGE * document
         size, place = placed(places, place, document, entries, judged, terms, hits)
-        trimmed = end
-        while trimmed > begin and is_space(text[trimmed - 1]):
-            trimmed -= 1
+        out[page], out[page + 1] = NOTHING, marked
         if size > 0:
+            trimmed = end
+            while trimmed > begin and is_space(text[trimmed - 1]):
+                trimmed -= 1
             _flag_stops(text, begin, end, stops)
-        spans = _weighed(text, stops, begin, end, trimmed, hits, size, weights, starts, lasts, masks, scores)
-        out[page] = NOTHING
-        if _chosen(starts, lasts, masks, scores, spans, chosen):
-            out[page] = _fragments(text, stops, end, trimmed, hits, size, weights, chosen, page, out)
-            if out[page] != ODD:
-                marked = _marks(text, hits, size, page, out, kept, marks, marked)
-            for part in range(2):  # counted from the start of the text
-                at = page + 2 + FRAGMENT * part
-                if out[at + 1] > out[at]:
-                    out[at] -= begin
-                    out[at + 1] -= begin
-        out[page + 1] = marked
+            out[page] = LOST
+            spans = _weighed(text, stops, begin, end, trimmed, hits, size, weights, starts, lasts, masks, scores)
+            if _chosen(starts, lasts, masks, scores, spans, chosen):
+                out[page] = _fragments(text, stops, end, trimmed, hits, size, weights, chosen, page, out)
+                if out[page] != ODD:
+                    marked = _marks(text, hits, size, page, out, kept, marks, marked)
+                _count_from(begin, page, out)
+            out[page + 1] = marked
         begin = end + 1
+
+
+@bare_helper
+def _count_from(begin: Any, page: Any, out: Any) -> Any:
+    """Fragments counted from the start of their text."""
+    for at in range(page + 2, page + PAGE, FRAGMENT):
+        if out[at + 1] > out[at]:
+            out[at] -= begin
+            out[at + 1] -= begin

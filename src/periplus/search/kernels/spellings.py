@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import bare_helper, bare_kernel
-from periplus.index.kernels.types import I64, M_I64, M_U64, R_I64, R_U32, signature
+from periplus.index.kernels.tables import at_i64, at_u32
+from periplus.index.kernels.types import I64, signature
+from periplus.search.kernels.layout import HEAD, POINTS, RAW_SIZE, SPAN, SPANS, TEXTS, TOLD, UNKNOWN_AT, part
 
-HEAD = 3  # numbers of an entry before its code points
-SPAN = 4  # numbers of a text: where it begins and ends, the name of its language (two of them)
+ENTRY = 3  # numbers of an entry before its code points
 UNKNOWN = 5  # of a spelling that is to be judged: text, start, end, whether it is simple, its hash
-LOW, HIGH = np.uint64(0xFFFF_FFFF), np.uint64(0xFFFF_FFFF_0000_0000)
+LOW = 0xFFFF_FFFF
 
 
 @bare_helper
@@ -42,7 +43,7 @@ def _is_entry(text: Any, start: Any, end: Any, simple: Any, spans: Any, document
         c = text[start + i]
         if simple:
             c |= np.uint32(32)
-        if entries[at + HEAD + i] != c:
+        if entries[at + ENTRY + i] != c:
             return False
     return True
 
@@ -61,14 +62,14 @@ def known(
     slots: Any,
 ) -> Any:
     """Where the table says what was found out of a spelling (0: it is not known), and the slot it has or may have."""
-    last = np.uint64(len(slots) - 1)
-    slot = key & last
+    last = len(slots) - 1
+    slot = np.int64(key) & last
     while slots[slot] != 0:
-        at = np.int64(slots[slot] & LOW)
-        same = (slots[slot] ^ key) & HIGH == 0 and at < used
+        at = slots[slot] & LOW
+        same = (slots[slot] ^ np.int64(key)) >> 32 == 0 and at < used
         if same and _is_entry(text, start, end, simple, spans, document, entries, at):
-            return at + HEAD + end - start, slot
-        slot = (slot + np.uint64(1)) & last
+            return at + ENTRY + end - start, slot
+        slot = (slot + 1) & last
     return np.int64(0), slot
 
 
@@ -82,36 +83,46 @@ def words_end(judged: Any, at: Any) -> Any:
     return at
 
 
-@bare_kernel(signature(I64, R_U32, R_I64, R_I64, R_I64, I64, M_I64, M_U64))
+@bare_kernel(signature(I64, *[I64] * 8))
 def keep(
-    text: Any,
-    spans: Any,  # of each text
-    unknown: Any,  # spellings that were judged
-    judged: Any,  # where what was found out of each begins, then all of that
+    memory_at: Any,  # where texts and the spellings that were judged are
+    judged_at: Any,  # where what was found out of each begins, then all of that
+    judged_size: Any,
     used: Any,
-    entries: Any,
-    slots: Any,
+    entries_at: Any,
+    entries_size: Any,
+    slots_at: Any,
+    slots_size: Any,
 ) -> Any:
     """Add spellings to the table; how many numbers are used then, negative when the table is full."""
+    memory = at_i64(memory_at, HEAD)
+    text = at_u32(memory_at + 8 * memory[POINTS], memory[RAW_SIZE] + memory[TEXTS])
+    spans = part(memory, memory_at, SPANS, SPAN * memory[TEXTS])
+    unknown = part(memory, memory_at, UNKNOWN_AT, UNKNOWN * memory[TOLD])
+    judged, entries, slots = (
+        at_i64(judged_at, judged_size),
+        at_i64(entries_at, entries_size),
+        at_i64(slots_at, slots_size),
+    )
     for one in range(len(unknown) // UNKNOWN):
         row = UNKNOWN * one
         document, start, end = unknown[row], unknown[row + 1], unknown[row + 2]
         simple, key = unknown[row + 3], np.uint64(unknown[row + 4])
         first, behind = judged[one], words_end(judged, judged[one])
-        if used + HEAD + end - start + behind - first > len(entries):
+        if used + ENTRY + end - start + behind - first > len(entries):
             return -used
         at, slot = known(text, start, end, simple, spans, document, key, used, entries, slots)
         if at > 0:  # by another thread
             continue
         entries[used], entries[used + 1] = spans[SPAN * document + 2], spans[SPAN * document + 3]
         entries[used + 2] = 2 * (end - start) + simple
-        at = used + HEAD
+        at = used + ENTRY
         for i in range(start, end):
             entries[at] = text[i] | np.uint32(32) if simple else text[i]
             at += 1
         for i in range(first, behind):
             entries[at] = judged[i]
             at += 1
-        slots[slot] = (key & HIGH) | np.uint64(used)
+        slots[slot] = (np.int64(key) & ~LOW) | used
         used = at
     return used

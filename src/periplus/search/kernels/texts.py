@@ -13,11 +13,36 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.bits import lowest_of
-from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.index.kernels.compiler import bare_helper, bare_kernel
 from periplus.index.kernels.memory import item, load64
-from periplus.index.kernels.types import I64, M_I64, M_U32, R_I64, R_U8, R_U32, R_U64, signature
-from periplus.search.kernels.characters import is_space, is_wordly
-from periplus.search.kernels.spellings import SPAN, UNKNOWN, known, spelling_hash
+from periplus.index.kernels.tables import at_i64, at_u8, at_u32
+from periplus.index.kernels.types import I64, signature
+from periplus.search.kernels.characters import MAX_POINT, is_space, is_wordly, put_point
+from periplus.search.kernels.frames import IMPOSSIBLE, SEGMENT, unpacked
+from periplus.search.kernels.layout import (
+    ENDS,
+    FIELDS,
+    FOUND,
+    FREE,
+    HEAD,
+    NAMES,
+    NAMES_SIZE,
+    PLACES,
+    POINTS,
+    QUERY_SIZE,
+    RAW,
+    RAW_SIZE,
+    ROW,
+    SPAN,
+    SPANS,
+    STARTS,
+    TEXTS,
+    TOLD,
+    UNKNOWN_AT,
+    part,
+)
+from periplus.search.kernels.records import RECORD, cut
+from periplus.search.kernels.spellings import UNKNOWN, known, spelling_hash
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
 PLACE = 3  # numbers of a place
@@ -25,6 +50,8 @@ BEGINNING = 2  # numbers of a beginning before its letters
 ASCII_END, CASE = 127, 32
 EIGHT, WIDE, HIGH_BITS = 8, 32, np.uint64(0x8080_8080_8080_8080)
 NEWLINE = 10
+FRAMES, PACKED, ALONE = 0, 1, 2  # what is given: numbers of stored documents, these as they are packed, texts
+SHARE_OF_RAW = 8  # of the memory, this part at most for unpacked documents: their code points take four times as much
 
 
 @bare_helper
@@ -215,31 +242,84 @@ def _noted(text: Any, spans: Any, row: Any, told: Any, table: Any, unknown: Any)
     return told, told + 1
 
 
-@kernel(signature(I64, R_U8, R_I64, R_I64, R_U32, I64, I64, I64, R_I64, R_U64, M_U32, M_I64, M_I64, M_I64))
-def look(
-    packed: Any,  # the texts in UTF-8, among other things
-    spans: Any,  # of each text: where it begins and ends, two numbers that are the name of its language
-    query: Any,  # what is looked for
-    bare: Any,  # code point -> the same in lower case and without accent
-    limit: Any,  # code points of a text that are looked at
-    most: Any,  # places of one beginning in one text
-    used: Any,  # the table of spellings, as far as it may be read
+@bare_helper
+def _look_in(
+    text: Any,
+    start: Any,
+    end: Any,
+    document: Any,
+    spans: Any,
+    query: Any,
+    bare: Any,
+    most: Any,
+    used: Any,
     entries: Any,
     slots: Any,
-    text: Any,  # the texts as code points, with a line's end behind each
-    ends: Any,  # of each text
-    places: Any,  # by place: text, place, where the table tells of its spelling (negative: which unknown one it is)
-    unknown: Any,  # of each spelling that is to be judged: text, start, end, whether case says nothing of it, its hash
+    starts: Any,
+    counts: Any,
+    flags: Any,
+    table: Any,
+    places: Any,
+    found: Any,
+    unknown: Any,
+    told: Any,
 ) -> Any:
-    """Where the beginnings stand; how many such places, and how many unknown spellings (in the upper half)."""
-    count = query[0]
-    starts = np.empty(count, np.int64)
-    find_beginnings(query, starts)
-    counts = np.zeros(count, np.int64)
+    """Add the places of one text to those found, and its unknown spellings to those told; how many these are then."""
+    _flag(text, start, end - start, query, starts, flags)
+    for eight in range(0, end - start, EIGHT):
+        left = load64(flags, eight)
+        while left:
+            i = start + eight + (lowest_of(left) >> 3)
+            left &= left - np.uint64(1)
+            inside = i > start and is_wordly(text[i - 1])
+            p = _beginning(text, i, end, inside, bare, query, starts, counts, most)
+            if p < 0:
+                continue
+            counts[p] += 1
+            stop = _stretch_end(text, i, query[starts[p]], end)
+            simple = np.int64(_is_simple(text, i, stop))
+            key = spelling_hash(text, i, stop, simple, spans, document)
+            entry, _ = known(text, i, stop, simple, spans, document, key, used, entries, slots)
+            if entry == 0:
+                row = UNKNOWN * told
+                unknown[row], unknown[row + 1], unknown[row + 2] = document, i, stop
+                unknown[row + 3], unknown[row + 4] = simple, np.int64(key)
+                which, told = _noted(text, spans, row, told, table, unknown)
+                entry = -1 - which
+            places[PLACE * found], places[PLACE * found + 1], places[PLACE * found + 2] = document, i, entry
+            found += 1
+    return found, told
+
+
+@bare_helper
+def _laid_out(memory: Any, stage: Any, texts: Any, query_size: Any, raw_size: Any, most: Any) -> Any:
+    """Say where each part is; where the memory to work in begins, and where that ends which is needed."""
+    memory[TEXTS], memory[QUERY_SIZE], memory[RAW_SIZE] = texts, query_size, raw_size
+    rows = HEAD + query_size
+    memory[RAW] = rows + ROW * texts
+    memory[FIELDS] = memory[RAW] + (raw_size >> 3) + 2
+    memory[STARTS] = memory[FIELDS] + RECORD * texts
+    memory[ENDS] = memory[STARTS] + texts + 1
+    behind = memory[ENDS] + texts
+    memory[SPANS] = rows if stage == ALONE else behind
+    memory[POINTS] = behind + SPAN * texts
+    memory[PLACES] = memory[POINTS] + ((raw_size + texts) >> 1) + EIGHT
+    memory[UNKNOWN_AT] = memory[PLACES] + PLACE * most
+    memory[NAMES] = memory[UNKNOWN_AT] + UNKNOWN * most
+    return memory[NAMES]
+
+
+@bare_helper
+def _table_room(most: Any) -> Any:
     room = 256
-    while room < 2 * len(unknown) // UNKNOWN:
+    while room < 2 * most:
         room *= 2
-    table = np.full(room, -1, np.int64)
+    return room
+
+
+@bare_helper
+def _all_decoded(memory: Any, packed: Any, spans: Any, limit: Any, text: Any, ends: Any) -> Any:
+    """Write all texts as code points; how many the longest has."""
     size, longest = np.int64(0), np.int64(0)
     for document in range(len(ends)):
         start = size
@@ -247,36 +327,98 @@ def look(
         ends[document] = size
         longest = max(longest, size - start)
         size += 1
-    flags = np.empty(longest + 2 * EIGHT, np.uint8)
-    found, told = 0, np.int64(0)
-    start = np.int64(0)
-    for document in range(len(ends)):
-        end = ends[document]
-        counts[:] = 0
-        _flag(text, start, end - start, query, starts, flags)
-        for eight in range(0, end - start, EIGHT):
-            left = load64(flags, eight)
-            while left:
-                i = start + eight + (lowest_of(left) >> 3)
-                left &= left - np.uint64(1)
-                inside = i > start and is_wordly(text[i - 1])
-                p = _beginning(text, i, end, inside, bare, query, starts, counts, most)
-                if p < 0:
-                    continue
-                if PLACE * (found + 1) > len(places):
-                    return found | (told << 32)
-                counts[p] += 1
-                stop = _stretch_end(text, i, query[starts[p]], end)
-                simple = np.int64(_is_simple(text, i, stop))
-                key = spelling_hash(text, i, stop, simple, spans, document)
-                entry, _ = known(text, i, stop, simple, spans, document, key, used, entries, slots)
-                if entry == 0:
-                    row = UNKNOWN * told
-                    unknown[row], unknown[row + 1], unknown[row + 2] = document, i, stop
-                    unknown[row + 3], unknown[row + 4] = simple, np.int64(key)
-                    which, told = _noted(text, spans, row, told, table, unknown)
-                    entry = -1 - which
-                places[PLACE * found], places[PLACE * found + 1], places[PLACE * found + 2] = document, i, entry
-                found += 1
-        start = end + 1
-    return found | (told << 32)
+    return longest
+
+
+@bare_helper
+def _named(memory: Any, text: Any, unknown: Any, out: Any) -> Any:
+    """Write the unknown spellings in UTF-8, a line each; -1 when there is no room for them."""
+    at, room = np.int64(0), len(out) - MAX_POINT - 1
+    for row in range(0, len(unknown), UNKNOWN):
+        for i in range(unknown[row + 1], unknown[row + 2]):
+            if at > room:
+                return np.int64(-1)
+            at = put_point(out, at, np.int64(text[i]))
+        out[at] = NEWLINE
+        at += 1
+    memory[NAMES_SIZE] = at
+    memory[FREE] = memory[NAMES] + (at >> 3) + 1
+    return at
+
+
+@bare_kernel(signature(I64, *[I64] * 19))
+def look(
+    memory_at: Any,
+    words: Any,  # of memory
+    stage: Any,  # FRAMES: documents are to be unpacked; PACKED: they are there; ALONE: there are texts without more
+    texts: Any,
+    query_size: Any,
+    raw_size: Any,  # bytes of documents or texts that are there
+    limit: Any,  # code points of a text that are looked at
+    most: Any,  # places of one beginning in one text
+    bare_at: Any,  # code point -> the same in lower case and without accent
+    bare_size: Any,
+    used: Any,  # the table of spellings, as far as it may be read
+    entries_at: Any,
+    entries_size: Any,
+    slots_at: Any,
+    slots_size: Any,
+    segments_at: Any,  # frames of stored documents, by segment
+    segments: Any,
+    function: Any,  # that unpacks them
+    context: Any,
+) -> Any:
+    """Where the beginnings stand; how many unknown spellings, or -1 when texts are not what was expected.
+
+    Less is how many words of memory it takes at least when there are too few.
+    """
+    memory, raw = at_i64(memory_at, words), HEAD + query_size + ROW * texts
+    if stage == FRAMES:
+        numbers = at_i64(memory_at + 8 * (HEAD + query_size), texts)
+        room = 8 * (words - raw) // SHARE_OF_RAW
+        raw_size = unpacked(
+            at_i64(segments_at, SEGMENT * segments), numbers, function, context, memory_at + 8 * raw, room
+        )
+        if raw_size < 0:
+            return np.int64(-1) if raw_size == IMPOSSIBLE else -2 * words
+    query = at_i64(memory_at + 8 * HEAD, query_size)
+    bound = most * query[0] * texts
+    work = _laid_out(memory, stage, texts, query_size, raw_size, bound)
+    slots = _table_room(bound)
+    needed = work + slots + 2 * query[0] + (raw_size >> 3) + 4 * EIGHT
+    if needed + EIGHT > words:
+        return -2 * needed
+    packed = at_u8(memory_at + 8 * raw, raw_size)
+    spans = part(memory, memory_at, SPANS, SPAN * texts)
+    if stage != ALONE and not cut(
+        packed, part(memory, memory_at, FIELDS, RECORD * texts), spans, part(memory, memory_at, STARTS, texts + 1)
+    ):
+        return np.int64(-1)
+    text = at_u32(memory_at + 8 * memory[POINTS], raw_size + texts)
+    ends = part(memory, memory_at, ENDS, texts)
+    longest = _all_decoded(memory, packed, spans, limit, text, ends)
+    table = at_i64(memory_at + 8 * work, slots)
+    starts = at_i64(memory_at + 8 * (work + slots), query[0])
+    counts = at_i64(memory_at + 8 * (work + slots + query[0]), query[0])
+    flags = at_u8(memory_at + 8 * (work + slots + 2 * query[0]), longest + 2 * EIGHT)
+    places = part(memory, memory_at, PLACES, PLACE * bound)
+    unknown = part(memory, memory_at, UNKNOWN_AT, UNKNOWN * bound)
+    entries, known_slots = at_i64(entries_at, entries_size), at_i64(slots_at, slots_size)
+    bare = at_u32(bare_at, bare_size)
+    find_beginnings(query, starts)
+    for slot in range(slots):
+        table[slot] = -1
+    found, told, start = np.int64(0), np.int64(0), np.int64(0)
+    for document in range(texts):
+        for p in range(query[0]):
+            counts[p] = 0
+        found, told = _look_in(
+            text, start, ends[document], document, spans, query, bare, most, used, entries, known_slots,
+            starts, counts, flags, table, places, found, unknown, told,
+        )  # fmt: skip
+        start = ends[document] + 1
+    memory[FOUND], memory[TOLD] = found, told
+    names = at_u8(memory_at + 8 * work, 8 * (words - work))
+    if _named(memory, text, part(memory, memory_at, UNKNOWN_AT, UNKNOWN * told), names) < 0:
+        return -2 * words
+    return told
