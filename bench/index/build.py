@@ -47,8 +47,10 @@ def main() -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if name.startswith("periplus"):
         from periplus.index import warm
+        from periplus.index.builder import load_kernels
 
         warm()
+        load_kernels()
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rows = Rows(options.passages, turns=options.turns)
     began, cpu = time.perf_counter(), time.process_time() + _children()

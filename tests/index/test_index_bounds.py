@@ -30,6 +30,7 @@ def test_more_words_than_a_segment_tells_apart_are_refused():
 
 def test_a_build_begins_another_segment_before_its_positions_end(tmp_path, monkeypatch):
     monkeypatch.setattr(builder, "MAX_POSITIONS", 40)
+    monkeypatch.setattr(builder, "WAITING_DOCUMENTS", 2)  # looked at whenever some are cut into words
     random = np.random.default_rng(3)
     store = IndexStore(tmp_path)
     store.update([(1, [random_document(random, number, WORDS) for number in range(10)])], merge=False)

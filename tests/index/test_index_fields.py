@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
-from periplus.index.fields import add_pieces, address_pieces, field_pieces
+from periplus.index.fields import address_pieces, field_pieces
 from periplus.records import Anchor, Document, Heading
 
 addresses = st.builds(
@@ -51,7 +51,3 @@ def test_pieces_follow_the_order_of_fields():
         ["a.test", "tide tables"],
         ["about tides", "menu"],
     ]
-    texts, owners = ["before"], [3]
-    add_pieces(document, (), 16, texts, owners)
-    assert owners == [3, 16, 17, 18, 20, 20, 21, 21]
-    assert len(texts) == len(owners)

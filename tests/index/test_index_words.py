@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
-from periplus.index.analysis import analyze, class_table, classes, composed, exact_term
-from periplus.index.analysis.characters import marks, normalized, spaced, unspaced
+from periplus.index.analysis import analyze, class_table, classes, composed, exact_term, letter_table
+from periplus.index.analysis.characters import fold, marks, normalized, spaced, unspaced
 from periplus.index.analysis.words import RARE_HAN, THAI_MARKS
+from periplus.index.gathering import Gatherer
 from periplus.index.spellings import Spellings
-from periplus.index.vocabulary import Vocabulary, are_unsettled
+from periplus.index.vocabulary import Vocabulary
 
 EVERY = "".join(map(chr, range(0x110000)))
 SIGNS = "aAzZbC09_-.,'’&@#+ \n…ﬁée\u0301東京のไทยก็หิहि한국ß①½12,.\u1100\u1161\u11a8ﾞｶㅏㄱ𠀀𪜀𝐀𐐀ａ１٣٤\ud800\u00a0İıẞ"
@@ -31,9 +32,8 @@ languages = st.sampled_from(["en", "de", "", "fr", "xx", "ru", "pt-BR"])
 
 def numbered(vocabulary, some, language):
     """What the vocabulary makes of some texts: a set of terms for each word of each text."""
-    encoded = [composed(text).encode("utf-8", "surrogatepass") for text in some]
     owners = np.full(len(some), vocabulary.language(language), np.uint32)
-    stream, counts = vocabulary.numbers(encoded, owners)
+    stream, counts = vocabulary.numbers(Gatherer().spans_of(some), owners)
     sorted_terms, (_, start, forms) = vocabulary.sorted()
     terms = sorted_terms.spellings.some(sorted_terms.order)
     words = [{terms[form] for form in forms[start[word] : start[word + 1]]} for word in stream.tolist()]
@@ -74,16 +74,20 @@ def test_words_of_marks_alone_keep_their_term():
     assert numbered(Vocabulary(), [text], "fr") == [analyzed(text, "fr")]
 
 
+def test_letters_are_folded_one_by_one_as_in_words():
+    """What the table says of each letter; words of several are compared with the patterns above."""
+    exact, folded, case = letter_table().reshape(-1, 3).T.tolist()
+    for point in np.flatnonzero(case).tolist():
+        forms = [number.to_bytes(4, "little").rstrip(b"\0").decode() for number in (exact[point], folded[point])]
+        assert forms == [exact_term(chr(point)), fold(exact_term(chr(point)))]
+    assert all(case[ord(letter)] for letter in "azAZéßŁЖωشẅ")
+    assert not any(case[ord(letter)] for letter in "09_'ǅ\u0301ֹ")
+
+
 @PROPERTY
-@given(texts)
-def test_texts_that_are_settled_are_nfkc(some):
-    flags = are_unsettled([text.encode("utf-8", "surrogatepass") for text in some])
-    assert all(unicodedata.is_normalized("NFKC", text) for text, flag in zip(some, flags, strict=True) if not flag)
-
-
-def test_most_characters_are_settled():
-    plain = "Straße, naïve café – “quoted” it’s Ελλάδα Москва 東京 €"
-    assert are_unsettled([plain.encode(), "ﬁn".encode(), "e\u0301".encode(), b"ascii", b""]) == [0, 1, 1, 0, 0]
+@given(st.lists(st.text(st.sampled_from("aéÉßŁłωΩЖжشאǅı'’s"), min_size=1, max_size=6), max_size=20), languages)
+def test_words_of_letters_of_many_scripts(some, language):
+    assert numbered(Vocabulary(), some, language) == [analyzed(text, language) for text in some]
 
 
 def test_a_word_is_kept_once_a_language():

@@ -4,7 +4,7 @@ from periplus.addresses.address import Address, parse
 from periplus.addresses.canonical import canonical, try_canonical
 from periplus.addresses.display import display
 from periplus.addresses.hosts import host, is_ip, site
-from periplus.addresses.keys import host_key, key, page_key
+from periplus.addresses.keys import host_key, key, page_key, page_keys
 from periplus.addresses.surt import surt
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "is_ip",
     "key",
     "page_key",
+    "page_keys",
     "parse",
     "site",
     "surt",

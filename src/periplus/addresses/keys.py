@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from xxhash import xxh3_64_intdigest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _SIGN = 1 << 63
 _WRAP = 1 << 64
@@ -24,6 +29,12 @@ def page_key(url: str) -> int:
     A document that came without an address has a name of another kind; it is its own key.
     """
     return _signed(url[url.find("://") + 1 :])
+
+
+def page_keys(urls: Iterable[str]) -> list[int]:
+    """The same for many."""
+    digests = [xxh3_64_intdigest(url[url.find("://") + 1 :].encode()) for url in urls]
+    return [digest - _WRAP if digest >= _SIGN else digest for digest in digests]
 
 
 def host_key(host: str) -> int:

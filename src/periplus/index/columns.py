@@ -5,44 +5,95 @@ Names (hosts, sites, languages, types) are kept once a segment; a column holds t
 
 from __future__ import annotations
 
-from itertools import pairwise
-from operator import attrgetter
+from itertools import islice, pairwise
+from operator import attrgetter, eq
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-from msgspec import Struct
 
 from periplus.errors import Corrupt
 from periplus.index.query import FIELDS
-from periplus.index.stored import hexadecimal
+from periplus.index.stored import hexadecimal, places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from periplus.index.files import ArrayFile, ArrayFileWriter
+    from periplus.records import Document
 
 NAMED = ("host", "site", "language", "type")
 PLAIN = {"key": "<i8", "page_key": "<i8", "published": "<f8", "fetched": "<f8", "largest": "<u4"}
 TEXTUAL = ("order", "id")
+COLLECTED = ("key", "page_key", *NAMED, "published", "fetched", *TEXTUAL)
 FIELD_COUNT = len(FIELDS)
 
+_GIVEN = attrgetter(
+    "url",
+    "key",
+    "id",
+    "title",
+    "description",
+    "text",
+    "headings",
+    "language",
+    "content_type",
+    "published",
+    "fetched",
+    "author",
+    "noarchive",
+)
 
-class ColumnRow(Struct, gc=False):
-    """One document on its way into the columns."""
 
-    key: int
-    page_key: int
-    host: str
-    site: str
-    language: str
-    type: str
-    published: float
-    fetched: float
-    order: str
-    id: str  # of an import; empty for pages of the web
+class Collected:
+    """Columns of documents on their way into a segment, as lists."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, list[Any]] = {name: [] for name in COLLECTED}
+
+    def __len__(self) -> int:
+        return len(self._values["key"])
+
+    def extend(self, documents: Sequence[Document]) -> list[tuple[Any, ...]]:
+        """Take some documents; they come back as they are stored, with the values of a ``StoredDocument``."""
+        (
+            urls,
+            keys,
+            ids,
+            titles,
+            descriptions,
+            texts,
+            headings,
+            languages,
+            types,
+            published,
+            fetched,
+            authors,
+            closed,
+        ) = zip(*map(_GIVEN, documents), strict=True)
+        places = places_of(urls, keys)
+        new = (keys, places.page_keys, places.hosts, places.sites, languages, types, published, fetched)
+        for name, some in zip(COLLECTED, (*new, places.orders, ids), strict=True):
+            self._values[name] += some
+        known = [given or hexadecimal(key) for given, key in zip(ids, keys, strict=True)]
+        shown = (urls, known, titles, descriptions, texts, headings, languages, types, published, fetched)
+        return list(zip(*shown, places.hosts, places.sites, authors, closed, strict=True))
+
+    def in_order(self, rows: Iterable[int]) -> list[int]:
+        """Rows by address, and by key where one address has several."""
+        kept = sorted(rows, key=self._values["order"].__getitem__)
+        orders = self.of("order", kept)
+        if any(map(eq, orders, islice(orders, 1, None))):
+            kept.sort(key=self._values["key"].__getitem__)
+            kept.sort(key=self._values["order"].__getitem__)
+        return kept
+
+    def of(self, name: str, rows: Sequence[int]) -> list[Any]:
+        """One column of some rows."""
+        values = self._values[name]
+        return [values[row] for row in rows]
 
 
 class ColumnTable:
@@ -58,25 +109,26 @@ class ColumnTable:
     @classmethod
     def of(
         cls,
-        rows: Sequence[ColumnRow],
+        collected: Collected,
+        rows: Sequence[int],
         largest: NDArray[np.uint32],
         lengths: NDArray[np.uint32],
         starts: NDArray[np.uint32],
     ) -> ColumnTable:
         """``lengths`` are words by field, ``starts`` the first position of each field and the end."""
-        columns = {name: list(map(attrgetter(name), rows)) for name in ColumnRow.__struct_fields__}
         arrays: dict[str, NDArray[Any]] = {
-            name: np.array(columns[name], kind) for name, kind in PLAIN.items() if name != "largest"
+            name: np.array(collected.of(name, rows), kind) for name, kind in PLAIN.items() if name != "largest"
         }
         arrays["largest"] = largest
         names = {}
         for name in NAMED:
-            names[name] = sorted(set(columns[name]))
+            values = collected.of(name, rows)
+            names[name] = sorted(set(values))
             numbers = {value: number for number, value in enumerate(names[name])}
-            arrays[name] = np.array(list(map(numbers.__getitem__, columns[name])), np.uint32)
+            arrays[name] = np.fromiter(map(numbers.__getitem__, values), np.uint32, len(values))
         arrays["lengths"] = lengths.reshape(-1)
         arrays["starts"] = starts.reshape(-1)
-        return cls(arrays, names, {name: list(map(str.encode, columns[name])) for name in TEXTUAL})
+        return cls(arrays, names, {name: list(map(str.encode, collected.of(name, rows))) for name in TEXTUAL})
 
     def write(self, file: ArrayFileWriter) -> None:
         for name, kind in PLAIN.items():

@@ -7,14 +7,18 @@ reaches from one into the next; fields follow one another in the order of ``FIEL
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
+
+import numpy as np
 
 from periplus.index.query import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from periplus.records import Anchor, Document
 
@@ -22,54 +26,32 @@ PIECE_GAP = 8  # positions between two pieces: wider than any slop that proximit
 MAX_ANCHORS = 64  # phrases of one page
 MAX_REPEATS = 8  # of one phrase used by many sites
 
-HOSTS_KEPT = 65_536
-FIRST_HOST_END = len("http://h")
-
 TITLE, HEADINGS, BODY, ANCHORS, ADDRESS, MARGIN = range(len(FIELDS))
-_PLAIN_HOST = re.compile(r"https?://([\w.:-]+)", re.ASCII)
-_ESCAPE = b"\0"  # for what the path of a plain address does not have
 _OTHER_THAN_PLAIN = b"%#\\ \t\n\r\f\v\0"
-_PLAIN_PATH = bytes(
-    0 if point in _OTHER_THAN_PLAIN else point if chr(point).isalnum() or chr(point) == "." else ord(" ")
-    for point in range(256)
-)
 _SEPARATORS = re.compile(r"[^\w.]+|_")
 
 
 def field_pieces(document: Document, anchors: Sequence[Anchor] = ()) -> list[list[str]]:
     """The pieces of text of each field, in the order of ``FIELDS``."""
-    texts: list[str] = []
-    owners: list[int] = []
-    add_pieces(document, anchors, 0, texts, owners)
-    return [[text for text, owner in zip(texts, owners, strict=True) if owner == field] for field in range(len(FIELDS))]
+    pieces: list[list[str]] = [[] for _ in FIELDS]
+    for field, text in ((TITLE, document.title), (BODY, document.text), (MARGIN, document.description)):
+        if text:
+            pieces[field].append(text)
+    for field, text in further_pieces(document, anchors, with_address=True):
+        pieces[field].append(text)
+    return pieces
 
 
-def add_pieces(document: Document, anchors: Sequence[Anchor], owner: int, texts: list[str], owners: list[int]) -> None:
-    """Append all pieces of text, field after field, and to ``owners`` the field of each, counted from ``owner`` on."""
-    if document.title:
-        texts.append(document.title)
-        owners.append(owner + TITLE)
-    for heading in document.headings:
-        if heading.text:
-            texts.append(heading.text)
-            owners.append(owner + HEADINGS)
-    if document.text:
-        texts.append(document.text)
-        owners.append(owner + BODY)
-    if anchors:
-        phrases = [phrase for phrase in anchor_pieces(anchors) if phrase]
-        texts += phrases
-        owners += [owner + ANCHORS] * len(phrases)
-    for piece in address_pieces(document.url):
-        if piece:
-            texts.append(piece)
-            owners.append(owner + ADDRESS)
-    if document.description:
-        texts.append(document.description)
-        owners.append(owner + MARGIN)
-    if document.boilerplate:
-        texts.append(document.boilerplate)
-        owners.append(owner + MARGIN)
+def further_pieces(
+    document: Document, anchors: Sequence[Anchor] = (), *, with_address: bool
+) -> Iterator[tuple[int, str]]:
+    """Fields and texts beside title, text and description, in the order of fields; none is empty."""
+    found = [(HEADINGS, heading.text) for heading in document.headings]
+    found += [(ANCHORS, phrase) for phrase in anchor_pieces(anchors)]
+    if with_address:
+        found += [(ADDRESS, piece) for piece in address_pieces(document.url)]
+    found.append((MARGIN, document.boilerplate))
+    return (piece for piece in found if piece[1])
 
 
 def anchor_pieces(anchors: Sequence[Anchor]) -> list[str]:
@@ -80,11 +62,6 @@ def anchor_pieces(anchors: Sequence[Anchor]) -> list[str]:
 
 def address_pieces(url: str) -> list[str]:
     """The host, and the words of path and query."""
-    end = url.find("/", FIRST_HOST_END)
-    if end > 0 and url.isascii() and (host := _plain_host(url[:end])):
-        plain = url[end:].encode().translate(_PLAIN_PATH)
-        if _ESCAPE not in plain:  # nearly all: no escapes, no fragment
-            return [host, plain.strip().decode()]
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -93,8 +70,13 @@ def address_pieces(url: str) -> list[str]:
     return [parts.netloc, path]
 
 
-@lru_cache(maxsize=HOSTS_KEPT)
-def _plain_host(root: str) -> str:
-    """The host of an address without its path; empty when that is not a plain one."""
-    plain = _PLAIN_HOST.fullmatch(root)
-    return plain[1] if plain else ""
+@cache
+def address_table() -> NDArray[np.uint8]:
+    """What becomes of each byte of a plain path (0: the address is not plain); then which bytes a plain host has."""
+    path = [
+        0 if point in _OTHER_THAN_PLAIN else point if chr(point).isalnum() or chr(point) == "." else ord(" ")
+        for point in range(0x80)
+    ]
+    host = [chr(point).isalnum() or chr(point) in "_.:-" for point in range(0x80)]
+    beyond = [0] * 0x80
+    return np.array([*path, *beyond, *host, *beyond], np.uint8)

@@ -37,6 +37,8 @@ MAGIC = b"PERIPLUS"
 ALIGNMENT = 64
 PREAMBLE = struct.Struct("<8sI4sQQQQ")
 CHECK = struct.Struct("<Q")
+HEAD_BYTES = PREAMBLE.size + CHECK.size
+FIRST_OFFSET = -(-HEAD_BYTES // ALIGNMENT) * ALIGNMENT
 COPY_BYTES = 1 << 20
 KEPT_BYTES = 1 << 18  # of an array that wait in memory
 
@@ -50,13 +52,17 @@ class ArrayEntry(Struct, frozen=True):
 
 
 class ArrayStream:
-    """One array that grows at its end; until the whole is put together it waits in memory, or in a file when large."""
+    """One array that grows at its end; until the whole is put together it waits in memory, or in a file when large.
 
-    def __init__(self, path: Path, name: str, dtype: str) -> None:
+    The first array of a file grows in that file itself, so that it need not be copied.
+    """
+
+    def __init__(self, path: Path, name: str, dtype: str, *, is_first: bool = False) -> None:
         self.name = name
         self.dtype = np.dtype(dtype)
         self.length = 0
         self._path = path
+        self._is_first = is_first
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
         self._file: BinaryIO | None = None
@@ -76,16 +82,21 @@ class ArrayStream:
             self._spilled().write(data.data)
 
     def finish(self, target: BinaryIO) -> int:
-        """Copy the bytes to the end of ``target``; their checksum."""
+        """Bring the bytes to the end of ``target``; their checksum."""
         if self._file is None:
             target.writelines(self._waiting)
-        else:
+            self._waiting.clear()
+        elif self._file is not target:
             self._file.close()
             with self._path.open("rb") as part:
                 while chunk := part.read(COPY_BYTES):
                     target.write(chunk)
-        self.discard()
+            self._path.unlink(missing_ok=True)
         return self._digest.intdigest()
+
+    def begun(self) -> BinaryIO:
+        """The file of the first array, behind the place of the header; other arrays follow when that one is done."""
+        return self._spilled()
 
     def discard(self) -> None:
         self._waiting.clear()
@@ -96,6 +107,8 @@ class ArrayStream:
     def _spilled(self) -> BinaryIO:
         if self._file is None:
             self._file = self._path.open("wb")
+            if self._is_first:
+                self._file.write(bytes(FIRST_OFFSET))
             self._file.writelines(self._waiting)
             self._waiting.clear()
         return self._file
@@ -110,18 +123,20 @@ class ArrayFileWriter:
         self._streams: list[ArrayStream] = []
 
     def stream(self, name: str, dtype: str) -> ArrayStream:
-        stream = ArrayStream(self._path.with_name(f"{self._path.name}.{name}.part"), name, dtype)
-        self._streams.append(stream)
-        return stream
+        """A new array; the largest should be the first one, because that is never copied."""
+        is_first = not self._streams
+        path = self._path if is_first else self._path.with_name(f"{self._path.name}.{name}.part")
+        self._streams.append(ArrayStream(path, name, dtype, is_first=is_first))
+        return self._streams[-1]
 
     def add(self, name: str, values: NDArray[Any], dtype: str) -> None:
         self.stream(name, dtype).append(values)
 
     def close(self) -> int:
         """Put the arrays together and flush them to the disk; the length of the file."""
-        with self._path.open("wb") as file:
-            file.write(bytes(PREAMBLE.size + CHECK.size))
-            entries = [self._moved(stream, file) for stream in self._streams]
+        with self._streams[0].begun() as file:
+            first, *others = self._streams
+            entries = [_entry(first, FIRST_OFFSET, file), *(self._moved(stream, file) for stream in others)]
             table = msgspec.json.encode(entries)
             offset = file.tell()
             file.write(table)
@@ -141,7 +156,11 @@ class ArrayFileWriter:
     def _moved(stream: ArrayStream, file: BinaryIO) -> ArrayEntry:
         offset = -(-file.tell() // ALIGNMENT) * ALIGNMENT
         file.write(bytes(offset - file.tell()))
-        return ArrayEntry(stream.name, stream.dtype.str, stream.length, offset, stream.finish(file))
+        return _entry(stream, offset, file)
+
+
+def _entry(stream: ArrayStream, offset: int, file: BinaryIO) -> ArrayEntry:
+    return ArrayEntry(stream.name, stream.dtype.str, stream.length, offset, stream.finish(file))
 
 
 class ArrayFile:
@@ -169,7 +188,7 @@ class ArrayFile:
 
     def _table(self, kind: str) -> list[ArrayEntry]:
         size = len(self._map)
-        if size < PREAMBLE.size + CHECK.size:
+        if size < HEAD_BYTES:
             raise Truncated(f"{self.path} is shorter than its header; rebuild the index")
         head = self._map[: PREAMBLE.size]
         magic, version, found, offset, length, total, checksum = PREAMBLE.unpack(head)

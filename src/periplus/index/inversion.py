@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from periplus.errors import StorageError
+from periplus.index.arena import Arena
 from periplus.index.norms import field_factors
 
 if TYPE_CHECKING:
@@ -109,10 +110,21 @@ class Scratch:
     """Memory that parts and segments use one after the other: having it from the system anew takes time."""
 
     def __init__(self) -> None:
+        self.packed = Arena()  # documents until they are stored
+        self.words = Arena()
         self._occurrences = np.empty(0, np.uint32)
         self._postings = np.empty(0, np.uint32), np.empty(0, np.uint8), np.empty(0, np.uint32)
 
+    def clear(self) -> None:
+        """What was collected is written."""
+        self.packed.clear()
+        self.words.clear()
+
     def occurrences(self, size: int) -> NDArray[np.uint32]:
+        """Where documents were, when these are stored; else by themselves."""
+        lent = self.packed.lent(size * self._occurrences.itemsize)
+        if lent is not None:
+            return lent.view(np.uint32)
         if len(self._occurrences) < size:
             self._occurrences = np.empty(0, np.uint32)  # before the larger one is asked for
             self._occurrences = np.empty(min(size + size // 8, max(size, RUN_OCCURRENCES)), np.uint32)

@@ -29,10 +29,10 @@ class PositionsWriter:
     """Takes postings in runs (how many positions each has, and the steps from one to the next), and packs them."""
 
     def __init__(self, file: ArrayFileWriter) -> None:
+        self._data = file.stream("data", "u1")
         self._block_base = file.stream("block_base", "<i8")
         self._block_start = file.stream("block_start", "<u4")
         self._longest_stream = file.stream("longest", "<i8")
-        self._data = file.stream("data", "u1")
         self._longest = 0
         self._group_base = 0
         self._target = np.empty(0, np.uint8)  # memory that packing uses again and again

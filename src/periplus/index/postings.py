@@ -63,11 +63,11 @@ class PostingsWriter:
         self._frequent_from = max(FREQUENT_AT_LEAST, FREQUENT_PER_WINDOW * self._windows)
         self._totals = np.zeros(5, np.int64)  # terms, postings, rare postings, ranked and frequent terms
         self._waiting = np.empty(0, np.uint16)  # windows that do not yet fill whole bytes
+        self._place = postings.stream("place", "u1")
         self._frequency = postings.stream("frequency", "u1")
         self._blocks = postings.stream("blocks", "<u4")
         self._large = postings.stream("large", "<u4")
         self._best = postings.stream("best", "u1")
-        self._place = postings.stream("place", "u1")
         self._impact = postings.stream("impact", "u1")
         self._rare_window = postings.stream("rare_window", "u1")
         self._window_start = postings.stream("window_start", "<u4")

@@ -15,7 +15,7 @@ from periplus.index.segment import Segment
 from periplus.index.snapshot import Snapshot
 from periplus.index.upkeep import Upkeep
 from periplus.index.view import SegmentView
-from periplus.index.writing import DEFAULT_MEMORY, WritingSession
+from periplus.index.writing import DEFAULT_MEMORY, WritingSession, few_looks_for_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -152,7 +152,7 @@ class IndexStore:
         fresh: bool = False,
     ) -> Iterator[WritingSession]:
         """A session from the published generation on, after removing what a crashed writer may have left."""
-        with storage_errors("the index"), self._generations.writing():
+        with storage_errors("the index"), self._generations.writing(), few_looks_for_cycles():
             self._generations.sweep()
             session = WritingSession(
                 self._generations,

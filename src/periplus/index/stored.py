@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -11,10 +11,13 @@ from periplus import addresses
 from periplus.records import Heading
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from periplus.records import Document
 
 HOSTS_KEPT = 65_536
 FIRST_HOST_END = len("http://h")
+HTTP = ("http://", "https://")
 
 
 class StoredDocument(Struct, frozen=True, array_like=True, gc=False):
@@ -36,34 +39,47 @@ class StoredDocument(Struct, frozen=True, array_like=True, gc=False):
     noarchive: bool
 
 
-class Place(Struct, frozen=True, gc=False):
-    """Where a document belongs; all empty for one without an http address."""
+class Places(NamedTuple):
+    """Where some documents belong: hosts and sites are empty for those without an http address."""
 
-    host: str
-    site: str
-    page_key: int
-    order: str  # sorts a site's pages together
+    hosts: list[str]
+    sites: list[str]
+    page_keys: list[int]
+    orders: list[str]  # sort a site's pages together
 
 
-def place_of(document: Document) -> Place:
-    url = document.url
-    if not url.startswith(("http://", "https://")):
-        return Place("", "", document.key, url)
-    end = url.find("/", FIRST_HOST_END) + 1
-    if not end:
-        return Place(addresses.host(url), addresses.site(url), addresses.page_key(url), addresses.surt(url))
-    host, site, order = _host_place(url[:end])
-    return Place(host, site, addresses.page_key(url), order + url[end:])
+def places_of(urls: Sequence[str], keys: Sequence[int]) -> Places:
+    hosts: list[str] = []
+    sites: list[str] = []
+    orders: list[str] = []
+    strange: list[int] = []
+    for row, url in enumerate(urls):
+        end = url.find("/", FIRST_HOST_END) + 1
+        if end and url.startswith(HTTP):
+            host, site, order = _host_place(url[:end])
+            order += url[end:]
+        elif url.startswith(HTTP):
+            host, site, order = _host_place(url)
+        else:
+            host, site, order = "", "", url
+            strange.append(row)
+        hosts.append(host)
+        sites.append(site)
+        orders.append(order)
+    page_keys = addresses.page_keys(urls)
+    for row in strange:
+        page_keys[row] = keys[row]
+    return Places(hosts, sites, page_keys, orders)
+
+
+def page_key_of(document: Document) -> int:
+    """The key of its page in the link graph; its own when it has no http address."""
+    return addresses.page_key(document.url) if document.url.startswith(HTTP) else document.key
 
 
 @lru_cache(maxsize=HOSTS_KEPT)
 def _host_place(root: str) -> tuple[str, str, str]:
     return addresses.host(root), addresses.site(root), addresses.surt(root)
-
-
-def identifier(document: Document) -> str:
-    """The id it was imported under, else its key in hexadecimal."""
-    return document.id or hexadecimal(document.key)
 
 
 def hexadecimal(key: int) -> str:

@@ -22,7 +22,7 @@ from periplus.index.builder import SegmentBuilder, load_kernels
 from periplus.index.processes import Helper
 from periplus.index.query import FIELDS
 from periplus.index.sources import DocumentSource
-from periplus.index.stored import place_of
+from periplus.index.stored import page_key_of
 from periplus.records import Document
 
 if TYPE_CHECKING:
@@ -182,8 +182,7 @@ class _Builder:
             if document.refusal:
                 self._builder.discard(document.key)
             else:
-                place = place_of(document)
-                self._builder.add(document, self._anchors(place.page_key) if self._anchors else (), place)
+                self._builder.add(document, self._anchors(page_key_of(document)) if self._anchors else ())
         return rows, self._builder.memory
 
     def totals(self) -> tuple[int, NDArray[np.float64]]:

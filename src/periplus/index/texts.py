@@ -24,6 +24,9 @@ from periplus.index.stored import StoredDocument
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
+    from periplus.index.arena import Arena
     from periplus.index.files import ArrayFile, ArrayFileWriter
 
 BLOCK_BYTES = 8_192
@@ -76,14 +79,15 @@ class TextsWriter:
             level=LEVEL, dict_data=made, write_checksum=True, write_dict_id=False
         )
 
-    def extend(self, documents: Iterable[bytes]) -> None:
+    def extend(self, documents: Iterable[bytes | memoryview]) -> None:
+        """The next documents; none of what was given is looked at afterwards."""
         if not self._block_bytes:
             frames = map(self._compressor.compress, documents)
             while some := list(islice(frames, FRAMES_TOGETHER)):
                 self._add_frames(some)
             return
         for packed in documents:
-            self._pending.append(packed)
+            self._pending.append(bytes(packed))  # whose memory may be used for something else soon
             self._pending_bytes += len(packed)
             if self._pending_bytes >= self._block_bytes:
                 self._make_block()
@@ -123,6 +127,38 @@ class TextsWriter:
         if self._block_bytes:  # a frame is the block of the same number as its document
             self._block_first.append(np.array(self._firsts, np.int64))
         self._made, self._starts, self._firsts = [], [], []
+
+
+class PackedDocuments:
+    """Documents that wait to be stored, packed, in batches."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena = arena
+        self._batches: list[memoryview] = []
+        self._starts: list[NDArray[np.int64]] = []
+
+    @property
+    def size(self) -> int:
+        return self._arena.size
+
+    def extend(self, packed: NDArray[np.uint8], starts: NDArray[np.int64]) -> None:
+        """Documents one behind the other; where each begins, and the end."""
+        self._batches.append(self._arena.keep(packed).data)
+        self._starts.append(starts)
+
+    def clear(self) -> None:
+        self._batches.clear()
+        self._starts.clear()
+        self._arena.clear()
+
+    def some(self, rows: Sequence[int]) -> Iterator[memoryview]:
+        """Documents by their places, in the order in which they came."""
+        sizes = [len(starts) - 1 for starts in self._starts]
+        batch = np.repeat(np.arange(len(sizes)), sizes)[rows].tolist()
+        begin = np.concatenate([starts[:-1] for starts in self._starts])[rows].tolist()
+        end = np.concatenate([starts[1:] for starts in self._starts])[rows].tolist()
+        batches = self._batches
+        return (batches[place][first:last] for place, first, last in zip(batch, begin, end, strict=True))
 
 
 class Texts:

@@ -2,7 +2,7 @@
 
 A *word* is a spelling as it stands in a text of one language; a *term* is what it is indexed under. Texts become
 streams of word numbers by a kernel. The forms of a word (exact, folded, stem, parts) are found once a spelling and
-language: those of ASCII words by a kernel, stems and all other words by ``analysis.forms``.
+language: those of most words by a kernel, stems and what is left by ``analysis.forms``.
 """
 
 from __future__ import annotations
@@ -11,18 +11,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from periplus.index.analysis import STEM_MARK, base_language, class_table, forms_of_words, stem_lines
+from periplus.index.analysis import (
+    STEM_MARK,
+    base_language,
+    class_table,
+    forms_of_words,
+    letter_table,
+    stem_lines,
+)
 from periplus.index.dictionary import JoinedTerms
 from periplus.index.spellings import Spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from periplus.index.analysis import FormLines
+    from periplus.index.gathering import Spans
 
-TAIL = 64  # bytes behind the texts, because kernels look at so many at once
 SLICE = 8_192  # new words whose forms are found at once
 FOREIGN_TOGETHER = 256  # words left to Python: one of them that is too long takes all of them another way
 MAX_FORMS = 9  # of an ASCII word: its parts (``kernels.forms``) and itself
@@ -60,6 +65,8 @@ class Vocabulary:
         self._known = 0  # words whose forms are known
         self._languages: dict[str, int] = {}
         self._names: dict[str, int] = {}  # of languages as documents name them
+        self._bits = np.zeros(0, np.uint8), np.zeros(0, np.uint8)
+        self._stream = np.empty(0, np.uint32)
         self._stems: list[NDArray[np.int64]] = []  # by language: exact term → stem, -1 where not asked yet
 
     def language(self, name: str) -> int:
@@ -71,24 +78,31 @@ class Vocabulary:
                 self._names[name] = number
         return number
 
-    def numbers(self, texts: Sequence[bytes], languages: NDArray[np.uint32]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The words of all texts (NFKC in UTF-8) by position, as numbers; and how many each text has."""
+    def numbers(self, texts: Spans, languages: NDArray[np.uint32]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The words of all texts by position, as numbers, valid until the next call; and how many each text has."""
         from periplus.index.kernels.tokens import tokenize
 
-        source, start = _joined(texts)
-        stream, counts = np.empty(len(source) // 4 + 64, np.uint32), np.zeros(len(texts), np.uint32)
-        text, state = 0, np.zeros(4, np.int64)
+        self._make_room(len(texts.data))
+        count = len(texts.begin)
+        counts, state = np.zeros(count, np.uint32), np.zeros(5, np.int64)
+        text = 0
         while True:
-            tables = self._words.tables
-            text = tokenize(source, start, languages, text, class_table(), *tables, stream, counts, state)
-            if text == len(texts):
+            room = (*self._bits, self._stream, counts, state)
+            text = tokenize(*texts, languages, text, class_table(), *self._words.tables, *room)
+            if text == count:
                 break
             wanted = int(state[3])
             self._words.reserve(max(wanted, 1 << 12), max(2 * wanted, 1 << 15))
-            if len(stream) - state[0] < wanted:
-                stream = np.concatenate([stream, np.empty(len(stream) + wanted, np.uint32)])
+            if len(self._stream) - state[0] < wanted:
+                self._stream = np.concatenate([self._stream, np.empty(len(self._stream) + wanted, np.uint32)])
         self._find_forms()
-        return stream[: state[0]].copy(), counts
+        return self._stream[: state[0]], counts
+
+    def _make_room(self, size: int) -> None:
+        """For words and bits of so many bytes of text."""
+        if len(self._bits[0]) < size // 8 + 8:
+            self._bits = np.zeros(size // 6 + 8, np.uint8), np.zeros(size // 6 + 8, np.uint8)
+            self._stream = np.empty(size // 3 + 64, np.uint32)
 
     def sorted(self) -> tuple[SortedTerms, WordForms]:
         """Terms in byte order, and the forms of all words as numbers of that order."""
@@ -122,7 +136,7 @@ class Vocabulary:
         exact, kind = np.zeros(size, np.uint32), np.zeros(size, np.uint8)
         parts, part_start = np.empty(MAX_FORMS * size, np.uint32), np.empty(size + 1, np.int64)
         self._terms.reserve(MAX_FORMS * size, MAX_FORMS * size * MAX_TERM_BYTES)
-        words = (self._words.pool, self._words.start, class_table(), low, high)
+        words = (self._words.pool, self._words.start, class_table(), letter_table(), low, high)
         plain_forms(*words, *self._terms.tables, exact, kind, parts, part_start)
         stems = self._stems_of(self._words.owner[low:high], exact, kind == STEM)
         *bounds, foreign = self._foreign(low + np.flatnonzero(kind == FOREIGN))
@@ -207,24 +221,6 @@ class Vocabulary:
         wanted = int(self._form_start[self._known]) + more
         if wanted > len(self._forms):
             self._forms = _grown(self._forms, max(wanted, 2 * len(self._forms)))
-
-
-def are_unsettled(texts: Sequence[bytes]) -> list[int]:
-    """Which of some texts (UTF-8) hold a character that NFKC may change."""
-    from periplus.index.kernels.tokens import unsettled
-
-    source, start = _joined(texts)
-    found = np.empty(len(texts), np.uint8)
-    unsettled(source, start, class_table(), found)
-    flags: list[int] = found.tolist()
-    return flags
-
-
-def _joined(texts: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Texts with a line end behind each, and where each begins."""
-    start = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1, out=start[1:])
-    return np.frombuffer(b"\n".join([*texts, bytes(TAIL)]), np.uint8), start
 
 
 def _grown(values: NDArray[Any], capacity: int) -> NDArray[Any]:

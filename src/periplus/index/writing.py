@@ -6,25 +6,27 @@ swaps the manifest; what a crash leaves behind is swept by the next writer. Merg
 
 from __future__ import annotations
 
+import gc
 import secrets
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from periplus import addresses
-from periplus.index.builder import SegmentBuilder
+from periplus.index.builder import SegmentBuilder, give_memory_back
 from periplus.index.files import storage_errors, sync_folder
 from periplus.index.manifest import Manifest, SegmentEntry
 from periplus.index.norms import Epoch
 from periplus.index.overlays import quantized_prior, read_live, read_prior, write_live, write_prior
 from periplus.index.postings import MAX_DOCUMENTS
 from periplus.index.query import FIELDS
-from periplus.index.stored import place_of
+from periplus.index.stored import page_key_of
 from periplus.index.team import Team, losers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -37,6 +39,18 @@ if TYPE_CHECKING:
     PriorSource = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
 
 DEFAULT_MEMORY = 512_000_000  # bytes of documents before a segment is written
+NEW_OBJECTS = 50_000  # between two looks for cycles: documents have none, and every look goes through many of them
+
+
+@contextmanager
+def few_looks_for_cycles() -> Iterator[None]:
+    """Let the interpreter look for garbage in cycles less often while documents are taken."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], NEW_OBJECTS) if before[0] else 0, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class Part:
@@ -104,6 +118,8 @@ class WritingSession:
     def close(self) -> None:
         if self._team:
             self._team.close()
+        self._builder = SegmentBuilder()
+        give_memory_back()
 
     def take(self, documents: Iterable[Document], progress: Callable[[int], None] | None = None) -> None:
         """Take the rows of a batch; segments are written whenever the memory is used up."""
@@ -126,8 +142,7 @@ class WritingSession:
         if document.refusal:
             self._builder.discard(document.key)
             return
-        place = place_of(document)
-        self._builder.add(document, self._anchors(place.page_key) if self._anchors else (), place)
+        self._builder.add(document, self._anchors(page_key_of(document)) if self._anchors else ())
         if self._builder.memory >= self._memory or len(self._builder) >= MAX_DOCUMENTS:
             self.flush()
 

@@ -13,6 +13,7 @@ from periplus.index.analysis.forms import (
     exact_term,
     stem_lines,
 )
+from periplus.index.analysis.letters import letter_table
 from periplus.index.analysis.stemming import base_language, stem
 from periplus.index.analysis.tokens import Token, analysis_steps, analyze, forms_of_bytes, forms_of_words
 
@@ -33,6 +34,7 @@ __all__ = [
     "exact_term",
     "forms_of_bytes",
     "forms_of_words",
+    "letter_table",
     "stem",
     "stem_lines",
 ]

@@ -83,7 +83,7 @@ def unsettled_points() -> list[int]:
     points = range(0x80, HIGHEST_POINT + 1)
     settled = unicodedata.normalize("NFKC", "\n".join(map(chr, points))).split("\n")
     pairs = zip(points, settled, strict=True)
-    return [point for point, there in pairs if there != chr(point) or _joins(point)]
+    return [point for point, there in pairs if there != chr(point) or joins(point)]
 
 
 def composed(text: str) -> str:
@@ -92,7 +92,10 @@ def composed(text: str) -> str:
         return text
     # All that is wrong with most texts; nothing is composed with what these become, so the order makes no difference.
     text = text.replace("\xa0", " ").replace("\u2026", "...")
-    return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
+    if unicodedata.is_normalized("NFKC", text):
+        return text
+    # Line by line, because nothing is composed with a line end, and most lines are as they should be.
+    return "\n".join([unicodedata.normalize("NFKC", line) for line in text.split("\n")])
 
 
 def normalized(text: str) -> tuple[str, list[int] | None]:
@@ -116,11 +119,11 @@ def normalized(text: str) -> tuple[str, list[int] | None]:
 @cache
 def _cluster_pattern() -> re.Pattern[str]:
     """A run of ASCII, or a character with all that may be composed with it; normalised apart they give the whole."""
-    joining = f"[{_as_class([point for point in range(0x300, HIGHEST_MARK) if _joins(point)])}]"
+    joining = f"[{_as_class([point for point in range(0x300, HIGHEST_MARK) if joins(point)])}]"
     return re.compile(f"[\x00-\x7f]+(?!{joining})|(?s:.){joining}*")
 
 
-def _joins(point: int) -> bool:
+def joins(point: int) -> bool:
     """Whether a character may be composed with what stands before it: marks, vowels and finals of Hangul."""
     character = chr(point)
     if unicodedata.category(character)[0] == "M":

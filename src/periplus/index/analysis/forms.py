@@ -52,10 +52,16 @@ def stem_term(term: str, language: str) -> str:
 def stem_lines(terms: list[str], language: str) -> bytes:
     """The marked stems of many exact terms that have one, one a line."""
     found = stems(terms, language)
-    marked = f"\n{STEM_MARK}".join(["", *found])
-    if marked.isascii() and max(map(len, found), default=0) < MAX_TERM_BYTES:
-        return marked[1:].encode()
-    return "\n".join([clipped(STEM_MARK + fold(stem)) for stem in found]).encode()
+    foreign = [row for row, stem in enumerate(found) if not stem.isascii()]
+    if foreign:  # folded all at once, parted by line ends, which nothing is composed with
+        found = list(found)
+        for row, folded in zip(foreign, fold("\n".join([found[row] for row in foreign])).split("\n"), strict=True):
+            found[row] = folded
+    lines = [line.encode() for line in found] if foreign else found
+    marked = f"\n{STEM_MARK}".join(["", *found])[1:].encode("utf-8", "surrogatepass")
+    if max(map(len, lines), default=0) < MAX_TERM_BYTES:
+        return marked
+    return "\n".join([clipped(STEM_MARK + stem) for stem in found]).encode()
 
 
 def parts(word: str) -> list[str]:

@@ -1,5 +1,6 @@
-"""Forms of ASCII words and of unspaced letters, by the rules of ``analysis.forms``, many words in one call.
+"""Forms of words, by the rules of ``analysis.forms``, many words in one call.
 
+Those of ASCII words and of unspaced letters, and of words of letters that a table tells about (``analysis.letters``).
 All other words, and all stems, are left to Python: they are analysed once a spelling and language.
 """
 
@@ -18,7 +19,10 @@ MAX_TERM_BYTES = 64
 MAX_PARTS = 8
 NO_STEM = 0
 STEM = 1  # letters and apostrophes alone
-FOREIGN = 2  # not ASCII: for Python
+FOREIGN = 2  # for Python
+# analysis.letters
+LETTERS = 0x2000
+LOWER, UPPER, CASELESS = 1, 2, 3
 
 
 @bare_helper
@@ -182,11 +186,49 @@ def _unspaced_letter_end(pool: Any, first: Any, last: Any, classes: Any) -> Any:
     return letter_end(pool, first, last, classes)
 
 
-@kernel(signature(I64, R_U8, R_I64, R_U8, I64, I64, *TABLE, M_U32, M_U8, M_U32, M_I64))
+@bare_helper
+def _put(letter: Any, spelled: Any, size: Any) -> Any:
+    """Write up to four bytes; how many there are then."""
+    while letter:
+        spelled[size] = letter & np.uint32(255)
+        letter >>= np.uint32(8)
+        size += 1
+    return size
+
+
+@bare_helper
+def _write_letters(pool: Any, first: Any, last: Any, letters: Any, spelled: Any, folded: Any) -> Any:
+    """The exact term and the folded one of a word of letters without parts; their lengths, or -1 for another word."""
+    none = np.int64(-1)
+    size, folded_size = np.int64(0), np.int64(0)
+    lower, upper, caseless = 0, 0, 0
+    starts_upper = False
+    at = first
+    while at < last:
+        point, after = decoded(pool, at)
+        if point >= LETTERS or max(size, folded_size) + 4 > MAX_TERM_BYTES:
+            return none, none
+        kind = letters[3 * point + 2]
+        if kind == 0:
+            return none, none
+        lower += kind == LOWER
+        upper += kind == UPPER
+        caseless += kind == CASELESS
+        starts_upper = starts_upper or (at == first and kind == UPPER)
+        size = _put(letters[3 * point], spelled, size)
+        folded_size = _put(letters[3 * point + 1], folded, folded_size)
+        at = after
+    if upper == 0 or lower == 0 or (starts_upper and upper == 1 and caseless == 0):
+        return size, folded_size
+    return none, none
+
+
+@kernel(signature(I64, R_U8, R_I64, R_U8, R_U32, I64, I64, *TABLE, M_U32, M_U8, M_U32, M_I64))
 def plain_forms(
     pool: Any,
     word_start: Any,
     classes: Any,
+    letters: Any,
     low: Any,
     high: Any,
     slots: Any,
@@ -201,12 +243,20 @@ def plain_forms(
 ) -> Any:
     """Exact terms and parts of the words [low, high); ``kind`` says who has a stem and who is left to Python."""
     spelled = np.empty(MAX_TERM_BYTES + 8, np.uint8)  # read in words of eight
+    folded = np.empty(MAX_TERM_BYTES + 8, np.uint8)
     end = np.int64(0)
     for word in range(low, high):
         first, last = word_start[word], word_start[word + 1]
         row = word - low
         part_start[row] = end
         if _is_foreign(pool, first, last):
+            size, folded_size = _write_letters(pool, first, last, letters, spelled, folded)
+            if size >= 0:
+                exact[row] = number_of(spelled, 0, size, 0, slots, term_pool, start, owner, count)
+                kind[row] = STEM
+                parts[end] = number_of(folded, 0, folded_size, 0, slots, term_pool, start, owner, count)
+                end += 1
+                continue
             letter = _unspaced_letter_end(pool, first, last, classes) if last - first <= MAX_TERM_BYTES else -1
             kind[row] = FOREIGN if letter < 0 else NO_STEM
             if letter >= 0:  # these letters have no case, and their terms are as they are written

@@ -166,15 +166,21 @@ def leading_bytes(pool: Any, start: Any, keys: Any) -> Any:
         keys[number] = swapped(load64(pool, begin) & masked(size)) if size > 0 else np.uint64(0)
 
 
+@bare_helper
+def _copied(pool: Any, start: Any, number: Any, text: Any, out: Any) -> Any:
+    """Write the bytes of a spelling, and up to seven more; where it ends."""
+    begin, size = start[number], start[number + 1] - start[number]
+    for at in range(0, size, WORD):
+        store64(text, out + at, load64(pool, begin + at))
+    return out + size
+
+
 @kernel(signature("void", R_U8, R_I64, R_I64, M_U8, M_I64))
 def gather_spellings(pool: Any, start: Any, numbers: Any, text: Any, ends: Any) -> Any:
     """The bytes of some spellings one after another, each with its end; eight bytes of ``text`` are to spare."""
     out = np.int64(0)
     for row in range(len(numbers)):
-        begin, end = start[numbers[row]], start[numbers[row] + 1]
-        for at in range(0, end - begin, WORD):
-            store64(text, out + at, load64(pool, begin + at))
-        out += end - begin
+        out = _copied(pool, start, numbers[row], text, out)
         ends[row] = out
 
 
@@ -183,10 +189,7 @@ def gather_lines(pool: Any, start: Any, numbers: Any, text: Any) -> Any:
     """The same with a line end behind each."""
     out = np.int64(0)
     for row in range(len(numbers)):
-        begin, end = start[numbers[row]], start[numbers[row] + 1]
-        for at in range(0, end - begin, WORD):
-            store64(text, out + at, load64(pool, begin + at))
-        out += end - begin
+        out = _copied(pool, start, numbers[row], text, out)
         text[out] = LINE_END
         out += 1
 

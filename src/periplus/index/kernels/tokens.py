@@ -22,7 +22,6 @@ from periplus.index.kernels.words import (
     LAST_ASCII,
     PLAIN,
     SPACED,
-    UNSETTLED,
     UNSPACED,
     binds,
     decoded,
@@ -36,28 +35,6 @@ from periplus.index.kernels.words import (
 TOGETHER = 64  # words that are cut before they are looked up
 CERTAIN = 57  # bits that a word of 64 holds from any bit of its first byte on
 KNOWN, OTHER, MIXED = 0, 1, 2  # kinds of words: plain ASCII, by the rules, with unspaced letters
-NOT_ASCII = np.uint64(0x8080808080808080)
-
-
-@kernel(signature("void", R_U8, R_I64, R_U8, M_U8))
-def unsettled(data: Any, start: Any, classes: Any, found: Any) -> Any:
-    """Which texts hold a character that NFKC may change; one byte stands behind each, and eight behind the last."""
-    for text in range(len(found)):
-        at = np.int64(start[text])
-        end = np.int64(start[text + 1] - 1)
-        found[text] = 0
-        while at < end:
-            high = load64(data, at) & NOT_ASCII
-            if high == np.uint64(0):
-                at += 8
-                continue
-            at += lowest_of(high) >> 3
-            if at >= end:
-                break
-            point, at = decoded(data, at)
-            if classes[point] & UNSETTLED:
-                found[text] = 1
-                break
 
 
 @bare_helper
@@ -126,10 +103,11 @@ def _emit_mixed(
     return at
 
 
-@kernel(signature(I64, R_U8, R_I64, R_U32, I64, R_U8, *TABLE, M_U32, M_U32, M_I64))
+@kernel(signature(I64, R_U8, R_I64, R_I64, R_U32, I64, R_U8, *TABLE, M_U8, M_U8, M_U32, M_U32, M_I64))
 def tokenize(
     data: Any,
-    piece_start: Any,
+    piece_begin: Any,
+    piece_end: Any,
     piece_owner: Any,
     first_piece: Any,
     classes: Any,
@@ -138,34 +116,36 @@ def tokenize(
     start: Any,
     owner: Any,
     count: Any,
+    plain: Any,
+    stops: Any,
     stream: Any,
     words: Any,
     state: Any,
 ) -> Any:
     """Numbers of the words of many texts, into ``stream``; how many each has, into ``words``.
 
-    Behind each text stands one byte that breaks words, which is not of the text; behind the last one there are 64.
-    When a table may overflow, the text reached so far is returned; called again with it, the kernel goes on where it
-    stood. ``state``: words in ``stream``, offset in the text, whether a sign may not begin a word there, room wanted.
+    Behind each text stands a byte that is of no word of ASCII letters, and behind the last one there are 64. ``plain``
+    and ``stops`` have a bit for each byte, and 64 more. When a table may overflow, the text reached so far is returned;
+    called again with it, the kernel goes on where it stood. ``state``: words in ``stream``, offset in the text, whether
+    a sign may not begin a word there, room wanted, whether the bits are there.
     """
     at = state[0]
     mask = np.uint64((len(slots) >> 1) - 1)
     kinds = np.zeros(256, np.uint8)  # of single bytes
     kinds[: LAST_ASCII + 1] = classes[: LAST_ASCII + 1] & (PLAIN | BREAK)
-    blocks = len(data) >> 6
-    plain = np.zeros(8 * blocks + 8, np.uint8)  # a bit for each byte: ASCII letters, digits, underscores
-    stops = np.zeros(8 * blocks + 8, np.uint8)  # these, signs that may begin a word, and everything outside ASCII
-    for block in range((piece_start[first_piece] if first_piece < len(words) else 0) >> 6, blocks):
-        store64(plain, block << 3, plain_bits(data, block << 6))
-        store64(stops, block << 3, stop_bits(data, block << 6))
+    if state[4] == 0:
+        for block in range(len(data) >> 6):
+            store64(plain, block << 3, plain_bits(data, block << 6))  # ASCII letters, digits, underscores
+            store64(stops, block << 3, stop_bits(data, block << 6))  # these, signs that may begin a word, and others
+        state[4] = 1
     begins = np.empty(TOGETHER, np.int64)
     ends = np.empty(TOGETHER, np.int64)
     hashes = np.empty(TOGETHER, np.uint64)
     sorts = np.empty(TOGETHER, np.uint8)
     bounds = np.empty(TOGETHER, np.uint8)
     for piece in range(first_piece, len(words)):
-        end = np.int64(piece_start[piece + 1] - 1)
-        place = np.int64(max(state[1], piece_start[piece]))
+        end = np.int64(piece_end[piece])
+        place = np.int64(max(state[1], piece_begin[piece]))
         is_bound: Any = state[2] != 0
         who = piece_owner[piece]
         seed = SEED ^ (np.uint64(who) << np.uint64(56))
