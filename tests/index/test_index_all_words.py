@@ -34,18 +34,36 @@ class Remembering(Oracle):
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
+def stored(tmp_path_factory):
     random = np.random.default_rng(7)
     every = [make_document(number, text_of(random), language="en") for number in range(sum(SIZES))]
     store = IndexStore(tmp_path_factory.mktemp("all"))
     for batch, size in enumerate(SIZES, 1):
         first = sum(SIZES[: batch - 1])
         store.update([(batch, every[first : first + size])], prior=prior_of_keys, merge=False)
+    whole = store.open()
     gone = every[100:900:7]
     store.remove([document.key for document in gone])
     left = [document for document in every if document not in gone]
-    with store.open() as snapshot:
-        yield snapshot, Remembering(left, snapshot.manifest.epoch, prior={d.key: make_prior(d) for d in left})
+    with whole:
+        yield store, Remembering(left, store.manifest().epoch, prior={d.key: make_prior(d) for d in left}), whole, every
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(0, 1 << 20), (0, 0), (0, 1_500), (100_000, 1 << 20)],
+    ids=["pruned", "pruned without bits", "pruned with few bits", "counted"],
+)
+def world(stored, request):
+    """A snapshot that counts so many documents, and whose lists may have so many bytes of bits; and the oracle."""
+    store, oracle, *_ = stored
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("periplus.index.snapshot.COUNT_LIMIT", request.param[0])
+        patch.setattr("periplus.index.terms.GIVEN_KEPT", request.param[1])
+        patch.setattr("periplus.index.terms.FIRST_CHUNK", 8)  # so that all memory is asked for apart
+        patch.setattr("periplus.index.terms.CHUNK", 8)
+        with store.open() as snapshot:
+            yield snapshot, oracle
 
 
 def all_of(*words, filters=None):
@@ -84,13 +102,16 @@ def test_the_world_has_lists_of_every_kind(world):
 words = st.lists(st.sampled_from([*SHARES, "wave"]), min_size=1, max_size=5, unique=True)
 
 
-@pytest.mark.parametrize("limit", [0, 50, 100_000], ids=["pruned", "some", "counted"])
 @PROPERTY
 @given(words, st.sampled_from([1, 3, 10, 100, 3_000]), st.sampled_from([0.0, 1.0, 5.0]))
-def test_all_of_some_words_are_found_as_the_oracle_says(world, limit, some, k, weight):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("periplus.index.snapshot.COUNT_LIMIT", limit)
-        compare(world, all_of(*some), k, weight)
+def test_all_of_some_words_are_found_as_the_oracle_says(world, some, k, weight):
+    compare(world, all_of(*some), k, weight)
+
+
+@PROPERTY
+@given(words, st.sampled_from([1, 10, 100]), st.sampled_from([0.0, 1.0]))
+def test_any_of_some_words_are_found_as_the_oracle_says(world, some, k, weight):
+    compare(world, IndexQuery(should=all_of(*some).must), k, weight)
 
 
 @PROPERTY
@@ -107,3 +128,12 @@ def test_a_word_asked_for_twice_counts_twice(world):
 def test_so_many_words_that_the_memory_has_to_grow(world):
     compare(world, all_of(*["keel", "port", "tide"] * 80), 100, 0.0)
     compare(world, all_of(*["quay", "port", "tide"] * 80), 100, 0.0)
+
+
+def test_matches_are_counted_when_nothing_was_deleted(stored, monkeypatch):
+    monkeypatch.setattr("periplus.index.snapshot.COUNT_LIMIT", 0)
+    _, _, whole, every = stored
+    for words in (("tide", "port"), ("tide", "port", "quay"), ("port", "buoy")):
+        wanted = sum(all(word in document.text.split() for word in words) for document in every)
+        total = whole.top(all_of(*words), 3, prior_weight=0.0).total
+        assert (total.value, total.relation) == (wanted, "eq")

@@ -205,13 +205,13 @@ class _Merge:
         self._writer.append_terms(JoinedTerms.of(kept), frequency[present], documents, impacts, counts, steps)
 
     def _gathered(self, place: int, low: int, high: int, target: NDArray[np.uint32]) -> tuple[NDArray[Any], ...]:
-        from periplus.index.kernels.merging import gather
+        from periplus.index.kernels.merging import gather_postings
 
         segment = self._segments[place]
         size = int(segment.postings.frequencies(low, high).sum())
         keys, ordinals = np.empty(size, np.int64), np.empty(size, np.int64)
         impacts, counts = np.empty(size, np.uint8), np.empty(size, np.uint32)
-        count = gather(
+        count = gather_postings(
             *segment.postings.tables,
             *segment.positions.tables,
             low,

@@ -17,7 +17,7 @@ HUGE = 1 << 21
 def pages(words: int) -> NDArray[np.int64]:
     """So many numbers, all 0, from the beginning of a page on."""
     size = -(-8 * words // HUGE) * HUGE
-    memory = mmap.mmap(-1, size + HUGE)
+    memory = mmap.mmap(-1, size + HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # shared memory gets none
     with suppress(AttributeError, OSError):  # a system without them
         memory.madvise(mmap.MADV_HUGEPAGE)
     numbers = np.frombuffer(memory, np.int64)

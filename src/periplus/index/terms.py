@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 TERMS_KEPT = 65_000  # half of a table of hashes of 8 MB
 BYTES_KEPT = 64_000_000  # that their lists take
+GIVEN_KEPT = 32_000_000  # bytes that their bits and tables take; lists beyond that have none
 FIRST_CHUNK, CHUNK = 1 << 15, 1 << 19  # numbers
 FIRST_POWER = 9  # of two: entries of the first table of hashes
 ENTRY, ENTRIES = 8, 3  # numbers of an entry, and where the table stands in a context; kernels know them, too
@@ -44,7 +45,7 @@ class Terms:
     __slots__ = (
         *("ask", "address", "rooms"),  # first, so that a query finds them in one line of memory
         *("known", "packed", "_bytes", "_table", "_limit", "_adding"),
-        *("_free", "_context", "_entries", "_power", "_count"),
+        *("_free", "_context", "_entries", "_power", "_count", "_entered", "_given", "_chunks"),
     )
 
     def __init__(self, table: Table | None = None, limit: int = 0) -> None:
@@ -57,8 +58,11 @@ class Terms:
         self._table, self._limit = table, limit
         self._adding = threading.Lock()
         self._free = self._context = np.empty(0, np.int64)
+        self._chunks: list[NDArray[np.int64]] = []  # all of them: kernels know addresses in them
         self._entries: list[NDArray[np.int64]] = []  # the last one is in use, and the others may be still
         self._power, self._count = FIRST_POWER, 0
+        self._entered: set[str] = set()
+        self._given = 0
 
     def takes(self, count: int) -> bool:
         """Whether there is room for so many more; an empty one takes any number."""
@@ -74,6 +78,7 @@ class Terms:
         with self._adding:
             if len(self._free) < words:
                 self._free = _chunk(FIRST_CHUNK if not self._bytes else CHUNK, words)
+                self._chunks.append(self._free)
             taken, self._free = self._free[:words], self._free[words:]
         return taken
 
@@ -85,16 +90,31 @@ class Terms:
             self.known[term] = known
             self._bytes += known.size or known.lists.nbytes
             self.packed[term] = _triple(known.weight, known.address, known.frequency)
-            if self._table is not None:
-                self._enter(self._table, term, known)
         return known
 
     def pack(self, terms: Sequence[str], look_up: Callable[[str], KnownTerm]) -> bytes:
-        """The triples of some terms, one after the other; those that are not known yet are looked up."""
+        """The triples of some terms, one after the other; those that are not known yet are looked up.
+
+        From now on the kernel finds them by their bytes, and their lists have all that makes them quick.
+        """
         for term in terms:
             if term not in self.packed:
                 self.add(term, look_up(term))
+            if term not in self._entered and self._table is not None:
+                self._entered.add(term)
+                self._give(self._table, self.known[term])
+                with self._adding:
+                    self._enter(self._table, term, self.known[term])
         return b"".join([self.packed[term] for term in terms])
+
+    def _give(self, table: Table, known: KnownTerm) -> None:
+        """Bits and tables for the lists of a term, where they may have them (``kernels.giving``), and there is room."""
+        kernels, lists = _kernels(), (table.address, table.segments, known.address)
+        for give in (kernels.give_bits, kernels.give_tables):
+            words = give(*lists, 0)
+            if words and self._given + 8 * words <= GIVEN_KEPT:
+                self._given += 8 * words
+                give(*lists, self.memory(words).ctypes.data)
 
     def _enter(self, table: Table, term: str, known: KnownTerm) -> None:
         """Bring a term to the table of hashes."""
@@ -132,8 +152,11 @@ def _chunk(usual: int, words: int) -> NDArray[np.int64]:
 
 class _Kernels:
     def __init__(self) -> None:
+        from periplus.index.kernels.giving import give_bits, give_tables
         from periplus.index.kernels.term_table import keep_term, move_terms
 
+        self.give_bits: Any = give_bits.entry
+        self.give_tables: Any = give_tables.entry
         self.keep_term: Any = keep_term.entry
         self.move_terms: Any = move_terms.entry
 

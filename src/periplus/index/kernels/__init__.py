@@ -20,6 +20,7 @@ MODULES = (
     "building",
     "finding",
     "forms",
+    "giving",
     "heads",
     "lists",
     "live",

@@ -4,7 +4,8 @@ Query, memory and result are those of ``plain``. Candidates are found by their p
 shortest list on, many at once, so that waits for memory overlap; impacts are read of those that all lists have.
 
 When the shortest list is rare in all segments, its documents are the first candidates, and the segments are one to it.
-Else they come segment by segment: out of the shortest list where it is rare there, or of windows that the ``DEEP``
+Else, where all lists have bits, ``meeting`` compares those. Where one has none, candidates come segment by segment: out
+of the shortest list where it is rare there, or of windows that the ``DEEP``
 shortest all have documents in. Of windows, the most promising come first, and those whose bound is *strictly* below the
 floor are left out; so are documents for which these lists and the rest of the bound are not enough.
 
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import WINDOW, WINDOW_BITS
+from periplus.index.kernels.access import WINDOW
 from periplus.index.kernels.bits import byte_at, number_at
 from periplus.index.kernels.bounds import add_prior, by_bound, most_promising, set_bound, zero_bound
 from periplus.index.kernels.collector import (
@@ -34,8 +35,9 @@ from periplus.index.kernels.collector import (
     make_room,
 )
 from periplus.index.kernels.compiler import bare_helper
-from periplus.index.kernels.direct import offer
+from periplus.index.kernels.keeping import keep
 from periplus.index.kernels.lists_known import (
+    BITS,
     COUNT,
     DOCUMENTS,
     FIRST,
@@ -47,8 +49,9 @@ from periplus.index.kernels.lists_known import (
     STARTS,
     TABLES,
 )
+from periplus.index.kernels.meeting import meet, meeting_words
 from periplus.index.kernels.plain_steps import ADDRESS, FREQUENCY, GIVEN, QUERY, WEIGHT, heaviest, without_empty
-from periplus.index.kernels.sieves import OPENED, ROOM, in_list, in_window
+from periplus.index.kernels.sieves import OPENED, ROOM, in_window
 from periplus.index.kernels.tables import (
     IMPACT,
     PLACE,
@@ -111,6 +114,17 @@ def order_by_length(query: Any, segments: Any, segment: Any, order: Any) -> Any:
 
 
 @bare_helper
+def bits_of(query: Any, segments: Any, sets: Any) -> Any:
+    """Where the bits of lists are (0: none); whether all have them."""
+    every = True
+    for item in range(len(sets)):
+        head = at_i64(query[GIVEN * item + ADDRESS], segments * LIST_ROW + LIST_HEAD)[segments * LIST_ROW :]
+        sets[item] = head[BITS]
+        every = every and head[BITS] != 0
+    return every
+
+
+@bare_helper
 def from_rare(head: Any, at: Any, end: Any, documents: Any, slots: Any, found: Any) -> Any:
     """Candidates out of the rare postings [at, end) of a list; how many."""
     count = min(end - at, ROOM)
@@ -120,66 +134,6 @@ def from_rare(head: Any, at: Any, end: Any, documents: Any, slots: Any, found: A
         slots[place] = place
         found[place] = impacts_at + place
     return count
-
-
-@bare_helper
-def keep(
-    table: Any,
-    segments: Any,
-    windows_before: Any,
-    query: Any,
-    order: Any,
-    first: Any,
-    documents: Any,
-    slots: Any,
-    found: Any,
-    count: Any,
-    cursors: Any,
-    prior_weight: Any,
-    state: Any,
-    scores: Any,
-    numbers: Any,
-    histogram: Any,
-    shift: Any,
-    k: Any,
-    spare_scores: Any,
-    spare_numbers: Any,
-) -> Any:
-    """Offer the candidates that the lists from ``order[first]`` on have, too."""
-    for at in range(first, len(order)):
-        if count == 0:
-            return
-        item = order[at]
-        own = found[item * ROOM : (item + 1) * ROOM]
-        list_at = query[GIVEN * item + ADDRESS]
-        count = in_list(table, segments, windows_before, list_at, documents, slots, own, count, cursors, item)
-    segment = 0
-    if count > 1:
-        for at in range(count):
-            for item in range(len(order)):
-                prefetch(found[item * ROOM + slots[at]])
-    for at in range(count):
-        document, slot = documents[at], slots[at]
-        while document >= windows_before[segment + 1] << WINDOW_BITS:
-            segment += 1
-        value = np.int64(0)
-        for item in range(len(order)):
-            value += query[GIVEN * item + WEIGHT] * np.int64(byte_at(found[item * ROOM + slot]))
-        offer(
-            table,
-            segment,
-            document - (windows_before[segment] << WINDOW_BITS),
-            value,
-            prior_weight,
-            state,
-            scores,
-            numbers,
-            histogram,
-            shift,
-            k,
-            spare_scores,
-            spare_numbers,
-        )
 
 
 @bare_helper
@@ -287,7 +241,7 @@ def all_top(
         windows += table[segment * ROW + WINDOWS]
     room = capacity(k)
     needed = QUERY + 2 * k + STATE + DEEP * (OPENED + 1) + 4 * room + BUCKETS + lists * (segments + 2) + segments + 1
-    needed += ROOM * (lists + 2) + windows + 16
+    needed += ROOM * (lists + 2) + windows + 16 + lists + meeting_words(windows)
     if words < needed:
         return -needed
     weight = heaviest(query, lists)
@@ -311,6 +265,8 @@ def all_top(
     spare_numbers, at = scratch[at : at + room], at + room
     histogram, at = scratch[at : at + BUCKETS], at + BUCKETS
     orders, at = scratch[at : at + segments * lists], at + segments * lists
+    sets, at = scratch[at : at + lists], at + lists
+    meeting, at = scratch[at : at + meeting_words(windows)], at + meeting_words(windows)
     narrow = at_i32(memory_at + 8 * (QUERY + 2 * k + at), 2 * (windows + 8))
     bounds, todo = narrow[:windows], narrow[windows : 2 * windows + 16]
     state[:] = 0
@@ -330,8 +286,12 @@ def all_top(
     head = rows[segments * LIST_ROW :]
     least = query[GIVEN * leader + FREQUENCY]
     prune = least > limit
-    if windows >= MOST_WINDOWS or (head[TABLES] > 0 and (lists == 1 or least > DENSE * windows)):
+    if windows >= MOST_WINDOWS or (head[TABLES] > 0 and lists == 1):
         return np.int64(NOT_HERE)
+    by_bits = bits_of(query, segments, sets)
+    if head[TABLES] > 0 and least > DENSE * windows and not by_bits:
+        return np.int64(NOT_HERE)
+    exact = True
     if head[TABLES] == 0:
         for at in range(0, head[COUNT], ROOM):
             count = from_rare(head, at, head[COUNT], documents, slots, found[leader * ROOM :])
@@ -341,6 +301,7 @@ def all_top(
                 windows_before,
                 query,
                 order,
+                sets,
                 1,
                 documents,
                 slots,
@@ -358,11 +319,38 @@ def all_top(
                 spare_numbers,
             )
 
+    elif by_bits:
+        exact = meet(
+            table,
+            segments,
+            windows_before,
+            query,
+            order,
+            sets,
+            documents,
+            slots,
+            found,
+            cursors,
+            meeting,
+            bounds,
+            todo,
+            prune,
+            prior_weight,
+            state,
+            scores,
+            numbers,
+            histogram,
+            shift,
+            k,
+            spare_scores,
+            spare_numbers,
+        )
+
     # Segments in which the shortest list is rare are done with at once; of the others, bounds of windows.
-    left = False
-    if head[TABLES] > 0:
+    left, by_windows = False, head[TABLES] > 0 and not by_bits
+    if by_windows:
         ask_for_maxima(query, lists, segments, windows_before)
-    for segment in range(segments if head[TABLES] > 0 else 0):
+    for segment in range(segments if by_windows else 0):
         row = segment * LIST_ROW
         bound = bounds[windows_before[segment] : windows_before[segment + 1]]
         zero_bound(bound)
@@ -384,6 +372,7 @@ def all_top(
                     windows_before,
                     query,
                     order,
+                    sets,
                     1,
                     documents,
                     slots,
@@ -440,6 +429,7 @@ def all_top(
                     windows_before,
                     query,
                     order,
+                    sets,
                     turns,
                     documents,
                     slots,
@@ -485,5 +475,5 @@ def all_top(
     for at in range(state[SIZE]):
         out[at] = numbers[at]
         out_scores[at] = scores[at] / UNIT
-    exact = not prune or not left or state[FLOOR] == 0
+    exact = exact and (not prune or not left or state[FLOOR] == 0)
     return state[SIZE] | (np.int64(EXACT) if exact else np.int64(0)) | state[MATCHING] << COUNT_SHIFT

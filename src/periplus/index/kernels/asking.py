@@ -50,7 +50,7 @@ from periplus.index.kernels.term_table import (
     place_of,
     whole_of,
 )
-from periplus.index.weights import FIXED_POINT, LARGEST_WEIGHT
+from periplus.index.kernels.weighing import fixed_weight
 
 TABLE, SEGMENTS, LIMIT, ENTRIES, LISTS, GROUPS, FLAGS = range(7)
 CONTEXT = 8
@@ -86,14 +86,6 @@ def take_terms(entries: Any, text_at: Any, lists: Any, query: Any) -> Any:
     return True
 
 
-@bare_helper
-def fixed_of(weight: Any) -> Any:
-    """``weights.fixed``, and 0 of what is not above 0."""
-    if not weight > 0:
-        return np.int64(0)
-    return np.int64(min(np.float64(LARGEST_WEIGHT), max(1.0, np.rint(weight * FIXED_POINT))))
-
-
 @bare_kernel(Answer()(types.int64, types.int64, Text(), types.float64, types.int64, Makers()))
 def ask(context_at: Any, memory_at: Any, text: Any, prior: Any, k: Any, makers: Any) -> Any:
     answer = at_i64(memory_at - 8 * FRONT, FRONT)
@@ -109,7 +101,8 @@ def ask(context_at: Any, memory_at: Any, text: Any, prior: Any, k: Any, makers: 
         if not take_terms(context[ENTRIES], address_of(text), lists, at_i64(memory_at, GIVEN * lists)):
             return answer_at(memory_at - 8 * FRONT)
     words, result = at_i64(memory_at - 8, 1)[0], np.int64(NOT_HERE)
-    table_at, segments, limit, prior_weight = context[TABLE], context[SEGMENTS], context[LIMIT], fixed_of(prior)
+    table_at, segments, limit = context[TABLE], context[SEGMENTS], context[LIMIT]
+    prior_weight = fixed_weight(prior) if prior > 0 else np.int64(0)
     if flags & ALL_REQUIRED and lists == groups:
         result = all_top(table_at, memory_at, words, segments, lists, prior_weight, k, limit)
     if result == NOT_HERE:

@@ -17,8 +17,10 @@ from periplus.index.kernels.compiler import bare_helper
 
 LANES = 64
 FEWER_LANES = 16  # of 32 bits each
+WORDS = 4  # of bits, for the documents of a window
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
 _NUMBERS = ir.VectorType(ir.IntType(32), FEWER_LANES)
+_WORDS = ir.VectorType(ir.IntType(64), 8)
 
 
 def _loaded(builder: Any, address: Any, kind: Any) -> Any:
@@ -62,6 +64,19 @@ def _equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
     return types.uint64(types.int64, types.uint32), generate
 
 
+@intrinsic
+def _common_words(typing_context: Any, one: Any, other: Any, to: Any) -> Any:
+    """Write what two lines of 64 bytes have in common to a third; a bit for each of its 8 words that is not zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        both = builder.and_(_loaded(builder, arguments[0], _WORDS), _loaded(builder, arguments[1], _WORDS))
+        builder.store(both, builder.inttoptr(arguments[2], _WORDS.as_pointer()), align=8)
+        some = builder.icmp_unsigned("!=", both, ir.Constant(_WORDS, [0] * _WORDS.count))
+        return builder.zext(builder.bitcast(some, ir.IntType(8)), ir.IntType(64))
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
 equal_bytes: Any = _compared("==")
 smaller_bytes: Any = _compared("<")
 larger_or_equal_bytes: Any = _compared(">=")
@@ -80,6 +95,14 @@ def _number_at(typing_context: Any, address: Any) -> Any:
     return (
         types.uint32(types.int64),
         lambda context, builder, signature, arguments: _loaded(builder, arguments[0], ir.IntType(32)),
+    )
+
+
+@intrinsic
+def _word_at(typing_context: Any, address: Any) -> Any:
+    return (
+        types.uint64(types.int64),
+        lambda context, builder, signature, arguments: _loaded(builder, arguments[0], ir.IntType(64)),
     )
 
 
@@ -124,6 +147,8 @@ byte_at: Any = _byte_at
 publish: Any = _publish
 published: Any = _published
 number_at: Any = _number_at
+word_at: Any = _word_at
+common_words: Any = _common_words
 ones_of: Any = _ones_of
 lowest_of: Any = _lowest_of
 equal_numbers: Any = _equal_numbers
@@ -133,3 +158,13 @@ equal_numbers: Any = _equal_numbers
 def first_lanes(count: Any) -> Any:
     """The bits of the first ``count`` bytes."""
     return ~np.uint64(0) if count >= LANES else (np.uint64(1) << np.uint64(count)) - np.uint64(1)
+
+
+@bare_helper
+def ones_before(bits_at: Any, place: Any) -> Any:
+    """How many bits of a window are set before one."""
+    word = place >> 6
+    count = ones_of(word_at(bits_at + 8 * word) & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1)))
+    for before in range(WORDS - 1):
+        count += ones_of(word_at(bits_at + 8 * before)) * np.int64(before < word)
+    return count

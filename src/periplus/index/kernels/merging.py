@@ -26,7 +26,7 @@ from periplus.index.kernels.types import (
 
 
 @kernel(signature(I64, *POSTINGS, *POSITIONS, I64, I64, R_U32, R_I64, M_I64, M_U8, M_I64, M_U32))
-def gather(
+def gather_postings(
     frequency: Any,
     blocks: Any,
     large: Any,

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
+from periplus.index.kernels.bits import WORDS
 from periplus.index.kernels.bounds import LEVELS, add_prior, by_bound, most_promising, zero_bound
 from periplus.index.kernels.collector import (
     BUCKETS,
@@ -39,7 +40,7 @@ from periplus.index.kernels.collector import (
 )
 from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.direct import MERGED, all_short, merge_all
-from periplus.index.kernels.lists_known import LIST_HEAD, LIST_ROW
+from periplus.index.kernels.lists_known import BITS, LIST_HEAD, LIST_ROW
 from periplus.index.kernels.plain_steps import (
     ALL_ADMITTED,
     ALL_REQUIRED,
@@ -77,6 +78,7 @@ from periplus.index.kernels.tables import (
     at_i32,
     at_i64,
     at_u8,
+    prefetch,
     u8,
 )
 from periplus.index.kernels.visit import (
@@ -90,6 +92,7 @@ from periplus.index.kernels.visit import (
     keep_admitted,
     probe,
     probe_best,
+    probe_bits,
     raise_list,
     take_best,
 )
@@ -163,6 +166,7 @@ def plain_top(
     tables, at = scratch[at : at + 4 * segments * lists], at + 4 * segments * lists
     weights, at = scratch[at : at + lists], at + lists
     lists_at, at = scratch[at : at + lists], at + lists
+    sets, at = scratch[at : at + lists], at + lists
     starts, at = scratch[at : at + groups + 1], at + groups + 1
     take_query(query, lists, groups, weights, lists_at, starts)
     first_window, at = scratch[at : at + segments], at + segments
@@ -185,7 +189,9 @@ def plain_top(
     if not few:
         histogram[:] = 0
 
-    fetch_first(segments, lists_at)
+    fetch_first(table, segments, lists_at)
+    for item in range(lists):
+        sets[item] = at_i64(lists_at[item], segments * LIST_ROW + LIST_HEAD)[segments * LIST_ROW + BITS]
     if best_rank >= 0:
         state[FLOOR] = first_floor(segments, weights, lists_at, best_rank)
     required = np.int32(1) if every else np.int32(0)
@@ -265,6 +271,9 @@ def plain_top(
                         fetch_postings_of(table, segment, own, starts, order, ahead, window)
                     else:
                         fetch_postings(table, segment, own, 0, lists, window)
+                    for item in range(lists):
+                        if sets[item] != 0:
+                            prefetch(sets[item] + 8 * WORDS * wide)
 
             wide = np.int64(todo[visit])
             window_bound = np.int64(every_bound[wide])
@@ -350,6 +359,11 @@ def plain_top(
                 rest -= value_in(own, weights, item, last, window) if every else group_value[group]
                 least = floor - rest
                 open_window(own, item, last, window, low, high)
+                if last == item + 1 and sets[item] != 0:
+                    bits_at, impacts_at = sets[item] + 8 * WORDS * wide, table[segment * ROW + IMPACT] + low[item]
+                    weight = np.int32(weights[item])
+                    found = probe_bits(bits_at, impacts_at, weight, required, least, found_place, found_score, found)
+                    continue
                 if last == item + 1 and found * PROBE < high[item] - low[item]:
                     weight = np.int32(weights[item])
                     found = probe(

@@ -20,6 +20,7 @@ from periplus.index.kernels.lists_known import (
     BESTS,
     COUNT,
     FIRST,
+    GIVEN_TABLE,
     IMPACTS,
     LENGTH,
     LIST_HEAD,
@@ -48,7 +49,7 @@ WEIGHT, ADDRESS, FREQUENCY = range(GIVEN)
 @bare_helper
 def words_needed(segments: Any, lists: Any, windows: Any, k: Any) -> Any:
     """Numbers for query and hits, the buffer of the best, and what is known of lists, windows and groups."""
-    return QUERY + 10 * k + 12_288 + (6 * segments + 8) * (lists + 1) + windows * (2 * lists + 4)
+    return QUERY + 10 * k + 12_288 + (6 * segments + 9) * (lists + 1) + windows * (2 * lists + 4)
 
 
 @bare_helper
@@ -203,7 +204,7 @@ def rare_impacts(rows: Any, segments: Any, segment: Any) -> Any:
 def locate(
     table: Any, segments: Any, segment: Any, rows: Any, made: Any, made_offsets: Any, made_maxima: Any, tables: Any
 ) -> Any:
-    """Where the postings and window tables of a list are in a segment; a rare one gets a table of its own.
+    """Where the postings and window tables of a list are in a segment; a rare one without a table gets one here.
 
     ``tables`` gets the first posting, and the addresses of where windows start, end, and their maxima (0: no list).
     """
@@ -216,6 +217,11 @@ def locate(
     if size == 0 or rows[row + STARTS] != 0:
         return made
     windows = table[segment * ROW + WINDOWS]
+    if rows[row + GIVEN_TABLE] != 0:
+        tables[1] = rows[row + GIVEN_TABLE]
+        tables[2] = rows[row + GIVEN_TABLE] + 4
+        tables[3] = rows[row + GIVEN_TABLE] + 4 * (windows + 1)
+        return made
     starts, ends = made_offsets[2 * made : 2 * made + windows], made_offsets[2 * made + windows : 2 * (made + windows)]
     maxima = made_maxima[made : made + windows]
     fill(at_u16(rows[row + MAXIMA], size), at_u8(rare_impacts(rows, segments, segment), size), starts, ends, maxima)
@@ -273,7 +279,7 @@ def open_window(tables: Any, first: Any, last: Any, window: Any, low: Any, high:
 
 
 @bare_helper
-def fetch_first(segments: Any, lists_at: Any) -> Any:
+def fetch_first(table: Any, segments: Any, lists_at: Any) -> Any:
     """Ask for the memory that comes first, all at once."""
     for item in range(len(lists_at)):
         for line in range(0, 8 * (segments * LIST_ROW + LIST_HEAD), 64):
@@ -284,13 +290,16 @@ def fetch_first(segments: Any, lists_at: Any) -> Any:
             row = segment * LIST_ROW
             if rows[row + LENGTH] == 0:
                 continue
-            prefetch(rows[row + MAXIMA])
-            prefetch(rows[row + MAXIMA] + 64)
-            if rows[row + STARTS] == 0:
+            maxima = rows[row + MAXIMA]
+            if rows[row + GIVEN_TABLE] != 0:
+                maxima = rows[row + GIVEN_TABLE] + 4 * (table[segment * ROW + WINDOWS] + 1)
+            prefetch(maxima)
+            prefetch(maxima + 64)
+            if rows[row + STARTS] == 0 and rows[row + GIVEN_TABLE] == 0:
                 prefetch(rare_impacts(rows, segments, segment))
             else:
-                prefetch(rows[row + MAXIMA] + 128)
-                prefetch(rows[row + MAXIMA] + 192)
+                prefetch(maxima + 128)
+                prefetch(maxima + 192)
 
 
 @bare_helper

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.access import WINDOW
-from periplus.index.kernels.bits import LANES, equal_bytes, first_lanes, larger_or_equal_bytes, lowest_of
+from periplus.index.kernels.bits import (
+    LANES,
+    byte_at,
+    equal_bytes,
+    first_lanes,
+    larger_or_equal_bytes,
+    lowest_of,
+    ones_before,
+    word_at,
+)
 from periplus.index.kernels.compiler import bare_helper
 
 BLOCK = 32  # documents that are looked at together
@@ -144,6 +153,31 @@ def probe(
         document = places[unsigned(at)]
         low = chunk_of(place, low, high, document)
         value = weight * impact_in(place, impact, low, high, document)
+        score = np.int32(scores[unsigned(at)] + value)
+        places[unsigned(kept)] = document
+        scores[unsigned(kept)] = score
+        kept += (score >= least) & (value >= required)
+    return kept
+
+
+@bare_helper
+def probe_bits(
+    bits_at: Any,
+    impacts_at: Any,
+    weight: Any,
+    required: Any,
+    least: Any,
+    places: Any,
+    scores: Any,
+    count: Any,
+) -> Any:
+    """The same for a list that has bits; those of the window, and its impacts, begin at these addresses."""
+    kept = 0
+    for at in range(count):
+        document = np.int64(places[unsigned(at)])
+        before = ones_before(bits_at, document)
+        there = np.int32((word_at(bits_at + 8 * (document >> 6)) >> np.uint64(document & 63)) & np.uint64(1))
+        value = there * weight * np.int32(byte_at(impacts_at + before))  # of the next posting, if not of this one
         score = np.int32(scores[unsigned(at)] + value)
         places[unsigned(kept)] = document
         scores[unsigned(kept)] = score

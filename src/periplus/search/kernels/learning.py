@@ -13,8 +13,8 @@ from periplus.index.kernels.lists_known import LIST_ROW
 from periplus.index.kernels.opening import open_term, size_of
 from periplus.index.kernels.tables import ROW, at_f64, at_i64, at_u8
 from periplus.index.kernels.types import I64, signature
+from periplus.index.kernels.weighing import fixed_weight
 from periplus.index.query import STRONG_SHARE
-from periplus.index.weights import FIXED_POINT, LARGEST_WEIGHT
 
 LISTED, FORMED = 3, 4  # numbers of a form as the first pass and as the re-ranking take it
 
@@ -24,12 +24,6 @@ def _idf(documents: Any, frequency: Any) -> Any:
     """``index.weights.idf``, to the last bit."""
     frequency = min(frequency, documents)
     return math.log(1.0 + (float(documents - frequency) + 0.5) / (float(frequency) + 0.5))
-
-
-@bare_helper
-def _fixed(weight: Any) -> Any:
-    """``index.weights.fixed``."""
-    return min(np.int64(LARGEST_WEIGHT), max(np.int64(1), np.int64(np.rint(weight * FIXED_POINT))))
 
 
 @helper
@@ -77,7 +71,7 @@ def _pack(documents: Any, every: Any, terms: Any, shares: Any, words: Any, packe
         for form in range(begin, words[word]):
             live, address = packed[2 * terms[form]], packed[2 * terms[form] + 1]
             if live > 0:
-                packed[listed] = _fixed(shares[form] * min(strong, _idf(documents, live)))
+                packed[listed] = fixed_weight(shares[form] * min(strong, _idf(documents, live)))
                 packed[listed + 1], packed[listed + 2] = address, live
                 packed[formed], packed[formed + 1] = address, np.int64(shares[form] >= STRONG_SHARE)
                 reals[formed + 2], reals[formed + 3] = shares[form], float(live)
