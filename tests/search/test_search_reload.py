@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from periplus.graph import RankStore
 from periplus.index import IndexStore
 from periplus.records import Link, SearchRequest
 from periplus.search import Engine
-from periplus.search.apart import gathered_completion, gathered_words
+from periplus.search.apart import gathered_completion, gathered_words, received, send
 from periplus.search.generations import Generation
 from periplus.search.spelling import Dictionary, Speller
 from periplus.settings import Settings
@@ -242,6 +243,18 @@ def test_where_no_other_process_can_the_words_are_gathered_here(tmp_path, monkey
     monkeypatch.setattr("sys.executable", str(tmp_path / "nowhere"))
     assert gathered_words(tmp_path) is None
     assert gathered_completion(tmp_path, 1, {}) is None
+
+
+def test_what_another_process_gathered_comes_back_whole():
+    words = Dictionary([("walrus", 3), ("w\u00e4lrus", 2), ("seal", 5)], 10)
+    stream = io.BytesIO()
+    send(stream, words)
+    back = received(io.BytesIO(stream.getvalue()))
+    assert back.words == words.words
+    assert back.near("walruss") == words.near("walruss")
+    for end in (0, 4, 20, len(stream.getvalue()) - 1):
+        with pytest.raises(EOFError):
+            received(io.BytesIO(stream.getvalue()[:end]))
 
 
 def hold_back(monkeypatch, name, gate):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -19,6 +21,7 @@ LOOK_EVERY = 0.25  # seconds between looks for new batches
 REVISIT_EVERY = 30.0  # seconds between looks for pages that are due again, once the crawl has run dry
 RANK_PAUSE = 20.0  # a rank run that took t seconds is followed by a pause of at least RANK_PAUSE * t
 FULL_DISK_PAUSE = 60.0
+MERGE_NICENESS = 10  # of the thread that merges: searches come first
 
 
 class Supervisor:
@@ -112,5 +115,8 @@ def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -
 
 def _merge(collection: Collection) -> None:
     """What a full disk or another process keeps from being merged now is merged after a later update."""
+    if sys.platform == "linux":  # where threads have priorities of their own
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MERGE_NICENESS)
     with suppress(StorageError):
         collection.pipeline.merge()

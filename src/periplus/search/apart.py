@@ -2,24 +2,29 @@
 
 Gathering takes seconds of plain Python. In the process that answers queries, each of them would wait for the
 interpreter many times over; so that process asks another one, which reads the newest generation, and gets the result
-back packed.
+back as arrays: to make objects of it would hold up queries as well.
 """
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from struct import Struct as Layout
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 PATIENCE = 600.0  # seconds
-NICENESS = 10  # searches come first
+NICENESS = 10  # searches come first, from the first import on
+PROGRAM = f"import os; os.nice({NICENESS}); from {__name__} import main; main()"
+SIZES = Layout("q")
 _one_at_a_time = threading.Lock()
 
 
@@ -35,15 +40,61 @@ def gathered_completion(folder: Path, last_batch: int, past_queries: Mapping[str
 
 def _asked(kind: str, folder: Path, last_batch: int, past_queries: dict[str, int]) -> Any:
     question = pickle.dumps((kind, str(folder), last_batch, past_queries))
-    command = [sys.executable, "-m", __name__]
-    with _one_at_a_time:
+    with _one_at_a_time, suppress(OSError, EOFError, pickle.UnpicklingError), _gathering() as process:
+        return _exchanged(question, process)
+    return None
+
+
+@contextmanager
+def _gathering() -> Iterator[subprocess.Popen[bytes]]:
+    """The other process, for as long as it is needed and not for ever."""
+    with subprocess.Popen(  # noqa: S603  # our own module
+        [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        timer = threading.Timer(PATIENCE, process.kill)
+        timer.start()
         try:
-            done = subprocess.run(  # noqa: S603  # our own module
-                command, input=question, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=PATIENCE, check=True
-            )
-            return pickle.loads(done.stdout)  # noqa: S301  # of our own process
-        except (OSError, subprocess.SubprocessError, pickle.UnpicklingError, EOFError):
-            return None
+            yield process
+        finally:
+            timer.cancel()
+            process.kill()
+
+
+def _exchanged(question: bytes, process: subprocess.Popen[bytes]) -> Any:
+    if process.stdin is None or process.stdout is None:
+        raise EOFError
+    with process.stdin:
+        process.stdin.write(question)
+    return received(process.stdout)
+
+
+def send(stream: IO[bytes], value: Any) -> None:
+    """Write a value: the sizes of its parts, then the parts; arrays are parts of their own."""
+    buffers: list[pickle.PickleBuffer] = []
+    parts: list[bytes | memoryview] = [pickle.dumps(value, protocol=5, buffer_callback=buffers.append)]
+    parts += [buffer.raw() for buffer in buffers]
+    stream.write(SIZES.pack(len(parts)) + b"".join(SIZES.pack(len(part)) for part in parts))
+    for part in parts:
+        stream.write(part)
+
+
+def received(stream: IO[bytes]) -> Any:
+    """Read it: straight to where the arrays stay, so that the interpreter is never held for long."""
+    (count,) = SIZES.unpack(_read(stream, SIZES.size))
+    sizes = [SIZES.unpack(_read(stream, SIZES.size))[0] for _ in range(count)]
+    first, *others = (_read(stream, size) for size in sizes)
+    return pickle.loads(first, buffers=others)  # noqa: S301  # of our own process
+
+
+def _read(stream: IO[bytes], size: int) -> memoryview:
+    memory = np.empty(size, np.uint8).data  # not filled with zeros
+    done = 0
+    while done < size:
+        read = stream.readinto(memory[done:])  # type: ignore[attr-defined]
+        if not read:
+            raise EOFError
+        done += read
+    return memory
 
 
 def main() -> None:
@@ -53,7 +104,6 @@ def main() -> None:
     from periplus.search.links import link_texts
     from periplus.search.spelling import dictionary_of
 
-    os.nice(NICENESS)
     kind, folder, last_batch, past_queries = pickle.load(sys.stdin.buffer)  # noqa: S301  # of the process that asks
     with IndexStore(Path(folder) / "index").open() as snapshot:
         gathered: Any
@@ -61,8 +111,5 @@ def main() -> None:
             gathered = dictionary_of(snapshot)
         else:
             gathered = Completion.build(snapshot, link_texts(Path(folder), last_batch), past_queries)
-        pickle.dump(gathered, sys.stdout.buffer, protocol=5)
-
-
-if __name__ == "__main__":
-    main()
+        send(sys.stdout.buffer, gathered)
+        sys.stdout.flush()

@@ -122,7 +122,6 @@ class Dictionary:
         self._bits = _telling_bits(masks)
         keys = lengths << SIGNATURE_BITS | _signatures(masks, self._bits)
         order = np.argsort(keys, kind="stable")
-        self.words = [kept[place][0] for place in order.tolist()]
         self.counts = np.array([count for _, count in kept], dtype=np.int64)[order]
         self.lengths, self.letters, self._masks = lengths[order], letters[order], masks[order]
         self._logarithms, self._ranks = np.log(self.counts + 1.0), order.astype(np.uint32)
@@ -133,12 +132,20 @@ class Dictionary:
         self._buckets = np.searchsorted(buckets, np.arange(MAX_LETTERS + 2) << SIGNATURE_BITS).astype(np.int64)
         self._known: dict[tuple[str, int, float, float], list[Candidate]] = {}
 
+    @property
+    def words(self) -> list[str]:
+        """All of them, in the order of the arrays: hundreds of thousands of objects, so not for every query."""
+        return [self._word(row) for row in range(len(self.counts))]
+
+    def _word(self, row: int) -> str:
+        return self.letters[row, : self.lengths[row]].tobytes().decode("utf-32-le")
+
     def near(self, word: str, limit: int = 8, *, most_cost: float = FAR, least_count: float = 0.0) -> list[Candidate]:
         """The likeliest words at one edit (two for long words), best first; without ``word`` itself.
 
         Candidates far below the best are left out, as are those that cost more or occur in fewer documents than said.
         """
-        if not self.words or not _comparable(word):
+        if not len(self.counts) or not _comparable(word):
             return []
         asked = (word, limit, most_cost, least_count)
         known = self._known.get(asked)
@@ -175,7 +182,7 @@ class Dictionary:
             worths,
         )
         return [
-            Candidate(self.words[row], int(self.counts[row]), cost)
+            Candidate(self._word(row), int(self.counts[row]), cost)
             for row, cost in zip(rows[:found].tolist(), costs[:found].tolist(), strict=True)
         ]
 
@@ -183,7 +190,7 @@ class Dictionary:
         """Plain edits (at most ``reach`` + 1) and costs from ``word`` to every word."""
         from periplus.search.kernels.words import measured
 
-        edits, costs = np.empty(len(self.words), np.int64), np.empty(len(self.words))
+        edits, costs = np.empty(len(self.counts), np.int64), np.empty(len(self.counts))
         packed = np.concatenate([_points(word).astype(np.int64), _RELATED])
         measured(self.letters.reshape(-1), self.lengths, reach, packed, _PRICES, edits, costs)
         return edits, costs
