@@ -7,7 +7,6 @@ import resource
 import subprocess
 import sys
 import time
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from periplus import archive
@@ -17,7 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SPLIT_PAGES = 400
+SPLIT_PAGES = 800
+# What each verb does before its first page, by itself.
+STARTS = {
+    "import": "from periplus.cli.verbs import application; application();"
+    "from periplus.app import importing; importing._load()",
+    "index": "from periplus.cli.verbs import application; application(); from periplus.app import warming, Collection;"
+    "warming.kernels_are_warm(); import periplus.jobs; from periplus.index.builder import load_kernels; load_kernels()",
+}
 STARTED = 1.7e9
 SEED = 1
 FAR = 0.44  # of a size: a page that differs by more is not near it
@@ -43,7 +49,11 @@ def measure(web: Path, folder: Path, pages: int, near: int = 0) -> dict[str, flo
         figures |= {f"{name}, {kind}": value for kind, value in found.items()}
         figures[f"{name}, cores at work"] = found["CPU"] / found["wall"]
     figures["CPU ms a page, both"] = (imported["CPU"] + indexed["CPU"]) / pages * 1000
-    return figures | split(path, folder / "split")
+    steps = split(path, folder / "split", pages)
+    for name, script in STARTS.items():
+        steps[f"start of {name}"] = _run_python("-c", script)["CPU"] * 1000 / pages
+    steps["in no step"] = figures["CPU ms a page, both"] - sum(steps.values())
+    return figures | {f"{name}, CPU ms a page": value for name, value in steps.items()}
 
 
 def write_archive(web: Path, folder: Path, count: int, near: int = 0) -> list[int]:
@@ -65,41 +75,50 @@ def is_near(size: int, wanted: int) -> bool:
     return not wanted or abs(size - wanted) <= FAR * wanted
 
 
-def split(path: Path, folder: Path) -> dict[str, float]:
-    """CPU milliseconds a page of each step, in one process, with everything loaded."""
+def split(path: Path, folder: Path, count: int) -> dict[str, float]:
+    """CPU milliseconds a page of each step, in one process, with everything loaded.
+
+    The pages are taken from all over the archive, whose hosts stand one after the other and differ in size.
+    """
     from periplus.app import Collection
     from periplus.app.quickening import quicken
     from periplus.documents import BatchLog, parse
+    from periplus.documents.batches import tables_of
     from periplus.index import IndexStore
+    from periplus.jobs.sources import StoredBatch
 
     quicken()  # as an import does
-    pages: list[Any] = []
-    steps: dict[str, float] = {}
+    every = max(1, count // SPLIT_PAGES)
+    began = time.process_time()
+    pages: list[Any] = [page for place, page in enumerate(archive.pages(path)) if place % every == 0]
+    steps = {"reading the WARC": (time.process_time() - began) * 1000 / count}
 
     def timed(name: str, step: Callable[[], Any]) -> Any:
         began = time.process_time()
         result = step()
-        steps[f"{name}, CPU ms a page"] = (time.process_time() - began) * 1000 / max(1, len(pages))
+        steps[name] = (time.process_time() - began) * 1000 / len(pages)
         return result
 
     with Collection(folder) as collection:
         log = BatchLog(collection.create().files, collection.database)
-        began = time.process_time()
-        pages.extend(islice(archive.pages(path), SPLIT_PAGES))
-        steps["reading the WARC, CPU ms a page"] = (time.process_time() - began) * 1000 / len(pages)
         warm = [parse(page) for page in pages[:20]]
         IndexStore(folder / "warm").update([(1, warm)])
         log.append(warm)
         documents = timed("parsing", lambda: [parse(page) for page in pages])
-        number = timed("storing the batch", lambda: log.append(documents))
-        stored = timed("reading the batch", lambda: log.documents(number))
+        tables = timed("making tables", lambda: tables_of(documents))
+        number = timed("storing the batch", lambda: log.publish(log.stage(tables)))
+        stored = timed("reading the batch", lambda: list(StoredBatch(folder, number)))
         timed("indexing", lambda: IndexStore(folder / "index").update([(number, stored)]))
     return steps
 
 
 def _run(*arguments: str) -> dict[str, float]:
+    return _run_python("-m", "periplus", *arguments)
+
+
+def _run_python(*arguments: str) -> dict[str, float]:
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, "-m", "periplus", *arguments], check=True, capture_output=True)
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"wall": time.perf_counter() - began, "CPU": cpu}
