@@ -9,7 +9,7 @@ import pytest
 
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
-from periplus.search.cache import Cache
+from periplus.search.cache import Cache, Repeated
 
 SEED = 20261115
 
@@ -102,3 +102,13 @@ def test_the_cache_is_bounded():
     assert cache.get(1) is None
     cache.clear()
     assert len(cache) == 0
+
+
+def test_what_is_asked_again_is_told_from_what_is_asked_once():
+    repeated = Repeated(4)
+    assert [repeated.again(word) for word in ("tide", "moon", "tide", "ebb")] == [False, False, True, False]
+    assert [repeated.again(number) for number in range(3)] == [False] * 3
+    assert repeated.again("moon")  # asked five questions ago
+    assert [repeated.again(number) for number in range(10, 18)] == [False] * 8
+    assert not repeated.again("moon")  # too long ago
+    assert len(repeated) < 8

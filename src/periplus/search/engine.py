@@ -15,7 +15,7 @@ from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchReq
 from periplus.search import requests
 from periplus.search.answers import Page
 from periplus.search.asked import PastQueries
-from periplus.search.cache import Cache
+from periplus.search.cache import Cache, Repeated
 from periplus.search.completion import by_words
 from periplus.search.counting import counted
 from periplus.search.execution import Listing, Task, candidates, run, without
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from periplus.search.requests import Checked
     from periplus.settings import Settings
 
-CACHED_ANSWERS = 1_024  # of about 10 kB each
+CACHED_ANSWERS = 1_024  # of about 10 kB each, asked for at least twice
+REMEMBERED = 8_192  # questions, to tell which are asked again
 PASSING = frozenset({"budget", "spelling"})  # degradations that may be gone at the next call: not cached
 SUGGESTIONS = 4
 FEW_RESULTS = 3  # below which other queries are suggested
@@ -60,6 +61,7 @@ class Engine:
         self._past = PastQueries(folder) if settings.search.past_queries else None
         self._generations = Generations(folder, lambda: self._past.counts if self._past else {})
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
+        self._repeated = Repeated(REMEMBERED)
         self._folder = folder
         self._rules = read_rules(folder, settings.search.rules)
         self._generations.reload()
@@ -115,7 +117,7 @@ class Engine:
                 deadline = started + self._settings.search.budget_ms / 1000
                 search = _Search(self._generations, generation, request, query, checked, limit, deadline, rules, among)
                 answer = search.answer(started)
-                if not (answer.degraded and PASSING.intersection(answer.degraded)):
+                if self._repeated.again(key) and not PASSING.intersection(answer.degraded):
                     self._answers.put(key, answer)
                 return answer
         finally:
