@@ -13,9 +13,10 @@ from periplus.index import IndexStore
 from periplus.index.plan import form_weights
 from periplus.index.query import STRONG_SHARE, TermForm
 from periplus.index.weights import idf
-from periplus.search import plan, read, typed
+from periplus.search import plan, read
 from periplus.search import terms as search_terms
 from periplus.search.generations import Generations
+from periplus.search.hits import begins
 from periplus.search.plan import QueryWord, stops
 from periplus.search.reading import understand
 from periplus.search.terms import Lexicon, Terms
@@ -105,6 +106,7 @@ def test_words_are_known_as_their_terms_are(snapshot, several):
     words = [QueryWord("", tuple(TermForm(*form) for form in {f[0]: f for f in forms}.values())) for forms in several]
     lexicon = Lexicon(snapshot)
     lexicon.known_all(words[:1])
+    addresses = {}
     for word, known in zip(words, lexicon.known_all(words), strict=True):
         terms = [snapshot.known(form.term) for form in word.forms]
         weights = form_weights(word.forms, terms)
@@ -122,8 +124,9 @@ def test_words_are_known_as_their_terms_are(snapshot, several):
         assert [row[1:] for row in formed] == [
             (form.share >= STRONG_SHARE, form.share, term.frequency) for form, term, _ in there
         ]
-        addresses = {form.term: row[1] for form, row in zip(known.forms, packed, strict=True)}
-        assert all(lexicon._kept.terms[term][1] == address for term, address in addresses.items())
+        assert known.begins == begins(known.forms, "")
+        for form, (_, address, _) in zip(known.forms, packed, strict=True):
+            assert addresses.setdefault(form.term, address) == address
 
 
 def test_frequencies_are_those_of_the_index(snapshot):
@@ -141,16 +144,36 @@ def test_lists_take_more_memory_when_there_is_no_room(snapshot, monkeypatch):
         hits = [snapshot.top_of_lists(*Terms.of(one.words, one.known).lists, 10, 1.0) for one in (found, expected)]
         assert hits[0].size == hits[1].size > 0
         assert hits[0].total == hits[1].total
-    assert len(lexicon._kept.chunks) > 1
+    assert len(lexicon.kept.chunks) > 2
 
 
 def test_terms_are_forgotten_when_their_lists_take_too_much(snapshot, monkeypatch):
     monkeypatch.setattr(search_terms, "CHUNKS_KEPT", 0)
     lexicon = Lexicon(snapshot)
     first = lexicon.known(QueryWord("tide", (TermForm("tide"),)))
+    before = lexicon.kept
     lexicon.known(QueryWord("moon", (TermForm("moon"),)))
-    assert list(lexicon._kept.terms) == ["moon"]
+    assert lexicon.kept is not before
+    assert list(lexicon.kept.words) == [(TermForm("moon"),)]
     assert first.frequencies == [snapshot.frequency("tide")]
+
+
+def test_terms_are_forgotten_when_there_are_too_many(snapshot, monkeypatch):
+    monkeypatch.setattr(search_terms, "TERMS_KEPT", 100)
+    monkeypatch.setattr(search_terms, "SLOTS", 256)
+    lexicon = Lexicon(snapshot)
+    for number in range(500):
+        assert lexicon.frequencies([f"word{number}", "tide"]) == [0, snapshot.frequency("tide")]
+        assert 0 < lexicon.kept.terms <= 100
+
+
+@pytest.mark.parametrize("prefix", ["ti", "nowhere"])
+def test_a_prefix_is_known_by_the_words_that_begin_so(snapshot, prefix):
+    known = Lexicon(snapshot).known(QueryWord(f"{prefix}*", (), prefix=prefix))
+    terms = [term for term, _ in snapshot.prefix(prefix, search_terms.MAX_FORMS)]
+    assert (known.terms if known else []) == terms
+    if known:
+        assert known.begins == begins(known.forms, prefix)
 
 
 def test_too_many_lists_are_left_to_the_planner(snapshot):
@@ -159,8 +182,20 @@ def test_too_many_lists_are_left_to_the_planner(snapshot):
 
 
 def test_words_are_forgotten_when_there_are_too_many(snapshot, monkeypatch):
-    monkeypatch.setattr(typed, "WORDS_KEPT", 3)
-    words = TypedWords(Lexicon(snapshot))
+    monkeypatch.setattr(search_terms, "WORDS_KEPT", 3)
+    lexicon = Lexicon(snapshot)
+    words = TypedWords(lexicon)
     for query in ("tide tables", "moon harbour", "light", "tide tables"):
         assert words.query(texts(query), ("en",)).plan == planned(snapshot, query, ("en",))
-    assert sum(map(len, words._tables.values())) <= 4
+        assert sum(map(len, lexicon.kept.typed.values())) <= 3
+
+
+def test_words_of_a_query_are_known_from_one_memory(snapshot, monkeypatch):
+    """However often all is forgotten, words that share a term have one address of it."""
+    monkeypatch.setattr(search_terms, "WORDS_KEPT", 3)
+    words = TypedWords(Lexicon(snapshot))
+    for query in ("tides moon", "tide tides", "light tide", "tides tide"):
+        addresses = {}
+        for known in words.query(texts(query), ("en",)).known:
+            for form, (_, address, _) in zip(known.forms, iter_unpack("3q", known.packed), strict=True):
+                assert addresses.setdefault(form.term, address) == address

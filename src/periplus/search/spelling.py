@@ -13,8 +13,10 @@ Bound: the ``MAX_WORDS`` most frequent words.
 from __future__ import annotations
 
 import math
-from functools import cache, lru_cache
+from array import array
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
+from operator import itemgetter
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
 
@@ -157,8 +159,20 @@ class Dictionary:
 
     def _near(self, word: str, limit: int, most_cost: float, least_count: float) -> list[Candidate]:
         reach = 1 if len(word) <= 4 else 2
-        rows, costs, worths = np.empty(limit, np.int64), np.empty(limit), np.empty(limit)
-        found = _kernel()(
+        desk = array("q", word.encode("utf-32-le", "replace").ljust(4 * MAX_LETTERS + 24 * limit, b"\0"))
+        table, asked = self._table.buffer_info()[0], desk.buffer_info()[0]
+        found = _kernel()(table, asked, len(word), reach, limit, most_cost, math.log(least_count + 1.0))
+        rows = MAX_LETTERS // 2  # numbers before them: two letters in each
+        costs = array("d", desk[rows + limit : rows + limit + found].tobytes())
+        return [
+            Candidate(self._word(row), int(self.counts[row]), cost)
+            for row, cost in zip(desk[rows : rows + found], costs, strict=True)
+        ]
+
+    @cached_property
+    def _table(self) -> array[int]:
+        """What ``near`` is given of the dictionary: addresses and lengths of arrays, and numbers."""
+        arrays = (
             self.letters.reshape(-1),
             self._masks,
             self._logarithms,
@@ -168,23 +182,16 @@ class Dictionary:
             self._tops,
             self._buckets,
             self._bits,
-            _points(word),
-            reach,
             _RELATED,
             _PRICES,
-            EDIT_WORTH,
-            MARGIN,
-            self.floor,
-            most_cost,
-            math.log(least_count + 1.0),
-            rows,
-            costs,
-            worths,
         )
-        return [
-            Candidate(self._word(row), int(self.counts[row]), cost)
-            for row, cost in zip(rows[:found].tolist(), costs[:found].tolist(), strict=True)
-        ]
+        table = array("q", [number for one in arrays for number in (one.ctypes.data, len(one))])
+        table.frombytes(array("d", [EDIT_WORTH, MARGIN, self.floor]).tobytes())
+        return table
+
+    def __getstate__(self) -> dict[str, object]:
+        """Addresses mean nothing to another process."""
+        return {name: value for name, value in vars(self).items() if name != "_table"}
 
     def measured(self, word: str, reach: int) -> tuple[IntArray, FloatArray]:
         """Plain edits (at most ``reach`` + 1) and costs from ``word`` to every word."""
@@ -246,13 +253,9 @@ def suspects(lexicon: Lexicon, reading: Reading, found: int) -> list[str]:
     words = list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]
     if found <= FEW_RESULTS:
         return words
-    return [word for word in words if not _occurs(lexicon, word)]
-
-
-def _occurs(lexicon: Lexicon, word: str) -> bool:
-    """Whether the collection has the word in any form; nearly always it has it as it is written."""
-    as_written = word.isascii() and word.isalnum() and lexicon.frequency(word.lower())
-    return bool(as_written or known_as(lexicon, word))
+    plain = [word.lower() if word.isascii() and word.isalnum() else "" for word in words]
+    as_written = lexicon.frequencies(plain)  # nearly always a word occurs so
+    return [word for word, there in zip(words, as_written, strict=True) if not (there or known_as(lexicon, word))]
 
 
 def known_as(lexicon: Lexicon, text: str) -> int:
@@ -372,17 +375,14 @@ class Speller:
         return self._snapshot.top(IndexQuery(must=(Group(forms=_forms(word)),), any_of=(choice,)), 1).total.value
 
     def _parted(self, word: str) -> str:
-        """``icecream`` as ``ice cream``, when both are words that occur side by side."""
-        best, worth = "", 0
+        """``icecream`` as ``ice cream``, when both are words that occur side by side; the most frequent such parts."""
         splits = list(_splits(word))
         lefts = self._lexicon.frequencies([left for left, _ in splits])
-        known = [(left, right, count) for (left, right), count in zip(splits, lefts, strict=True) if count]
-        rights = self._lexicon.frequencies([right for _, right, _ in known])
-        for (left, right, count), other in zip(known, rights, strict=True):
-            weaker = min(count, other)
-            if weaker > worth and self._side_by_side(left, right):
-                best, worth = f"{left} {right}", weaker
-        return best
+        known = [(count, *split) for split, count in zip(splits, lefts, strict=True) if count]
+        rights = self._lexicon.frequencies([right for _, _, right in known])
+        weaker = [(min(count, other), left, right) for (count, left, right), other in zip(known, rights, strict=True)]
+        likely = sorted([one for one in weaker if one[0]], key=itemgetter(0), reverse=True)
+        return next((f"{left} {right}" for _, left, right in likely if self._side_by_side(left, right)), "")
 
     def _side_by_side(self, left: str, right: str) -> bool:
         return self._snapshot.top(IndexQuery(must=(Group(phrase=(left, right)),)), 1).total.value > 0

@@ -8,12 +8,12 @@ from __future__ import annotations
 import threading
 from array import array
 from functools import cache, cached_property
-from itertools import accumulate, count
+from itertools import accumulate, compress
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from periplus.index.analysis import MAX_TERM_BYTES
 from periplus.index.query import STRONG_SHARE, TermForm
@@ -30,9 +30,9 @@ WORDS_KEPT = 20_000  # of queries
 CHUNK, CHUNKS_KEPT = 1 << 17, 64  # numbers of memory for their lists that are taken at once, and how often: 64 MB
 MAX_TOGETHER = 64  # words that are passed to the kernel at once
 DESK = 1 << 16  # numbers: more than so many words take, with all their forms
+SLOTS, TERMS_KEPT = 1 << 17, 60_000  # places of terms, 5 MB in all, and how many of them are taken at most
+ENTRY, FACTS, LISTED, FORMED = 5, 4, 3, 4  # numbers of a term, of a word, of a form in two ways, as the kernel has them
 LONGEST = MAX_TERM_BYTES + 1  # bytes of a term that are looked at: nothing of this length occurs
-_LISTED, _FORMED = 24, 32  # bytes of a form, as a first pass and as the re-ranking take it
-
 _HEADS = [Layout("q" + "qd" * words).pack for words in range(16)]
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
@@ -59,18 +59,25 @@ class Known(Struct, frozen=True):
         return array("q", self.packed).tolist()[2::3]
 
 
-class _Kept:
-    """Words and terms that were asked for, and the memory that their addresses point into."""
+class Kept:
+    """What was asked for, all forgotten together: words, terms, and the memory that their addresses point into.
+
+    Addresses of one query come from one such memory, since by them words know what terms they share.
+    """
 
     def __init__(self) -> None:
+        self.typed: dict[tuple[str, ...], dict[str, Any]] = {}  # by languages, then as typed (``typed.py``)
         self.words: dict[Forms, Known | None] = {}
-        self.terms: dict[str, tuple[int, int]] = {}  # documents that have it, and where its lists are
-        self.chunks: list[IntArray] = []
-        self.begin, self.room = 0, 0  # of what is left of the last one: an address, and how many numbers
+        self.frequencies: dict[str, int] = {}  # of terms that were asked for by themselves
+        self.chunks: list[IntArray] = [np.zeros(ENTRY * SLOTS, np.int64)]  # the table of terms, then texts and lists
+        self.entries: int = self.chunks[0].ctypes.data
+        self.count = 0  # of words in both tables
+        self.terms = 0
+        self.begin, self.room = 0, 0  # of what is left of the last chunk: an address, and how many numbers
 
-    @property
-    def is_full(self) -> bool:
-        return len(self.words) >= WORDS_KEPT or len(self.chunks) > CHUNKS_KEPT
+    def has_room(self, words: int) -> bool:
+        fits = self.count + words <= WORDS_KEPT and self.terms + MAX_FORMS * words <= TERMS_KEPT
+        return fits and len(self.chunks) <= CHUNKS_KEPT + 1
 
     def take(self, numbers: int) -> None:
         self.begin += 8 * numbers
@@ -92,14 +99,44 @@ class _Desk:
         self.bytes = self.numbers.cast("B")
 
 
+class _Places:
+    """Where in what the kernel wrote the next word's pieces begin, in bytes."""
+
+    def __init__(self, forms: int) -> None:
+        self.form = self.listed = 0
+        self.formed = 8 * LISTED * forms
+        self.beginning = self.formed + 8 * FORMED * forms
+
+    def pieces(self, data: bytes, forms: Forms, hashes: int, letters: int) -> tuple[Begins, bytes, bytes]:
+        """What a word of these forms begins with, and its lists as a first pass and as the re-ranking take them."""
+        listed, formed, beginning = self.listed, self.formed, self.beginning
+        self.listed = listed + 8 * LISTED * len(forms)
+        self.formed = formed + 8 * FORMED * len(forms)
+        if hashes:
+            middle = beginning + 8 * hashes
+            self.beginning = middle + 8 * letters
+            terms = [form.term for form in forms if form.share >= STRONG_SHARE]
+            own = Begins(terms, data[beginning:middle], [data[middle : self.beginning]])
+        else:
+            own = begins(forms, "")
+        return own, data[listed : self.listed], data[formed : self.formed]
+
+
 class Lexicon:
     """What one generation knows of words, found once; forgotten all at once when there are too many."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self._kept = _Kept()
+        self.kept = Kept()
         self._desk = _Desk()
         self._at_desk = threading.Lock()
+
+    def room_for(self, words: int) -> Kept:
+        """Where so many words more may be kept."""
+        kept = self.kept
+        if not kept.has_room(words):
+            kept = self.kept = Kept()  # others may still read the old one
+        return kept
 
     def frequency(self, term: str) -> int:
         """Live documents with a term."""
@@ -107,96 +144,93 @@ class Lexicon:
 
     def frequencies(self, terms: Sequence[str]) -> list[int]:
         """The same of some terms; what is new is looked up together."""
-        kept = self._kept
-        known = kept.terms
+        kept = self.kept
         try:
-            return [known[term][0] for term in terms]
+            return [kept.frequencies[term] for term in terms]
         except KeyError:
             pass
-        for first in range(0, len(terms), MAX_FORMS * MAX_TOGETHER):
-            self._learn(kept, terms[first : first + MAX_FORMS * MAX_TOGETHER], (), ())
-        return [known[term][0] for term in terms]
+        kept = self.room_for(len(terms) // MAX_FORMS + 1)
+        known = kept.frequencies
+        new = [term for term in dict.fromkeys(terms) if term not in known]
+        for first in range(0, len(new), MAX_FORMS * MAX_TOGETHER):
+            some = new[first : first + MAX_FORMS * MAX_TOGETHER]
+            with self._at_desk:
+                at = self._learn(kept, some)
+                known.update(zip(some, self._desk.numbers[at : at + len(some)], strict=True))
+        return [known[term] for term in terms]
 
     def known(self, word: QueryWord) -> Known | None:
         """Nothing when no form of the word occurs."""
         if word.prefix:
             beginning = tuple([TermForm(term) for term, _ in self.snapshot.prefix(word.prefix, MAX_FORMS)])
-            return self._known(self._kept, [beginning], word.prefix)[0]
+            (known,) = self.learnt(self.room_for(1), [beginning])
+            return structs.replace(known, begins=begins(known.forms, word.prefix)) if known is not None else None
         return self.known_all([word])[0]
 
     def known_all(self, words: Sequence[QueryWord]) -> list[Known | None]:
         """The same of some words without prefixes; what is new is looked up together."""
-        known = self._kept.words
+        known = self.kept.words
         try:
             return [known[word.forms] for word in words]
         except KeyError:
             pass
-        if self._kept.is_full:
-            self._kept = _Kept()  # others may still read the old ones
-        kept = self._kept
-        known = kept.words
-        new = list(dict.fromkeys([word.forms for word in words if word.forms not in known]))
-        for first in range(0, len(new), MAX_TOGETHER):
-            together = new[first : first + MAX_TOGETHER]
-            known.update(zip(together, self._known(kept, together), strict=True))
-        return [known[word.forms] for word in words]
+        kept = self.room_for(len(words))
+        new = list(dict.fromkeys([word.forms for word in words if word.forms not in kept.words]))
+        kept.words.update(zip(new, self.learnt(kept, new), strict=True))
+        kept.count += len(new)
+        return [kept.words[word.forms] for word in words]
 
-    def _known(self, kept: _Kept, words: Sequence[Forms], prefix: str = "") -> list[Known | None]:
-        words = [forms[:MAX_FORMS] for forms in words]
-        every = [form for forms in words for form in forms]
-        ends = list(accumulate(map(len, words)))
-        facts, data = self._learn(kept, [form.term for form in every], [form.share for form in every], ends)
-        listed, formed = 0, _LISTED * len(every)
+    def learnt(self, kept: Kept, words: Sequence[Forms]) -> list[Known | None]:
+        """What there is to know of words, whose terms go to ``kept``."""
         known: list[Known | None] = []
-        for asked, (occurring, weight) in zip(words, facts, strict=True):
+        for first in range(0, len(words), MAX_TOGETHER):
+            known += self._known(kept, [forms[:MAX_FORMS] for forms in words[first : first + MAX_TOGETHER]])
+        return known
+
+    def _known(self, kept: Kept, words: Sequence[Forms]) -> list[Known | None]:
+        every = [form for forms in words for form in forms]
+        count, numbers = len(every), self._desk.numbers
+        with self._at_desk:
+            documents = self._learn(kept, [form.term for form in every], [form.share for form in every], words)
+            facts = documents + count
+            listed = facts + FACTS * len(words)
+            frequencies, said = numbers[documents:facts].tolist(), numbers[facts:listed].tolist()
+            weights = self._desk.reals[facts + 1 : listed : FACTS].tolist()
+            kinds = (LISTED + FORMED) * count + sum(said[2::FACTS]) + sum(said[3::FACTS])
+            data = self._desk.bytes[8 * listed : 8 * (listed + kinds)].tobytes()
+        at, known = _Places(count), list[Known | None]()
+        for place, forms in enumerate(words):
+            occurring, _, hashes, letters = said[FACTS * place : FACTS * (place + 1)]
+            there = frequencies[at.form : at.form + len(forms)]
+            at.form += len(forms)
             if not occurring:
                 known.append(None)
                 continue
-            forms = asked
-            if occurring < len(asked):
-                forms = tuple([form for form in asked if kept.terms[form.term][0]])
-            begin, listed = listed, listed + _LISTED * occurring
-            start, formed = formed, formed + _FORMED * occurring
-            known.append(
-                Known(forms, weight, begins(forms, prefix), data[begin:listed], data[start:formed], kept.chunks)
-            )
+            own = forms if occurring == len(forms) else tuple(compress(forms, there))
+            known.append(Known(own, weights[place], *at.pieces(data, own, hashes, letters), kept.chunks))
         return known
 
     def _learn(
-        self, kept: _Kept, terms: Sequence[str], shares: Sequence[float], ends: Sequence[int]
-    ) -> tuple[list[tuple[int, float]], bytes]:
-        """Terms to those that are kept. Of words that end so among them how many forms occur, and a weight; and all of
-        these forms as kernels take them."""
-        with self._at_desk:  # a term has one address, however many words it is a form of
-            known, desk, table = kept.terms, self._desk, self.snapshot.table
-            new = [term for term in dict.fromkeys(terms) if term not in known]
-            place = dict(zip(new, count(), strict=False))
-            given: list[int] = []
-            if len(new) < len(terms):
-                for term in terms:
-                    if term not in place:
-                        place[term] = len(place)
-                        given += known[term]
-            texts = [term.encode("utf-8", "surrogatepass")[:LONGEST] for term in new]
-            places = [place[term] for term in terms] if ends else ()
-            numbers = array("q", [*accumulate(map(len, texts)), *given, *places, *ends])
-            request = b"".join([numbers, array("d", shares), *texts])
-            desk.bytes[: len(request)] = request
-            behind = (len(request) + 7) // 8
-            sizes = (len(new), len(place), len(places), len(ends))
-            asked = (table.address, table.segments, self.snapshot.live, *sizes, desk.address, 8 * behind)
-            used = _kernel()(*asked, kept.begin, kept.room)
-            if used < 0:
-                kept.make_room(-used)
-                used = _kernel()(*asked, kept.begin, kept.room)
-            kept.take(used)
-            counts = behind + 2 * len(place)
-            found = desk.numbers[behind:counts].tolist()
-            known.update(zip(new, zip(found[::2], found[1::2], strict=True), strict=False))
-            weights = counts + len(ends)
-            packed = weights + len(ends)
-            facts = zip(desk.numbers[counts:weights], desk.reals[weights:packed], strict=True)
-            return list(facts), desk.bytes[8 * packed : 8 * packed + (_LISTED + _FORMED) * len(places)].tobytes()
+        self, kept: Kept, terms: Sequence[str], shares: Sequence[float] = (), words: Sequence[Forms] = ()
+    ) -> int:
+        """Terms to those that are kept. At the desk, from the number on that is given back, are then the documents of
+        each, and what there is to know of ``words``, whose forms they are."""
+        desk, table = self._desk, self.snapshot.table
+        texts = [term.encode("utf-8", "surrogatepass")[:LONGEST] for term in terms]
+        ends = accumulate(map(len, words))
+        numbers = array("q", [*map(hash, terms), *accumulate(map(len, texts)), *ends])
+        request = b"".join([numbers, array("d", shares or bytes(8 * len(terms))), *texts])
+        desk.bytes[: len(request)] = request
+        behind = (len(request) + 7) // 8
+        asked = (table.address, table.segments, self.snapshot.live, len(terms), len(words))
+        while True:
+            used = _kernel()(*asked, desk.address, 8 * behind, kept.entries, SLOTS, kept.begin, kept.room)
+            if used >= 0:
+                break
+            kept.make_room(-used)
+        kept.take(used)
+        kept.terms += desk.numbers[behind]
+        return behind + 1
 
 
 @cache

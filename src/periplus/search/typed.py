@@ -17,9 +17,8 @@ from periplus.search.terms import MAX_FORMS, Known
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from periplus.search.terms import Lexicon
+    from periplus.search.terms import Kept, Lexicon
 
-WORDS_KEPT = 20_000
 STOP_SHARE = 0.1  # of the documents: a stop word of another language that is rarer than this means something here
 
 
@@ -50,18 +49,16 @@ class WordsOnly(Struct, frozen=True):
 
 
 class TypedWords:
-    """The words typed so far, by the languages they were read in; forgotten all at once when there are too many."""
+    """The words typed so far, by the languages they were read in; kept and forgotten with what the lexicon knows."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        self._tables: dict[tuple[str, ...], dict[str, Typed]] = {}
-        self._kept = 0
 
     def query(self, texts: Sequence[str], languages: tuple[str, ...]) -> WordsOnly | None:
         """Nothing for too many words, or when one is more than a token or asked for twice."""
         if len(texts) > MAX_SCORING:
             return None
-        table = self._tables.get(languages)
+        table: dict[str, Typed] | None = self._lexicon.kept.typed.get(languages)
         try:
             words = [table[text] for text in texts] if table is not None else self._learnt(texts, languages)
         except KeyError:
@@ -80,22 +77,21 @@ class TypedWords:
         return WordsOnly(plan, found, known, not says & NOT_SO)
 
     def _learnt(self, texts: Sequence[str], languages: tuple[str, ...]) -> list[Typed]:
-        if self._kept >= WORDS_KEPT:
-            self._tables, self._kept = {}, 0  # others may still read the old ones
-        table = self._tables.setdefault(languages, {})
+        kept = self._lexicon.room_for(len(texts))
+        table: dict[str, Typed] = kept.typed.setdefault(languages, {})
         new = [text for text in dict.fromkeys(texts) if text not in table]
-        table.update(self._typed(new, languages))
-        self._kept += len(new)
+        table.update(dict.fromkeys(new, _NO_WORD) | self._typed(kept, new, languages))
+        kept.count += len(new)
         return [table[text] for text in texts]
 
-    def _typed(self, texts: list[str], languages: tuple[str, ...]) -> dict[str, Typed]:
-        found = dict.fromkeys(texts, _NO_WORD)
+    def _typed(self, kept: Kept, texts: list[str], languages: tuple[str, ...]) -> dict[str, Typed]:
         every = [(text, single(text, languages)) for text in texts]
         singles = [(text, one) for text, one in every if one is not None and len(one.word.forms) <= MAX_FORMS]
-        known = self._lexicon.known_all([one.word for _, one in singles])
-        for (text, one), what in zip(singles, known, strict=True):
-            found[text] = Typed(one.token, one.means, one.group, one.word, self._said(text, one, what, languages), what)
-        return found
+        known = self._lexicon.learnt(kept, [one.word.forms for _, one in singles])
+        return {
+            text: Typed(one.token, one.means, one.group, one.word, self._said(text, one, what, languages), what)
+            for (text, one), what in zip(singles, known, strict=True)
+        }
 
     def _said(self, text: str, one: Single, known: Known | None, languages: tuple[str, ...]) -> int:
         if known is None:

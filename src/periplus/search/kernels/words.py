@@ -9,7 +9,7 @@ import numpy as np
 from periplus.index.kernels.bits import ones_of
 from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.memory import item
-from periplus.index.kernels.tables import prefetch
+from periplus.index.kernels.tables import at_f64, at_i64, at_u32, prefetch
 from periplus.index.kernels.types import F64, I64, M_I64, R_F64, R_I64, R_U32, signature
 
 M_F64 = "Array(float64, 1, 'C')"
@@ -20,6 +20,7 @@ ASCII = 128
 MASK_BITS, LETTER_BITS = 32, 27  # of the letters in a word; its first letter is in the others
 ALL_LETTERS = np.uint64((1 << LETTER_BITS) - 1)
 AHEAD = 6  # buckets that are asked for before they are needed
+TABLE = 25  # numbers by which a dictionary is given
 MOST_PASSED = 256  # words of a bucket that are asked for at once
 
 
@@ -228,36 +229,43 @@ def _bar(useful: Any, floor: Any, worths: Any, found: Any) -> Any:
     return bar - 1e-9
 
 
-@kernel(
-    signature(
-        I64, R_U32, R_U32, R_F64, R_U32, R_I64, R_U32, R_F64, R_I64, R_I64, R_U32, I64, R_I64, R_F64, F64, F64, F64,
-        F64, F64, M_I64, M_F64, M_F64,
-    )
-)  # fmt: skip
+@kernel(signature(I64, I64, I64, I64, I64, I64, F64, F64))
 def near(
-    letters: Any,  # a row of MAX_LETTERS a word
-    masks: Any,  # letters of each word as bits, and its first letter
-    counts: Any,  # documents of each word, as ln(n + 1)
-    ranks: Any,  # of each word among those of its length, the most frequent first
-    starts: Any,  # first word of each bucket, of which the most frequent is first, and their end
-    signatures: Any,  # of each bucket: the letters that all its words have, or have not, of those that part words best
-    tops: Any,  # of each bucket: documents of its most frequent word, as ln(n + 1)
-    buckets: Any,  # first bucket of each length
-    bits: Any,  # which bits of a mask are those of a signature
-    word: Any,
+    table: Any,  # an address: see below
+    request: Any,  # an address: the letters of the word, then room for the rows of the best, their costs and worths
+    size: Any,  # of the word
     reach: Any,
-    related: Any,  # for each letter a to z the keys beside it, as bits; then the letters that sound alike
-    prices: Any,  # swap, double, neighbour, vowel; what another first letter adds; unheard, alike
-    edit_worth: Any,
-    margin: Any,  # candidates this far below the best are of no use
-    floor: Any,  # nor are those worth less than this
+    limit: Any,
     most_cost: Any,
     least_count: Any,  # ln(n + 1)
-    rows: Any,  # of the best, best first
-    costs: Any,
-    worths: Any,
 ) -> Any:
-    """The likeliest words within ``reach`` edits; how many there are, at most as many as the outputs hold."""
+    """The likeliest words within ``reach`` edits, best first; how many there are, at most ``limit``.
+
+    The table holds addresses and lengths of arrays, then numbers:
+
+    * ``letters``: a row of MAX_LETTERS a word;
+    * ``masks``: letters of each word as bits, and its first letter;
+    * ``counts``: documents of each word, as ln(n + 1);
+    * ``ranks`` of each word among those of its length, the most frequent first;
+    * ``starts``: the first word of each bucket, of which the most frequent is first, and their end;
+    * ``signatures`` of each bucket: the letters that all its words have, or have not, of those that part words best;
+    * ``tops`` of each bucket: documents of its most frequent word, as ln(n + 1);
+    * ``buckets``: the first bucket of each length;
+    * ``bits``: which bits of a mask are those of a signature;
+    * ``related``: for each letter a to z the keys beside it, as bits; then the letters that sound alike;
+    * ``prices``: swap, double, neighbour, vowel; what another first letter adds; unheard, alike;
+    * what an edit costs in worth; how far below the best candidates are of no use; what they are worth at least.
+    """
+    given, reals = at_i64(table, TABLE), at_f64(table, TABLE)
+    letters, masks = at_u32(given[0], given[1]), at_u32(given[2], given[3])
+    counts, ranks = at_f64(given[4], given[5]), at_u32(given[6], given[7])
+    starts, signatures = at_i64(given[8], given[9]), at_u32(given[10], given[11])
+    tops, buckets, bits = at_f64(given[12], given[13]), at_i64(given[14], given[15]), at_i64(given[16], given[17])
+    related, prices = at_i64(given[18], given[19]), at_f64(given[20], given[21])
+    edit_worth, margin, floor = reals[22], reals[23], reals[24]
+    word, found_at = at_u32(request, size), request + 4 * MAX_LETTERS
+    rows = at_i64(found_at, limit)
+    costs, worths = at_f64(found_at + 8 * limit, limit), at_f64(found_at + 16 * limit, limit)
     mask = np.uint64(0)
     known = np.zeros(ASCII, np.uint64)
     for i in range(len(word)):
@@ -273,7 +281,7 @@ def near(
     cheapest = min(prices[0], prices[1], each)
     firsts = np.empty(3 << (MASK_BITS - LETTER_BITS), np.float64)
     _price_firsts(word, related, prices, each, firsts)
-    address, text = masks.ctypes.data, letters.ctypes.data
+    address, text = given[2], given[0]
     found = 0
     best = -1e9
     for step in range(2 * reach + 1):  # the same length first: most mistakes keep it, and a good find prunes the rest
