@@ -185,7 +185,7 @@ def test_little_memory_gives_more_segments_and_the_same_answers(tmp_path):
     random = np.random.default_rng(5)
     words = [f"w{number}" for number in range(60)]
     documents = [random_document(random, number, words) for number in range(200)]
-    store = IndexStore(tmp_path / "small", memory=200_000)
+    store = IndexStore(tmp_path / "small", memory=60_000)
     generations = store.update([(1, documents[:120]), (2, documents[120:])]).generation
     assert generations >= 2
     with store.open() as snapshot:

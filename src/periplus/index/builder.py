@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from periplus.records import Anchor, Document
 
 WORD_BYTES = 8  # memory a word of the stream takes until it is written
-ROW_BYTES = 1_500  # memory a document takes beside its words and text
+ROW_BYTES = 500  # memory a document takes beside its words and text
 WAITING_CHARACTERS = 1 << 20  # of text that is cut into words at once
 WAITING_DOCUMENTS = 2_048
 WAITING_BYTES = 3  # memory that a character of it takes

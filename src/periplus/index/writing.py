@@ -162,7 +162,7 @@ class WritingSession:
         """Delete older versions and write what was collected as a segment."""
         if self._team:
             self._flush_team(self._team)
-        self._delete(np.array(sorted(self._touched), np.int64))
+        self._delete(np.sort(np.fromiter(self._touched, np.int64, len(self._touched))))
         if len(self._builder):
             self._begin_epoch(len(self._builder), self._builder.field_totals)
             folder = self.new_folder()

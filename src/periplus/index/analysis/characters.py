@@ -31,6 +31,10 @@ DECORATING_MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u
 PLAIN_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŧ": "t", "ŋ": "n"}
 )
+# What NFKC changes in most texts that it changes: wide blanks and dots, and the signs of Chinese texts.
+COMMON_CHANGES = tuple(
+    (sign, unicodedata.normalize("NFKC", sign)) for sign in "\xa0\u2026\uff0c\uff1a\uff08\uff09\uff1b\uff1f\uff01"
+)
 HIGHEST_POINT = 0xFFFF
 HIGHEST_MARK = 0x1F000  # no later character is composed with one before it
 HANGUL_FOLLOWERS = range(0x1160, 0x1200)  # vowels and finals
@@ -91,7 +95,8 @@ def composed(text: str) -> str:
     if text.isascii() or unicodedata.is_normalized("NFKC", text):
         return text
     # All that is wrong with most texts; nothing is composed with what these become, so the order makes no difference.
-    text = text.replace("\xa0", " ").replace("\u2026", "...")
+    for wide, plain in COMMON_CHANGES:
+        text = text.replace(wide, plain)
     if unicodedata.is_normalized("NFKC", text):
         return text
     # Line by line, because nothing is composed with a line end, and most lines are as they should be.

@@ -29,6 +29,7 @@ MODULES = (
     "occurrences",
     "opening",
     "phrases",
+    "pieces",
     "positions",
     "search",
     "spellings",
