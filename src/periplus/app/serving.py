@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KEY_FILE = "console.key"
 WARMING_QUERY = "the search page"
 RELOAD_EVERY = 0.25  # seconds between looks at the manifest
-YOUNG = 50_000  # objects made and not given back between two looks for cycles: some ten megabytes
+YOUNG = 50_000  # objects made and not given back between two looks for cycles: 10 MB of 200 bytes each
 SWITCH_EVERY = 0.0005  # seconds that a thread may compute while others wait: words are gathered beside searches
 
 
