@@ -1,5 +1,7 @@
 """Gathering: the texts that kernels find in packed documents are those of the definition, normalised."""
 
+import gc
+
 import msgspec
 import numpy as np
 import pytest
@@ -7,7 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
+from periplus import addresses
 from periplus.errors import StorageError
+from periplus.index import IndexStore
 from periplus.index.analysis import composed
 from periplus.index.arena import LARGE_BYTES, SMALL_BYTES, Arena
 from periplus.index.columns import Collected
@@ -16,6 +20,7 @@ from periplus.index.gathering import FIELD_BITS, Gatherer
 from periplus.index.query import FIELDS
 from periplus.index.stored import hexadecimal
 from periplus.index.texts import unpack
+from periplus.index.writing import NEW_OBJECTS
 from periplus.records import Anchor, Document, Heading
 
 some_text = st.one_of(
@@ -98,6 +103,20 @@ def test_what_is_no_document_is_refused():
 def test_the_form_of_a_packed_list_is_the_one_that_is_skipped():
     for size, head in ((15, 1), (16, 3), (65_535, 3), (65_536, 5)):
         assert len(msgspec.msgpack.encode([0] * size)) == size + head
+
+
+@PROPERTY
+@given(st.lists(urls, max_size=8))
+def test_keys_of_many_pages_are_those_of_each(some):
+    assert addresses.page_keys(some) == [addresses.page_key(url) for url in some]
+
+
+def test_an_update_leaves_the_collector_of_cycles_as_it_was(tmp_path):
+    before, seen = gc.get_threshold(), []
+    rows = (seen.append(gc.get_threshold()[0]) or Document("https://a.test/", 1, 0.0) for _ in range(1))
+    IndexStore(tmp_path).update([(1, rows)])
+    assert seen == [NEW_OBJECTS]
+    assert gc.get_threshold() == before
 
 
 def test_an_arena_keeps_what_it_was_given_and_uses_its_memory_again():
