@@ -199,13 +199,15 @@ class Texts:
         memory, head = self._memory, self._memory.head
         names = 8 * head[NAMES]
         lines = str(memory.view[names : names + head[NAMES_SIZE] - 1], "utf-8", "surrogatepass").split("\n")
-        first = head[UNKNOWN_AT]
+        first, spans = head[UNKNOWN_AT], head[SPANS]
         rows = memory.numbers[first : first + UNKNOWN * head[TOLD]].tolist()
-        spans = head[SPANS]
-        return [
-            (line, simple, language_name(head[spans + _SPAN * place + 2], head[spans + _SPAN * place + 3]))
-            for line, place, simple in zip(lines, rows[::UNKNOWN], rows[3::UNKNOWN], strict=True)
-        ]
+        places = rows[::UNKNOWN]
+        languages = {
+            place: language_name(head[spans + _SPAN * place + 2], head[spans + _SPAN * place + 3])
+            for place in set(places)
+        }
+        every = zip(lines, rows[3::UNKNOWN], places, strict=True)
+        return [(line, simple, languages[place]) for line, simple, place in every]
 
     def hits(self) -> list[tuple[int, int, int, int, int]]:
         """Of each hit its start, end and word, whether it is a stop word, and its text; by place."""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from periplus.index.analysis import analyze
+from periplus.index.analysis import STEM_MARK, analyze
 from periplus.index.analysis.forms import MAX_PARTS, MAX_TERM_BYTES, exact_term, parts, stem_term
-from periplus.index.analysis.stemming import base_language
+from periplus.index.analysis.stemming import base_language, stem
 from periplus.index.analysis.words import ascii_pattern
 from periplus.search.plan import stops
 
@@ -110,8 +110,10 @@ def judged(stretches: Sequence[tuple[str, int, str]]) -> array[int]:
 
 def _one_word(word: str, language: str) -> tuple[int, ...]:
     """ASCII letters are one word: the same as ``_words``, at once."""
-    stem = stem_term(word, base_language(language))
-    return 1, 0, len(word), stops(word, language), 2, hash(word), hash(stem)
+    stemmed = stem(word, language)
+    short = stemmed.isascii() and len(stemmed) < MAX_TERM_BYTES
+    term = STEM_MARK + stemmed if short else stem_term(word, base_language(language))
+    return 1, 0, len(word), stops(word, language), 2, hash(word), hash(term)
 
 
 def _words(stretch: str, language: str) -> list[int]:
