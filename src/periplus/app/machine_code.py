@@ -142,7 +142,7 @@ def code_folder(sources: Path) -> Path | None:
     from llvmlite import binding
 
     base = os.environ.get("PERIPLUS_CACHE")
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(binding.get_host_cpu_features().flatten().encode())  # processors of one name may differ
     for source in (Path(__file__), *sorted(sources.glob("*.py"))):
         digest.update(source.read_bytes())
     is_checked = os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")

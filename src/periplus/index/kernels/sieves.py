@@ -19,7 +19,6 @@ from periplus.index.kernels.bits import (
     equal_bytes,
     equal_numbers,
     first_lanes,
-    larger_or_equal_bytes,
     lowest_of,
     number_at,
 )
@@ -38,7 +37,6 @@ from periplus.index.kernels.lists_known import (
 from periplus.index.kernels.tables import IMPACT, PLACE, ROW, at_i64, prefetch
 
 ROOM = 512  # candidates, at most
-OPENED = 4  # numbers of a list that is gone through window by window
 SEVERAL = 4  # candidates from which on memory is asked for ahead
 
 
@@ -156,103 +154,3 @@ def in_list(
         if end == count:
             break
     return kept
-
-
-@bare_helper
-def place_in(places: Any, low: Any, high: Any, wanted: Any) -> Any:
-    """Which posting of [low, high) has a document, when one has it."""
-    low = chunk_of(places, low, high, wanted)
-    return low + lowest_of(equal_bytes(places + low, wanted) & first_lanes(high - low))
-
-
-@bare_helper
-def also_in(places: Any, first: Any, chosen: Any, low: Any, high: Any) -> Any:
-    """Which of the chosen postings from ``first`` on (64 bits) have documents that [low, high) has, too."""
-    left, lane = chosen, np.int64(0)
-    lanes = first_lanes(high - low)
-    while left != 0:
-        lane = lowest_of(left)
-        left &= left - np.uint64(1)
-        wanted = byte_at(places + first + lane)
-        if high - low > LANES:
-            low = chunk_of(places, low, high, wanted)
-            lanes = first_lanes(high - low)
-        missing = (equal_bytes(places + low, wanted) & lanes) == 0
-        chosen &= ~(np.uint64(missing) << np.uint64(lane))
-    return chosen
-
-
-@bare_helper
-def all_also_in(places: Any, first: Any, count: Any, low: Any, high: Any) -> Any:
-    """The same for all of ``count`` postings, at most 64."""
-    chosen = np.uint64(0)
-    lanes = first_lanes(high - low)
-    if high - low <= LANES:
-        for lane in range(count):
-            there = equal_bytes(places + low, byte_at(places + first + lane)) & lanes
-            chosen |= np.uint64(there != 0) << np.uint64(lane)
-        return chosen
-    for lane in range(count):
-        wanted = byte_at(places + first + lane)
-        low = chunk_of(places, low, high, wanted)
-        there = equal_bytes(places + low, wanted) & first_lanes(high - low)
-        chosen |= np.uint64(there != 0) << np.uint64(lane)
-    return chosen
-
-
-@bare_helper
-def in_window(
-    places: Any,
-    impacts: Any,
-    opened: Any,
-    turns: Any,
-    window: Any,
-    lowest: Any,
-    least: Any,
-    documents: Any,
-    slots: Any,
-    found: Any,
-    count: Any,
-) -> Any:
-    """Add the documents of a window that the first lists have; how many there are then.
-
-    ``opened`` has of each list its first posting, the address of its offsets, its number and its weight. Documents
-    have to have the impact ``lowest`` in the first list, and to be worth ``least`` in all of these together.
-    """
-    first: Any
-    begin, end, worth = np.int64(0), np.int64(0), np.int64(0)
-    low = opened[0] + np.int64(number_at(opened[1] + 4 * window))
-    high = opened[0] + np.int64(number_at(opened[1] + 4 * window + 4))
-    for first in range(low, high, LANES):
-        begin = opened[OPENED] + np.int64(number_at(opened[OPENED + 1] + 4 * window))
-        end = opened[OPENED] + np.int64(number_at(opened[OPENED + 1] + 4 * window + 4))
-        if lowest > 1:
-            chosen = larger_or_equal_bytes(impacts + first, np.uint8(lowest)) & first_lanes(high - first)
-            chosen = also_in(places, first, chosen, begin, end)
-        else:
-            chosen = all_also_in(places, first, min(LANES, high - first), begin, end)
-        for turn in range(2, turns):
-            if chosen == 0:
-                break
-            own = OPENED * turn
-            begin = opened[own] + np.int64(number_at(opened[own + 1] + 4 * window))
-            end = opened[own] + np.int64(number_at(opened[own + 1] + 4 * window + 4))
-            chosen = also_in(places, first, chosen, begin, end)
-        while chosen != 0:
-            lane = lowest_of(chosen)
-            chosen &= chosen - np.uint64(1)
-            wanted = byte_at(places + first + lane)
-            found[opened[2] * ROOM + count] = impacts + first + lane
-            worth = opened[3] * np.int64(byte_at(impacts + first + lane)) if least > 0 else np.int64(0)
-            for turn in range(1, turns):
-                own = OPENED * turn
-                begin = opened[own] + np.int64(number_at(opened[own + 1] + 4 * window))
-                end = opened[own] + np.int64(number_at(opened[own + 1] + 4 * window + 4))
-                posting = place_in(places, begin, end, wanted)
-                found[opened[own + 2] * ROOM + count] = impacts + posting
-                if least > 0:
-                    worth += opened[own + 3] * np.int64(byte_at(impacts + posting))
-            documents[count] = window << WINDOW_BITS | np.int64(wanted)
-            slots[count] = count
-            count += worth >= least
-    return count
