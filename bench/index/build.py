@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.index.contenders import CONTENDERS, folder_of, single_thread
+from bench.index.contenders import BUILT_ONLY, CONTENDERS, folder_of, single_thread
 from bench.index.corpus import with_prior
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ STRETCH = 1_000  # passages that are read at once, and of a turn
 
 def read_options() -> argparse.Namespace:
     options = argparse.ArgumentParser(prog="bench.index.build", description=__doc__)
-    options.add_argument("name", choices=CONTENDERS)
+    options.add_argument("name", choices=CONTENDERS | BUILT_ONLY)
     options.add_argument("passages", type=Path)
     options.add_argument("cache", type=Path)
     options.add_argument("workers", type=int, nargs="?", default=1)
@@ -42,7 +42,7 @@ def main() -> None:
     options = read_options()
     single_thread()
     name: str = options.name
-    contender, folder = CONTENDERS[name](), folder_of(name, options.cache)
+    contender, folder = (CONTENDERS | BUILT_ONLY)[name](), folder_of(name, options.cache)
     contender.workers = options.workers
     shutil.rmtree(folder, ignore_errors=True)
     if name.startswith("periplus"):

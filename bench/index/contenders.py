@@ -159,6 +159,62 @@ class Tantivy:
         return builder.build()
 
 
+class TantivyFields(Tantivy):
+    """What Periplus keeps of a passage: fields apart, columns by which is filtered and sorted. Stems; built only."""
+
+    name = "tantivy, fields"
+    words = ("en_stem",)
+
+    def build(self, passages: Iterator[Passage], folder: Path) -> None:
+        import tantivy
+
+        folder.mkdir(parents=True)
+        writer = tantivy.Index(self._fields(), str(folder)).writer(heap_size=400_000_000, num_threads=1)
+        for passage in passages:
+            document, url = tantivy.Document(), passage["url"]
+            host = url.split("/", 3)[2]
+            texts = {"title": passage["title"], "text": passage["text"], "address": url}
+            for words in self.words:
+                for name, text in texts.items():
+                    document.add_text(f"{name} {words}", text)
+            for name, value in (("id", passage["id"]), ("host", host), ("site", host), ("url", url)):
+                document.add_text(name, value)
+            document.add_text("language", "en")
+            document.add_text("type", "text/html")
+            document.add_integer("key", hash(url))
+            document.add_float("published", 0.0)
+            document.add_float("fetched", FETCHED)
+            document.add_unsigned("prior", passage["prior"])
+            writer.add_document(document)
+        writer.commit()
+        writer.wait_merging_threads()
+
+    def _fields(self) -> Any:
+        import tantivy
+
+        builder = tantivy.SchemaBuilder()
+        for place, words in enumerate(self.words):
+            for name in ("title", "text", "address"):
+                stored = not place and name != "address"
+                builder.add_text_field(f"{name} {words}", stored=stored, tokenizer_name=words, index_option="position")
+        for name in ("host", "site", "language", "type"):
+            builder.add_text_field(name, stored=True, fast=True, tokenizer_name="raw", index_option="basic")
+        for name in ("id", "url"):
+            builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
+        builder.add_integer_field("key", fast=True)
+        builder.add_float_field("published", stored=True, fast=True)
+        builder.add_float_field("fetched", stored=True, fast=True)
+        builder.add_unsigned_field("prior", fast=True)
+        return builder.build()
+
+
+class TantivyContent(TantivyFields):
+    """The same with words as they are written beside their stems: the two forms that every word of ours has."""
+
+    name = "tantivy, content"
+    words = ("en_stem", "default")
+
+
 class Bm25s:
     name = "bm25s"
     kinds = ("any-10", "any-1000", "string-10")
@@ -253,6 +309,7 @@ class Pisa:
 
 CONTENDERS: dict[str, Any] = {made.name: made for made in (Periplus, PeriplusForms, Tantivy, Bm25s, Pisa)}
 BUILDERS = ("periplus", "tantivy", "bm25s", "PISA")
+BUILT_ONLY: dict[str, Any] = {made.name: made for made in (TantivyFields, TantivyContent)}
 
 
 def folder_of(name: str, cache: Path) -> Path:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.index import corpus
-from bench.index.contenders import BUILDERS
+from bench.index.contenders import BUILDERS, BUILT_ONLY
 
 
 class Engine:
@@ -60,7 +60,7 @@ def main() -> None:
     options.add_argument("cache", type=Path)
     options.add_argument("names", nargs="*", default=["periplus", "tantivy"], metavar="NAME")
     found = options.parse_args()
-    if unknown := set(found.names) - set(BUILDERS):
+    if unknown := set(found.names) - {*BUILDERS, *BUILT_ONLY}:
         options.error(f"no such engine: {', '.join(sorted(unknown))}")
     results = in_turns(found.names, found.passages.resolve(), found.cache.resolve())
     peer = results[found.names[-1]]
