@@ -58,12 +58,15 @@ def test_every_module_with_kernels_is_known(tmp_path: Path) -> None:
     assert having - set(run(tmp_path, "-c", gather).split()) == set()
 
 
-def test_a_note_says_that_all_kernels_are_there(tmp_path: Path) -> None:
+def test_a_note_says_that_all_kernels_of_numba_are_there(tmp_path: Path) -> None:
+    """Those of pages are kept apart, and looked for by themselves."""
     ask = "from periplus.app.warming import kernels_are_warm, ready_note\nprint(kernels_are_warm(), ready_note())"
     warm, note = run(tmp_path, "-c", ask).split()
     assert (warm, Path(note).exists()) == ("False", False)
     Path(note).touch()
-    assert run(tmp_path, "-c", ask) == f"True {note}"
+    assert run(tmp_path, "-c", ask) == f"False {note}"
+    pages_are_there = "from periplus.app import quickening\nquickening.missing = list\n"
+    assert run(tmp_path, "-c", pages_are_there + ask) == f"True {note}"
 
 
 def test_a_changed_helper_in_another_file_makes_kernels_anew(tmp_path: Path) -> None:

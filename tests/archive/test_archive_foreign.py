@@ -148,6 +148,18 @@ def test_a_torn_gzip_member_is_told(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "rest", [b"\x1f", b"\r\n", b"filedesc://x", b"\x28\xb5\x2f\xfd"], ids=["1f", "line", "arc", "zstd"]
+)
+def test_what_follows_a_whole_member_is_gzip_or_an_error(tmp_path, rest):
+    path = tmp_path / "tail.warc.gz"
+    path.write_bytes(gzip.compress(response(1)) + rest)
+    reading = pages(path)
+    assert next(reading).url == WANTED[0]
+    with pytest.raises((Truncated, Corrupt), match="pack"):
+        next(reading)
+
+
+@pytest.mark.parametrize(
     ("content", "error"),
     [
         (b"not an archive at all", Corrupt),

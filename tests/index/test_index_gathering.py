@@ -1,6 +1,8 @@
 """Gathering: the texts that kernels find in packed documents are those of the definition, normalised."""
 
 import gc
+import subprocess
+import sys
 
 import msgspec
 import numpy as np
@@ -131,3 +133,38 @@ def test_an_arena_keeps_what_it_was_given_and_uses_its_memory_again():
         arena.clear()
         assert len(arena.lent(10)) == 10
     assert arena.lent(1 << 40) is None
+
+
+NARROW = """
+import resource
+import numpy as np
+from periplus.index.arena import Arena
+
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 100_000_000,) * 2)
+arena = Arena()
+print(sum(len(arena.keep(np.ones(40_000, np.uint8))) for _ in range(10)))
+"""
+
+FREED = """
+import resource
+import numpy as np
+from periplus.index.builder import give_memory_back, keep_memory
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+
+keep_memory()
+give_memory_back()
+before = resident()
+several = [np.ones(2_000_000, np.uint8) for _ in range(100)]
+several.clear()
+print(resident() - before < 50_000_000)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the size of a process from /proc")
+@pytest.mark.parametrize(("script", "told"), [(NARROW, "400000"), (FREED, "True")], ids=["few addresses", "given back"])
+def test_memory_is_asked_for_and_given_back_with_care(script, told):
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == told

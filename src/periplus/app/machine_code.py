@@ -72,9 +72,10 @@ class MachineCode:
                 return
             made = self._compiled()
             self._entry = _loaded(made)
-            staged = folder / f"{TEMPORARY_PREFIX}{self.name}-{os.getpid()}"
-            staged.write_bytes(msgspec.msgpack.encode(made))
-            staged.replace(self._file(folder))
+            with suppress(OSError):  # a full disk: it runs all the same
+                staged = folder / f"{TEMPORARY_PREFIX}{self.name}-{os.getpid()}"
+                staged.write_bytes(msgspec.msgpack.encode(made))
+                staged.replace(self._file(folder))
 
     def bound(self, *arrays: NDArray[Any]) -> Callable[[int], int]:
         """The kernel with its arrays, which stay where they are: it only has to be given the number.
@@ -82,9 +83,11 @@ class MachineCode:
         What this returns belongs to one thread.
         """
         self._check(arrays)
+        if self._entry is None and (kept := self._kept()) is not None:
+            self._entry = _loaded(kept)
         if self._entry is None:
             self.keep()
-        if self._entry is None:
+        if self._entry is None:  # another process kept it meanwhile
             self._entry = _loaded(self._kept() or self._compiled())
         entry, name = self._entry, self.name
         result, failure, number = ctypes.c_int64(), ctypes.c_void_p(), ctypes.c_int64()

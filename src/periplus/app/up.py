@@ -117,6 +117,7 @@ def _merge(collection: Collection) -> None:
     """What a full disk or another process keeps from being merged now is merged after a later update."""
     if sys.platform == "linux":  # where threads have priorities of their own
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MERGE_NICENESS)
+            niceness = max(MERGE_NICENESS, os.getpriority(os.PRIO_PROCESS, 0))
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
     with suppress(StorageError):
         collection.pipeline.merge()

@@ -36,17 +36,17 @@ def warm_kernels(progress: Callable[[int, int, str], None]) -> int:
 
 
 def kernels_are_warm() -> bool:
-    """Whether every kernel is cached that queries and indexing need; a note beside them saves most of the looking."""
+    """Whether every kernel is kept; a note beside those of numba saves most of the looking."""
+    from periplus.app import quickening
     from periplus.index import is_warm
 
     note = ready_note()
-    if note is not None and note.exists():
-        return True
-    _gather()
-    if not is_warm():
-        return False
-    _note_that_all_are_there()
-    return True
+    if note is None or not note.exists():
+        _gather()
+        if not is_warm():
+            return False
+        _note_that_all_are_there()
+    return not quickening.missing()
 
 
 def ready_note() -> Path | None:

@@ -73,7 +73,8 @@ def _of_file(file: streams.Readable, path: Path) -> Iterator[Page]:
         taken += size
         if (page := _of_warc(record_alone, folder)) is not None and page.body:
             yield page
-    stream = streams.unpacked(streams.Rest(file, read))
+    rest = streams.Rest(file, read)
+    stream = streams.gzip_members(rest) if read else streams.unpacked(rest)
     found: Iterator[Page | None]
     if not read and stream.peek(len(arc.START)).startswith(arc.START):
         found = map(_of_arc, arc.records(stream))

@@ -43,11 +43,16 @@ def unpacked(file: Readable) -> io.BufferedReader:
     start = file.read(len(_ZSTD))
     file.seek(0)
     if start.startswith(_GZIP):
-        return io.BufferedReader(_Members(file, lambda: isal_zlib.decompressobj(31), _GZIP_STEP))
+        return gzip_members(file)
     if start in (_ZSTD, _DICTIONARY):
         decoder = zstandard.ZstdDecompressor(dict_data=_dictionary(file), max_window_size=_LARGEST_WINDOW)
         return io.BufferedReader(_Members(file, lambda: cast("_Decoder", decoder.decompressobj()), _ZSTD_STEP))
     return io.BufferedReader(_Plain(file))
+
+
+def gzip_members(file: Readable) -> io.BufferedReader:
+    """The same of what must be gzip, or nothing."""
+    return io.BufferedReader(_Members(file, lambda: isal_zlib.decompressobj(31), _GZIP_STEP))
 
 
 class Span:

@@ -31,8 +31,7 @@ class Arena:
         while self._place < len(self._pieces) and len(self._pieces[self._place]) - self._used < wanted:
             self._place, self._used = self._place + 1, 0
         if self._place == len(self._pieces):
-            usual = (SMALL_BYTES, FIRST_LARGE_BYTES, LARGE_BYTES)[min(self._place, 2)]
-            self._pieces.append(np.empty(max(wanted, usual), np.uint8))
+            self._pieces.append(_piece(wanted, (SMALL_BYTES, FIRST_LARGE_BYTES, LARGE_BYTES)[min(self._place, 2)]))
         kept = self._pieces[self._place][self._used : self._used + len(data)]
         kept[:] = data
         self._used += wanted
@@ -45,3 +44,10 @@ class Arena:
     def lent(self, size: int) -> NDArray[np.uint8] | None:
         """So many bytes for whoever needs them while the arena is clear; ``None`` when it has no such piece."""
         return next((piece[:size] for piece in self._pieces if len(piece) >= size), None) if not self.size else None
+
+
+def _piece(wanted: int, usual: int) -> NDArray[np.uint8]:
+    try:
+        return np.empty(max(wanted, usual), np.uint8)
+    except MemoryError:  # a process that may not have addresses without memory behind them
+        return np.empty(max(wanted, min(usual, LARGE_BYTES)), np.uint8)

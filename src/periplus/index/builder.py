@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import sys
 from contextlib import suppress
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,14 +43,13 @@ WAITING_BYTES = 3  # memory that a character of it takes
 VOCABULARY_SHARE = 0.3  # of the memory, that words and terms may take when a segment is begun
 FIELD_COUNT = len(FIELDS)
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
-KEPT_FREE_BYTES = 1 << 28  # at the end of the heap
-APART_BYTES = 1 << 25  # from which on memory is asked from the system, and goes back to it, by itself
+KEPT_FREE_BYTES, USUAL_FREE_BYTES = 1 << 28, 1 << 23  # at the end of the heap, while documents are taken and else
+APART_BYTES, USUAL_APART_BYTES = 1 << 25, 1 << 22  # from which on memory is asked from the system by itself; the same
 
 
 class SegmentBuilder:
     def __init__(self, vocabulary: Vocabulary | None = None, scratch: Scratch | None = None) -> None:
         """``vocabulary`` of a builder before this one spares the search for forms that it knows already."""
-        keep_memory()
         self._vocabulary = vocabulary or Vocabulary()
         self._scratch = scratch or Scratch()
         self._gatherer = Gatherer()
@@ -126,6 +124,7 @@ class SegmentBuilder:
         self._waiting, self._waiting_anchors, self._waiting_size = [], {}, 0
         if not documents:
             return
+        keep_memory()
         batch = self._gatherer.gather(documents, self._columns.extend(documents), anchors)
         self._packed.extend(batch.packed, batch.starts)
         rows = batch.owners >> FIELD_BITS
@@ -201,16 +200,20 @@ def load_kernels() -> None:
                 value.compile()
 
 
-@cache
 def keep_memory() -> None:
     """Let this process keep what it frees until ``give_memory_back``: what every batch takes is cleared only once."""
-    with suppress(AttributeError, OSError):  # another C library than glibc
-        library = ctypes.CDLL(None)
-        library.mallopt(M_TRIM_THRESHOLD, KEPT_FREE_BYTES)
-        library.mallopt(M_MMAP_THRESHOLD, APART_BYTES)
+    _set_malloc(KEPT_FREE_BYTES, APART_BYTES)
 
 
 def give_memory_back() -> None:
-    """Let the system have what was freed in the middle of the heap; else every segment would begin where one ended."""
+    """Let the system have what was freed, from now on at once."""
+    _set_malloc(USUAL_FREE_BYTES, USUAL_APART_BYTES)
     with suppress(AttributeError, OSError):  # another C library than glibc
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def _set_malloc(kept: int, apart: int) -> None:
+    with suppress(AttributeError, OSError):  # another C library than glibc
+        library = ctypes.CDLL(None)
+        library.mallopt(M_TRIM_THRESHOLD, kept)
+        library.mallopt(M_MMAP_THRESHOLD, apart)

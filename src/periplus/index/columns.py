@@ -74,8 +74,9 @@ class Collected:
             closed,
         ) = zip(*map(_GIVEN, documents), strict=True)
         places = places_of(urls, keys)
-        new = (keys, places.page_keys, places.hosts, places.sites, languages, types, published, fetched)
-        for name, some in zip(COLLECTED, (*new, places.orders, ids), strict=True):
+        named: tuple[Sequence[Any], ...] = (places.hosts, places.sites, languages, types)
+        new: tuple[Sequence[Any], ...] = (keys, places.page_keys, *named, published, fetched, places.orders, ids)
+        for name, some in zip(COLLECTED, new, strict=True):
             self._values[name] += some
         known = [given or hexadecimal(key) for given, key in zip(ids, keys, strict=True)]
         shown = (urls, known, titles, descriptions, texts, headings, languages, types, published, fetched)

@@ -118,7 +118,7 @@ class WritingSession:
     def close(self) -> None:
         if self._team:
             self._team.close()
-        self._builder = SegmentBuilder()
+        self._team, self._builder = None, SegmentBuilder()  # what they hold can go back only when nobody has it
         give_memory_back()
 
     def take(self, documents: Iterable[Document], progress: Callable[[int], None] | None = None) -> None:

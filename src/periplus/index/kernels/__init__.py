@@ -38,7 +38,7 @@ MODULES = (
 )
 
 # Begun first, so that two processes end together; the others take a second or two each.
-LONGEST = ("ask", "phrase_search", "top", "tokenize", "read_page")
+LONGEST = ("ask", "phrase_search", "top", "tokenize")
 
 
 def warm(progress: Callable[[int, int, str], None] | None = None) -> int:
