@@ -16,9 +16,11 @@ from periplus.errors import StorageError
 from periplus.index import IndexStore
 from periplus.index.analysis import composed
 from periplus.index.arena import LARGE_BYTES, SMALL_BYTES, Arena
+from periplus.index.builder import SegmentBuilder
 from periplus.index.columns import Collected
 from periplus.index.fields import field_pieces
 from periplus.index.gathering import FIELD_BITS, Gatherer
+from periplus.index.norms import Epoch
 from periplus.index.query import FIELDS
 from periplus.index.stored import hexadecimal
 from periplus.index.texts import unpack
@@ -133,6 +135,17 @@ def test_an_arena_keeps_what_it_was_given_and_uses_its_memory_again():
         arena.clear()
         assert len(arena.lent(10)) == 10
     assert arena.lent(1 << 40) is None
+
+
+def test_a_segment_that_misses_documents_is_not_written(tmp_path):
+    """Texts would come under the addresses of others."""
+    builder = SegmentBuilder()
+    builder.add(Document("https://a.test/", 1, 0.0, title="\ud800"))
+    with pytest.raises(UnicodeEncodeError):
+        builder.write(tmp_path / "one", Epoch())
+    builder.add(Document("https://a.test/2", 2, 0.0, title="tide"))
+    with pytest.raises(StorageError, match="begin a new segment"):
+        builder.write(tmp_path / "one", Epoch())
 
 
 NARROW = """

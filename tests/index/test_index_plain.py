@@ -1,6 +1,8 @@
 """Plain queries: what a query knows of itself, what a snapshot keeps of terms, and the memory that kernels work in."""
 
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -74,6 +76,22 @@ def test_a_full_one_takes_no_more(monkeypatch):
     assert not terms.takes(2)
     monkeypatch.setattr("periplus.index.terms.BYTES_KEPT", 39)  # a list takes 40
     assert not terms.takes(1)
+
+
+def test_what_is_given_to_a_list_later_lives_as_long_as_its_term(many, monkeypatch):
+    """Bits may lie in other memory than the list that points at them."""
+    snapshot, _ = many
+    monkeypatch.setattr(snapshot, "_terms", Terms(snapshot.table, 1_000))
+    monkeypatch.setattr("periplus.index.terms.FIRST_CHUNK", 8)  # a piece of memory each
+    monkeypatch.setattr("periplus.index.terms.CHUNK", 8)
+    snapshot.top(IndexQuery(must=plain("w0", "w1")), 10)
+    term = snapshot.known("w1")
+    pieces = [weakref.ref(piece) for piece in snapshot._terms.chunks]
+    assert len(pieces) > 2
+    monkeypatch.setattr(snapshot, "_terms", Terms(snapshot.table, 1_000))  # as when there are too many
+    gc.collect()
+    assert all(piece() is not None for piece in pieces)
+    assert term.kept == [piece() for piece in pieces]
 
 
 @pytest.fixture(scope="module")

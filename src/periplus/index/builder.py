@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.addresses import site
+from periplus.errors import StorageError
 from periplus.index.analysis import class_table, letter_table
 from periplus.index.columns import Collected, ColumnTable
 from periplus.index.fields import PIECE_GAP
@@ -22,7 +23,7 @@ from periplus.index.gathering import FIELD_BITS, Gatherer
 from periplus.index.inversion import MAX_POSITIONS, POSITION_BITS, Inversion, Pieces, Scratch, first_positions
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
-from periplus.index.texts import PackedDocuments, sampled
+from periplus.index.texts import SAMPLE_BYTES, PackedDocuments, sampled
 from periplus.index.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class SegmentBuilder:
         self._vocabulary = vocabulary or Vocabulary()
         self._scratch = scratch or Scratch()
         self._gatherer = Gatherer()
+        self._is_torn = False  # documents could not be packed
         self._waiting: list[Document] = []  # not yet cut into words
         self._waiting_anchors: dict[int, Sequence[Anchor]] = {}  # by their places among those
         self._waiting_size = 0  # characters
@@ -103,10 +105,13 @@ class SegmentBuilder:
     def write(self, folder: Path, epoch: Epoch) -> SegmentHeader:
         """Write the segment; the builder is of no use afterwards."""
         self._cut_waiting()
+        if self._is_torn:
+            raise StorageError("some documents could not be packed before: begin a new segment")
         kept = self._columns.in_order(self._current.values())
         writer = SegmentWriter(folder, len(kept), epoch)
         try:
-            writer.texts.learn(list(map(bytes, self._packed.some([kept[place] for place in sampled(len(kept))]))))
+            samples = self._packed.some([kept[place] for place in sampled(len(kept))])
+            writer.texts.learn([bytes(one[:SAMPLE_BYTES]) for one in samples])
             writer.texts.extend(self._packed.some(kept))
             self._packed.clear()
             largest, lengths, starts = self._write_postings(writer, kept, epoch)
@@ -125,7 +130,11 @@ class SegmentBuilder:
         if not documents:
             return
         keep_memory()
-        batch = self._gatherer.gather(documents, self._columns.extend(documents), anchors)
+        try:
+            batch = self._gatherer.gather(documents, self._columns.extend(documents), anchors)
+        except BaseException:
+            self._is_torn = True  # columns have them, and nothing else does
+            raise
         self._packed.extend(batch.packed, batch.starts)
         rows = batch.owners >> FIELD_BITS
         languages = np.array([self._vocabulary.language(document.language) for document in documents], np.uint32)

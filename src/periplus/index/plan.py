@@ -40,6 +40,7 @@ class KnownTerm(Struct, frozen=True, gc=False):
     weight: int  # its idf as a whole number
     packed: bytes  # weight and address, as kernels take them
     size: int = 0  # bytes that its lists take
+    kept: object = None  # all memory that these, and what is given to them later, lie in
 
 
 class Statistics(Protocol):

@@ -279,7 +279,7 @@ class Snapshot:
     def known(self, term: str) -> KnownTerm:
         """What this generation knows of a term, in all segments."""
         known = self._terms.known.get(term)
-        return self._terms_for(1).add(term, self._looked_up(term)) if known is None else known
+        return self._terms_for(1).found(term, self._looked_up) if known is None else known
 
     def look_up(self, terms: Sequence[str]) -> None:
         """Find out what is known of some terms, all at once."""
@@ -289,7 +289,7 @@ class Snapshot:
             return
         kept = self._terms_for(len(new))
         for term, found in zip(new, looked_up_all(self._whole, new, kept.memory), strict=True):
-            kept.add(term, self._as_known(found))
+            kept.add(term, self._as_known(found, kept))
 
     def _terms_for(self, count: int) -> Terms:
         """Where so many more terms may be kept."""
@@ -298,14 +298,15 @@ class Snapshot:
             terms = self._terms = Terms(self._whole, COUNT_LIMIT)
         return terms
 
-    def _looked_up(self, term: str) -> KnownTerm:
-        return self._as_known(looked_up(self._whole, term, self._terms.memory))
+    def _looked_up(self, term: str, terms: Terms) -> KnownTerm:
+        return self._as_known(looked_up(self._whole, term, terms.memory), terms)
 
-    def _as_known(self, found: Found) -> KnownTerm:
+    def _as_known(self, found: Found, terms: Terms) -> KnownTerm:
         live, numbers, lists, address, size = found
         worth = idf(self.live, live)
         weight = fixed(worth)
-        return KnownTerm(live, worth, tuple(numbers), lists, address, weight, _pair(weight, address), size)
+        packed = _pair(weight, address)
+        return KnownTerm(live, worth, tuple(numbers), lists, address, weight, packed, size, terms.chunks)
 
     def _number_in(self, view: SegmentView, term: str) -> int:
         return self.known(term).numbers[view.ordinal]

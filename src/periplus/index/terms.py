@@ -45,7 +45,7 @@ class Terms:
     __slots__ = (
         *("ask", "address", "rooms"),  # first, so that a query finds them in one line of memory
         *("known", "packed", "_bytes", "_table", "_limit", "_adding"),
-        *("_free", "_context", "_entries", "_power", "_count", "_entered", "_given", "_chunks"),
+        *("_free", "_context", "_entries", "_power", "_count", "_entered", "_given", "chunks"),
     )
 
     def __init__(self, table: Table | None = None, limit: int = 0) -> None:
@@ -58,7 +58,7 @@ class Terms:
         self._table, self._limit = table, limit
         self._adding = threading.Lock()
         self._free = self._context = np.empty(0, np.int64)
-        self._chunks: list[NDArray[np.int64]] = []  # all of them: kernels know addresses in them
+        self.chunks: list[NDArray[np.int64]] = []  # all of them: kernels know addresses in them
         self._entries: list[NDArray[np.int64]] = []  # the last one is in use, and the others may be still
         self._power, self._count = FIRST_POWER, 0
         self._entered: set[str] = set()
@@ -78,7 +78,7 @@ class Terms:
         with self._adding:
             if len(self._free) < words:
                 self._free = _chunk(FIRST_CHUNK if not self._bytes else CHUNK, words)
-                self._chunks.append(self._free)
+                self.chunks.append(self._free)
             taken, self._free = self._free[:words], self._free[words:]
         return taken
 
@@ -92,14 +92,18 @@ class Terms:
             self.packed[term] = _triple(known.weight, known.address, known.frequency)
         return known
 
-    def pack(self, terms: Sequence[str], look_up: Callable[[str], KnownTerm]) -> bytes:
+    def found(self, term: str, look_up: Callable[[str, Terms], KnownTerm]) -> KnownTerm:
+        """A term, whose lists go to this memory."""
+        return self.add(term, look_up(term, self))
+
+    def pack(self, terms: Sequence[str], look_up: Callable[[str, Terms], KnownTerm]) -> bytes:
         """The triples of some terms, one after the other; those that are not known yet are looked up.
 
         From now on the kernel finds them by their bytes, and their lists have all that makes them quick.
         """
         for term in terms:
             if term not in self.packed:
-                self.add(term, look_up(term))
+                self.found(term, look_up)
             if term not in self._entered and self._table is not None:
                 self._entered.add(term)
                 self._give(self._table, self.known[term])

@@ -116,6 +116,7 @@ class Shortlists:
     def of(self, generation: Generation, task: Task, terms: Terms, hits: HitsAt, wanted: int) -> Shortlist:
         if task.fold and not self._has_prints:
             self._take_prints(generation.fingerprints)
+        folds = task.fold and self._has_prints  # which is said when both addresses are there
         languages, count, _ = self._languages.get(task.language) or self._worth(task.language)
         now = time.time() if task.wants_fresh else 0.0
         sought, size = terms.sought, hits.size
@@ -124,7 +125,7 @@ class Shortlists:
             memory.view[: len(sought)] = sought
             needed = self._run(
                 self._fixed_at, hits.numbers, hits.scores, size, len(sought) // 8, languages, count, now,
-                task.per_host, task.fold, wanted, memory.address, memory.words,
+                task.per_host, folds, wanted, memory.address, memory.words,
             )  # fmt: skip
             if not needed:
                 break
@@ -137,7 +138,7 @@ class Shortlists:
         if prints is not None and len(prints):
             self._kept.append(prints)
             self._fixed[_FINGERPRINTS] = prints.values.ctypes.data
-            self._fixed[_FIRST_PRINT] = prints.starts.ctypes.data  # last: it says that they are there
+            self._fixed[_FIRST_PRINT] = prints.starts.ctypes.data
             self._has_prints = True
 
     def _worth(self, language: str) -> tuple[int, int, FloatArray]:

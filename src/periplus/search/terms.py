@@ -244,7 +244,9 @@ class Terms:
     """The words of a query that the collection knows, with all their forms in one list."""
 
     def __init__(self, lexicon: Lexicon, words: Sequence[QueryWord]) -> None:
-        pairs = [(word, known) for word in words if (known := lexicon.known(word)) is not None]
+        plain = iter(lexicon.known_all([word for word in words if not word.prefix]))  # at once: a term has one address
+        found = [lexicon.known(word) if word.prefix else next(plain) for word in words]
+        pairs = [(word, known) for word, known in zip(words, found, strict=True) if known is not None]
         self.words: Sequence[QueryWord] = [word for word, _ in pairs]
         self.known: Sequence[Known] = [known for _, known in pairs]
 

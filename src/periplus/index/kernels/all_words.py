@@ -76,8 +76,9 @@ def bits_of(query: Any, segments: Any, sets: Any) -> Any:
     every = True
     for item in range(len(sets)):
         head = at_i64(query[GIVEN * item + ADDRESS], segments * LIST_ROW + LIST_HEAD)[segments * LIST_ROW :]
-        sets[item] = head[BITS]
-        every = every and head[BITS] != 0
+        bits = head[BITS]  # once: another thread may give them meanwhile
+        sets[item] = bits
+        every = every and bits != 0
     return every
 
 
