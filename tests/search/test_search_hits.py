@@ -10,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from periplus.index.analysis import analyze
-from periplus.search import plan, read, spellings
+from periplus.index.query import TermForm
+from periplus.search import plan, read, spellings, stemmers
 from periplus.search.hits import begins, hits_of_all, sought
 from periplus.search.spellings import Spellings, judged, language_name, language_numbers, shared, tokens
+from periplus.search.vocabulary import stop_words
 
 STRETCHES = st.text(alphabet="abAB1_.,'\u2019&@-é”… iI", min_size=1, max_size=12)
 LANGUAGES = st.sampled_from(["en", "de", "pt-BR", ""])
+TOLD = "en-GB"  # a language whose spellings no kernel judges
 WORDS = ["tide", "Tides", "TIDAL", "tideTable", "tide_table", "the", "The", "Café", "cafe\u0301", "日本語", "日本"]
 ODD = ["tide's", "tide\u2019s", "a.b", "tide@b-c.de", "ßtide", "İ", "\ud800", "\U0001f30a", "\x00", "ab", "1,000", "ﬁ"]
 SIGNS = [" ", " ", " ", ". ", "\n", "-", "_", "\u2028", "»", "…", "x" * 70]
@@ -76,17 +79,56 @@ def test_a_word_of_letters_is_judged_as_any_stretch(word, capital, language):
     assert judged([(word, 1, language)]) == judged([(word, 0, language)])
 
 
+SIGNED = st.text("abcdeingsABT12_.&'\u2019,", min_size=1, max_size=30)
+NAMED = st.lists(st.sampled_from(["tide", "Tides", "TABLE", "x", "1", "_", ".", "'", "s", "Ing"]), min_size=1).map(
+    "".join
+)
+
+
+@settings(max_examples=500)
+@given(SIGNED | NAMED, st.integers(0, 12), st.sampled_from(["en", "", "de", "fr", "tr", "pt-BR", "xx"]))
+def test_a_kernel_judges_a_spelling_as_its_analysis_does(stretch, which, language):
+    """Whichever of its terms the query asks for, and with other words before it."""
+    terms = [form.term for token in analyze(stretch, language) for form in token.forms]
+    if not terms:
+        return
+    sought_term = terms[which % len(terms)]
+    first = stretch[0].lower()
+    words = [begins((TermForm(sought_term),), first), begins((TermForm(stretch.lower() + "x"), TermForm(first)), first)]
+    asked = sought(words, [1.0, 1.0])
+    assert hits_of_all([stretch], asked, [language]) == [oracle(stretch, words, language)]
+
+
+def test_without_addresses_spellings_are_judged_one_by_one(own, monkeypatch):
+    words, text = words_of("tide tables"), "The tide's table, tideTable and tidal tables of TIDES"
+    asked = sought(words, [1.0, 1.0])
+    found = hits_of_all([text], asked, ["en"])
+    assert shared().used == 1  # nothing had to be told to Python
+    for missing in ("_library", "_keys"):
+        monkeypatch.setattr(stemmers, missing, lambda: None)
+        monkeypatch.setattr(stemmers, "_own", stemmers._Own())
+        assert hits_of_all([text], asked, ["en"]) == found
+        assert shared().used > 1
+        monkeypatch.undo()
+    assert [text[hit.start : hit.end] for hit in found[0]] == ["tide's", "table", "tideTable", "tables", "TIDES"]
+
+
+def test_no_stop_word_has_a_curly_quote():
+    """A kernel reads it as a plain one, of which stop words may have some."""
+    assert not [word for language in stemmers.LANGUAGES for word in stop_words(language) if "\u2019" in word]
+
+
 def test_a_spelling_is_judged_once(own, monkeypatch):
     asked = sought(words_of("tide"), [1.0])
     text = "Tide and tides, TIDE and tide."
-    first = hits_of_all([text], asked, ["en"])
+    first = hits_of_all([text], asked, [TOLD])
     monkeypatch.setattr("periplus.search.hits.judged", None)
-    assert hits_of_all([text], asked, ["en"]) == first
+    assert hits_of_all([text], asked, [TOLD]) == first
     assert [text[hit.start : hit.end] for hit in first[0]] == ["Tide", "tides", "TIDE", "tide"]
 
 
-def test_spellings_of_languages_are_told_apart(own):
-    languages = ["de", "en", "de"]
+@pytest.mark.parametrize("languages", [["de", "en", "de"], ["de-AT", TOLD, "de-AT"]])
+def test_spellings_of_languages_are_told_apart(own, languages):
     words = words_of("nation")
     found = hits_of_all(["nationen"] * 3, sought(words, [1.0]), languages)
     assert found == [oracle("nationen", words, language) for language in languages]
@@ -98,10 +140,10 @@ def test_a_full_table_is_forgotten(monkeypatch):
     monkeypatch.setattr(spellings, "_shared", [own])
     asked = sought(words_of("tide"), [1.0])
     text = " ".join(f"tide{chr(97 + i)}ing tides" for i in range(16))
-    first = hits_of_all([text], asked, ["en"])
+    first = hits_of_all([text], asked, [TOLD])
     assert shared() is not own
     assert own.used <= 64
-    assert hits_of_all([text], asked, ["en"]) == first
+    assert hits_of_all([text], asked, [TOLD]) == first
 
 
 @pytest.mark.parametrize("name", ["", "en", "pt-BR", "en\0", "x" * 15, "Ünglisch"])
@@ -115,15 +157,16 @@ def test_a_long_name_of_a_language_keeps_how_it_begins(name):
     assert len(language_name(*language_numbers(name)).rstrip("\ufffd")) > 4
 
 
-def test_threads_share_the_table(own):
+@pytest.mark.parametrize("language", ["en", TOLD])
+def test_threads_share_the_table(own, language):
     asked = sought(words_of("ab cd"), [1.0, 1.0])
     texts = [f"ab{chr(97 + i % 26)}s cd{chr(97 + i // 26)} AB cd'{chr(97 + i % 7)}" for i in range(300)]
-    expected = [hits_of_all([text], asked, ["en"]) for text in texts]
+    expected = [hits_of_all([text], asked, [language]) for text in texts]
     spellings.renew(shared())
     found = [None] * 4
 
     def ask(place):
-        found[place] = [hits_of_all([text], asked, ["en"]) for text in texts]
+        found[place] = [hits_of_all([text], asked, [language]) for text in texts]
 
     threads = [threading.Thread(target=ask, args=(place,)) for place in range(4)]
     for thread in threads:

@@ -23,6 +23,7 @@ from periplus.index.frames import context, unpacker
 from periplus.index.query import STRONG_SHARE
 from periplus.search.memory import larger, memory_of
 from periplus.search.spellings import UNKNOWN, judged, language_name, language_numbers, shared
+from periplus.search.stemmers import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,7 +148,7 @@ def lowered(text: str) -> str:
 
 
 @cache
-def _bare_table() -> LetterArray:
+def bare_table() -> LetterArray:
     """Code point to the same without accent and in lower case, for the scripts that have such letters."""
     return np.array([ord(_BARE[code]) for code in range(BARE_CODES)], np.uint32)
 
@@ -259,7 +260,7 @@ def _looked(
     needed = HEAD + len(given) // 8 + 1
     look, bare, bare_size = _kernels().look
     segments, unpack, own = (frames.address, unpacker(), context()) if frames is not None else (0, 0, 0)
-    spellings = shared()
+    spellings, own_judge = shared(), judge()
     while stage != FRAMES or needed <= MOST_WORDS:
         memory = memory_of(needed)
         memory.view[8 * HEAD : 8 * HEAD + len(given)] = given
@@ -267,6 +268,7 @@ def _looked(
             memory.address, memory.words, stage, count, len(query.packed) // 8, len(raw), MAX_TEXT, MAX_PLACES,
             bare, bare_size, spellings.used, spellings.entries_at, spellings.entries_size, spellings.slots_at,
             spellings.slots_size, segments, frames.segments if frames is not None else 0, unpack, own,
+            own_judge.address, own_judge.size,
         )  # fmt: skip
         if told >= 0:
             return memory, told, spellings
@@ -288,7 +290,7 @@ def _kernels() -> _Kernels:
     from periplus.search.kernels.showing import show
     from periplus.search.kernels.texts import look
 
-    return _Kernels((look.entry, _bare_table().ctypes.data, BARE_CODES), gather.entry, show.entry)
+    return _Kernels((look.entry, bare_table().ctypes.data, BARE_CODES), gather.entry, show.entry)
 
 
 def hits(text: str, query: Wanted, language: str) -> list[Hit]:

@@ -39,6 +39,11 @@ def is_stop_word(word: str, language: str = "") -> bool:
     return languages is not None and (language in languages or language not in _table("stop"))
 
 
+def stop_words(language: str) -> Iterable[str]:
+    """All words that ``is_stop_word`` says so of."""
+    return _table("stop").get(language) or _by_word("stop").keys()
+
+
 def are_silent(words: Iterable[str]) -> bool:
     """Whether words (lower case) say nothing of their language or of the new: so it is of most, and seen at once."""
     return _telling().isdisjoint(words)

@@ -7,6 +7,7 @@ from typing import Any
 from periplus.index.kernels.compiler import bare_helper
 
 MAX_POINT = 4  # bytes of a code point
+NEWLINE = 10
 
 
 @bare_helper
@@ -30,6 +31,14 @@ def is_letter(c: Any) -> Any:
 def is_wordly(c: Any) -> Any:
     """Letters, digits and underscores."""
     return c == 95 or is_letter(c)
+
+
+@bare_helper
+def is_stop(c: Any) -> Any:
+    """What may end a sentence: . ! ? … and their East Asian kin, and a line's end."""
+    if c < 128:
+        return c == 46 or c == 33 or c == 63 or c == NEWLINE
+    return c == 0x2026 or c == 0x3002 or c == 0xFF01 or c == 0xFF1F
 
 
 @bare_helper

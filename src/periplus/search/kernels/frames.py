@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.tables import at_i64, prefetch
+from periplus.search.kernels.calls import call6
 
 SEGMENT = 3  # numbers of a segment, as ``index.frames`` lays them out
 NUMBER_BITS = 32
@@ -20,20 +18,6 @@ ASKED_FOR = 6  # lines of a frame that are asked for before the first is unpacke
 LEAST_ERROR = -120  # what zstd gives back instead of a size, as a number with a sign
 TOO_SMALL = -70
 IMPOSSIBLE, NO_ROOM = -1, -2  # a frame is damaged or none; there is too little room
-
-
-def _call(typing_context: Any, function: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
-    """Call a function of C with six numbers or pointers, which gives back a number."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number = ir.IntType(64)
-        kind = ir.FunctionType(number, [number] * 6)
-        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
-
-    return types.int64(*[types.int64] * 7), generate
-
-
-call: Any = intrinsic(_call)
 
 
 @bare_helper
@@ -62,7 +46,7 @@ def unpacked(segments: Any, numbers: Any, function: Any, context: Any, out_at: A
     for place in range(len(numbers)):
         start, end = _bounds(segments, numbers[place])
         dictionary = segments[SEGMENT * (numbers[place] >> NUMBER_BITS) + 2]
-        made = call(function, context, out_at + size, room - size, start, end - start, dictionary)
+        made = call6(function, context, out_at + size, room - size, start, end - start, dictionary)
         if LEAST_ERROR <= made < 0:
             return np.int64(NO_ROOM if made == TOO_SMALL else IMPOSSIBLE)
         size += made

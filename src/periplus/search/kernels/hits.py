@@ -10,51 +10,11 @@ from periplus.index.kernels.compiler import bare_helper, bare_kernel
 from periplus.index.kernels.tables import at_i64
 from periplus.index.kernels.types import I64, signature
 from periplus.search.kernels.layout import ENDS, FOUND, FREE, HEAD, PLACES, QUERY_SIZE, TEXTS, part
-from periplus.search.kernels.texts import PLACE, first_of
+from periplus.search.kernels.queried import terms_room, word_of, words_of_terms
+from periplus.search.kernels.texts import CERTAIN, MAX_SIZE, PLACE, SIZE_BITS, first_of
 
 HIT = 4  # numbers of a hit: start, end, word, whether it is a stop word
 WORD = 4  # of a word of a spelling before its terms: start, end, whether it is a stop word, how many terms it has
-
-
-@bare_helper
-def terms_room(query: Any) -> Any:
-    """Numbers of a table of the query's terms, two a slot."""
-    at, count = 2, 0
-    for _ in range(query[1]):
-        count += query[at]
-        at += 1 + query[at]
-    room = 16
-    while room < 2 * count:
-        room *= 2
-    return 2 * room
-
-
-@bare_helper
-def words_of_terms(query: Any, table: Any) -> Any:
-    """Put the terms into the table: hash and word, which is -1 in a slot that is free; the first word has a term."""
-    last = len(table) // 2 - 1
-    for slot in range(last + 1):
-        table[2 * slot + 1] = -1
-    at = 2
-    for word in range(query[1]):
-        for i in range(at + 1, at + 1 + query[at]):
-            slot = query[i] & last
-            while table[2 * slot + 1] >= 0 and table[2 * slot] != query[i]:
-                slot = (slot + 1) & last
-            if table[2 * slot + 1] < 0:
-                table[2 * slot], table[2 * slot + 1] = query[i], word
-        at += 1 + query[at]
-
-
-@bare_helper
-def _word_of(table: Any, term: Any) -> Any:
-    last = len(table) // 2 - 1
-    slot = term & last
-    while table[2 * slot + 1] >= 0:
-        if table[2 * slot] == term:
-            return table[2 * slot + 1]
-        slot = (slot + 1) & last
-    return np.int64(-1)
 
 
 @bare_helper
@@ -63,30 +23,39 @@ def most_hits(places: Any, entries: Any, judged: Any) -> Any:
     most = 0
     for place in range(2, len(places), PLACE):
         entry = places[place]
-        most += entries[entry] if entry >= 0 else judged[judged[-1 - entry]]
+        if entry >= CERTAIN:
+            most += 1
+        else:
+            most += entries[entry] if entry >= 0 else judged[judged[-1 - entry]]
     return most
 
 
 @bare_helper
-def _put(told: Any, entry: Any, at: Any, terms: Any, hits: Any, size: Any) -> Any:
-    """Add the hits of one spelling at a place to those of its text, which are by place and no two at one start."""
+def _put(start: Any, end: Any, word: Any, stop: Any, hits: Any, size: Any) -> Any:
+    """Add a hit to those of its text, which are by place and no two at one start; how many there are then."""
+    slot = size
+    while slot > 0 and hits[HIT * (slot - 1)] > start:
+        slot -= 1
+    if slot > 0 and hits[HIT * (slot - 1)] == start:
+        return size
+    for k in range(HIT * size - 1, HIT * slot - 1, -1):
+        hits[k + HIT] = hits[k]
+    hits[HIT * slot], hits[HIT * slot + 1], hits[HIT * slot + 2], hits[HIT * slot + 3] = start, end, word, stop
+    return size + 1
+
+
+@bare_helper
+def _put_all(told: Any, entry: Any, at: Any, terms: Any, hits: Any, size: Any) -> Any:
+    """Add the hits of one spelling at a place."""
     word = entry + 1
     for _ in range(told[entry]):
         wanted = np.int64(-1)
         behind = word + WORD + told[word + 3]
         for i in range(word + WORD, behind):
             if wanted < 0:
-                wanted = _word_of(terms, told[i])
-        start = at + told[word]
-        slot = size if wanted >= 0 else 0
-        while slot > 0 and hits[HIT * (slot - 1)] > start:
-            slot -= 1
-        if wanted >= 0 and not (slot > 0 and hits[HIT * (slot - 1)] == start):
-            for k in range(HIT * size - 1, HIT * slot - 1, -1):
-                hits[k + HIT] = hits[k]
-            hits[HIT * slot], hits[HIT * slot + 1] = start, at + told[word + 1]
-            hits[HIT * slot + 2], hits[HIT * slot + 3] = wanted, told[word + 2]
-            size += 1
+                wanted = word_of(terms, told[i])
+        if wanted >= 0:
+            size = _put(at + told[word], at + told[word + 1], wanted, told[word + 2], hits, size)
         word = behind
     return size
 
@@ -94,13 +63,15 @@ def _put(told: Any, entry: Any, at: Any, terms: Any, hits: Any, size: Any) -> An
 @bare_helper
 def placed(places: Any, place: Any, document: Any, entries: Any, judged: Any, terms: Any, hits: Any) -> Any:
     """The hits of one text by place, no two of them at one start; how many there are, and the next place."""
-    size = 0
+    size = np.int64(0)
     while place < len(places) and places[place] == document:
         at, entry = places[place + 1], places[place + 2]
-        if entry >= 0:
-            size = _put(entries, entry, at, terms, hits, size)
+        if entry >= CERTAIN:
+            size = _put(at, at + ((entry >> 1) & MAX_SIZE), (entry - CERTAIN) >> SIZE_BITS, entry & 1, hits, size)
+        elif entry >= 0:
+            size = _put_all(entries, entry, at, terms, hits, size)
         else:
-            size = _put(judged, judged[-1 - entry], at, terms, hits, size)
+            size = _put_all(judged, judged[-1 - entry], at, terms, hits, size)
         place += PLACE
     return size, place
 
@@ -124,7 +95,7 @@ def gather(memory_at: Any, words: Any, entries_at: Any, entries_size: Any, judge
     hits = at_i64(memory_at + 8 * (free + (HIT + 1) * most), HIT * most)
     terms = at_i64(memory_at + 8 * (needed - room), room)
     words_of_terms(query, terms)
-    place, count = 0, 0
+    place, count = np.int64(0), 0
     for document in range(len(ends)):
         begin = first_of(ends, document)
         size, place = placed(places, place, document, entries, judged, terms, hits)

@@ -16,12 +16,19 @@ from periplus.index.kernels.tables import at_i64
 TEXTS, QUERY_SIZE, RAW, RAW_SIZE = 0, 1, 2, 3
 FIELDS, SPANS, STARTS, ENDS, POINTS = 4, 5, 6, 7, 8
 PLACES, FOUND, UNKNOWN_AT, TOLD, NAMES, NAMES_SIZE, FREE = 9, 10, 11, 12, 13, 14, 15
-PAGES, OUT, OUT_SIZE = 16, 17, 18
+PAGES, OUT, OUT_SIZE, SIGNS = 16, 17, 18, 19
 HEAD = 24
 
 ROW = 5  # numbers of a text that are given
 NUMBERS = 3  # of a document: how many more of its site there are, how many duplicates, whether it is pinned
+FRONT = 8  # bytes before the first sign
 SPAN = 4  # of a text: where it begins and ends, the name of its language (two of them)
+
+
+@inlined
+def signs_of(memory: Any, memory_at: Any) -> Any:
+    """The address of the texts as bytes (``lanes.py``)."""
+    return memory_at + 8 * memory[SIGNS] + FRONT
 
 
 @inlined

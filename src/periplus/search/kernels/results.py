@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import bare_helper
+from periplus.index.kernels.memory import store64
 from periplus.search.kernels.characters import put_point
+from periplus.search.kernels.lanes import copied
 from periplus.search.kernels.layout import NUMBERS
 from periplus.search.kernels.openings import ELLIPSIS, ELLIPSIS_BYTES, is_seen, only_begins, opening_end, title_end
 from periplus.search.kernels.records import (
@@ -35,8 +37,8 @@ NAMES = (
     b"rank id url display_url site title snippet highlights language published fetched type score "
     b"more_from_site duplicates pinned"
 ).split()
-KEYS = np.frombuffer(b"".join(bytes([0xA0 + len(name)]) + name for name in NAMES), np.uint8)
-KEY_ENDS = np.cumsum([1 + len(name) for name in NAMES]).astype(np.int64)
+KEYS = np.frombuffer(b"".join((bytes([0xA0 + len(name)]) + name).ljust(16) for name in NAMES), np.uint64)
+KEY_SIZES = np.array([1 + len(name) for name in NAMES])
 RANK, ID_KEY, URL_KEY, DISPLAY, SITE_KEY, TITLE_KEY, SNIPPET, MARKS = range(8)
 LANGUAGE_KEY, PUBLISHED_KEY, FETCHED_KEY, TYPE_KEY, SCORE, MORE, DUPLICATES, PINNED = range(8, 16)
 ALWAYS = 13  # fields that every result has
@@ -49,10 +51,9 @@ DAY = 86_400
 
 @bare_helper
 def _put_key(out: Any, at: Any, key: Any) -> Any:
-    for i in range(KEY_ENDS[key - 1] if key > 0 else 0, KEY_ENDS[key]):
-        out[at] = KEYS[i]
-        at += 1
-    return at
+    store64(out, at, KEYS[2 * key])
+    store64(out, at + 8, KEYS[2 * key + 1])
+    return at + KEY_SIZES[key]
 
 
 @bare_helper
@@ -83,9 +84,7 @@ def _put_bytes(out: Any, at: Any, key: Any, packed: Any, start: Any, end: Any, m
     for k in range(4):
         out[at + 1 + k] = ((size + more) >> (24 - 8 * k)) & 0xFF
     at += 5
-    for i in range(size):
-        out[at + i] = packed[start + i]
-    return at + size
+    return copied(out, at, packed, start, size)
 
 
 @bare_helper
@@ -173,23 +172,20 @@ def _put_address(out: Any, at: Any, packed: Any, fields: Any, record: Any) -> An
         count += 3 + end - query
         if count > MAX_ADDRESS:
             return np.int64(-1)
-        for i in range(query, end):
-            out[at] = packed[i]
-            at += 1
+        at = copied(out, at, packed, query, end - query)
     _put_head(out, head, 0xDA, at - head - 3)
     return at
 
 
 @bare_helper
-def _put_fragment(out: Any, at: Any, text: Any, begin: Any, pages: Any, fragment: Any, plain: Any) -> Any:
+def _put_fragment(out: Any, at: Any, text: Any, signs: Any, begin: Any, pages: Any, fragment: Any, plain: Any) -> Any:
     """A stretch of the text, with an ellipsis where something was cut off; -1 when it may not be fit to be seen."""
     if pages[fragment + 2]:
         at = put_point(out, at, ELLIPSIS)
     start, end = begin + pages[fragment], begin + pages[fragment + 1]
     if plain:
-        for i in range(end - start):
-            out[at + i] = text[start + i]
-        start, at = end, at + end - start
+        at = copied(out, at, signs, start, end - start)
+        start = end
     before = np.int64(0)
     for i in range(start, end):
         c = np.int64(text[i])
@@ -212,7 +208,9 @@ def _put_opening(out: Any, at: Any, text: Any, begin: Any, end: Any) -> Any:
 
 
 @bare_helper
-def _put_snippet(out: Any, at: Any, text: Any, begin: Any, end: Any, described: Any, pages: Any, page: Any) -> Any:
+def _put_snippet(
+    out: Any, at: Any, text: Any, signs: Any, begin: Any, end: Any, described: Any, pages: Any, page: Any
+) -> Any:
     """What was chosen to be shown, with its key; -1 when it has to be made readable or is something else.
 
     Where the text has no word of the query, neither has its opening.
@@ -225,13 +223,13 @@ def _put_snippet(out: Any, at: Any, text: Any, begin: Any, end: Any, described: 
         return at
     if pages[page] != PLAIN and pages[page] != FOREIGN:
         return np.int64(-1)
-    at = _put_fragment(out, head + 3, text, begin, pages, page + 2, pages[page] == PLAIN)
+    at = _put_fragment(out, head + 3, text, signs, begin, pages, page + 2, pages[page] == PLAIN)
     second = page + 2 + FRAGMENT
     if at >= 0 and pages[second + 1] > pages[second]:
         out[at] = SPACE
         at = put_point(out, at + 1, ELLIPSIS)
         out[at] = SPACE
-        at = _put_fragment(out, at + 1, text, begin, pages, second, pages[page] == PLAIN)
+        at = _put_fragment(out, at + 1, text, signs, begin, pages, second, pages[page] == PLAIN)
     if at >= 0:
         _put_head(out, head, 0xDA, at - head - 3)
     return at
@@ -355,6 +353,7 @@ def _put_result(
     fields: Any,
     record: Any,
     text: Any,
+    signs: Any,
     begin: Any,
     end: Any,
     pages: Any,
@@ -368,7 +367,7 @@ def _put_result(
         at = _put_address(out, at, packed, fields, record)
     if at >= 0:
         described = not only_begins(packed, fields[description], fields[description + 1], text, begin, end)
-        at = _put_snippet(out, at, text, begin, end, described, pages, page)
+        at = _put_snippet(out, at, text, signs, begin, end, described, pages, page)
     if at >= 0:
         at = _put_marks(out, at, pages, page, marks)
         at = _put_times(out, at, packed, fields, record)
@@ -386,6 +385,7 @@ def write(
     packed: Any,  # documents, one behind the other
     fields: Any,  # of each document
     text: Any,  # their texts as code points
+    signs: Any,  # and as bytes
     ends: Any,  # of each text
     pages: Any,  # what is shown of each text, and the marks of all of them
     rank: Any,  # of the first
@@ -401,7 +401,18 @@ def write(
         at = _put_number(out, _put_key(out, head + 3, RANK), rank + result)
         begin = first_of(ends, result)
         at = _put_result(
-            out, at, packed, fields, RECORD * result, text, begin, ends[result], pages, PAGE * result, PAGE * count
+            out,
+            at,
+            packed,
+            fields,
+            RECORD * result,
+            text,
+            signs,
+            begin,
+            ends[result],
+            pages,
+            PAGE * result,
+            PAGE * count,
         )
         if at < 0:
             out[head] = 0xC0

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.bits import lowest_of
 from periplus.index.kernels.compiler import bare_helper
-from periplus.index.kernels.memory import item, load64
-from periplus.index.kernels.tables import at_f64, at_i64, at_u8
-from periplus.search.kernels.characters import is_letter, is_space
+from periplus.index.kernels.tables import at_f64, at_i64
+from periplus.search.kernels.characters import NEWLINE, is_letter, is_space, is_stop
 from periplus.search.kernels.hits import HIT, placed
+from periplus.search.kernels.lanes import next_stop, spaces, unfit
 
 REACH = 300  # code points that a sentence may reach to either side of a word
 SHORT_SENTENCE = 90  # a sentence below this that does not end like one is a heading; with the next one it is shown
@@ -23,8 +22,6 @@ MAX_SPANS = 64  # sentences weighed in one text
 MAX_SNIPPET = 260  # code points of a snippet
 JOINT_SIZE = 3  # of what stands between two fragments
 CROP_SEARCH = 30  # code points in which a cut looks for a space
-NEWLINE = 10
-EIGHT = 8
 
 FRAGMENT = 4  # of a fragment: start, end, whether something was cut off before it and behind it
 PAGE = 2 + 2 * FRAGMENT  # of a page: its state, where its marks end, and two fragments (the second may be empty)
@@ -36,14 +33,6 @@ NOTHING, PLAIN, FOREIGN, ODD, LOST = 0, 1, 2, 3, 4
 def is_small(c: Any) -> Any:
     """A small letter, as a sentence does not begin with."""
     return 97 <= c <= 122 or 0xDF <= c <= 0xF6 or 0xF8 <= c <= 0xFF or 0x3AC <= c <= 0x3CE or 0x430 <= c <= 0x45F
-
-
-@bare_helper
-def is_stop(c: Any) -> Any:
-    """What may end a sentence: . ! ? … and their East Asian kin, and a line's end."""
-    if c < 128:
-        return c == 46 or c == 33 or c == 63 or c == NEWLINE
-    return c == 0x2026 or c == 0x3002 or c == 0xFF01 or c == 0xFF1F
 
 
 @bare_helper
@@ -71,35 +60,13 @@ def _ends(text: Any, at: Any, limit: Any, behind: Any) -> Any:
 
 
 @bare_helper
-def _flag_stops(text: Any, start: Any, end: Any, stops: Any) -> Any:
-    """1 for every place where a sentence may end, by a loop over vectors, and 0 behind them."""
-    for i in range(start, end):
-        c = item(text, i)
-        ascii_stop = (c == 46) | (c == 33) | (c == 63) | (c == NEWLINE)
-        stops[i] = ascii_stop | (c == 0x2026) | (c == 0x3002) | (c == 0xFF01) | (c == 0xFF1F)
-    for i in range(end, end + EIGHT):
-        stops[i] = 0
-
-
-@bare_helper
-def _next_stop(stops: Any, at: Any, limit: Any) -> Any:
-    """The first place from ``at`` on where a sentence may end; ``limit`` when there is none before that."""
-    while at < limit:
-        eight = load64(stops, at)
-        if eight:
-            return min(limit, at + (lowest_of(eight) >> 3))
-        at += EIGHT
-    return limit
-
-
-@bare_helper
-def next_end(text: Any, stops: Any, at: Any, end: Any, far: Any) -> Any:
+def next_end(text: Any, signs_at: Any, at: Any, end: Any, far: Any) -> Any:
     """Where the sentence at ``at`` stops, in a text that ends at ``end``; some place beyond ``far`` if not before."""
     i, limit = at, min(end, at + 5 * REACH + 1)
     while i < limit:
         if i > far:
             return i
-        i = _next_stop(stops, i, min(limit, far + 1))
+        i = next_stop(signs_at, i, min(limit, far + 1))
         if i >= limit or i > far:
             continue
         ends, last, run = _ends(text, i, end, end)
@@ -116,22 +83,22 @@ def next_end(text: Any, stops: Any, at: Any, end: Any, far: Any) -> Any:
 
 
 @bare_helper
-def _bounds(text: Any, stops: Any, at: Any, begin: Any, end: Any, trimmed: Any) -> Any:
+def _bounds(text: Any, signs_at: Any, at: Any, begin: Any, end: Any, trimmed: Any) -> Any:
     """The sentence around ``at``, or ``REACH`` to either side where it is longer; ``trimmed``: without last spaces."""
     low = max(begin, at - REACH)
     start = low
-    i = _next_stop(stops, low, at)
+    i = next_stop(signs_at, low, at)
     while i < at:
         ends, _, run = _ends(text, i, at, end)
         if ends:
             start = run
-        i = _next_stop(stops, run, at)
+        i = next_stop(signs_at, run, at)
     if start == low and low > begin:
         for i in range(low, at):
             if text[i] == 32:
                 start = i + 1
                 break
-    stop = next_end(text, stops, at, end, at + REACH if trimmed >= at + REACH else end)
+    stop = next_end(text, signs_at, at, end, at + REACH if trimmed >= at + REACH else end)
     return start, min(stop, at + REACH) if stop > at else min(end, at + REACH)
 
 
@@ -157,7 +124,7 @@ def _ends_well(c: Any) -> Any:
 @bare_helper
 def _weighed(
     text: Any,
-    stops: Any,
+    signs_at: Any,
     begin: Any,
     end: Any,
     trimmed: Any,
@@ -172,7 +139,7 @@ def _weighed(
     """The sentences with hits and what they are worth: many different words, close together; how many sentences."""
     spans, hit = 0, 0
     while hit < size and spans < MAX_SPANS:
-        start, stop = _bounds(text, stops, hits[HIT * hit], begin, end, trimmed)
+        start, stop = _bounds(text, signs_at, hits[HIT * hit], begin, end, trimmed)
         mask, worth, close = np.int64(0), 0.0, 0.0
         before = -1
         while hit < size and hits[HIT * hit] < stop:
@@ -182,10 +149,8 @@ def _weighed(
                 mask |= bit
                 worth += weights[word]
             if before >= 0 and hits[HIT * before + 2] != word:
-                spaces = 0
-                for i in range(hits[HIT * before + 1], hits[HIT * hit]):
-                    spaces += text[i] == 32
-                close += min(weights[word], weights[hits[HIT * before + 2]]) / max(1, spaces)
+                apart = max(np.int64(1), spaces(signs_at, hits[HIT * before + 1], hits[HIT * hit]))
+                close += min(weights[word], weights[hits[HIT * before + 2]]) / apart
             before = hit
             hit += 1
         if before < 0:  # a hit that its own sentence does not hold
@@ -199,7 +164,7 @@ def _weighed(
 
 
 @bare_helper
-def _with_next(text: Any, stops: Any, start: Any, end: Any, limit: Any, stop_at: Any, trimmed: Any) -> Any:
+def _with_next(text: Any, signs_at: Any, start: Any, end: Any, limit: Any, stop_at: Any, trimmed: Any) -> Any:
     """Whole sentences more of the same paragraph, or what follows a heading, while they fit."""
     far = start + limit if trimmed > start + limit else stop_at
     while end - start < 2 * SHORT_SENTENCE:
@@ -210,7 +175,7 @@ def _with_next(text: Any, stops: Any, start: Any, end: Any, limit: Any, stop_at:
             begin += 1
         if begin >= stop_at or (line and _ends_well(text[end - 1])):
             return end
-        stop = next_end(text, stops, begin, stop_at, far)
+        stop = next_end(text, signs_at, begin, stop_at, far)
         if stop - start > limit or stop <= end:
             return end
         end = stop
@@ -229,6 +194,8 @@ def _cropped(text: Any, start: Any, end: Any, hits: Any, size: Any, weights: Any
         mask, worth, last = np.uint64(0), 0.0, np.int64(-1)
         for k in range(i, size):
             stop = hits[HIT * k + 1]
+            if hits[HIT * k] - first > room:
+                break
             if hits[HIT * k] >= start and stop <= end and stop - first <= room:
                 bit = np.uint64(1) << np.uint64(hits[HIT * k + 2] % 64)
                 if not mask & bit:
@@ -254,21 +221,24 @@ def _cropped(text: Any, start: Any, end: Any, hits: Any, size: Any, weights: Any
 
 
 @bare_helper
-def _state(text: Any, start: Any, end: Any) -> Any:
+def _state(signs_at: Any, start: Any, end: Any) -> Any:
     """Whether a stretch may be shown as it is."""
-    state = PLAIN
-    for i in range(start, end):
-        c = text[i]
-        if c >= 128:
-            state = FOREIGN
-        elif c < 32 or c == 127 or (c == 32 and i + 1 < end and text[i + 1] == 32):
-            return ODD
-    return state
+    is_odd, is_foreign = unfit(signs_at, start, end)
+    return ODD if is_odd else FOREIGN if is_foreign else PLAIN
 
 
 @bare_helper
 def _fragments(
-    text: Any, stops: Any, end: Any, trimmed: Any, hits: Any, size: Any, weights: Any, spans: Any, page: Any, out: Any
+    text: Any,
+    signs_at: Any,
+    end: Any,
+    trimmed: Any,
+    hits: Any,
+    size: Any,
+    weights: Any,
+    spans: Any,
+    page: Any,
+    out: Any,
 ) -> Any:
     """The stretches to show of the chosen sentences (one or two) into ``out``; the state of what they make."""
     count = 1 if spans[2] < 0 else 2
@@ -285,13 +255,13 @@ def _fragments(
             start, stop = _cropped(text, first, last, hits, size, weights, limit)
             out[at + 2], out[at + 3] = start > first, stop < last
         elif count == 1:
-            stop = _with_next(text, stops, first, last, limit, end, trimmed)
+            stop = _with_next(text, signs_at, first, last, limit, end, trimmed)
         while start < stop and is_space(text[start]):
             start += 1
         while stop > start and is_space(text[stop - 1]):
             stop -= 1
         out[at], out[at + 1] = start, stop
-        state = max(state, _state(text, start, stop))
+        state = max(state, _state(signs_at, start, stop))
         length += stop - start + out[at + 2] + out[at + 3] + (JOINT_SIZE if part else 0)
     return ODD if length > MAX_SNIPPET else state
 
@@ -369,14 +339,15 @@ def _chosen(starts: Any, lasts: Any, masks: Any, scores: Any, spans: Any, chosen
 
 
 @bare_helper
-def sentences_room(points: Any, most: Any) -> Any:
+def sentences_room(most: Any) -> Any:
     """Words of memory that it takes to choose."""
-    return 4 * MAX_SPANS + 4 + (HIT + 1) * most + (points >> 3) + 2 * EIGHT
+    return 4 * MAX_SPANS + 4 + (HIT + 1) * most
 
 
 @bare_helper
 def choose(
     text: Any,
+    signs_at: Any,  # the address of the same as bytes
     ends: Any,  # of each text
     places: Any,  # where words may stand, by place
     entries: Any,  # the table of spellings
@@ -394,7 +365,6 @@ def choose(
     chosen = at_i64(work + 32 * MAX_SPANS, 4)
     work += 8 * (4 * MAX_SPANS + 4)
     hits, kept = at_i64(work, HIT * most), at_i64(work + 8 * HIT * most, most)
-    stops = at_u8(work + 8 * (HIT + 1) * most, len(text) + 2 * EIGHT)
     begin, place, marked = np.int64(0), 0, 0
     for document in range(len(ends)):
         end = ends[document]
@@ -405,11 +375,10 @@ def choose(
             trimmed = end
             while trimmed > begin and is_space(text[trimmed - 1]):
                 trimmed -= 1
-            _flag_stops(text, begin, end, stops)
             out[page] = LOST
-            spans = _weighed(text, stops, begin, end, trimmed, hits, size, weights, starts, lasts, masks, scores)
+            spans = _weighed(text, signs_at, begin, end, trimmed, hits, size, weights, starts, lasts, masks, scores)
             if _chosen(starts, lasts, masks, scores, spans, chosen):
-                out[page] = _fragments(text, stops, end, trimmed, hits, size, weights, chosen, page, out)
+                out[page] = _fragments(text, signs_at, end, trimmed, hits, size, weights, chosen, page, out)
                 if out[page] != ODD:
                     marked = _marks(text, hits, size, page, out, kept, marks, marked)
                 _count_from(begin, page, out)

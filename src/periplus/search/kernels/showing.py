@@ -9,7 +9,7 @@ import numpy as np
 from periplus.index.kernels.compiler import bare_kernel
 from periplus.index.kernels.tables import at_f64, at_i64, at_u8, at_u32
 from periplus.index.kernels.types import I64, signature
-from periplus.search.kernels.hits import most_hits, terms_room, words_of_terms
+from periplus.search.kernels.hits import most_hits
 from periplus.search.kernels.layout import (
     ENDS,
     FIELDS,
@@ -27,7 +27,9 @@ from periplus.search.kernels.layout import (
     RAW_SIZE,
     TEXTS,
     part,
+    signs_of,
 )
+from periplus.search.kernels.queried import terms_room, words_of_terms
 from periplus.search.kernels.records import RECORD
 from periplus.search.kernels.results import write
 from periplus.search.kernels.sentences import MAX_SNIPPET, PAGE, choose, sentences_room
@@ -54,11 +56,12 @@ def show(
     places = part(memory, memory_at, PLACES, PLACE * memory[FOUND])
     entries, judged = at_i64(entries_at, entries_size), at_i64(judged_at, judged_size)
     text = at_u32(memory_at + 8 * memory[POINTS], ends[texts - 1] + 1)
+    signs_at = signs_of(memory, memory_at)
     most, terms_size = most_hits(places, entries, judged), terms_room(query)
     memory[PAGES] = memory[FREE]
     terms_at = memory[PAGES] + (PAGE + 2 * MAX_SNIPPET) * texts
     work = terms_at + terms_size
-    memory[OUT] = work + sentences_room(len(text), most)
+    memory[OUT] = work + sentences_room(most)
     needed = memory[OUT] + ((raw_size + ROOM * texts) >> 3) + 1
     if needed > words:
         return -needed
@@ -67,7 +70,7 @@ def show(
     weights = at_f64(memory_at + 8 * (HEAD + query_size - query[1]), query[1])
     pages = at_i64(memory_at + 8 * memory[PAGES], (PAGE + 2 * MAX_SNIPPET) * texts)
     marks = at_i64(memory_at + 8 * (memory[PAGES] + PAGE * texts), 2 * MAX_SNIPPET * texts)
-    choose(text, ends, places, entries, judged, terms, weights, most, memory_at + 8 * work, pages, marks)
+    choose(text, signs_at, ends, places, entries, judged, terms, weights, most, memory_at + 8 * work, pages, marks)
     if not written:
         return np.int64(0)
     rows = memory_at + 8 * (HEAD + query_size)
@@ -75,6 +78,7 @@ def show(
         at_u8(memory_at + 8 * memory[RAW], raw_size),
         part(memory, memory_at, FIELDS, RECORD * texts),
         text,
+        at_u8(signs_at, len(text)),
         ends,
         pages,
         rank,

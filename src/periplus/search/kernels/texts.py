@@ -1,9 +1,9 @@
 """Where words of a query may stand in texts: all pages of a list in one call, every spelling told apart only once.
 
-Texts come in UTF-8 and are written as code points with a line's end behind each. A query is the number of beginnings
-and of words; of each word how many terms it has and their hashes; of each beginning how many letters it has, 1 if it
-stands only at the start of a word, and its letters in lower case and without accents. ``search/hits.py`` says what
-these loops do.
+Texts come in UTF-8 and are written as code points with a line's end behind each, and as bytes (``lanes.py``). A query
+is the number of beginnings and of words; of each word how many terms it has and their hashes; of each beginning how
+many letters it has, 1 if it stands only at the start of a word, and its letters in lower case and without accents.
+``search/hits.py`` says what these loops do.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.bits import lowest_of
+from periplus.index.kernels.bits import LANES, first_lanes, lowest_of
 from periplus.index.kernels.compiler import bare_helper, bare_kernel
-from periplus.index.kernels.memory import item, load64
+from periplus.index.kernels.memory import plain_bits
 from periplus.index.kernels.tables import at_i64, at_u8, at_u32
 from periplus.index.kernels.types import I64, signature
-from periplus.search.kernels.characters import MAX_POINT, is_space, is_wordly, put_point
+from periplus.search.kernels.characters import MAX_POINT, is_space, is_stop, is_wordly, put_point
 from periplus.search.kernels.frames import IMPOSSIBLE, SEGMENT, unpacked
+from periplus.search.kernels.lanes import FOREIGN, FOREIGN_STOP, foreign, letter, spread
 from periplus.search.kernels.layout import (
     ENDS,
     FIELDS,
     FOUND,
     FREE,
+    FRONT,
     HEAD,
     NAMES,
     NAMES_SIZE,
@@ -33,6 +35,7 @@ from periplus.search.kernels.layout import (
     RAW,
     RAW_SIZE,
     ROW,
+    SIGNS,
     SPAN,
     SPANS,
     STARTS,
@@ -40,15 +43,21 @@ from periplus.search.kernels.layout import (
     TOLD,
     UNKNOWN_AT,
     part,
+    signs_of,
 )
+from periplus.search.kernels.queried import terms_room, words_of_terms
 from periplus.search.kernels.records import RECORD, cut
 from periplus.search.kernels.spellings import UNKNOWN, known, spelling_hash
+from periplus.search.kernels.stemming import SCRATCH, UNJUDGED, language_of, word_at
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
-PLACE = 3  # numbers of a place
+PLACE = 3  # numbers of a place: text, where it is in all of them, and what stands there
+# What stands there: where the table of spellings tells it, or a judgement (from -1 on downwards), or, from ``CERTAIN``
+# on, a word of the query, how many code points it has there, and whether it is a stop word.
+CERTAIN, SIZE_BITS, MAX_SIZE = 1 << 40, 8, 127
 BEGINNING = 2  # numbers of a beginning before its letters
-ASCII_END, CASE = 127, 32
-EIGHT, WIDE, HIGH_BITS = 8, 32, np.uint64(0x8080_8080_8080_8080)
+ASCII_END = 127
+EIGHT = 8
 NEWLINE = 10
 FRAMES, PACKED, ALONE = 0, 1, 2  # what is given: numbers of stored documents, these as they are packed, texts
 SHARE_OF_RAW = 8  # of the memory, this part at most for unpacked documents: their code points take four times as much
@@ -112,68 +121,63 @@ def _same(text: Any, one: Any, other: Any, size: Any, simple: Any) -> Any:
 
 
 @bare_helper
-def _is_ascii(packed: Any, at: Any) -> Any:
-    """Whether ``WIDE`` bytes are ASCII."""
-    one, two = load64(packed, at) | load64(packed, at + 8), load64(packed, at + 16) | load64(packed, at + 24)
-    return (one | two) & HIGH_BITS == 0
-
-
-@bare_helper
-def _decoded(packed: Any, at: Any, stop: Any, limit: Any, text: Any, size: Any) -> Any:
-    """Write one text as code points, from ``size`` on and at most so many; where it ends. It is known to be UTF-8."""
+def _decoded(
+    packed: Any,
+    packed_at: Any,
+    at: Any,
+    stop: Any,
+    limit: Any,
+    text: Any,
+    text_at: Any,
+    size: Any,
+    signs: Any,
+    signs_at: Any,
+) -> Any:
+    """Write one text as code points and signs, from ``size`` on and at most so many; where it ends. It is UTF-8."""
     limit += size
     while at < stop and size < limit:
-        first = np.int64(packed[at])
-        if first < 0x80:
-            while at + WIDE <= stop and size + WIDE <= limit and _is_ascii(packed, at):
-                for k in range(WIDE):
-                    text[size + k] = item(packed, at + k)
-                at += WIDE
-                size += WIDE
-            while at < stop and size < limit and packed[at] < 0x80:
-                text[size] = packed[at]
-                at += 1
-                size += 1
-            continue
-        if first < 0xE0:
-            text[size] = ((first & 0x1F) << 6) | (packed[at + 1] & 0x3F)
-            at += 2
-        elif first < 0xF0:
-            text[size] = ((first & 0x0F) << 12) | ((packed[at + 1] & 0x3F) << 6) | (packed[at + 2] & 0x3F)
-            at += 3
-        else:
-            middle = ((packed[at + 1] & 0x3F) << 12) | ((packed[at + 2] & 0x3F) << 6)
-            text[size] = ((first & 0x07) << 18) | middle | (packed[at + 3] & 0x3F)
-            at += 4
-        size += 1
-    text[size] = NEWLINE
+        spread(packed_at + at, signs_at + size, text_at + 4 * size)
+        plain = min(lowest_of(foreign(packed_at + at)), stop - at, limit - size)
+        at += plain
+        size += plain
+        while at < stop and size < limit and packed[at] >= 0x80:
+            first = np.int64(packed[at])
+            if first < 0xE0:
+                c = ((first & 0x1F) << 6) | (packed[at + 1] & 0x3F)
+                at += 2
+            elif first < 0xF0:
+                c = ((first & 0x0F) << 12) | ((packed[at + 1] & 0x3F) << 6) | (packed[at + 2] & 0x3F)
+                at += 3
+            else:
+                middle = ((packed[at + 1] & 0x3F) << 12) | ((packed[at + 2] & 0x3F) << 6)
+                c = ((first & 0x07) << 18) | middle | (packed[at + 3] & 0x3F)
+                at += 4
+            text[size] = c
+            signs[size] = FOREIGN_STOP if is_stop(c) else FOREIGN
+            size += 1
+    text[size], signs[size] = NEWLINE, NEWLINE
     return size
 
 
 @bare_helper
-def _flag(text: Any, start: Any, size: Any, query: Any, starts: Any, flags: Any) -> Any:
-    """1 for every place whose two letters a beginning may begin with, and for all beyond ASCII, by loops over vectors.
-
-    A letter beyond ASCII may stand for any other; behind the last letter of a text stands the line's end.
-    """
-    for i in range(size):
-        flags[i] = item(text, start + i) > ASCII_END
-    case, last = np.uint32(CASE), np.uint32(ASCII_END)
+def _candidates(signs: Any, at: Any, signs_at: Any, query: Any, starts: Any) -> Any:
+    """Of 64 places those whose two letters a beginning may begin with, and all beyond ASCII; but none behind a letter
+    where a beginning stands only at the start of a word."""
+    here = signs_at + at
+    others, others_behind = foreign(here), foreign(here + 1)
+    opening, anywhere = np.uint64(0), np.uint64(0)
     for p in range(len(starts)):
-        letters, begin = query[starts[p]], starts[p] + BEGINNING
-        if query[begin] > ASCII_END:
-            continue
-        one = np.uint32(query[begin]) | case
-        if letters > 1 and query[begin + 1] <= ASCII_END:
-            two = np.uint32(query[begin + 1]) | case
-            for i in range(size - 1):
-                behind = item(text, start + i + 1)
-                flags[i] |= ((item(text, start + i) | case) == one) & (((behind | case) == two) | (behind > last))
+        begin, found = starts[p] + BEGINNING, others
+        if query[begin] <= ASCII_END:
+            second = ~np.uint64(0)
+            if query[starts[p]] > 1 and query[begin + 1] <= ASCII_END:
+                second = letter(here + 1, query[begin + 1]) | others_behind
+            found |= letter(here, query[begin]) & second
+        if query[starts[p] + 1]:
+            opening |= found
         else:
-            for i in range(size):
-                flags[i] |= (item(text, start + i) | case) == one
-    for i in range(size, size + EIGHT):
-        flags[i] = 0
+            anywhere |= found
+    return (opening & ~plain_bits(signs, at - 1)) | anywhere
 
 
 @bare_helper
@@ -257,7 +261,12 @@ def _look_in(
     slots: Any,
     starts: Any,
     counts: Any,
-    flags: Any,
+    signs: Any,
+    signs_at: Any,
+    judge: Any,
+    scratch: Any,
+    scratch_at: Any,
+    terms: Any,
     table: Any,
     places: Any,
     found: Any,
@@ -265,11 +274,11 @@ def _look_in(
     told: Any,
 ) -> Any:
     """Add the places of one text to those found, and its unknown spellings to those told; how many these are then."""
-    _flag(text, start, end - start, query, starts, flags)
-    for eight in range(0, end - start, EIGHT):
-        left = load64(flags, eight)
+    language = language_of(judge, spans, document)
+    for block in range(start, end, LANES):
+        left = _candidates(signs, block, signs_at, query, starts) & first_lanes(end - block)
         while left:
-            i = start + eight + (lowest_of(left) >> 3)
+            i = block + lowest_of(left)
             left &= left - np.uint64(1)
             inside = i > start and is_wordly(text[i - 1])
             p = _beginning(text, i, end, inside, bare, query, starts, counts, most)
@@ -277,6 +286,14 @@ def _look_in(
                 continue
             counts[p] += 1
             stop = _stretch_end(text, i, query[starts[p]], end)
+            if language > 0:
+                word, is_stop = word_at(text, i, stop, language, scratch, scratch_at, judge, terms)
+                if word >= 0:
+                    places[PLACE * found], places[PLACE * found + 1] = document, i
+                    places[PLACE * found + 2] = CERTAIN + (word << SIZE_BITS) + ((stop - i) << 1) + is_stop
+                    found += 1
+                if word != UNJUDGED:
+                    continue
             simple = np.int64(_is_simple(text, i, stop))
             key = spelling_hash(text, i, stop, simple, spans, document)
             entry, _ = known(text, i, stop, simple, spans, document, key, used, entries, slots)
@@ -303,7 +320,8 @@ def _laid_out(memory: Any, stage: Any, texts: Any, query_size: Any, raw_size: An
     behind = memory[ENDS] + texts
     memory[SPANS] = rows if stage == ALONE else behind
     memory[POINTS] = behind + SPAN * texts
-    memory[PLACES] = memory[POINTS] + ((raw_size + texts) >> 1) + EIGHT
+    memory[SIGNS] = memory[POINTS] + ((raw_size + texts) >> 1) + LANES
+    memory[PLACES] = memory[SIGNS] + ((raw_size + texts + FRONT) >> 3) + 3 * EIGHT
     memory[UNKNOWN_AT] = memory[PLACES] + PLACE * most
     memory[NAMES] = memory[UNKNOWN_AT] + UNKNOWN * most
     return memory[NAMES]
@@ -318,16 +336,16 @@ def _table_room(most: Any) -> Any:
 
 
 @bare_helper
-def _all_decoded(memory: Any, packed: Any, spans: Any, limit: Any, text: Any, ends: Any) -> Any:
-    """Write all texts as code points; how many the longest has."""
-    size, longest = np.int64(0), np.int64(0)
+def _all_decoded(
+    packed: Any, packed_at: Any, spans: Any, limit: Any, text: Any, text_at: Any, signs: Any, signs_at: Any, ends: Any
+) -> Any:
+    """Write all texts as code points and signs."""
+    size = np.int64(0)
     for document in range(len(ends)):
-        start = size
-        size = _decoded(packed, spans[SPAN * document], spans[SPAN * document + 1], limit, text, size)
+        start, stop = spans[SPAN * document], spans[SPAN * document + 1]
+        size = _decoded(packed, packed_at, start, stop, limit, text, text_at, size, signs, signs_at)
         ends[document] = size
-        longest = max(longest, size - start)
         size += 1
-    return longest
 
 
 @bare_helper
@@ -346,7 +364,7 @@ def _named(memory: Any, text: Any, unknown: Any, out: Any) -> Any:
     return at
 
 
-@bare_kernel(signature(I64, *[I64] * 19))
+@bare_kernel(signature(I64, *[I64] * 21))
 def look(
     memory_at: Any,
     words: Any,  # of memory
@@ -367,6 +385,8 @@ def look(
     segments: Any,
     function: Any,  # that unpacks them
     context: Any,
+    judge_at: Any,  # what spellings are judged by, if they can be here
+    judge_size: Any,
 ) -> Any:
     """Where the beginnings stand; how many unknown spellings, or -1 when texts are not what was expected.
 
@@ -385,8 +405,10 @@ def look(
     bound = most * query[0] * texts
     work = _laid_out(memory, stage, texts, query_size, raw_size, bound)
     slots = _table_room(bound)
-    needed = work + slots + 2 * query[0] + (raw_size >> 3) + 4 * EIGHT
-    if needed + EIGHT > words:
+    more = work + slots + 2 * query[0]  # to work with
+    terms_size = terms_room(query)
+    needed = more + terms_size + (SCRATCH >> 3) + EIGHT
+    if needed > words:
         return -2 * needed
     packed = at_u8(memory_at + 8 * raw, raw_size)
     spans = part(memory, memory_at, SPANS, SPAN * texts)
@@ -396,11 +418,16 @@ def look(
         return np.int64(-1)
     text = at_u32(memory_at + 8 * memory[POINTS], raw_size + texts)
     ends = part(memory, memory_at, ENDS, texts)
-    longest = _all_decoded(memory, packed, spans, limit, text, ends)
+    text_at, signs_at = memory_at + 8 * memory[POINTS], signs_of(memory, memory_at)
+    signs = at_u8(signs_at, raw_size + texts)
+    part(memory, memory_at, SIGNS, 1)[0] = 0  # nothing before the first sign
+    _all_decoded(packed, memory_at + 8 * raw, spans, limit, text, text_at, signs, signs_at, ends)
     table = at_i64(memory_at + 8 * work, slots)
     starts = at_i64(memory_at + 8 * (work + slots), query[0])
     counts = at_i64(memory_at + 8 * (work + slots + query[0]), query[0])
-    flags = at_u8(memory_at + 8 * (work + slots + 2 * query[0]), longest + 2 * EIGHT)
+    terms, scratch_at = at_i64(memory_at + 8 * more, terms_size), memory_at + 8 * (more + terms_size)
+    scratch, judge = at_u8(scratch_at, SCRATCH), at_i64(judge_at, judge_size)
+    words_of_terms(query, terms)
     places = part(memory, memory_at, PLACES, PLACE * bound)
     unknown = part(memory, memory_at, UNKNOWN_AT, UNKNOWN * bound)
     entries, known_slots = at_i64(entries_at, entries_size), at_i64(slots_at, slots_size)
@@ -414,7 +441,7 @@ def look(
             counts[p] = 0
         found, told = _look_in(
             text, start, ends[document], document, spans, query, bare, most, used, entries, known_slots,
-            starts, counts, flags, table, places, found, unknown, told,
+            starts, counts, signs, signs_at, judge, scratch, scratch_at, terms, table, places, found, unknown, told,
         )  # fmt: skip
         start = ends[document] + 1
     memory[FOUND], memory[TOLD] = found, told

@@ -1,0 +1,112 @@
+"""Texts by 64 signs at once: a byte for each code point, copied, widened, and compared.
+
+The byte is the sign itself in ASCII, ``FOREIGN`` for any other, ``FOREIGN_STOP`` for one that may end a sentence. So a
+sign stands at the same place among bytes and among code points. Whoever calls sees to it that 64 bytes may be read or
+written, and one before and behind them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from periplus.index.kernels.bits import (
+    LANES,
+    equal_bytes,
+    first_lanes,
+    larger_or_equal_bytes,
+    lowest_of,
+    ones_of,
+    smaller_bytes,
+)
+from periplus.index.kernels.compiler import bare_helper
+from periplus.index.kernels.memory import load64, store64
+
+FOREIGN, FOREIGN_STOP = 0x80, 0x81
+EIGHT = 8
+_BYTES, _POINTS = ir.VectorType(ir.IntType(8), LANES), ir.VectorType(ir.IntType(32), LANES)
+
+
+@intrinsic
+def _spread(typing_context: Any, source: Any, bytes_at: Any, points_at: Any) -> Any:
+    """Write 64 bytes as they are and as code points."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source, bytes_at, points_at = arguments
+        value = builder.load(builder.inttoptr(source, _BYTES.as_pointer()))
+        value.align = 1
+        builder.store(value, builder.inttoptr(bytes_at, _BYTES.as_pointer())).align = 1
+        builder.store(builder.zext(value, _POINTS), builder.inttoptr(points_at, _POINTS.as_pointer())).align = 4
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
+
+
+spread: Any = _spread
+
+
+@bare_helper
+def foreign(at: Any) -> Any:
+    """Those beyond ASCII."""
+    return larger_or_equal_bytes(at, np.uint8(FOREIGN))
+
+
+@bare_helper
+def letter(at: Any, c: Any) -> Any:
+    """Those that are one sign of ASCII, be it small or a capital."""
+    found = equal_bytes(at, np.uint8(c))
+    if 97 <= c <= 122:
+        found |= equal_bytes(at, np.uint8(c - 32))
+    return found
+
+
+@bare_helper
+def next_stop(signs_at: Any, at: Any, limit: Any) -> Any:
+    """The first place from ``at`` on where a sentence may end; ``limit`` when there is none before that."""
+    while at < limit:
+        here = signs_at + at
+        found = equal_bytes(here, np.uint8(46)) | equal_bytes(here, np.uint8(10)) | equal_bytes(here, np.uint8(33))
+        found |= equal_bytes(here, np.uint8(63)) | equal_bytes(here, np.uint8(FOREIGN_STOP))
+        if found:
+            return min(limit, at + lowest_of(found))
+        at += LANES
+    return limit
+
+
+@bare_helper
+def spaces(signs_at: Any, at: Any, end: Any) -> Any:
+    """How many of a stretch are spaces of ASCII."""
+    count = np.int64(0)
+    while at < end:
+        count += ones_of(equal_bytes(signs_at + at, np.uint8(32)) & first_lanes(end - at))
+        at += LANES
+    return count
+
+
+@bare_helper
+def unfit(signs_at: Any, at: Any, end: Any) -> Any:
+    """Of a stretch, whether it has signs that cannot be seen or two spaces in a row; and whether it is not of ASCII."""
+    others = np.uint64(0)
+    while at < end:
+        here, lanes = signs_at + at, first_lanes(end - at)
+        unseen = (smaller_bytes(here, np.uint8(32)) | equal_bytes(here, np.uint8(127))) & lanes
+        both = equal_bytes(here, np.uint8(32)) & equal_bytes(here + 1, np.uint8(32)) & first_lanes(end - 1 - at)
+        if unseen | both:
+            return True, False
+        others |= foreign(here) & lanes
+        at += LANES
+    return False, others != 0
+
+
+@bare_helper
+def copied(out: Any, at: Any, source: Any, start: Any, size: Any) -> Any:
+    """Copy bytes, of which up to seven more are written; where the next one goes."""
+    done = np.int64(0)
+    while done < size:
+        store64(out, at + done, load64(source, start + done))
+        done += EIGHT
+    return at + size
