@@ -109,6 +109,12 @@ def test_scores_are_those_of_the_tree_and_of_the_arrays(folder, query, options):
         assert found[known.before] == pytest.approx(profile.rank(known.evidence).score.values, rel=1e-6)
 
 
+@pytest.fixture(autouse=True)
+def lists_are_made_by_steps(monkeypatch):
+    """Not by the kernel that makes whole answers (``test_search_usual.py``)."""
+    monkeypatch.setattr("periplus.search.engine._Search._usual", lambda _: None)
+
+
 def answered(engine, request, per_host):
     engine._answers.clear()
     return structs.replace(engine.search(request, per_host=per_host), took_ms=0.0)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import structs
 
-from periplus.search import finishing, snippets
-from periplus.search.requests import MAX_RESULTS, MAX_SIZE, page_link
+from periplus.search import finishing
+from periplus.search.requests import MAX_SIZE, next_link
 from periplus.search.terms import Terms
 
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from periplus.search.requests import Checked
 
 _NO_COUNTS = np.zeros(3 * MAX_SIZE, np.int64)
-
-
-def wanted_words(terms: Terms) -> snippets.Wanted:
-    return snippets.sought([known.begins for known in terms.known], [known.weight for known in terms.known])
 
 
 class Page:
@@ -43,7 +39,7 @@ class Page:
         numbers, scores = listing.numbers[first:last], listing.scores[first:last]
         if not len(numbers):
             return ()
-        wanted = wanted_words(self._terms)
+        wanted = self._terms.wanted
         counts = _NO_COUNTS[: 3 * len(numbers)] if listing.counts is None else listing.counts[3 * first : 3 * last]
         results = finishing.results(self.snapshot, numbers, wanted, first + 1, scores, counts)
         if self.request.explain:
@@ -54,6 +50,4 @@ class Page:
         return tuple(results)
 
     def next(self) -> str | None:
-        following = (self.request.page + 1) * self.request.size
-        more = len(self.listing.numbers) > self.checked.last
-        return page_link(self.request, self.request.page + 1) if more and following <= MAX_RESULTS else None
+        return next_link(self.request, len(self.listing.numbers))

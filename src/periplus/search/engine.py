@@ -21,6 +21,7 @@ from periplus.search.counting import counted
 from periplus.search.execution import Listing, Task, candidates, run, without
 from periplus.search.explaining import explain, find
 from periplus.search.generations import Generation, Generations
+from periplus.search.language import words_read
 from periplus.search.lens import NO_LENS, spelled, without_blocked
 from periplus.search.links import linking
 from periplus.search.reading import Understood, understand
@@ -29,7 +30,9 @@ from periplus.search.similar import likeness
 from periplus.search.spelling import FEW_RESULTS as FEW_FOUND
 from periplus.search.spelling import suspects
 from periplus.search.syntax import Reading
+from periplus.search.terms import Terms
 from periplus.search.text import clean
+from periplus.search.usual import Asked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from periplus.records import Explanation, SearchResult
     from periplus.search.among import Among
     from periplus.search.requests import Checked
+    from periplus.search.usual import Found, Usual
     from periplus.settings import Settings
 
 CACHED_ANSWERS = 1_024  # of about 10 kB each, asked for at least twice
@@ -245,19 +249,50 @@ class _Search:
         self.task: Task | None = None
 
     def answer(self, started: float) -> SearchAnswer:
-        understood, listing = self._listed(self.request.query)
-        corrections = self._corrections(understood, listing)
+        outcome = self._outcome(self.request.query)
+        corrections = self._corrections(outcome)
         corrected = None
-        if listing.total.value == 0 and corrections and self.request.correct:
-            other, found = self._listed(corrections[0])
-            if found.total.value:
-                understood, listing, corrected = other, found, corrections[0]
-        return self._assembled(understood, listing, corrections, corrected, started)
+        if outcome.total.value == 0 and corrections and self.request.correct:
+            other = self._outcome(corrections[0])
+            if other.total.value:
+                outcome, corrected = other, corrections[0]
+        return self._assembled(outcome, corrections, corrected, started)
 
-    def _listed(self, text: str) -> tuple[Understood, Listing]:
-        understood = understand(self.generation, text, self.checked.language, self.checked.filters, rules=self.rules)
+    def _outcome(self, text: str) -> _Outcome:
+        usual = self._usual()
+        asked = Asked(self.checked.first, self.checked.last, self.per_host, not self.request.duplicates)
+        found = usual.found(self.generation, text, asked) if usual is not None and self._is_usual(text) else None
+        if found is not None:
+            return _Outcome(text, found)
+        understood = self._understood(text)
+        words = understood.words
+        if usual is not None and words is not None and words.known and not understood.named:
+            terms = Terms.of(words.words, words.known)
+            found = usual.found_of(self.generation, terms, asked, understood.language, understood.wants_fresh)
+        return _Outcome(text, found or self._listed(understood), understood)
+
+    def _usual(self) -> Usual | None:
+        """Searches by kernels alone, if nothing is asked for that these do not know."""
+        request, checked, rules = self.request, self.checked, self.rules
+        if not checked.is_plain or checked.profile.fused is None or self.among is not None or rules.synonyms:
+            return None
+        if rules.pinned or request.safe or request.explain or request.counts:
+            return None
+        usual = self.generation.usual_of(checked.profile)
+        return usual if usual.works else None
+
+    def _is_usual(self, text: str) -> bool:
+        """Whether a query may be left to kernels from its first letter on: it is on one line, and names no site."""
+        return (text is self.query or clean(text) == text) and (
+            text.replace(" ", "").lower() not in self.generation.hosts_by_name
+        )
+
+    def _understood(self, text: str) -> Understood:
+        return understand(self.generation, text, self.checked.language, self.checked.filters, rules=self.rules)
+
+    def _listed(self, understood: Understood) -> Listing:
         if understood.contradictory:
-            return understood, _nothing()
+            return _nothing()
         if self.checked.lens.block:
             understood = structs.replace(understood, plan=without_blocked(understood.plan, self.checked.lens))
         fold = not self.request.duplicates
@@ -265,7 +300,7 @@ class _Search:
         self.task = self._arranged(task)
         if self.among is not None:
             self.task = self.among.narrowed(self.task, self.generation)
-        return understood, run(self.generation, self.task, self.checked.last + 1)
+        return run(self.generation, self.task, self.checked.last + 1)
 
     def _arranged(self, task: Task) -> Task:
         """The task with what the reader and the operator prefer."""
@@ -280,39 +315,39 @@ class _Search:
             pinned = tuple(number for number in pinned if number not in unfit)
         return structs.replace(task, lens=self.checked.lens, pinned=pinned, unfit=unfit)
 
-    def _corrections(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
-        found = listing.total.value
-        if understood.words is not None and understood.words.occurs and found > FEW_FOUND:
+    def _corrections(self, outcome: _Outcome) -> tuple[str, ...]:
+        found, understood = outcome.total.value, outcome.understood
+        occur = understood.words is not None and understood.words.occurs if understood else not outcome.missing
+        if occur and found > FEW_FOUND:
             return ()
-        doubtful = suspects(self.generation.lexicon, understood.reading, found)
+        reading = understood.reading if understood else words_read(outcome.text)
+        doubtful = suspects(self.generation.lexicon, reading, found)
         if not doubtful or time.perf_counter() > self.deadline:
             return ()
         speller = self.generations.speller(self.generation)
         if speller is None:
             self.notes.append("spelling")
             return ()
-        return speller.corrections(understood.reading, found)
+        return speller.corrections(reading, found)
 
     def _assembled(
-        self,
-        understood: Understood,
-        listing: Listing,
-        corrections: tuple[str, ...],
-        corrected: str | None,
-        started: float,
+        self, outcome: _Outcome, corrections: tuple[str, ...], corrected: str | None, started: float
     ) -> SearchAnswer:
-        page = Page(self.generation, self.request, self.checked, understood, listing)
-        results = page.results()
-        request, lens = self.request, self.checked.lens
+        request, lens, understood, listing = self.request, self.checked.lens, outcome.understood, outcome.listing
+        if listing is not None and understood is not None:
+            page = Page(self.generation, request, self.checked, understood, listing)
+            results, parsed = page.results(), understood.parsed
+        else:
+            results, parsed = tuple(outcome.results), understood.parsed if understood else clean(outcome.text)
         return SearchAnswer(
-            QueryReading(self.query, understood.parsed, corrected),
+            QueryReading(self.query, parsed, corrected),
             results,
-            listing.total,
+            outcome.total,
             request.page,
             request.size,
-            page.next(),
+            requests.next_link(request, outcome.listed),
             corrections,
-            self._suggestions(understood, listing),
+            self._suggestions(outcome) if outcome.total.value < FEW_RESULTS else (),
             _since(started),
             self._degraded(understood, listing),
             self.generation.number,
@@ -325,9 +360,10 @@ class _Search:
             return FilterCounts()
         return counted(self.generation.snapshot, self.task)
 
-    def _suggestions(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
+    def _suggestions(self, outcome: _Outcome) -> tuple[str, ...]:
         """Other queries to try, where this one found little."""
-        if listing.total.value >= FEW_RESULTS or not understood.plan.words:
+        understood = outcome.understood or self._understood(outcome.text)
+        if not understood.plan.words:
             return ()
         completion = self.generations.completion(self.generation)
         words = [word.text for word in understood.plan.words]
@@ -335,15 +371,29 @@ class _Search:
         typed = self.query.casefold()
         return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed)
 
-    def _degraded(self, understood: Understood, listing: Listing) -> tuple[str, ...]:
-        notes = [*listing.degraded, *self.generation.snapshot.degraded, *self.notes]
-        if understood.reading.cut or understood.plan.cut:
+    def _degraded(self, understood: Understood | None, listing: Listing | None) -> tuple[str, ...]:
+        notes = [*(listing.degraded if listing else ()), *self.generation.snapshot.degraded, *self.notes]
+        if understood and (understood.reading.cut or understood.plan.cut):
             notes.append("query-cut")
-        if understood.plan.link and not self.generation.in_links.known:
+        if understood and understood.plan.link and not self.generation.in_links.known:
             notes.append("links")
         if self.request.safe and self.generation.unfit is None:
             notes.append("safe")
         return tuple(dict.fromkeys(notes)) if len(notes) > 1 else tuple(notes)
+
+
+class _Outcome:
+    """What one search found: a page of results, or a list of which the page is still to be made."""
+
+    def __init__(self, text: str, found: Found | Listing, understood: Understood | None = None) -> None:
+        """``understood`` is missing when kernels read the text."""
+        self.text = text
+        self.understood = understood
+        self.total = found.total
+        self.listing = found if isinstance(found, Listing) else None
+        self.results: list[SearchResult] = [] if isinstance(found, Listing) else found.results
+        self.listed = len(found.numbers) if isinstance(found, Listing) else found.listed
+        self.missing = 0 if isinstance(found, Listing) else found.missing
 
 
 def _since(started: float) -> float:

@@ -41,7 +41,7 @@ def results(
     texts = Texts.stored(snapshot.frames, len(numbers), rows, query)
     if texts is None:
         return finished(snapshot.packed_many(numbers.tolist()), query, rank, scores, counts)
-    return _written(texts, query, rank, scores, counts)
+    return written(texts, rank)
 
 
 def finished(
@@ -51,24 +51,33 @@ def finished(
     rows = b"".join((bytes(8 * len(packed)), scores.tobytes(), counts.tobytes()))
     texts = Texts.packed(packed, rows, query)
     if texts is not None:
-        return _written(texts, query, rank, scores, counts)
+        return written(texts, rank)
     documents = [unpack(one) for one in packed]  # packed by another version
     shown = snippets.snippets(documents, query)
     every = zip(documents, shown, scores.tolist(), counts.reshape(-1, 3).tolist(), strict=True)
     return [_result(rank + place, *one) for place, one in enumerate(every)]
 
 
-def _written(
-    texts: Texts, query: snippets.Wanted, rank: int, scores: FloatArray, counts: IntArray
-) -> list[SearchResult]:
-    special = texts.show(rank)
+def finished_from(texts: Texts, snapshot: Snapshot, rank: int) -> list[SearchResult]:
+    """The same of those that kernels could not unpack."""
+    scores, counts = np.array(texts.scores), np.array(texts.counts, np.int64).reshape(-1)
+    return finished(snapshot.packed_many(texts.numbers), texts.query, rank, scores, counts)
+
+
+def written(texts: Texts, rank: int) -> list[SearchResult]:
+    """The results of stored documents that were looked through."""
+    return decoded(texts, rank, texts.show(rank))
+
+
+def decoded(texts: Texts, rank: int, special: int) -> list[SearchResult]:
+    """The same once they are written; of ``special`` ones nothing is."""
     made: list[SearchResult] = _DECODER.decode(texts.results)
     if special:
+        scores, counts = texts.scores, texts.counts
         documents = {place: unpack(texts.document(place)) for place, result in enumerate(made) if result is None}
-        shown = snippets.assembled(documents, texts.pages, query)
+        shown = snippets.assembled(documents, texts.pages, texts.query)
         for (place, document), snippet in zip(documents.items(), shown, strict=True):
-            own = counts[3 * place : 3 * place + 3].tolist()
-            made[place] = _result(rank + place, document, snippet, float(scores[place]), own)
+            made[place] = _result(rank + place, document, snippet, scores[place], counts[place])
     return made
 
 

@@ -23,6 +23,7 @@ from periplus.search.shortlist import Shortlists
 from periplus.search.spelling import Speller
 from periplus.search.terms import Lexicon
 from periplus.search.typed import TypedWords
+from periplus.search.usual import Usual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,6 +79,7 @@ class Generation:
         self.retired = False
         self.keeping_open: Callable[[Callable[[], object]], object] = _at_once
         self.shortlists: dict[str, Shortlists] = {}  # by profile
+        self._usual: dict[str, Usual] = {}  # by profile, too
         self._apart = apart
         self._others = others = list[Apart]()  # who gathers words for us, if anybody does
         self.lazy_completion = Lazy(lambda: _completion(snapshot, phrases, others))
@@ -109,6 +111,10 @@ class Generation:
     def shortlists_of(self, profile: Profile) -> Shortlists:
         """Of a profile whose formula a kernel has; made once."""
         return self.shortlists.setdefault(profile.name, Shortlists(self, profile))
+
+    def usual_of(self, profile: Profile) -> Usual:
+        """The same for whole searches."""
+        return self._usual.get(profile.name) or self._usual.setdefault(profile.name, Usual(self, profile))
 
     @property
     def is_small(self) -> bool:

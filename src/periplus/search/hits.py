@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 MAX_PLACES = 16  # where one beginning may stand in one text
 MAX_TEXT = 50_000  # code points of a text that are looked at
 MOST_WORDS = 1 << 26  # of memory, to unpack into; documents that take more are unpacked one by one
-_SPAN, _HIT = 4, 5  # numbers of a text and of a hit, as kernels have them
+_SPAN, _HIT, _COUNTS = 4, 5, 3  # numbers of a text, of a hit, and those that come with a document
 PAGE, MAX_SNIPPET = 10, 260  # of what is shown of a text; code points of it
 FRAMES, PACKED, ALONE = 0, 1, 2  # what kernels are given: numbers of documents, these, texts alone
 IMPOSSIBLE = -1
 # Places of parts of the memory, counted in numbers of 64 bits; and how much there is of some.
-TEXTS, RAW, SPANS, STARTS, UNKNOWN_AT, TOLD, NAMES, NAMES_SIZE, FREE, PAGES, OUT, OUT_SIZE = (
-    0, 2, 5, 6, 11, 12, 13, 14, 15, 16, 17, 18,
+TEXTS, QUERY_SIZE, RAW, SPANS, STARTS, UNKNOWN_AT, TOLD, NAMES, NAMES_SIZE, FREE, PAGES, OUT, OUT_SIZE = (
+    0, 1, 2, 5, 6, 11, 12, 13, 14, 15, 16, 17, 18,
 )  # fmt: skip
 HEAD = 24
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
@@ -244,6 +244,34 @@ class Texts:
         head = self._memory.head
         first = head[PAGES]
         return self._memory.numbers[first : first + (PAGE + 2 * MAX_SNIPPET) * head[TEXTS]].copy()
+
+    @property
+    def query(self) -> Wanted:
+        """That which they were searched for."""
+        head, end = self._memory.head, HEAD + self._memory.head[QUERY_SIZE]
+        return Wanted(head[HEAD], bytes(self._memory.view[8 * HEAD : 8 * end]))
+
+    @property
+    def numbers(self) -> list[int]:
+        """Those of stored documents, as they were given."""
+        first = HEAD + self._memory.head[QUERY_SIZE]
+        numbers: list[int] = self._memory.numbers[first : first + self._memory.head[TEXTS]].tolist()
+        return numbers
+
+    @property
+    def scores(self) -> list[float]:
+        """The same of their scores."""
+        first = HEAD + self._memory.head[QUERY_SIZE] + self._memory.head[TEXTS]
+        scores: list[float] = self._memory.numbers[first : first + self._memory.head[TEXTS]].view(np.float64).tolist()
+        return scores
+
+    @property
+    def counts(self) -> list[list[int]]:
+        """The other numbers of stored documents."""
+        texts = self._memory.head[TEXTS]
+        first = HEAD + self._memory.head[QUERY_SIZE] + 2 * texts
+        counts: list[list[int]] = self._memory.numbers[first : first + _COUNTS * texts].reshape(-1, _COUNTS).tolist()
+        return counts
 
     def document(self, place: int) -> memoryview:
         """As it is packed."""

@@ -56,11 +56,20 @@ def words_alone(text: str) -> list[str] | None:
     return words if len(letters) + len(words) <= MAX_CHARACTERS else None
 
 
+def words_read(text: str) -> Reading:
+    """How words alone are understood."""
+    return _reading_of(text.split())
+
+
+def _reading_of(words: list[str]) -> Reading:
+    return Reading(tuple(map(Word, words)))
+
+
 def read(text: str) -> Reading:
     """How ``text`` is understood as a query."""
     words = words_alone(text)
     if words is not None:
-        return Reading(tuple(map(Word, words)))
+        return _reading_of(words)
     whole = clean(text)
     plain = _plain(whole)
     if plain is not None:

@@ -40,6 +40,7 @@ class Checked(Struct, frozen=True):
     first: int  # place of the page's first result, from 0
     last: int
     lens: LensRule = NO_LENS
+    is_plain: bool = False  # nothing but a page is asked for
 
 
 def check(request: SearchRequest, settings: Settings, rules: Rules = NO_RULES) -> Checked:
@@ -55,7 +56,7 @@ def check(request: SearchRequest, settings: Settings, rules: Rules = NO_RULES) -
 def _usual(page: int, size: int, name: str) -> Checked:
     """A request that asks for nothing but a page."""
     _check_paging(page, size)
-    return Checked(profile(name), NO_FILTERS, "", "score", (page - 1) * size, page * size)
+    return Checked(profile(name), NO_FILTERS, "", "score", (page - 1) * size, page * size, is_plain=True)
 
 
 def _narrowed(request: SearchRequest, name: str, rules: Rules) -> Checked:
@@ -132,6 +133,13 @@ def _narrower_sites(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, 
         return one or other
     both = [a if host_matches(a, b) else b for a in one for b in other if host_matches(a, b) or host_matches(b, a)]
     return tuple(dict.fromkeys(both)) or None
+
+
+def next_link(request: SearchRequest, listed: int) -> str | None:
+    """The address of the next page of a list, if there is one."""
+    following = (request.page + 1) * request.size
+    more = listed > request.page * request.size
+    return page_link(request, request.page + 1) if more and following <= MAX_RESULTS else None
 
 
 def page_link(request: SearchRequest, page: int) -> str:

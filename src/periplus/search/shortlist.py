@@ -69,7 +69,7 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def _memory(words: int) -> Memory:
+def memory_of(words: int = 0) -> Memory:
     """That of this thread, or more of it."""
     kept = _kept.own
     if kept is not None and kept.words >= words:
@@ -109,29 +109,37 @@ class Shortlists:
         self._longest = profile.limit
         numbers = (profile.candidates, profile.limit, generation.nameless, 0, 0, NEAR_BITS, LEAST_COMPARED)
         self._fixed = np.array([table.address, table.segments, fused.constants, *numbers], np.int64)
-        self._fixed_at: int = self._fixed.ctypes.data
-        self._languages: dict[str, tuple[int, int, FloatArray]] = {}
+        self.address: int = self._fixed.ctypes.data
+        self._languages: dict[str, tuple[tuple[int, int], FloatArray]] = {}
         self._has_prints = False
 
     def of(self, generation: Generation, task: Task, terms: Terms, hits: HitsAt, wanted: int) -> Shortlist:
-        if task.fold and not self._has_prints:
-            self._take_prints(generation.fingerprints)
-        folds = task.fold and self._has_prints  # which is said when both addresses are there
-        languages, count, _ = self._languages.get(task.language) or self._worth(task.language)
+        folds = task.fold and self.folds(generation)
+        languages, count = self.worth(task.language)
         now = time.time() if task.wants_fresh else 0.0
         sought, size = terms.sought, hits.size
-        memory = _kept.own or _memory(0)
+        memory = _kept.own or memory_of()
         while True:
             memory.view[: len(sought)] = sought
             needed = self._run(
-                self._fixed_at, hits.numbers, hits.scores, size, len(sought) // 8, languages, count, now,
+                self.address, hits.numbers, hits.scores, size, len(sought) // 8, languages, count, now,
                 task.per_host, folds, wanted, memory.address, memory.words,
             )  # fmt: skip
             if not needed:
                 break
-            memory = _memory(needed)
+            memory = memory_of(needed)
         longest = min(size, self._longest)
         return _read(memory, len(sought), min(size, wanted) if task.per_host else longest, longest)
+
+    def folds(self, generation: Generation) -> bool:
+        """Whether near-duplicates can be folded, which is said when both addresses are there."""
+        if not self._has_prints:
+            self._take_prints(generation.fingerprints)
+        return self._has_prints
+
+    def worth(self, language: str) -> tuple[int, int]:
+        """What candidates in each language get, for a query in one: an address, and how many numbers."""
+        return (self._languages.get(language) or self._worth(language))[0]
 
     def _take_prints(self, prints: Fingerprints | None) -> None:
         """Nothing is folded while those of a large collection are being read."""
@@ -141,12 +149,11 @@ class Shortlists:
             self._fixed[_FIRST_PRINT] = prints.starts.ctypes.data
             self._has_prints = True
 
-    def _worth(self, language: str) -> tuple[int, int, FloatArray]:
-        """What candidates in each language get."""
+    def _worth(self, language: str) -> tuple[tuple[int, int], FloatArray]:
         if len(self._languages) >= LANGUAGES_KEPT:
             self._languages = {}
         worth = language_worth(self._snapshot, language) if language else NEITHER
-        found = self._languages[language] = worth.ctypes.data, len(worth), worth
+        found = self._languages[language] = (worth.ctypes.data, len(worth)), worth
         return found
 
 

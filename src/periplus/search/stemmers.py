@@ -16,7 +16,7 @@ import numpy as np
 import Stemmer
 
 from periplus.index.analysis.stemming import ALGORITHMS, DEFAULT_LANGUAGE
-from periplus.search.spellings import language_numbers
+from periplus.search.spellings import language_name, language_numbers
 from periplus.search.vocabulary import stop_words
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 HASH = ("siphash13", 0)  # of strings, of any size
 SLOTS_A_WORD = 3  # at least, in a table of stop words
+_FIRST, _LANGUAGE = 5, 5  # numbers before those of languages, and of each of these
 LANGUAGES = (DEFAULT_LANGUAGE, "", *[name for name in ALGORITHMS if name != DEFAULT_LANGUAGE])
 
 
@@ -46,6 +47,13 @@ class Judge:
             numbers += [*language_numbers(name), stemmer, stops.ctypes.data, len(stops)]
         self._numbers = np.array(numbers, np.int64)
         self.address, self.size = self._numbers.ctypes.data, len(numbers)
+
+    def place(self, language: str) -> int:
+        """Where a language stands among the numbers; 0 for one without a stemmer."""
+        return next((at for at in range(_FIRST, self.size, _LANGUAGE) if self._named(at) == language), 0)
+
+    def _named(self, at: int) -> str:
+        return language_name(*self._numbers[at : at + 2].tolist())
 
     def __del__(self) -> None:
         for stemmer in self._stemmers:

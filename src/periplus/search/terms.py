@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 
 from periplus.index.analysis import MAX_TERM_BYTES
 from periplus.index.query import STRONG_SHARE, TermForm
-from periplus.search.hits import Begins, begins
+from periplus.search.hits import Begins, Wanted, begins, sought
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,7 +129,7 @@ class Lexicon:
         self.snapshot = snapshot
         self.kept = Kept()
         self._desk = _Desk()
-        self._at_desk = threading.Lock()
+        self.learning = threading.Lock()
 
     def room_for(self, words: int) -> Kept:
         """Where so many words more may be kept."""
@@ -154,7 +154,7 @@ class Lexicon:
         new = [term for term in dict.fromkeys(terms) if term not in known]
         for first in range(0, len(new), MAX_FORMS * MAX_TOGETHER):
             some = new[first : first + MAX_FORMS * MAX_TOGETHER]
-            with self._at_desk:
+            with self.learning:
                 at = self._learn(kept, some)
                 known.update(zip(some, self._desk.numbers[at : at + len(some)], strict=True))
         return [known[term] for term in terms]
@@ -190,7 +190,7 @@ class Lexicon:
     def _known(self, kept: Kept, words: Sequence[Forms]) -> list[Known | None]:
         every = [form for forms in words for form in forms]
         count, numbers = len(every), self._desk.numbers
-        with self._at_desk:
+        with self.learning:
             documents = self._learn(kept, [form.term for form in every], [form.share for form in every], words)
             facts = documents + count
             listed = facts + FACTS * len(words)
@@ -297,6 +297,11 @@ class Terms:
             heads += (len(one.forms), word.weight)
         head = _HEADS[len(known)] if len(known) < len(_HEADS) else Layout("q" + "qd" * len(known)).pack
         return head(len(known), *heads) + b"".join([one.forms_packed for one in known])
+
+    @property
+    def wanted(self) -> Wanted:
+        """As texts are searched for them."""
+        return sought([known.begins for known in self.known], [known.weight for known in self.known])
 
     @property
     def lists(self) -> tuple[bytes, list[int]]:

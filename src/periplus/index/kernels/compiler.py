@@ -64,6 +64,13 @@ class Kernel:
         return entry
 
     @property
+    def address(self) -> int:
+        """Where its machine code begins, for kernels that call it instead of being compiled with it (``calls.py``)."""
+        (compiled,) = self.compile().overloads.values()
+        address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+        return address
+
+    @property
     def cached(self) -> bool:
         """Whether the compiled form is at hand, in memory or on disk."""
         folder = self._folder()

@@ -80,7 +80,7 @@ def _lowered(text: Any, start: Any, end: Any, scratch: Any) -> Any:
 
 
 @bare_helper
-def _stem_of(scratch: Any, scratch_at: Any, size: Any, judge: Any, language: Any) -> Any:
+def stem_of(scratch: Any, scratch_at: Any, size: Any, judge: Any, language: Any) -> Any:
     """Write the marked stem of a word; how many bytes that has, 0 when it is not of ASCII letters or too long."""
     made = call3(judge[STEM], judge[language + STEMMER], scratch_at, size)
     length = call1(judge[LENGTH], judge[language + STEMMER]) & 0xFFFF_FFFF
@@ -161,7 +161,7 @@ def _word_of_parts(text: Any, start: Any, end: Any, scratch: Any, judge: Any, te
 
 
 @bare_helper
-def _is_stop(judge: Any, language: Any, key: Any) -> Any:
+def is_stop(judge: Any, language: Any, key: Any) -> Any:
     stops, last = at_i64(judge[language + STOPS], judge[language + SLOTS]), judge[language + SLOTS] - 1
     slot = key & last
     while stops[slot] != 0:
@@ -185,7 +185,7 @@ def word_at(
     key = term_hash(scratch, 0, size, judge)
     word = word_of(terms, key)
     if word < 0 and others == 0:
-        stemmed = _stem_of(scratch, scratch_at, size, judge, language)
+        stemmed = stem_of(scratch, scratch_at, size, judge, language)
         if stemmed == 0:
             return np.int64(UNJUDGED), 0
         word = word_of(terms, term_hash(scratch, STEMMED, stemmed, judge))
@@ -193,4 +193,4 @@ def word_at(
     simple = others == 0 and quotes == 0 and (capitals == 0 or capitals == size or titled)
     if word == NO_WORD and not simple and not (others > 0 and _are_initials(text, start, end)):
         word = _word_of_parts(text, start, end, scratch, judge, terms)
-    return word, _is_stop(judge, language, key) if word >= 0 else 0
+    return word, is_stop(judge, language, key) if word >= 0 else 0

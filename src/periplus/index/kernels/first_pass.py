@@ -1,0 +1,25 @@
+"""``plain_top`` as a kernel of its own, for kernels of other rooms that call it by its address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from periplus.index.kernels.compiler import bare_kernel
+from periplus.index.kernels.plain import plain_top
+from periplus.index.kernels.types import I64, signature
+
+
+@bare_kernel(signature(I64, *[I64] * 10))
+def first_pass(
+    table_at: Any,
+    memory_at: Any,
+    words: Any,
+    segments: Any,
+    lists: Any,
+    groups: Any,
+    flags: Any,
+    prior_weight: Any,
+    k: Any,
+    limit: Any,
+) -> Any:
+    return plain_top(table_at, memory_at, words, segments, lists, groups, flags, prior_weight, k, limit)

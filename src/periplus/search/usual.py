@@ -1,0 +1,276 @@
+"""The usual search by two kernel calls: a query of plain words, the first pages of its list, no preferences.
+
+One call reads the words and finds them in the index (``kernels/wording.py``), one makes the page of results
+(``kernels/usual.py``). The other rooms' kernels are called by their addresses, in the memory that each thread keeps for
+them. What is not usual in any way comes back as nothing, and is searched step by step (``execution.py``); tests hold
+both to the same answers.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import cache
+from itertools import accumulate
+from struct import Struct as Layout
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from periplus.index.frames import context, unpacker
+from periplus.index.plain import MAX_LISTS
+from periplus.index.rooms import room_of, rooms
+from periplus.index.snapshot import COUNT_LIMIT
+from periplus.index.weights import fixed
+from periplus.records import Total
+from periplus.search.execution import MAX_FETCHED
+from periplus.search.finishing import decoded, finished_from
+from periplus.search.hits import BARE_CODES, HEAD, MAX_PLACES, MAX_TEXT, Texts, bare_table
+from periplus.search.memory import memory_of
+from periplus.search.shortlist import memory_of as list_memory_of
+from periplus.search.spellings import shared
+from periplus.search.stemmers import Judge, judge
+from periplus.search.terms import SLOTS
+from periplus.search.vocabulary import stop_languages, telling_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from periplus.index.rooms import Room
+    from periplus.ranking import Profile
+    from periplus.records import SearchResult
+    from periplus.search.generations import Generation
+    from periplus.search.memory import Memory
+    from periplus.search.shortlist import Memory as ListMemory
+    from periplus.search.terms import Terms
+
+TYPED, MOST_TYPED = 80, 512  # where on a desk the text as typed is, in numbers, and how many bytes it may have
+DESK, MEMORIES = 1 << 12, 9  # numbers
+MOST_LANGUAGES, MOST_TOLD = 3, 16  # that words are read in, and that they may tell of
+MOST_WORDS = 16
+LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(2, 11)  # on a desk
+LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE = range(11, 15)
+UNUSUAL, BROKEN, TO_JUDGE, NOTHING, PACKED = -1, -2, -3, -4, -5
+SLOTS_A_WORD = 3  # at least, in the table of telling words
+DAY = 86_400
+
+
+class Found(NamedTuple):
+    """A page of results, and what there is to know of the list it is from."""
+
+    results: list[SearchResult]
+    total: Total
+    listed: int  # results of the list, as far as it was made
+    missing: int  # words that do not occur as they are typed, as bits; 0 where that was known before
+
+
+class Asked(NamedTuple):
+    """Which results are wanted: from the first to before the last, so many of a host, with near-duplicates or not."""
+
+    first: int
+    last: int
+    per_host: int
+    fold: bool
+
+
+class _Desk(Struct):
+    """Numbers by which a query goes from kernel to kernel; of one thread, like the memory that they work in."""
+
+    numbers: NDArray[np.int64]
+    address: int
+    head: memoryview
+    typed: memoryview  # the place of the text, as bytes
+    memories: NDArray[np.int64]
+    memories_at: int
+    judge: Judge  # whose address is used
+    laid_out: tuple[object, object, object] | None = None  # the memories whose addresses are among these
+
+
+class _Own(threading.local):
+    desk: _Desk | None = None
+
+
+_own = _Own()
+
+
+def _desk() -> _Desk:
+    numbers, memories = np.zeros(DESK, np.int64), np.zeros(MEMORIES, np.int64)
+    typed = numbers.data.cast("B")[8 * TYPED : 8 * TYPED + MOST_TYPED]
+    _own.desk = _Desk(numbers, numbers.ctypes.data, numbers.data, typed, memories, memories.ctypes.data, judge())
+    return _own.desk
+
+
+class _Kernels(NamedTuple):
+    read: Callable[..., int]
+    search: Callable[..., int]
+    steps: list[int]  # addresses
+    learn: int
+
+
+@cache
+def _kernels() -> _Kernels:
+    from periplus.index.kernels.first_pass import first_pass
+    from periplus.ranking.kernels import shortlist
+    from periplus.search.kernels.learning import learn
+    from periplus.search.kernels.showing import show
+    from periplus.search.kernels.texts import look
+    from periplus.search.kernels.usual import search_usual
+    from periplus.search.kernels.wording import read_words
+
+    steps = [kernel.address for kernel in (first_pass, shortlist, look, show)]
+    return _Kernels(read_words.entry, search_usual.entry, steps, learn.address)
+
+
+@cache
+def _telling() -> NDArray[np.int64]:
+    """Telling words by the last bits of their hash: of each that, the languages whose stop word it is, whether it asks
+    for the new; a hash of 0 where there is none."""
+    words = list(telling_words())
+    slots = 1 << (SLOTS_A_WORD * len(words)).bit_length()
+    table = np.zeros((slots, 3), np.int64)
+    for word, languages, fresh in words:
+        slot = hash(word) & (slots - 1)
+        while table[slot, 0]:
+            slot = (slot + 1) & (slots - 1)
+        table[slot] = hash(word), languages, fresh
+    return table.reshape(-1)
+
+
+@cache
+def _year(day: int) -> int:
+    return time.gmtime(day * DAY).tm_year
+
+
+class Usual:
+    """Usual searches over one generation, by one profile."""
+
+    def __init__(self, generation: Generation, profile: Profile) -> None:
+        snapshot = generation.snapshot
+        self._lexicon = generation.lexicon
+        self._lists = generation.shortlists.get(profile.name) or generation.shortlists_of(profile)
+        kernels, own = _kernels(), judge()
+        self._read, self._search = kernels.read, kernels.search
+        table, frames, bare = snapshot.table, snapshot.frames, bare_table()
+        prior = fixed(profile.prior_weight) if profile.prior_weight > 0 else 0
+        self._means = np.array(
+            [
+                *kernels.steps, table.address, table.segments, prior, COUNT_LIMIT, self._lists.address,
+                profile.candidates, profile.limit, bare.ctypes.data, BARE_CODES, frames.address, unpacker(), MAX_TEXT,
+                MAX_PLACES, snapshot.live, MAX_FETCHED,
+            ],
+            np.int64,
+        )  # fmt: skip
+        self._means_at: int = self._means.ctypes.data
+        telling = _telling()
+        languages = [own.place(name) for name in generation.languages or ("",)]
+        told = [own.place(name) for name in stop_languages()]
+        count = len(languages) if 0 not in languages else 0
+        self._facts = np.array(
+            [
+                table.address, table.segments, snapshot.live, SLOTS, kernels.learn, telling.ctypes.data,
+                len(telling) // 3, count, *_filled(languages, MOST_LANGUAGES), *_filled(told, MOST_TOLD),
+            ],
+            np.int64,
+        )  # fmt: skip
+        self._facts_at: int = self._facts.ctypes.data
+        self._kept = (table, frames, bare, telling)  # whose addresses are used
+        self._told = ["", *stop_languages()]
+        self.works = bool(own.address and unpacker() and len(told) <= MOST_TOLD)
+
+    def found(self, generation: Generation, query: str, asked: Asked) -> Found | None:
+        """A page of results of a query; nothing when it is not usual."""
+        data = query.encode("ascii", "replace")
+        size = len(data)
+        if size > MOST_TYPED:
+            return None
+        desk = _own.desk or _desk()
+        desk.typed[:size] = data
+        kept = self._worded(desk, size)
+        if kept is None:
+            return None
+        self._lay_out(desk)
+        head = desk.head
+        return self._page(generation, desk, asked, self._told[head[LANGUAGE]], head[FRESH] > 0)
+
+    def found_of(
+        self, generation: Generation, terms: Terms, asked: Asked, language: str, wants_fresh: bool
+    ) -> Found | None:
+        """The same for words that are known already."""
+        lists, sizes = terms.lists
+        groups, count = len(sizes), sum(sizes)
+        if count > MAX_LISTS:
+            return None
+        if count != groups:
+            lists += Layout(f"{groups + 1}q").pack(*accumulate(sizes, initial=0))
+        desk = _own.desk or _desk()
+        room, listed, page = self._lay_out(desk)
+        sought, texts = terms.sought, terms.wanted.packed
+        room.view[: len(lists)] = lists
+        listed.view[: len(sought)] = sought
+        page.view[8 * HEAD : 8 * HEAD + len(texts)] = texts
+        desk.head[MISSING] = 0
+        desk.head[LISTS], desk.head[GROUPS] = count, groups
+        desk.head[FORMS_SIZE], desk.head[TEXT_SIZE] = len(sought) // 8, len(texts) // 8
+        return self._page(generation, desk, asked, language, wants_fresh)
+
+    def _page(
+        self, generation: Generation, desk: _Desk, asked: Asked, language: str, wants_fresh: bool
+    ) -> Found | None:
+        """What the kernel makes of a query on the desk."""
+        first, last, per_host, fold = asked
+        languages, count = self._lists.worth(language)
+        spellings, head = shared(), desk.head
+        special = self._search(
+            self._means_at, desk.memories_at, desk.address, last + 1, first, last, per_host,
+            fold and self._lists.folds(generation), languages, count, spellings.used, spellings.entries_at,
+            time.time() if wants_fresh else 0.0, spellings.entries_size, spellings.slots_at, spellings.slots_size,
+        )  # fmt: skip
+        if special == UNUSUAL:
+            return None
+        if special == BROKEN:
+            raise IndexError("a kernel of the usual search failed")
+        results: list[SearchResult] = []
+        if special != NOTHING:
+            texts = Texts(memory_of(), head[UNKNOWN] if special == TO_JUDGE else 0, spellings)
+            if special == PACKED:
+                results = finished_from(texts, generation.snapshot, first + 1)
+            else:
+                results = decoded(texts, first + 1, texts.show(first + 1) if special == TO_JUDGE else special)
+        value = head[TOTAL]
+        return Found(results, Total(value) if head[EXACT] else Total(value, "gte"), head[KEPT], head[MISSING])
+
+    def _worded(self, desk: _Desk, size: int) -> object:
+        """What keeps the words of a query on the desk, if they are usual ones: it is held on to while they are used."""
+        lexicon, own = self._lexicon, desk.judge
+        kept = lexicon.room_for(MOST_WORDS)
+        year = _year(int(time.time()) // DAY)
+        with lexicon.learning:
+            while True:
+                used = self._read(
+                    self._facts_at, desk.address, size, own.address, own.size, year, kept.entries, kept.begin, kept.room
+                )
+                if used >= 0:
+                    kept.take(used)
+                    kept.terms += desk.head[desk.head[OUTPUT]]
+                    return kept
+                needed = desk.head[NEEDED]
+                if not needed:
+                    return None
+                kept.make_room(needed)
+
+    @staticmethod
+    def _lay_out(desk: _Desk) -> tuple[Room, ListMemory, Memory]:
+        """The memory of this thread, which grows now and then; the desk knows where it is."""
+        room, listed, page = every = rooms.own or room_of(0), list_memory_of(), memory_of()
+        before = desk.laid_out
+        if before is None or before[0] is not room or before[1] is not listed or before[2] is not page:
+            own = (room.address, room.words, listed.address, listed.words, page.address, page.words)
+            desk.memories[:] = (*own, context(), desk.judge.address, desk.judge.size)
+            desk.laid_out = every
+        return every
+
+
+def _filled(numbers: list[int], size: int) -> list[int]:
+    return [*numbers, *[0] * size][:size]
