@@ -1,4 +1,4 @@
-"""Putting an answer together: the results of one page, and the way to the next."""
+"""Putting an answer together: the results of one page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import structs
 
 from periplus.search import finishing
-from periplus.search.requests import MAX_SIZE, next_link
+from periplus.search.requests import MAX_SIZE
 from periplus.search.terms import Terms
 
 if TYPE_CHECKING:
@@ -48,6 +48,3 @@ class Page:
                 for number, result in zip(numbers.tolist(), results, strict=True)
             ]
         return tuple(results)
-
-    def next(self) -> str | None:
-        return next_link(self.request, len(self.listing.numbers))

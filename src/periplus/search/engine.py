@@ -6,12 +6,20 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import structs
+from msgspec import Struct, structs
 
 from periplus.index import analysis_steps
 from periplus.index.analysis import analyze
 from periplus.index.query import Filters
-from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, Suggestion, Total
+from periplus.records import (
+    FilterCounts,
+    QueryReading,
+    SearchAnswer,
+    SearchRequest,
+    SearchResult,
+    Suggestion,
+    Total,
+)
 from periplus.search import requests
 from periplus.search.answers import Page
 from periplus.search.asked import PastQueries
@@ -32,17 +40,16 @@ from periplus.search.spelling import suspects
 from periplus.search.syntax import Reading
 from periplus.search.terms import Terms
 from periplus.search.text import clean
-from periplus.search.usual import Asked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from periplus.index import StoredDocument
     from periplus.ranking import Evidence
-    from periplus.records import Explanation, SearchResult
+    from periplus.records import Explanation
     from periplus.search.among import Among
     from periplus.search.requests import Checked
-    from periplus.search.usual import Found, Usual
+    from periplus.search.usual import Usual
     from periplus.settings import Settings
 
 CACHED_ANSWERS = 1_024  # of about 10 kB each, asked for at least twice
@@ -260,26 +267,28 @@ class _Search:
 
     def _outcome(self, text: str) -> _Outcome:
         usual = self._usual()
-        asked = Asked(self.checked.first, self.checked.last, self.per_host, not self.request.duplicates)
-        found = usual.found(self.generation, text, asked) if usual is not None and self._is_usual(text) else None
-        if found is not None:
-            return _Outcome(text, found)
+        asked = (self.checked.first, self.checked.last, self.per_host, not self.request.duplicates)
+        if usual is not None and self._is_usual(text):
+            found = usual.found(self.generation, text, *asked)
+            if found is not None:
+                return _Outcome(text, found.total, found.listed, found.results, found.missing)
         understood = self._understood(text)
         words = understood.words
         if usual is not None and words is not None and words.known and not understood.named:
             terms = Terms.of(words.words, words.known)
-            found = usual.found_of(self.generation, terms, asked, understood.language, understood.wants_fresh)
-        return _Outcome(text, found or self._listed(understood), understood)
+            found = usual.found_of(self.generation, terms, understood.language, understood.wants_fresh, *asked)
+            if found is not None:
+                return _Outcome(text, found.total, found.listed, found.results, understood=understood)
+        listing = self._listed(understood)
+        return _Outcome(text, listing.total, len(listing.numbers), [], understood=understood, listing=listing)
 
     def _usual(self) -> Usual | None:
         """Searches by kernels alone, if nothing is asked for that these do not know."""
         request, checked, rules = self.request, self.checked, self.rules
-        if not checked.is_plain or checked.profile.fused is None or self.among is not None or rules.synonyms:
+        asks_more = request.safe or request.explain or request.counts or rules.pinned or rules.synonyms
+        if asks_more or not checked.is_plain or self.among is not None:
             return None
-        if rules.pinned or request.safe or request.explain or request.counts:
-            return None
-        usual = self.generation.usual_of(checked.profile)
-        return usual if usual.works else None
+        return self.generation.usual_of(checked.profile)
 
     def _is_usual(self, text: str) -> bool:
         """Whether a query may be left to kernels from its first letter on: it is on one line, and names no site."""
@@ -345,7 +354,7 @@ class _Search:
             outcome.total,
             request.page,
             request.size,
-            requests.next_link(request, outcome.listed),
+            requests.next_link(request, self.query, outcome.listed),
             corrections,
             self._suggestions(outcome) if outcome.total.value < FEW_RESULTS else (),
             _since(started),
@@ -372,6 +381,8 @@ class _Search:
         return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed)
 
     def _degraded(self, understood: Understood | None, listing: Listing | None) -> tuple[str, ...]:
+        if understood is None and not self.notes:  # mostly
+            return self.generation.snapshot.degraded
         notes = [*(listing.degraded if listing else ()), *self.generation.snapshot.degraded, *self.notes]
         if understood and (understood.reading.cut or understood.plan.cut):
             notes.append("query-cut")
@@ -382,18 +393,16 @@ class _Search:
         return tuple(dict.fromkeys(notes)) if len(notes) > 1 else tuple(notes)
 
 
-class _Outcome:
+class _Outcome(Struct):
     """What one search found: a page of results, or a list of which the page is still to be made."""
 
-    def __init__(self, text: str, found: Found | Listing, understood: Understood | None = None) -> None:
-        """``understood`` is missing when kernels read the text."""
-        self.text = text
-        self.understood = understood
-        self.total = found.total
-        self.listing = found if isinstance(found, Listing) else None
-        self.results: list[SearchResult] = [] if isinstance(found, Listing) else found.results
-        self.listed = len(found.numbers) if isinstance(found, Listing) else found.listed
-        self.missing = 0 if isinstance(found, Listing) else found.missing
+    text: str
+    total: Total
+    listed: int  # results of the list, as far as it was made
+    results: list[SearchResult]
+    missing: int = 0  # words that do not occur as they are typed, as bits; only where kernels read the text
+    understood: Understood | None = None  # except there
+    listing: Listing | None = None
 
 
 def _since(started: float) -> float:

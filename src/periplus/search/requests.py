@@ -135,16 +135,19 @@ def _narrower_sites(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, 
     return tuple(dict.fromkeys(both)) or None
 
 
-def next_link(request: SearchRequest, listed: int) -> str | None:
-    """The address of the next page of a list, if there is one."""
-    following = (request.page + 1) * request.size
-    more = listed > request.page * request.size
-    return page_link(request, request.page + 1) if more and following <= MAX_RESULTS else None
+def next_link(request: SearchRequest, query: str, listed: int) -> str | None:
+    """The address of the next page of a list, if there is one; ``query`` is the request's, as people may see it."""
+    page, size = request.page, request.size
+    more = listed > page * size and (page + 1) * size <= MAX_RESULTS
+    return _page_link(request, query, page + 1) if more else None
 
 
 def page_link(request: SearchRequest, page: int) -> str:
     """The address of another page of the same search, relative to the server."""
-    query = clean(request.query)  # half a surrogate pair cannot stand in an address
+    return _page_link(request, clean(request.query), page)  # half a surrogate pair cannot stand in an address
+
+
+def _page_link(request: SearchRequest, query: str, page: int) -> str:
     words = query.replace(" ", "")
     typed = query.replace(" ", "+") if words.isascii() and words.isalnum() else quote_plus(query)
     usual = request == SearchRequest(request.query, request.page, correct=request.correct)

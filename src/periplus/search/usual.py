@@ -24,7 +24,8 @@ from periplus.index.plain import MAX_LISTS
 from periplus.index.rooms import room_of, rooms
 from periplus.index.snapshot import COUNT_LIMIT
 from periplus.index.weights import fixed
-from periplus.records import Total
+from periplus.records import SearchResult, Total
+from periplus.search.evidence import CHUNK
 from periplus.search.execution import MAX_FETCHED
 from periplus.search.finishing import decoded, finished_from
 from periplus.search.hits import BARE_CODES, HEAD, MAX_PLACES, MAX_TEXT, Texts, bare_table
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
     from periplus.index.rooms import Room
     from periplus.ranking import Profile
-    from periplus.records import SearchResult
     from periplus.search.generations import Generation
     from periplus.search.memory import Memory
     from periplus.search.shortlist import Memory as ListMemory
@@ -57,22 +57,13 @@ SLOTS_A_WORD = 3  # at least, in the table of telling words
 DAY = 86_400
 
 
-class Found(NamedTuple):
+class Found(Struct, frozen=True, gc=False):
     """A page of results, and what there is to know of the list it is from."""
 
     results: list[SearchResult]
     total: Total
     listed: int  # results of the list, as far as it was made
     missing: int  # words that do not occur as they are typed, as bits; 0 where that was known before
-
-
-class Asked(NamedTuple):
-    """Which results are wanted: from the first to before the last, so many of a host, with near-duplicates or not."""
-
-    first: int
-    last: int
-    per_host: int
-    fold: bool
 
 
 class _Desk(Struct):
@@ -143,6 +134,12 @@ def _year(day: int) -> int:
     return time.gmtime(day * DAY).tm_year
 
 
+def usual_searches(generation: Generation, profile: Profile) -> Usual | None:
+    """Those of a profile whose formula a kernel has, where the functions of C that kernels call are at hand."""
+    possible = profile.fused is not None and profile.candidates <= CHUNK and judge().address and unpacker()
+    return Usual(generation, profile) if possible else None
+
+
 class Usual:
     """Usual searches over one generation, by one profile."""
 
@@ -177,10 +174,11 @@ class Usual:
         self._facts_at: int = self._facts.ctypes.data
         self._kept = (table, frames, bare, telling)  # whose addresses are used
         self._told = ["", *stop_languages()]
-        self.works = bool(own.address and unpacker() and len(told) <= MOST_TOLD)
 
-    def found(self, generation: Generation, query: str, asked: Asked) -> Found | None:
-        """A page of results of a query; nothing when it is not usual."""
+    def found(
+        self, generation: Generation, query: str, first: int, last: int, per_host: int, fold: bool
+    ) -> Found | None:
+        """Results of a query from the first to before the last; nothing when it is not usual."""
         data = query.encode("ascii", "replace")
         size = len(data)
         if size > MOST_TYPED:
@@ -192,10 +190,19 @@ class Usual:
             return None
         self._lay_out(desk)
         head = desk.head
-        return self._page(generation, desk, asked, self._told[head[LANGUAGE]], head[FRESH] > 0)
+        language, wants_fresh = self._told[head[LANGUAGE]], head[FRESH]
+        return self._page(generation, desk, language, wants_fresh, first, last, per_host, fold)
 
     def found_of(
-        self, generation: Generation, terms: Terms, asked: Asked, language: str, wants_fresh: bool
+        self,
+        generation: Generation,
+        terms: Terms,
+        language: str,
+        wants_fresh: bool,
+        first: int,
+        last: int,
+        per_host: int,
+        fold: bool,
     ) -> Found | None:
         """The same for words that are known already."""
         lists, sizes = terms.lists
@@ -213,13 +220,20 @@ class Usual:
         desk.head[MISSING] = 0
         desk.head[LISTS], desk.head[GROUPS] = count, groups
         desk.head[FORMS_SIZE], desk.head[TEXT_SIZE] = len(sought) // 8, len(texts) // 8
-        return self._page(generation, desk, asked, language, wants_fresh)
+        return self._page(generation, desk, language, wants_fresh, first, last, per_host, fold)
 
     def _page(
-        self, generation: Generation, desk: _Desk, asked: Asked, language: str, wants_fresh: bool
+        self,
+        generation: Generation,
+        desk: _Desk,
+        language: str,
+        wants_fresh: int,
+        first: int,
+        last: int,
+        per_host: int,
+        fold: bool,
     ) -> Found | None:
         """What the kernel makes of a query on the desk."""
-        first, last, per_host, fold = asked
         languages, count = self._lists.worth(language)
         spellings, head = shared(), desk.head
         special = self._search(
