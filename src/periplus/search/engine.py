@@ -292,9 +292,8 @@ class _Search:
 
     def _is_usual(self, text: str) -> bool:
         """Whether a query may be left to kernels from its first letter on: it is on one line, and names no site."""
-        return (text is self.query or clean(text) == text) and (
-            text.replace(" ", "").lower() not in self.generation.hosts_by_name
-        )
+        name = text.replace(" ", "").replace(".", "").lower()
+        return (text is self.query or clean(text) == text) and name not in self.generation.hosts_by_name
 
     def _understood(self, text: str) -> Understood:
         return understand(self.generation, text, self.checked.language, self.checked.filters, rules=self.rules)

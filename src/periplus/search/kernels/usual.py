@@ -59,7 +59,7 @@ def _chosen(desk: Any, live: Any, chosen: Any) -> Any:
     """The words that are looked for, all others being stop words; how many, none when one is asked for twice. And those
     typed that do not occur as they are written, as bits."""
     words, out = desk[desks.WORDS], desk[desks.OUTPUT]
-    means, goes, missing = False, False, np.int64(0)
+    means, goes, missing = False, False, desk[desks.DOTTED]
     for word in range(words):
         row = desks.ROWS + desks.WORD_ROW * word
         means |= desk[row + 3] & desks.STOPS == 0

@@ -1,6 +1,7 @@
 """The words of a usual query, from its bytes: read, stemmed, told apart from stop words and found in the index.
 
-Usual are ASCII letters and digits with spaces between; words with capitals only if case says nothing about them.
+Usual are ASCII letters and digits with spaces between; words with capitals only if case says nothing about them, and
+with a dot behind them, as in St. Paul.
 ``reading.understand`` and ``typed.py`` say what is done here, and do it for all other queries. What is found lies on a
 desk: numbers that tell of the query, then the text as typed, then what ``learning.learn`` was given and found.
 """
@@ -29,7 +30,7 @@ TELLING_ROW = 3  # of a telling word: its hash, the languages whose stop word it
 
 # The desk, by place.
 WORDS, FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(11)
-LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE = range(11, 15)  # of a query that is laid out for the steps of a search
+LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE, DOTTED = range(11, 16)  # of a query that is laid out for the steps of a search
 ROWS, WORD_ROW = 16, 4  # of each word: where its letters begin, how many, its hash, whether it is a stop word
 MOST_WORDS, MOST_FORMS, LONGEST = 16, 64, 60
 TYPED, MOST_TYPED = ROWS + WORD_ROW * MOST_WORDS, 512  # bytes
@@ -43,7 +44,7 @@ DESK = 1 << 12
 EXACT_SHARE, STEM_SHARE, FOREIGN_SHARE = 1.0, 0.7, 0.4  # ``index.analysis.forms``, ``search.plan``
 STOPS, STOPS_HERE = 1, 2  # of a word: a stop word of the languages it is read in, and of the first of them
 UNUSUAL = -1
-SPACE = 32
+SPACE, DOT = 32, 46
 THIS_CENTURY, YEAR_DIGITS = 20, 4
 LEAST_EVIDENCE = 2  # ``vocabulary``
 
@@ -51,7 +52,7 @@ LEAST_EVIDENCE = 2  # ``vocabulary``
 @bare_helper
 def _read(typed: Any, desk: Any, letters: Any) -> Any:
     """Cut what was typed into words, in lower case; how many, or that it is not usual."""
-    words, size, at = np.int64(0), np.int64(0), np.int64(0)
+    words, size, at, dotted = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     while at < len(typed):
         if typed[at] == SPACE:
             at += 1
@@ -62,10 +63,15 @@ def _read(typed: Any, desk: Any, letters: Any) -> Any:
             capitals += 65 <= c <= 90
             digits += 48 <= c <= 57
             if not (97 <= c <= 122 or 65 <= c <= 90 or 48 <= c <= 57):
-                return np.int64(UNUSUAL)
+                break
             letters[size + at - begin] = c | 32 if c >= 65 else c
             at += 1
         length = at - begin
+        if at < len(typed) and typed[at] == DOT:
+            dotted |= np.int64(1) << words
+            at += 1
+        if length == 0 or (at < len(typed) and typed[at] != SPACE):
+            return np.int64(UNUSUAL)
         titled = capitals == 1 and typed[begin] <= 90
         if capitals > 0 and (digits > 0 or not (titled or capitals == length)):
             return np.int64(UNUSUAL)
@@ -76,6 +82,7 @@ def _read(typed: Any, desk: Any, letters: Any) -> Any:
         desk[row], desk[row + 1], desk[row + 3] = size, length, digits
         size += length
         words += 1
+    desk[DOTTED] = dotted
     return words if words > 0 else np.int64(UNUSUAL)
 
 
