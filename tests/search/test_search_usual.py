@@ -199,6 +199,15 @@ def test_what_kernels_keep_of_terms_is_bounded(opened, monkeypatch):
     assert len(seen) > 1
 
 
+def test_documents_of_terms_are_told_to_the_speller(opened):
+    """Words that do not occur are looked at by the speller, which need not look them up again."""
+    opened.search(SearchRequest("lantrens moon 42"))
+    with opened._generations.use() as generation:
+        kept, snapshot = generation.lexicon.kept.frequencies, generation.snapshot
+    assert {"lantrens", "~lantren", "moon", "~moon", "42"} <= kept.keys()
+    assert all(snapshot.frequency(term) == documents for term, documents in kept.items())
+
+
 def test_many_threads_ask_at_once(opened):
     queries = ["tide moon", "the lantern", "storm keeper light", "harbour zzyzx", "tides", "moon OR tide", "light."]
     expected = {query: opened.search(SearchRequest(query)).results for query in queries}
@@ -236,7 +245,20 @@ def test_both_sides_know_the_same_places():
     assert (usual.MOST_LANGUAGES, usual.MOST_TOLD) == (wording.MOST_LANGUAGES, wording.MOST_TOLD)
     assert usual.MOST_WORDS == wording.MOST_WORDS
     assert usual.MEMORIES == usual_kernel.MEMORIES
-    for name in ("LANGUAGE", "FRESH", "OUTPUT", "NEEDED", "TOTAL", "EXACT", "KEPT", "UNKNOWN", "MISSING"):
+    assert usual.REQUEST == wording.REQUEST
+    for name in (
+        "WORDS",
+        "FORMS",
+        "LANGUAGE",
+        "FRESH",
+        "OUTPUT",
+        "NEEDED",
+        "TOTAL",
+        "EXACT",
+        "KEPT",
+        "UNKNOWN",
+        "MISSING",
+    ):
         assert getattr(usual, name) == getattr(wording, name)
     for name in ("LISTS", "GROUPS", "FORMS_SIZE", "TEXT_SIZE"):
         assert getattr(usual, name) == getattr(wording, name)

@@ -31,26 +31,28 @@ from periplus.search.finishing import decoded, finished_from
 from periplus.search.hits import BARE_CODES, HEAD, MAX_PLACES, MAX_TEXT, Texts, bare_table
 from periplus.search.memory import memory_of
 from periplus.search.shortlist import memory_of as list_memory_of
+from periplus.search.spelling import FEW_RESULTS
 from periplus.search.spellings import shared
 from periplus.search.stemmers import Judge, judge
 from periplus.search.terms import SLOTS
 from periplus.search.vocabulary import stop_languages, telling_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from periplus.index.rooms import Room
     from periplus.ranking import Profile
     from periplus.search.generations import Generation
     from periplus.search.memory import Memory
     from periplus.search.shortlist import Memory as ListMemory
-    from periplus.search.terms import Terms
+    from periplus.search.terms import Kept, Terms
 
 TYPED, MOST_TYPED = 80, 512  # where on a desk the text as typed is, in numbers, and how many bytes it may have
 DESK, MEMORIES = 1 << 12, 9  # numbers
+REQUEST = 942  # where that begins on a desk which is found in the index
 MOST_LANGUAGES, MOST_TOLD = 3, 16  # that words are read in, and that they may tell of
 MOST_WORDS = 16
-LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(2, 11)  # on a desk
+WORDS, FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(11)  # on a desk
 LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE = range(11, 15)
 UNUSUAL, BROKEN, TO_JUDGE, NOTHING, PACKED = -1, -2, -3, -4, -5
 SLOTS_A_WORD = 3  # at least, in the table of telling words
@@ -191,7 +193,10 @@ class Usual:
         self._lay_out(desk)
         head = desk.head
         language, wants_fresh = self._told[head[LANGUAGE]], head[FRESH]
-        return self._page(generation, desk, language, wants_fresh, first, last, per_host, fold)
+        found = self._page(generation, desk, language, wants_fresh, first, last, per_host, fold)
+        if found is not None and (found.missing or found.total.value <= FEW_RESULTS):
+            kept.frequencies.update(_documents(head))
+        return found
 
     def found_of(
         self,
@@ -255,7 +260,7 @@ class Usual:
         value = head[TOTAL]
         return Found(results, Total(value) if head[EXACT] else Total(value, "gte"), head[KEPT], head[MISSING])
 
-    def _worded(self, desk: _Desk, size: int) -> object:
+    def _worded(self, desk: _Desk, size: int) -> Kept | None:
         """What keeps the words of a query on the desk, if they are usual ones: it is held on to while they are used."""
         lexicon, own = self._lexicon, desk.judge
         kept = lexicon.room_for(MOST_WORDS)
@@ -284,6 +289,15 @@ class Usual:
             desk.memories[:] = (*own, context(), desk.judge.address, desk.judge.size)
             desk.laid_out = every
         return every
+
+
+def _documents(head: memoryview) -> Iterator[tuple[str, int]]:
+    """The terms on a desk, with the documents of each: what the speller asks next."""
+    words, forms, output = head[WORDS], head[FORMS], head[OUTPUT]
+    ends = head[REQUEST + forms : REQUEST + 2 * forms].tolist()
+    text = str(head[REQUEST + 3 * forms + words : output].tobytes()[: ends[-1]], "ascii")
+    terms = [text[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+    return zip(terms, head[output + 1 : output + 1 + forms].tolist(), strict=True)
 
 
 def _filled(numbers: list[int], size: int) -> list[int]:
