@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from struct import Struct as Layout
-from struct import pack
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ PLACES = (
     1 << 21
 )  # of words near each other in one document, at most: of each word, the first ones; kernels know it, too
 LARGEST_WEIGHT = ((1 << 31) - 1) // LARGEST_IMPACT  # of a score that fits 32 bits
-_head = Layout("12q").pack
+_head, _word = Layout("12q").pack, Layout("2q").pack
 
 
 class PhraseQuery(NamedTuple):
@@ -103,17 +102,17 @@ def search_phrase(table: Table, query: PhraseQuery, norms: Norms, k: int, *, pru
 
 
 def phrase_list(
-    table: Table, entry: MadeList, lists: Sequence[NDArray[np.int64]], norms: Norms, most: int
+    table: Table, entry: MadeList, lists: Sequence[int], norms: Norms, most: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
     """All documents of a table of one segment, deleted ones among them, with their impacts; at most ``most``.
 
-    ``lists`` has what is known of each word.
+    ``lists`` has the address of what is known of each word there.
     """
     room = room_of(_room_for(table, len(lists), 0, near=bool(entry.slop or not entry.ordered)))
     documents, impacts = np.empty(most, np.uint32), np.empty(most, np.uint8)
     head = (table.segments, len(lists), entry.field, entry.slop, entry.ordered, 0, 0, False, 0)
     addresses = (norms.address, documents.ctypes.data, impacts.ctypes.data)
-    data = b"".join((_head(*head, *addresses), *[pack("2q", 0, known.ctypes.data) for known in lists]))
+    data = b"".join((_head(*head, *addresses), *[_word(0, known) for known in lists]))
     room.view[: len(data)] = data
     found = _kernel()(table.address, room.address, room.words)
     return documents[:found], impacts[:found]

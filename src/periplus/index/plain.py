@@ -46,13 +46,11 @@ def plain_query(query: IndexQuery, known: Callable[[str], KnownTerm]) -> PlainQu
     groups = query.should or query.must
     if query.must_not or query.any_of or (query.should and query.must) or not 0 < len(groups) <= MAX_GROUPS:
         return None
-    if groups[0].phrase:  # a phrase alone, mostly: nothing is made for it here
+    if [group for group in groups if not group.forms or group.phrase or group.prefix or group.field]:
         return None
     every = not query.should
     made = PlainQuery(every, 0, [], [], [0])
     for group in groups:
-        if not group.forms or group.phrase or group.prefix or group.field:
-            return None
         for term, weight in _weighted(group, known):
             made.lists.append(_triple(weight, term.address, term.frequency))
             made.terms.append(term)

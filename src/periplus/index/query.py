@@ -81,6 +81,13 @@ class IndexQuery(Struct, frozen=True):
         force_setattr(self, "text", _text_of(terms, every=not self.should) if has_text else b"")
 
 
+def terms_of(query: IndexQuery) -> list[str]:
+    """All terms that are to be looked up."""
+    choices = [group for groups in query.any_of for group in groups]
+    groups = (*query.should, *query.must, *query.must_not, *choices)
+    return [term for group in groups for term in (*group.phrase, *[form.term for form in group.forms])]
+
+
 def _text_of(terms: tuple[str, ...], *, every: bool) -> bytes:
     """How many terms, and whether all are required; then the terms, with a zero behind each (``kernels.asking``)."""
     count = len(terms)

@@ -32,7 +32,7 @@ from periplus.index.plain import (
 )
 from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
-from periplus.index.query import FIELDS, Filters, IndexQuery
+from periplus.index.query import FIELDS, Filters, IndexQuery, terms_of
 from periplus.index.rooms import MAKERS, HitsAt, TopHits, free_room, without_answer
 from periplus.index.tables import ADMITTED, HOST_NUMBERS, MADE, Table
 from periplus.index.terms import Terms
@@ -107,6 +107,7 @@ class Snapshot:
 
     def _other_top(self, query: IndexQuery, k: int, prior_weight: float, order: str) -> TopHits:
         """The same for whatever is more than words that were asked for before."""
+        self.look_up(terms_of(query))
         if order == "score":
             hits = self._quick_top(query, k, prior_weight) if 0 < k <= MOST else None
             if hits is not None:
@@ -211,14 +212,14 @@ class Snapshot:
     def _table(self, filters: Filters, plan: Plan) -> Table:
         if filters == _NO_FILTERS and not plan.made:
             return self._whole
-        table = self._filtered(filters)
+        table = self._whole.copy() if filters == _NO_FILTERS else self._filtered(filters)
         for row, view in enumerate(self._views):
-            table.put(row, MADE, view.made_row(plan.made))
+            table.put(row, MADE, view.made_row(plan.made, self.known))
         return table
 
     def _filtered(self, filters: Filters) -> Table:
         """All segments, with what the filters admit."""
-        table = Table([view.row for view in self._views])
+        table = self._whole.copy()
         for row, view in enumerate(self._views):
             table.put(row, ADMITTED, [view.admitted(filters)])
         return table
@@ -227,7 +228,7 @@ class Snapshot:
         """One segment alone."""
         table = Table([view.row], view.ordinal)
         table.put(0, ADMITTED, [admitted])
-        table.put(0, MADE, view.made_row(plan.made))
+        table.put(0, MADE, view.made_row(plan.made, self.known))
         return table
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,10 +45,18 @@ class Table:
         self.windows = sum(row[WINDOWS] for row in rows)
         self.longest = max((row[LONGEST] for row in rows), default=0)
         self.only = only
-        self._kept: list[NDArray[Any]] = []
+        self.kept: list[NDArray[Any]] = []
+
+    def copy(self) -> Table:
+        """The same, to put other arrays into."""
+        table = copy(self)
+        table.rows = self.rows.copy()
+        table.address = table.rows.ctypes.data
+        table.kept = self.kept.copy()
+        return table
 
     def put(self, row: int, column: int, arrays: Sequence[NDArray[Any]]) -> None:
         """Other arrays than the segment's own, from a column on."""
-        self._kept += arrays
+        self.kept += arrays
         numbers = addressed(arrays)
         self.rows[row * WIDTH + column : row * WIDTH + column + len(numbers)] = numbers

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from periplus.index.lookups import looked_up
 from periplus.index.overlays import window_maxima
 from periplus.index.phrases import norms_of, phrase_list
 from periplus.index.tables import Table, addressed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from periplus.index.norms import Epoch
     from periplus.index.overlays import Live
-    from periplus.index.plan import MadeList, Plan
+    from periplus.index.phrases import Norms
+    from periplus.index.plan import KnownTerm, MadeList, Plan
     from periplus.index.query import Filters
     from periplus.index.segment import Segment
 
@@ -102,12 +102,12 @@ class SegmentView:
 
     # Lists made for a query
 
-    def made(self, entry: MadeList) -> Postings:
+    def made(self, entry: MadeList, known: Callable[[str], KnownTerm]) -> Postings:
         """The documents (ascending, deleted ones among them) and impacts of a list that is not in the file."""
         if entry.everything:
             return np.arange(self.segment.documents, dtype=np.uint32), np.ones(self.segment.documents, np.uint8)
         if entry.phrase:
-            return self._phrase(entry)
+            return self._phrase(entry, known)
         if entry.prefix:
             return self._prefix(entry.prefix, entry.field)
         return self._in_field(int(self.segment.dictionary.find([entry.term.encode()])[0]), entry.field)
@@ -117,13 +117,24 @@ class SegmentView:
         documents, _ = self._prefix(prefix, field)
         return len(documents) if self.alive is None else int(self.alive[documents].sum())
 
-    def _phrase(self, entry: MadeList) -> Postings:
-        from periplus.index.kernels.lists_known import LENGTH
+    def _phrase(self, entry: MadeList, known: Callable[[str], KnownTerm]) -> Postings:
+        from periplus.index.kernels.lists_known import LIST_ROW
 
-        table = Table([self.row])
-        lists = [looked_up(table, word)[2] for word in entry.phrase]
-        most = min(int(known[LENGTH]) for known in lists)
-        return phrase_list(table, entry, lists, norms_of(self.epoch), most) if most else (_EMPTY_U32, _EMPTY_U8)
+        words = [known(word) for word in entry.phrase]  # which hold on to their lists
+        numbers = [word.numbers[self.ordinal] for word in words]
+        if -1 in numbers:
+            return _EMPTY_U32, _EMPTY_U8
+        most = min([self.segment.postings.frequency(number) for number in numbers])
+        lists = [word.address + 8 * LIST_ROW * self.ordinal for word in words]
+        return phrase_list(self._alone, entry, lists, self._norms, most)
+
+    @cached_property
+    def _alone(self) -> Table:
+        return Table([self.row])
+
+    @cached_property
+    def _norms(self) -> Norms:
+        return norms_of(self.epoch)
 
     def _prefix(self, prefix: str, field: int) -> Postings:
         from periplus.index.kernels.lists import spread
@@ -189,9 +200,9 @@ class SegmentView:
         )
         return [*addressed(arrays), postings.windows, self.first_number, segment.positions.longest]
 
-    def made_row(self, entries: Sequence[MadeList]) -> tuple[NDArray[Any], ...]:
+    def made_row(self, entries: Sequence[MadeList], known: Callable[[str], KnownTerm]) -> tuple[NDArray[Any], ...]:
         """The lists made for a query, joined: starts, places, impacts and windows."""
-        return _joined([self.made(entry) for entry in entries])
+        return _joined([self.made(entry, known) for entry in entries])
 
 
 class Best:
