@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from periplus.index import IndexStore
 from periplus.index.plan import form_weights
-from periplus.index.query import STRONG_SHARE, TermForm
+from periplus.index.query import STRONG_SHARE, Group, TermForm
 from periplus.index.weights import idf
 from periplus.search import plan, read
 from periplus.search import terms as search_terms
 from periplus.search.generations import Generations
 from periplus.search.hits import begins
-from periplus.search.plan import QueryWord, stops
+from periplus.search.plan import QueryWord, Single, each_once, stops
 from periplus.search.reading import understand
 from periplus.search.terms import Lexicon, Terms
 from periplus.search.typed import TypedWords, is_frequent
@@ -33,8 +33,17 @@ QUERIES = [
     "Tide TABLES",
     "",
 ]
-TWICE = ["tide tide", "foo::bar", "the the"]
-OTHERS = [*TWICE, '"tide tables"', "+tide", "tide*", "site:example.org", "tide -moon"]
+TWICE = [
+    "tide tide",
+    "tide tables tide",
+    "tide the the",
+    "the the",
+    "Tide TIDE moon",
+    "nowhere nowhere tide",
+    "tide " * 9,
+]
+SILENT = ["tide & moon", "&", "& tide - tide", "the & of"]
+OTHERS = ["foo::bar", "tide foo::bar", '"tide tables"', "+tide", "tide*", "site:example.org", "tide -moon"]
 LANGUAGES = [("en",), ("",), ("en", "de"), ("de", "en", "fr")]
 
 
@@ -56,7 +65,7 @@ def planned(snapshot, query, languages):
 
 
 @pytest.mark.parametrize("languages", LANGUAGES)
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", [*QUERIES, *TWICE, *SILENT])
 def test_words_make_the_plan_that_the_planner_makes(snapshot, query, languages):
     words = TypedWords(Lexicon(snapshot))
     for _ in range(2):  # new words, then known ones
@@ -68,7 +77,7 @@ def test_words_make_the_plan_that_the_planner_makes(snapshot, query, languages):
 
 
 @pytest.mark.parametrize("languages", LANGUAGES)
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", [*QUERIES, *TWICE, *SILENT])
 def test_packed_lists_find_what_the_plan_finds(snapshot, query, languages):
     lexicon = Lexicon(snapshot)
     found = TypedWords(lexicon).query(texts(query), languages)
@@ -83,9 +92,16 @@ def test_packed_lists_find_what_the_plan_finds(snapshot, query, languages):
             assert hits.total == expected.total
 
 
-@pytest.mark.parametrize("query", TWICE)
+@pytest.mark.parametrize("query", ["foo::bar", "tide foo::bar tide"])
 def test_words_that_are_several_are_left_to_the_planner(snapshot, query):
     assert TypedWords(Lexicon(snapshot)).query(texts(query), ("en",)) is None
+
+
+def test_a_word_that_comes_again_with_other_forms_is_left_to_the_planner():
+    forms = [(TermForm("tide"),), (TermForm("tide"), TermForm("~tid", 0.7))]
+    singles = [Single("tide", means=True, group=Group(own), word=QueryWord("tide", own)) for own in forms]
+    assert each_once(singles) is None
+    assert each_once(singles[1:] * 2)[0].group.weight == 2.0
 
 
 @pytest.mark.parametrize("query", OTHERS)

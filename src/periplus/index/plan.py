@@ -178,8 +178,11 @@ def make_plan(query: IndexQuery, statistics: Statistics, prior_weight: float) ->
 
 
 def form_weights(forms: tuple[TermForm, ...], known: Sequence[KnownTerm], weight: float = 1.0) -> list[int]:
-    """What the forms of a word weigh; the idf falls as the frequency rises, so the smaller one is the more frequent."""
-    strong = min(
-        [term.idf for term, form in zip(known, forms, strict=True) if form.share >= STRONG_SHARE], default=_INFINITE
-    )
-    return [fixed(weight * form.share * min(strong, term.idf)) for term, form in zip(known, forms, strict=True)]
+    """What the forms of a word weigh."""
+    return weights_of(forms, [term.idf for term in known], weight)
+
+
+def weights_of(forms: tuple[TermForm, ...], worth: Sequence[float], weight: float) -> list[int]:
+    """The same by their idf, which falls as the frequency rises, so the smaller one is the more frequent."""
+    strong = min([one for one, form in zip(worth, forms, strict=True) if form.share >= STRONG_SHARE], default=_INFINITE)
+    return [fixed(weight * form.share * min(strong, one)) for one, form in zip(worth, forms, strict=True)]

@@ -115,6 +115,11 @@ def single(text: str, languages: tuple[str, ...]) -> Single | None:
     return Single(token, means, Group(forms), QueryWord(token, forms))
 
 
+def is_silent(text: str, languages: tuple[str, ...]) -> bool:
+    """Whether the analysis finds nothing in ``text``, as in a sign between words."""
+    return not is_one_word(text) and not _tokens(text, languages)
+
+
 def is_one_word(text: str) -> bool:
     """Whether the analysis finds one token in ``text``, which is its own term: nearly always it is so."""
     return text.isascii() and text.isalnum() and len(text) <= MAX_TERM_BYTES
@@ -144,6 +149,23 @@ def kept_of(singles: list[S], may_go: list[bool]) -> tuple[list[S], tuple[str, .
         return singles, ()
     kept = [one for one, goes in zip(singles, may_go, strict=True) if not goes]
     return kept, tuple([one.token for one, goes in zip(singles, may_go, strict=True) if goes])
+
+
+def each_once(singles: list[S]) -> list[S] | None:
+    """Words as the planner counts them: of one that is asked for again, the first weighs more. Nothing when it comes
+    with other forms."""
+    once: dict[str, S] = {}
+    for one in singles:
+        first = once.get(one.token)
+        if first is None:
+            once[one.token] = one
+        elif first.word.forms != one.word.forms:
+            return None
+        else:
+            weight = first.word.weight + 1.0
+            group, word = structs.replace(first.group, weight=weight), structs.replace(first.word, weight=weight)
+            once[one.token] = structs.replace(first, group=group, word=word)
+    return list(once.values())
 
 
 def of_singles(kept: SequenceOf[Single], ignored: tuple[str, ...]) -> Plan | None:

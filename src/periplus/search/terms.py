@@ -16,7 +16,9 @@ import numpy as np
 from msgspec import Struct, structs
 
 from periplus.index.analysis import MAX_TERM_BYTES
+from periplus.index.plan import weights_of
 from periplus.index.query import STRONG_SHARE, TermForm
+from periplus.index.weights import idf
 from periplus.search.hits import Begins, Wanted, begins, sought
 
 if TYPE_CHECKING:
@@ -52,6 +54,15 @@ class Known(Struct, frozen=True):
     @property
     def terms(self) -> list[str]:
         return [form.term for form in self.forms]
+
+    def weighing(self, weight: float, live: int) -> Known:
+        """The same of a word that is asked for so often, among ``live`` documents."""
+        if weight == 1.0:
+            return self
+        lists = array("q", self.packed)
+        worth = [idf(live, documents) for documents in lists[2::LISTED]]
+        lists[::LISTED] = array("q", weights_of(self.forms, worth, weight))
+        return structs.replace(self, packed=lists.tobytes())
 
     @property
     def frequencies(self) -> list[int]:

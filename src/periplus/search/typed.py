@@ -8,10 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from periplus.index.query import Group
-from periplus.search.plan import MAX_SCORING, Plan, QueryWord, Single, is_one_word, kept_of, of_singles, single, stops
+from periplus.search.plan import (
+    MAX_SCORING,
+    Plan,
+    QueryWord,
+    Single,
+    each_once,
+    is_one_word,
+    is_silent,
+    kept_of,
+    of_singles,
+    single,
+    stops,
+)
 from periplus.search.terms import MAX_FORMS, Known
 
 if TYPE_CHECKING:
@@ -26,7 +38,8 @@ STOP_SHARE = 0.1  # of the documents: a stop word of another language that is ra
 MAY_GO = 1  # a stop word, frequent here
 NOT_SO = 2  # does not occur as it is written
 NOT_AT_ALL = 4  # no form of it occurs
-NO_WORD = 8  # it is more than one token, or none
+NO_WORD = 8  # it is more than one token
+NOTHING = 16  # it has no token
 
 
 class Typed(Single, frozen=True):
@@ -37,10 +50,11 @@ class Typed(Single, frozen=True):
 
 
 _NO_WORD = Typed("", means=False, group=Group(), word=QueryWord("", ()), says=NO_WORD, known=None)
+_NOTHING = structs.replace(_NO_WORD, says=NOTHING | NOT_SO)
 
 
 class WordsOnly(Struct, frozen=True):
-    """A query that is words and nothing else, each another one."""
+    """A query that is words and nothing else."""
 
     plan: Plan
     words: tuple[QueryWord, ...]  # those that occur
@@ -55,7 +69,7 @@ class TypedWords:
         self._lexicon = lexicon
 
     def query(self, texts: Sequence[str], languages: tuple[str, ...]) -> WordsOnly | None:
-        """Nothing for too many words, or when one is more than a token or asked for twice."""
+        """Nothing for too many words, or when one is more than a token."""
         if len(texts) > MAX_SCORING:
             return None
         table: dict[str, Typed] | None = self._lexicon.kept.typed.get(languages)
@@ -68,19 +82,33 @@ class TypedWords:
             says |= word.says
         if says & NO_WORD:
             return None
+        if says & NOTHING:
+            words = [word for word in words if not word.says & NOTHING]
         kept, ignored = kept_of(words, [word.says & MAY_GO > 0 for word in words]) if says & MAY_GO else (words, ())
         plan = of_singles(kept, ignored)
+        if plan is None:
+            kept = self._each_once(kept)
+            plan = of_singles(kept, ignored)
         if plan is None:
             return None
         known = [word.known for word in kept if word.known is not None]
         found = plan.words if len(known) == len(kept) else tuple([word.word for word in kept if word.known is not None])
         return WordsOnly(plan, found, known, not says & NOT_SO)
 
+    def _each_once(self, words: list[Typed]) -> list[Typed]:
+        """Words that are asked for more than once with as much more weight, in their lists, too."""
+        live = self._lexicon.snapshot.live
+        return [
+            word if word.known is None else structs.replace(word, known=word.known.weighing(word.word.weight, live))
+            for word in each_once(words) or words
+        ]
+
     def _learnt(self, texts: Sequence[str], languages: tuple[str, ...]) -> list[Typed]:
         kept = self._lexicon.room_for(len(texts))
         table: dict[str, Typed] = kept.typed.setdefault(languages, {})
         new = [text for text in dict.fromkeys(texts) if text not in table]
-        table.update(dict.fromkeys(new, _NO_WORD) | self._typed(kept, new, languages))
+        others = {text: _NOTHING if is_silent(text, languages) else _NO_WORD for text in new}
+        table.update(others | self._typed(kept, new, languages))
         kept.count += len(new)
         return [table[text] for text in texts]
 
