@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -240,10 +241,9 @@ class Best:
 def _joined(made: list[Postings]) -> tuple[NDArray[Any], ...]:
     if not made:
         return _NOTHING_MADE
-    documents = np.concatenate([documents for documents, _ in made])
-    impacts = np.concatenate([impacts for _, impacts in made])
-    starts = np.cumsum([0, *(len(documents) for documents, _ in made)], dtype=np.int64)
-    return starts, (documents & 255).astype(np.uint8), impacts, (documents >> 8).astype(np.uint16)
+    starts = np.array([0, *accumulate(len(documents) for documents, _ in made)], np.int64)
+    documents, impacts = made[0] if len(made) == 1 else map(np.concatenate, zip(*made, strict=True))
+    return starts, documents.astype(np.uint8), impacts, (documents >> 8).astype(np.uint16)
 
 
 def _restricts(filters: Filters) -> bool:
