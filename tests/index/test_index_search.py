@@ -209,6 +209,30 @@ def test_pruning_changes_nothing(large, name, prior_weight, monkeypatch):
         assert_same(snapshot, oracle, QUERIES[name], k, prior_weight)
 
 
+numbers = st.one_of(st.integers(0, 9), st.integers(0, 399))  # frequent words as often as all others
+several_forms = st.builds(
+    lambda shares, weight: Group(tuple(TermForm(f"w{word}", share) for word, share in shares.items()), weight=weight),
+    st.dictionaries(numbers, st.sampled_from([1.0, 0.9, 0.7, 0.3]), min_size=1, max_size=4),
+    st.sampled_from([0.5, 1.0, 3.0]),
+)
+
+
+@settings(PROPERTY)
+@given(
+    st.lists(several_forms, min_size=1, max_size=4),
+    st.booleans(),
+    st.sampled_from([1, 10, 70, 300]),
+    st.sampled_from([0.0, 1.0]),
+)
+def test_words_of_any_forms_equal_the_oracle(large, groups, required, k, prior_weight):
+    """Forms that share some documents or none, of which the heaviest need not be the best."""
+    snapshot, oracle = large
+    query = IndexQuery(must=tuple(groups)) if required else IndexQuery(should=tuple(groups))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("periplus.index.snapshot.COUNT_LIMIT", -1)
+        assert_same(snapshot, oracle, query, k, prior_weight)
+
+
 @pytest.fixture(scope="module")
 def alike(tmp_path_factory):
     """Most documents score the same, so that keys decide; the best come last."""

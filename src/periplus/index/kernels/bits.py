@@ -20,6 +20,7 @@ FEWER_LANES = 16  # of 32 bits each
 WORDS = 4  # of bits, for the documents of a window
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
 _NUMBERS = ir.VectorType(ir.IntType(32), FEWER_LANES)
+_MORE_NUMBERS = ir.VectorType(ir.IntType(32), LANES)
 _WORDS = ir.VectorType(ir.IntType(64), 8)
 
 
@@ -62,6 +63,18 @@ def _equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
         return builder.zext(builder.bitcast(bits, ir.IntType(FEWER_LANES)), ir.IntType(64))
 
     return types.uint64(types.int64, types.uint32), generate
+
+
+@intrinsic
+def _larger_or_equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
+    """One bit for each of 64 numbers of 32 bits with a sign, set where it is not below the one given."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        every = _spread(builder, arguments[1], _MORE_NUMBERS)
+        bits = builder.icmp_signed(">=", _loaded(builder, arguments[0], _MORE_NUMBERS), every)
+        return builder.bitcast(bits, ir.IntType(64))
+
+    return types.uint64(types.int64, types.int32), generate
 
 
 @intrinsic
@@ -152,6 +165,7 @@ common_words: Any = _common_words
 ones_of: Any = _ones_of
 lowest_of: Any = _lowest_of
 equal_numbers: Any = _equal_numbers
+larger_or_equal_numbers: Any = _larger_or_equal_numbers
 
 
 @bare_helper

@@ -12,19 +12,21 @@ from periplus.index.kernels.compiler import bare_helper
 @bare_helper
 def fill(window_of: Any, impacts: Any, starts: Any, ends: Any, maxima: Any) -> Any:
     """The window table of a list without one; offsets are set only where the list has documents."""
+    window: Any
     for window in range(len(maxima)):
         maxima[window] = 0
-    for posting in range(len(window_of) - 1, -1, -1):
-        starts[window_of[posting]] = posting
-    before: Any = -1
+    before: Any = np.int64(-1)
+    first: Any = np.int64(0)
     largest = np.uint8(0)
     for posting in range(len(window_of)):
-        window = window_of[posting]
+        window = np.int64(window_of[posting])
         value = impacts[posting]
+        first = first if window == before else np.int64(posting)  # without a branch: windows change at random
         largest = max(largest, value) if window == before else value
-        before = np.int64(window)
-        ends[window] = posting + 1
-        maxima[window] = largest
+        before = window
+        starts[np.uint64(window)] = first
+        ends[np.uint64(window)] = posting + 1
+        maxima[np.uint64(window)] = largest
 
 
 @bare_helper

@@ -16,13 +16,14 @@ import numpy as np
 
 from periplus.index.kernels.access import WINDOW
 from periplus.index.kernels.compiler import bare_helper
-from periplus.index.kernels.tables import KEY, i64
+from periplus.index.kernels.tables import KEY, ROW, i64, prefetch
 
 SIZE, FLOOR, MATCHING, ABOVE = 0, 1, 2, 3
 STATE = 4
 FEW = 64  # so many are kept sorted
 BUCKETS = 2048
 DIGIT = 11  # bits of a digit of the final sort: as many as there are buckets
+SMALL_DIGIT, SMALL_DIGITS = 8, 1_000  # the same for so many documents: to go through buckets would take longest
 NUMBER_BITS = 32
 LOCAL = (1 << NUMBER_BITS) - 1
 
@@ -111,14 +112,17 @@ def make_room(
 
 
 @bare_helper
-def _by_digit(scores: Any, numbers: Any, size: Any, shift: Any, others: Any, places: Any, counts: Any) -> Any:
-    """One pass of a stable sort, larger digits first."""
-    mask = (1 << DIGIT) - 1
-    counts[:] = 0
+def _by_digit(
+    scores: Any, numbers: Any, size: Any, shift: Any, bits: Any, others: Any, places: Any, counts: Any
+) -> Any:
+    """One pass of a stable sort by so many bits, larger digits first."""
+    mask = (1 << bits) - 1
+    for digit in range(1 << bits):
+        counts[digit] = 0
     for at in range(size):
         counts[mask - ((scores[at] >> shift) & mask)] += 1
     total = 0
-    for digit in range(1 << DIGIT):
+    for digit in range(1 << bits):
         count = counts[digit]
         counts[digit] = total
         total += count
@@ -127,6 +131,17 @@ def _by_digit(scores: Any, numbers: Any, size: Any, shift: Any, others: Any, pla
         others[counts[digit]] = scores[at]
         places[counts[digit]] = numbers[at]
         counts[digit] += 1
+
+
+@bare_helper
+def _fetch_keys(table: Any, scores: Any, numbers: Any, size: Any, k: Any) -> Any:
+    """Ask for the keys that equal scores will need, all at once."""
+    for at in range(1, size):
+        if scores[at] == scores[at - 1]:
+            if at > k and scores[at] != scores[k - 1]:
+                break
+            for number in (numbers[at - 1], numbers[at]):
+                prefetch(table[(number >> NUMBER_BITS) * ROW + KEY] + 8 * (number & LOCAL))
 
 
 @bare_helper
@@ -156,13 +171,15 @@ def finish(table: Any, state: Any, scores: Any, numbers: Any, counts: Any, k: An
     for at in range(size):
         least, largest = min(least, scores[at]), max(largest, scores[at])
     shift = 0
+    bits = DIGIT if size > SMALL_DIGITS else SMALL_DIGIT
     for at in range(size):
         scores[at] -= least
     while size > 0 and (largest - least) >> shift > 0:
-        _by_digit(scores, numbers, size, shift, others, places, counts)
+        _by_digit(scores, numbers, size, shift, bits, others, places, counts)
         for at in range(size):
             scores[at], numbers[at] = others[at], places[at]
-        shift += DIGIT
+        shift += bits
+    _fetch_keys(table, scores, numbers, size, k)
     low = 0
     while low < min(size, k):
         high = low + 1

@@ -93,6 +93,7 @@ from periplus.index.kernels.visit import (
     probe,
     probe_best,
     probe_bits,
+    raise_from_list,
     raise_list,
     take_best,
 )
@@ -253,8 +254,11 @@ def plain_top(
         for visit in range(count):
             if visit % AHEAD == 0:
                 # Offsets of the next windows, then their postings, so that the waits for memory overlap.
+                floor = state[FLOOR] if prune else np.int64(0)
                 for step in range(visit, min(visit + AHEAD, count)):
                     wide = np.int64(todo[step])
+                    if every_bound[wide] < floor:
+                        continue
                     segment = np.int64(segment_of[wide])
                     own = tables[4 * segment * lists : 4 * (segment + 1) * lists]
                     if every:
@@ -263,6 +267,8 @@ def plain_top(
                         fetch_offsets(own, lists, wide - first_window[segment])
                 for step in range(visit, min(visit + AHEAD, count)):
                     wide = np.int64(todo[step])
+                    if every_bound[wide] < floor:
+                        continue
                     segment = np.int64(segment_of[wide])
                     own = tables[4 * segment * lists : 4 * (segment + 1) * lists]
                     window = wide - first_window[segment]
@@ -330,6 +336,13 @@ def plain_top(
                 found = from_list(
                     place, impact, low[item], high[item], np.int32(weights[item]), least, found_place, found_score
                 )
+            elif end == begin + 1:
+                # Of several forms, each alone has to reach what the other groups leave to this one.
+                clear(best)
+                for form in range(item, starts[order[begin] + 1]):
+                    least = max(np.int64(1), -((rest - floor) // weights[form]))
+                    raise_from_list(place, impact, low[form], high[form], np.int32(weights[form]), least, best)
+                found = from_scores(best, np.int32(max(np.int64(1), floor - rest)), found_place, found_score)
             else:
                 clear(score)
                 for at in range(begin, end):

@@ -18,13 +18,13 @@ from periplus.index.kernels.bits import (
     equal_bytes,
     first_lanes,
     larger_or_equal_bytes,
+    larger_or_equal_numbers,
     lowest_of,
     ones_before,
     word_at,
 )
 from periplus.index.kernels.compiler import bare_helper
 
-BLOCK = 32  # documents that are looked at together
 PROBE = 3  # a look-up costs as much as so many postings of a walk
 LARGEST_IMPACT = 255
 unsigned = np.uint64
@@ -45,6 +45,20 @@ def from_list(place: Any, impact: Any, low: Any, high: Any, weight: Any, least: 
             scores[unsigned(count)] = weight * np.int32(impact[unsigned(posting)])
             count += 1
     return count
+
+
+@bare_helper
+def raise_from_list(place: Any, impact: Any, low: Any, high: Any, weight: Any, least: Any, best: Any) -> Any:
+    """As ``raise_list``, but for postings with at least an impact alone."""
+    if least > LARGEST_IMPACT:
+        return
+    for first in range(low, high, LANES):
+        chosen = larger_or_equal_bytes(impact.ctypes.data + first, np.uint8(least)) & first_lanes(high - first)
+        while chosen != 0:
+            posting = first + lowest_of(chosen)
+            chosen &= chosen - np.uint64(1)
+            document = place[unsigned(posting)]
+            best[document] = max(best[document], np.int32(weight * np.int32(impact[unsigned(posting)])))
 
 
 @bare_helper
@@ -77,17 +91,14 @@ def add_best(score: Any, best: Any) -> Any:
 def from_scores(score: Any, least: Any, places: Any, scores: Any) -> Any:
     """Candidates out of added-up scores: those with at least ``least`` (which is positive)."""
     count = 0
-    for block in range(0, WINDOW, BLOCK):
-        largest = np.int32(0)
-        for at in range(BLOCK):
-            largest = max(largest, score[block + at])
-        if largest < least:
-            continue
-        for at in range(BLOCK):
-            value = score[block + at]
-            places[unsigned(count)] = block + at
-            scores[unsigned(count)] = value
-            count += value >= least
+    for first in range(0, WINDOW, LANES):
+        chosen = larger_or_equal_numbers(score.ctypes.data + 4 * first, least)
+        while chosen != 0:
+            document = first + lowest_of(chosen)
+            chosen &= chosen - np.uint64(1)
+            places[unsigned(count)] = document
+            scores[unsigned(count)] = score[unsigned(document)]
+            count += 1
     return count
 
 
