@@ -24,10 +24,13 @@ from periplus.index.kernels.bits import (
     smaller_bytes,
 )
 from periplus.index.kernels.compiler import bare_helper
-from periplus.index.kernels.memory import load64, store64
+from periplus.index.kernels.memory import load64, store64, width_of
 
 FOREIGN, FOREIGN_STOP = 0x80, 0x81
+STOPS = (46, 10, 33, 63, FOREIGN_STOP)  # . a line's end ! ? and others
+CASE = 32  # the bit that tells small letters from capitals
 EIGHT = 8
+FOREIGN_BITS = np.uint64(0x8080_8080_8080_8080)  # of eight bytes
 _BYTES, _POINTS = ir.VectorType(ir.IntType(8), LANES), ir.VectorType(ir.IntType(32), LANES)
 
 
@@ -46,7 +49,48 @@ def _spread(typing_context: Any, source: Any, bytes_at: Any, points_at: Any) -> 
     return types.void(types.int64, types.int64, types.int64), generate
 
 
+def _all(byte: int) -> Any:
+    return ir.Constant(_BYTES, [byte] * LANES)
+
+
+def _loaded(builder: Any, address: Any) -> Any:
+    value = builder.load(builder.inttoptr(address, _BYTES.as_pointer()))
+    value.align = 1
+    return value
+
+
+@intrinsic
+def _stops(typing_context: Any, at: Any) -> Any:
+    """A bit for each of 64 signs where a sentence may end."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value = _loaded(builder, arguments[0])
+        found = builder.icmp_unsigned("==", value, _all(STOPS[0]))
+        for sign in STOPS[1:]:
+            found = builder.or_(found, builder.icmp_unsigned("==", value, _all(sign)))
+        return builder.bitcast(found, ir.IntType(64))
+
+    return types.uint64(types.int64), generate
+
+
+@intrinsic
+def _folded(typing_context: Any, at: Any, byte: Any) -> Any:
+    """A bit for each of 64 bytes that is one byte in all bits but that of case; which has to be set in that one."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        index = ir.IntType(32)
+        one = builder.insert_element(ir.Constant(_BYTES, ir.Undefined), arguments[1], index(0))
+        places = ir.Constant(ir.VectorType(index, LANES), [0] * LANES)
+        every = builder.shuffle_vector(one, ir.Constant(_BYTES, ir.Undefined), places)
+        value = builder.or_(_loaded(builder, arguments[0]), _all(CASE))
+        return builder.bitcast(builder.icmp_unsigned("==", value, every), ir.IntType(64))
+
+    return types.uint64(types.int64, types.uint8), generate
+
+
 spread: Any = _spread
+stops: Any = _stops
+folded: Any = _folded
 
 
 @bare_helper
@@ -56,25 +100,28 @@ def foreign(at: Any) -> Any:
 
 
 @bare_helper
-def letter(at: Any, c: Any) -> Any:
-    """Those that are one sign of ASCII, be it small or a capital."""
-    found = equal_bytes(at, np.uint8(c))
-    if 97 <= c <= 122:
-        found |= equal_bytes(at, np.uint8(c - 32))
-    return found
-
-
-@bare_helper
 def next_stop(signs_at: Any, at: Any, limit: Any) -> Any:
     """The first place from ``at`` on where a sentence may end; ``limit`` when there is none before that."""
     while at < limit:
-        here = signs_at + at
-        found = equal_bytes(here, np.uint8(46)) | equal_bytes(here, np.uint8(10)) | equal_bytes(here, np.uint8(33))
-        found |= equal_bytes(here, np.uint8(63)) | equal_bytes(here, np.uint8(FOREIGN_STOP))
+        found = stops(signs_at + at)
         if found:
             return min(limit, at + lowest_of(found))
         at += LANES
     return limit
+
+
+@bare_helper
+def last_stop(signs_at: Any, at: Any, limit: Any) -> Any:
+    """The last place from ``at`` on and before ``limit`` where a sentence may end; -1 when there is none.
+
+    What stands up to 64 bytes before ``at`` may be read.
+    """
+    while limit > at:
+        found = stops(signs_at + limit - LANES) & ~first_lanes(max(0, at - limit + LANES))
+        if found:
+            return limit - LANES + width_of(found) - 1
+        limit -= LANES
+    return np.int64(-1)
 
 
 @bare_helper
@@ -100,6 +147,18 @@ def unfit(signs_at: Any, at: Any, end: Any) -> Any:
         others |= foreign(here) & lanes
         at += LANES
     return False, others != 0
+
+
+@bare_helper
+def place_of(c: Any, address: Any, start: Any, end: Any) -> Any:
+    """Where a byte first stands in a stretch of those at an address; its end when it does not."""
+    at = start
+    while at < end:
+        found = equal_bytes(address + at, np.uint8(c))
+        if found:
+            return min(end, at + lowest_of(found))
+        at += LANES
+    return end
 
 
 @bare_helper

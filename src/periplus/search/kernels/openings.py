@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from periplus.index.kernels.bits import LANES, first_lanes, larger_or_equal_bytes, lowest_of, ones_of
 from periplus.index.kernels.compiler import bare_helper
+from periplus.index.kernels.memory import load64
+from periplus.search.kernels.lanes import EIGHT, FOREIGN_BITS, foreign, unfit
 
 MAX_TITLE = 90  # code points
 MAX_SNIPPET = 260
@@ -14,6 +17,7 @@ OPENING = 3 * MAX_SNIPPET  # code points in which a line's end says that the tex
 DESCRIBED = 90  # code points of a description that are compared with the text
 ELLIPSIS, ELLIPSIS_BYTES = 0x2026, 3
 SPACE, NEWLINE = 32, 10
+FIRST_OF_SEVERAL = 0xC0  # the least byte that a code point beyond ASCII begins with
 
 
 @bare_helper
@@ -67,8 +71,31 @@ def _without_joint(text: Any, start: Any, end: Any) -> Any:
 
 
 @bare_helper
-def title_end(packed: Any, start: Any, end: Any) -> Any:
+def _is_short(packed: Any, packed_at: Any, start: Any, end: Any) -> Any:
+    """Whether a title is surely shown as it stands, by 64 bytes at once."""
+    if end == start or end - start > 2 * LANES or packed[start] == SPACE or packed[end - 1] == SPACE:
+        return False
+    is_odd, is_foreign = unfit(packed_at, start, end)
+    if is_odd or not is_foreign:
+        return not is_odd and end - start <= MAX_TITLE
+    count = np.int64(0)
+    for at in range(start, end, LANES):
+        here, lanes = packed_at + at, first_lanes(end - at)
+        firsts = larger_or_equal_bytes(here, np.uint8(FIRST_OF_SEVERAL)) & lanes
+        count += ones_of((~foreign(here) & lanes) | firsts)
+        while firsts:
+            c, _ = _point(packed, at + lowest_of(firsts))
+            if not is_seen(c):
+                return False
+            firsts &= firsts - np.uint64(1)
+    return count <= MAX_TITLE
+
+
+@bare_helper
+def title_end(packed: Any, packed_at: Any, start: Any, end: Any) -> Any:
     """Where a title in UTF-8 is cut, if it is; -1 when it is not shown as it stands."""
+    if _is_short(packed, packed_at, start, end):
+        return end
     count, before, at, space = 0, np.int64(SPACE), start, np.int64(-1)
     while at < end:
         c, behind = _point(packed, at)
@@ -92,9 +119,15 @@ def _closes(c: Any) -> Any:
 
 
 @bare_helper
-def only_begins(packed: Any, at: Any, end: Any, text: Any, begin: Any, text_end: Any) -> Any:
+def only_begins(packed: Any, at: Any, end: Any, text: Any, signs: Any, begin: Any, text_end: Any) -> Any:
     """Whether a description in UTF-8 says nothing that its text does not begin with, as far as it is compared."""
     count, same = 0, True
+    while count + EIGHT <= DESCRIBED and at + EIGHT <= end and begin + count + EIGHT <= text_end:  # the same in ASCII
+        letters = load64(packed, at)
+        if letters & FOREIGN_BITS or letters != load64(signs, begin + count):
+            break
+        at += EIGHT
+        count += EIGHT
     while at < end and count < DESCRIBED:
         c, at = _point(packed, at)
         same = same and begin + count < text_end and np.int64(text[begin + count]) == c

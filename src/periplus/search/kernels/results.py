@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from periplus.index.kernels.bits import LANES, equal_bytes, first_lanes, lowest_of
 from periplus.index.kernels.compiler import bare_helper
-from periplus.index.kernels.memory import store64
+from periplus.index.kernels.memory import load64, store64, swapped
 from periplus.search.kernels.characters import put_point
-from periplus.search.kernels.lanes import copied
+from periplus.search.kernels.lanes import copied, foreign, place_of
 from periplus.search.kernels.layout import NUMBERS
 from periplus.search.kernels.openings import ELLIPSIS, ELLIPSIS_BYTES, is_seen, only_begins, opening_end, title_end
 from periplus.search.kernels.records import (
@@ -44,9 +45,12 @@ LANGUAGE_KEY, PUBLISHED_KEY, FETCHED_KEY, TYPE_KEY, SCORE, MORE, DUPLICATES, PIN
 ALWAYS = 13  # fields that every result has
 
 MAX_ADDRESS = 90  # code points
+UNSHOWN = 2  # bytes of an address at most: a slash at the end of its path, a question without words
 SPACE, SLASH, PERCENT, HASH, COLON, QUESTION = 32, 47, 37, 35, 58, 63
 LAST_MOMENT = 253_402_300_800  # the end of the year 9999
 DAY = 86_400
+FIRST_FOREIGN = 0x80
+SEPARATOR = np.uint64(int.from_bytes(b" \xe2\x80\xba ", "little"))
 
 
 @bare_helper
@@ -62,9 +66,13 @@ def _put_number(out: Any, at: Any, value: Any) -> Any:
     if value < 0x80:
         out[at] = value
         return at + 1
-    out[at] = 0xCE
-    for k in range(4):
-        out[at + 1 + k] = (value >> (24 - 8 * k)) & 0xFF
+    return _put_kind(out, at, 0xCE, value)
+
+
+@bare_helper
+def _put_kind(out: Any, at: Any, kind: Any, value: Any) -> Any:
+    """A kind with 32 bits; three bytes more are written."""
+    store64(out, at, np.uint64(kind) | (swapped(np.uint64(value)) >> np.uint64(32)) << np.uint64(8))
     return at + 5
 
 
@@ -78,13 +86,8 @@ def _put_head(out: Any, at: Any, kind: Any, size: Any) -> Any:
 @bare_helper
 def _put_bytes(out: Any, at: Any, key: Any, packed: Any, start: Any, end: Any, more: Any) -> Any:
     """A string as it was stored, with its key; its head speaks of so many bytes more."""
-    at = _put_key(out, at, key)
-    size = end - start
-    out[at] = 0xDB
-    for k in range(4):
-        out[at + 1 + k] = ((size + more) >> (24 - 8 * k)) & 0xFF
-    at += 5
-    return copied(out, at, packed, start, size)
+    at = _put_kind(out, _put_key(out, at, key), 0xDB, end - start + more)
+    return copied(out, at, packed, start, end - start)
 
 
 @bare_helper
@@ -94,9 +97,9 @@ def _copy(out: Any, at: Any, key: Any, packed: Any, fields: Any, record: Any, fi
 
 
 @bare_helper
-def _put_title(out: Any, at: Any, packed: Any, start: Any, end: Any) -> Any:
+def _put_title(out: Any, at: Any, packed: Any, packed_at: Any, start: Any, end: Any) -> Any:
     """The title, with its key; -1 when it is not shown as it is or as it begins."""
-    cut = title_end(packed, start, end)
+    cut = title_end(packed, packed_at, start, end)
     if cut < 0:
         return cut
     if cut == end:
@@ -105,7 +108,7 @@ def _put_title(out: Any, at: Any, packed: Any, start: Any, end: Any) -> Any:
 
 
 @bare_helper
-def _is_plain_address(packed: Any, start: Any, end: Any, host: Any, host_end: Any) -> Any:
+def _is_plain_address(packed: Any, packed_at: Any, start: Any, end: Any, host: Any, host_end: Any) -> Any:
     """Whether what is behind the scheme needs only its steps told apart, and begins with the host and a slash."""
     size = host_end - host
     if size == 0 or end - start <= size or packed[start + size] != SLASH:
@@ -113,13 +116,16 @@ def _is_plain_address(packed: Any, start: Any, end: Any, host: Any, host_end: An
     for k in range(size):
         if packed[start + k] != packed[host + k] or packed[host + k] == COLON:
             return False
-    for i in range(start, end):
-        c = packed[i]
-        if c >= 0x80 or c in (PERCENT, HASH) or (c == SLASH and i + 1 < end and packed[i + 1] == SLASH):
-            return False
-        if c == 120 and i + 3 < end and packed[i + 1] == 110 and packed[i + 2] == 45 and packed[i + 3] == 45:  # xn--
-            return False
-    return True
+    odd = np.uint64(0)
+    for at in range(start, end, LANES):
+        here = packed_at + at
+        wrong = foreign(here) | equal_bytes(here, np.uint8(PERCENT)) | equal_bytes(here, np.uint8(HASH))
+        empty = equal_bytes(here, np.uint8(SLASH)) & equal_bytes(here + 1, np.uint8(SLASH))
+        coded = equal_bytes(here, np.uint8(120)) & equal_bytes(here + 1, np.uint8(110))  # xn--
+        coded &= equal_bytes(here + 2, np.uint8(45)) & equal_bytes(here + 3, np.uint8(45))
+        odd |= wrong & first_lanes(end - at)
+        odd |= (empty & first_lanes(end - at - 1)) | (coded & first_lanes(max(0, end - at - 3)))
+    return odd == 0
 
 
 @bare_helper
@@ -135,64 +141,74 @@ def _scheme_end(packed: Any, start: Any, end: Any) -> Any:
 
 @bare_helper
 def _put_separator(out: Any, at: Any) -> Any:
-    """A space, a single right-pointing angle, a space."""
-    out[at], out[at + 1], out[at + 2], out[at + 3], out[at + 4] = SPACE, 0xE2, 0x80, 0xBA, SPACE
+    """A space, a single right-pointing angle, a space; three bytes more are written."""
+    store64(out, at, SEPARATOR)
     return at + 5
 
 
 @bare_helper
-def _put_address(out: Any, at: Any, packed: Any, fields: Any, record: Any) -> Any:
+def _put_steps(out: Any, at: Any, packed: Any, packed_at: Any, start: Any, end: Any) -> Any:
+    """The steps of an address; and how many signs they have, with what stands between them."""
+    count = end - start
+    while True:
+        slash = place_of(SLASH, packed_at, start, end)
+        at = copied(out, at, packed, start, slash - start)
+        if slash >= end:
+            return at, count
+        at = _put_separator(out, at)
+        start = slash + 1
+        count += 2
+
+
+@bare_helper
+def _put_address(out: Any, at: Any, packed: Any, packed_at: Any, fields: Any, record: Any) -> Any:
     """The address as people read it, with its key; -1 when that is not so simple."""
     url, host = record + 2 * URL, record + 2 * HOST
     end = fields[url + 1]
     start = _scheme_end(packed, fields[url], end)
-    if start < 0 or not _is_plain_address(packed, start, end, fields[host], fields[host + 1]):
+    if start < 0 or end - start > MAX_ADDRESS + UNSHOWN:
         return np.int64(-1)
-    query = start
-    while query < end and packed[query] != QUESTION:
-        query += 1
+    if not _is_plain_address(packed, packed_at, start, end, fields[host], fields[host + 1]):
+        return np.int64(-1)
+    query = place_of(QUESTION, packed_at, start, end)
     path_end = query
     while path_end > start and packed[path_end - 1] == SLASH:
         path_end -= 1
-    at = _put_key(out, at, DISPLAY)
-    head, count = at, 0
-    at += 3
-    for i in range(start, path_end):
-        if packed[i] == SLASH:
-            at = _put_separator(out, at)
-            count += 3
-        else:
-            out[at] = packed[i]
-            at += 1
-            count += 1
-        if count > MAX_ADDRESS:
-            return np.int64(-1)
+    head = _put_key(out, at, DISPLAY)
+    at, count = _put_steps(out, head + 3, packed, packed_at, start, path_end)
     if query + 1 < end:
-        at = _put_separator(out, at)
+        at = copied(out, _put_separator(out, at), packed, query, end - query)
         count += 3 + end - query
-        if count > MAX_ADDRESS:
-            return np.int64(-1)
-        at = copied(out, at, packed, query, end - query)
+    if count > MAX_ADDRESS:
+        return np.int64(-1)
     _put_head(out, head, 0xDA, at - head - 3)
     return at
 
 
 @bare_helper
-def _put_fragment(out: Any, at: Any, text: Any, signs: Any, begin: Any, pages: Any, fragment: Any, plain: Any) -> Any:
-    """A stretch of the text, with an ellipsis where something was cut off; -1 when it may not be fit to be seen."""
+def _put_fragment(
+    out: Any, at: Any, text: Any, signs: Any, signs_at: Any, begin: Any, pages: Any, fragment: Any, plain: Any
+) -> Any:
+    """A stretch of the text, with an ellipsis where something was cut off; -1 when it may not be fit to be seen.
+
+    What it has of ASCII is fit to be seen, or it were odd.
+    """
     if pages[fragment + 2]:
         at = put_point(out, at, ELLIPSIS)
     start, end = begin + pages[fragment], begin + pages[fragment + 1]
     if plain:
         at = copied(out, at, signs, start, end - start)
         start = end
-    before = np.int64(0)
-    for i in range(start, end):
-        c = np.int64(text[i])
-        if not is_seen(c) and not (c == SPACE and before != SPACE):
-            return np.int64(-1)
-        at = put_point(out, at, c)
-        before = c
+    while start < end:
+        run = min(lowest_of(foreign(signs_at + start)), end - start)
+        at = copied(out, at, signs, start, run)
+        start += run
+        while start < end and signs[start] >= FIRST_FOREIGN:
+            c = np.int64(text[start])
+            if not is_seen(c):
+                return np.int64(-1)
+            at = put_point(out, at, c)
+            start += 1
     return put_point(out, at, ELLIPSIS) if pages[fragment + 3] else at
 
 
@@ -209,7 +225,16 @@ def _put_opening(out: Any, at: Any, text: Any, begin: Any, end: Any) -> Any:
 
 @bare_helper
 def _put_snippet(
-    out: Any, at: Any, text: Any, signs: Any, begin: Any, end: Any, described: Any, pages: Any, page: Any
+    out: Any,
+    at: Any,
+    text: Any,
+    signs: Any,
+    signs_at: Any,
+    begin: Any,
+    end: Any,
+    described: Any,
+    pages: Any,
+    page: Any,
 ) -> Any:
     """What was chosen to be shown, with its key; -1 when it has to be made readable or is something else.
 
@@ -223,13 +248,13 @@ def _put_snippet(
         return at
     if pages[page] != PLAIN and pages[page] != FOREIGN:
         return np.int64(-1)
-    at = _put_fragment(out, head + 3, text, signs, begin, pages, page + 2, pages[page] == PLAIN)
+    at = _put_fragment(out, head + 3, text, signs, signs_at, begin, pages, page + 2, pages[page] == PLAIN)
     second = page + 2 + FRAGMENT
     if at >= 0 and pages[second + 1] > pages[second]:
         out[at] = SPACE
         at = put_point(out, at + 1, ELLIPSIS)
         out[at] = SPACE
-        at = _put_fragment(out, at + 1, text, signs, begin, pages, second, pages[page] == PLAIN)
+        at = _put_fragment(out, at + 1, text, signs, signs_at, begin, pages, second, pages[page] == PLAIN)
     if at >= 0:
         _put_head(out, head, 0xDA, at - head - 3)
     return at
@@ -252,9 +277,7 @@ def _seconds(packed: Any, at: Any) -> Any:
     """Whole seconds of a stored time; -1 for what no calendar holds or comes before it."""
     if packed[at] != 0xCB:
         return np.int64(-1)
-    bits = np.uint64(0)
-    for k in range(8):
-        bits = (bits << np.uint64(8)) | np.uint64(packed[at + 1 + k])
+    bits = swapped(load64(packed, at + 1))
     if bits == 0:
         return np.int64(0)
     exponent = np.int64(bits >> np.uint64(52))
@@ -323,8 +346,7 @@ def _put_times(out: Any, at: Any, packed: Any, fields: Any, record: Any) -> Any:
 def _put_score(out: Any, at: Any, bits: Any) -> Any:
     at = _put_key(out, at, SCORE)
     out[at] = 0xCB
-    for k in range(8):
-        out[at + 1 + k] = (bits >> (56 - 8 * k)) & 0xFF
+    store64(out, at + 1, swapped(np.uint64(bits)))
     return at + 9
 
 
@@ -350,42 +372,44 @@ def _put_result(
     out: Any,
     at: Any,
     packed: Any,
+    packed_at: Any,
     fields: Any,
     record: Any,
     text: Any,
     signs: Any,
+    signs_at: Any,
     begin: Any,
     end: Any,
     pages: Any,
     page: Any,
     marks: Any,
 ) -> Any:
-    """All fields but rank, score and numbers; -1 when one of them is not so simple."""
+    """All fields but rank, score and numbers, in their order; -1 when one of them is not so simple."""
     title, description = record + 2 * TITLE, record + 2 * DESCRIPTION
-    at = _put_title(out, at, packed, fields[title], fields[title + 1])
-    if at >= 0:
-        at = _put_address(out, at, packed, fields, record)
-    if at >= 0:
-        described = not only_begins(packed, fields[description], fields[description + 1], text, begin, end)
-        at = _put_snippet(out, at, text, signs, begin, end, described, pages, page)
-    if at >= 0:
-        at = _put_marks(out, at, pages, page, marks)
-        at = _put_times(out, at, packed, fields, record)
-    if at < 0:
-        return at
     at = _copy(out, at, ID_KEY, packed, fields, record, ID)
     at = _copy(out, at, URL_KEY, packed, fields, record, URL)
-    at = _copy(out, at, SITE_KEY, packed, fields, record, SITE)
-    at = _copy(out, at, LANGUAGE_KEY, packed, fields, record, LANGUAGE)
-    return _copy(out, at, TYPE_KEY, packed, fields, record, TYPE)
+    at = _put_address(out, at, packed, packed_at, fields, record)
+    if at >= 0:
+        at = _copy(out, at, SITE_KEY, packed, fields, record, SITE)
+        at = _put_title(out, at, packed, packed_at, fields[title], fields[title + 1])
+    if at >= 0:
+        described = not only_begins(packed, fields[description], fields[description + 1], text, signs, begin, end)
+        at = _put_snippet(out, at, text, signs, signs_at, begin, end, described, pages, page)
+    if at >= 0:
+        at = _put_marks(out, at, pages, page, marks)
+        at = _copy(out, at, LANGUAGE_KEY, packed, fields, record, LANGUAGE)
+        at = _put_times(out, at, packed, fields, record)
+    return _copy(out, at, TYPE_KEY, packed, fields, record, TYPE) if at >= 0 else at
 
 
 @bare_helper
 def write(
     packed: Any,  # documents, one behind the other
+    packed_at: Any,  # their address
     fields: Any,  # of each document
     text: Any,  # their texts as code points
     signs: Any,  # and as bytes
+    signs_at: Any,  # and the address of these
     ends: Any,  # of each text
     pages: Any,  # what is shown of each text, and the marks of all of them
     rank: Any,  # of the first
@@ -404,10 +428,12 @@ def write(
             out,
             at,
             packed,
+            packed_at,
             fields,
             RECORD * result,
             text,
             signs,
+            signs_at,
             begin,
             ends[result],
             pages,

@@ -14,7 +14,7 @@ from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.tables import at_f64, at_i64
 from periplus.search.kernels.characters import NEWLINE, is_letter, is_space, is_stop
 from periplus.search.kernels.hits import HIT, placed
-from periplus.search.kernels.lanes import next_stop, spaces, unfit
+from periplus.search.kernels.lanes import last_stop, next_stop, spaces, unfit
 
 REACH = 300  # code points that a sentence may reach to either side of a word
 SHORT_SENTENCE = 90  # a sentence below this that does not end like one is a heading; with the next one it is shown
@@ -83,16 +83,27 @@ def next_end(text: Any, signs_at: Any, at: Any, end: Any, far: Any) -> Any:
 
 
 @bare_helper
+def _begin(text: Any, signs_at: Any, low: Any, at: Any, end: Any) -> Any:
+    """Where the sentence around ``at`` begins; ``low`` when it does not do so behind that."""
+    stop = last_stop(signs_at, low, at)
+    while stop >= 0:
+        first = i = stop
+        while i > low and _closes(text[i - 1]):  # signs side by side end one sentence, and the first of them tells
+            i -= 1
+            if is_stop(text[i]):
+                first = i
+        ends, _, run = _ends(text, first, at, end)
+        if ends:
+            return run
+        stop = last_stop(signs_at, low, first)
+    return low
+
+
+@bare_helper
 def _bounds(text: Any, signs_at: Any, at: Any, begin: Any, end: Any, trimmed: Any) -> Any:
     """The sentence around ``at``, or ``REACH`` to either side where it is longer; ``trimmed``: without last spaces."""
     low = max(begin, at - REACH)
-    start = low
-    i = next_stop(signs_at, low, at)
-    while i < at:
-        ends, _, run = _ends(text, i, at, end)
-        if ends:
-            start = run
-        i = next_stop(signs_at, run, at)
+    start = _begin(text, signs_at, low, at, end)
     if start == low and low > begin:
         for i in range(low, at):
             if text[i] == 32:

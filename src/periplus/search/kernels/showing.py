@@ -74,11 +74,14 @@ def show(
     if not written:
         return np.int64(0)
     rows = memory_at + 8 * (HEAD + query_size)
+    packed_at = memory_at + 8 * memory[RAW]
     special, memory[OUT_SIZE] = write(
-        at_u8(memory_at + 8 * memory[RAW], raw_size),
+        at_u8(packed_at, raw_size),
+        packed_at,
         part(memory, memory_at, FIELDS, RECORD * texts),
         text,
         at_u8(signs_at, len(text)),
+        signs_at,
         ends,
         pages,
         rank,

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import bare_helper
+from periplus.index.kernels.memory import load64
 from periplus.index.kernels.tables import at_i64, at_u8
 from periplus.search.kernels.calls import call1, call3
 from periplus.search.kernels.hashing import term_hash
+from periplus.search.kernels.lanes import FOREIGN_BITS
 from periplus.search.kernels.layout import SPAN
 from periplus.search.kernels.queried import word_of
 
@@ -30,6 +32,12 @@ MARK = 126  # of a stem
 STEMMED = 96  # where the marked stem is written to, behind the word
 SCRATCH = 2 * STEMMED  # bytes
 NO_WORD, UNJUDGED = -1, -2
+# What is kept of short spellings of ASCII: of each slot the language and size that it is of, then the letters as two
+# numbers, the word and whether that is a stop word.
+SHORT, KEPT_BITS, JUDGEMENT = 16, 6, 4
+KEPT = 1 << KEPT_BITS
+JUDGEMENTS = (1 + JUDGEMENT) * KEPT
+MIXING = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 # What a spelling has: capitals, signs and digits, a single letter before every sign.
 DOT, AND, QUOTE, CURLY, UNDERSCORE = 46, 38, 39, 0x2019, 95
@@ -194,3 +202,45 @@ def word_at(
     if word == NO_WORD and not simple and not (others > 0 and _are_initials(text, start, end)):
         word = _word_of_parts(text, start, end, scratch, judge, terms)
     return word, is_stop(judge, language, key) if word >= 0 else 0
+
+
+@bare_helper
+def _first_bytes(count: Any) -> Any:
+    """The bits of so many bytes of a word."""
+    if count <= 0:
+        return np.uint64(0)
+    return ~np.uint64(0) if count >= 8 else (np.uint64(1) << np.uint64(8 * count)) - np.uint64(1)
+
+
+@bare_helper
+def clear_judgements(judgements: Any) -> Any:
+    for slot in range(KEPT):
+        judgements[slot] = 0
+
+
+@bare_helper
+def judged_at(
+    text: Any,
+    signs: Any,
+    start: Any,
+    end: Any,
+    language: Any,
+    scratch: Any,
+    scratch_at: Any,
+    judge: Any,
+    terms: Any,
+    judgements: Any,
+) -> Any:
+    """The same as ``word_at``, once for the same short spelling in the texts of a page: there are few of them."""
+    size = end - start
+    one, other = load64(signs, start) & _first_bytes(size), load64(signs, start + 8) & _first_bytes(size - 8)
+    if size > SHORT or (one | other) & FOREIGN_BITS:
+        return word_at(text, start, end, language, scratch, scratch_at, judge, terms)
+    slot = np.int64(((one ^ (other * MIXING)) * MIXING) >> np.uint64(64 - KEPT_BITS))
+    row, tag = KEPT + JUDGEMENT * slot, (language << 8) + size
+    if judgements[slot] != tag or judgements[row] != np.int64(one) or judgements[row + 1] != np.int64(other):
+        judgements[slot], judgements[row], judgements[row + 1] = tag, np.int64(one), np.int64(other)
+        judgements[row + 2], judgements[row + 3] = word_at(
+            text, start, end, language, scratch, scratch_at, judge, terms
+        )
+    return judgements[row + 2], judgements[row + 3]

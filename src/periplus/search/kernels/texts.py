@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.bits import LANES, first_lanes, lowest_of
+from periplus.index.kernels.bits import LANES, first_lanes, lowest_of, ones_of
 from periplus.index.kernels.compiler import bare_helper, bare_kernel
-from periplus.index.kernels.memory import plain_bits
+from periplus.index.kernels.memory import load64, plain_bits
 from periplus.index.kernels.tables import at_i64, at_u8, at_u32
 from periplus.index.kernels.types import I64, signature
 from periplus.search.kernels.characters import MAX_POINT, is_space, is_stop, is_wordly, put_point
 from periplus.search.kernels.frames import IMPOSSIBLE, SEGMENT, unpacked
-from periplus.search.kernels.lanes import FOREIGN, FOREIGN_STOP, foreign, letter, spread
+from periplus.search.kernels.lanes import CASE, EIGHT, FOREIGN, FOREIGN_BITS, FOREIGN_STOP, folded, foreign, spread
 from periplus.search.kernels.layout import (
     ENDS,
     FIELDS,
@@ -48,7 +48,7 @@ from periplus.search.kernels.layout import (
 from periplus.search.kernels.queried import terms_room, words_of_terms
 from periplus.search.kernels.records import RECORD, cut
 from periplus.search.kernels.spellings import UNKNOWN, known, spelling_hash
-from periplus.search.kernels.stemming import SCRATCH, UNJUDGED, language_of, word_at
+from periplus.search.kernels.stemming import JUDGEMENTS, SCRATCH, UNJUDGED, clear_judgements, judged_at, language_of
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
 PLACE = 3  # numbers of a place: text, where it is in all of them, and what stands there
@@ -56,8 +56,11 @@ PLACE = 3  # numbers of a place: text, where it is in all of them, and what stan
 # on, a word of the query, how many code points it has there, and whether it is a stop word.
 CERTAIN, SIZE_BITS, MAX_SIZE = 1 << 40, 8, 127
 BEGINNING = 2  # numbers of a beginning before its letters
-ASCII_END = 127
-EIGHT = 8
+ASCII_END, MAX_BYTE = 127, 255
+# How a beginning begins: three letters with the bit of case, whether it may stand anywhere, whether it has no second or
+# third letter (all bits, or none); eight letters, which of their bits of case say nothing, and their bits.
+HEADS, ANYWHERE, SECOND, THIRD, WORD, CASES, WANTED = 7, 1, 2, 3, 4, 5, 6
+THREE = 3
 NEWLINE = 10
 FRAMES, PACKED, ALONE = 0, 1, 2  # what is given: numbers of stored documents, these as they are packed, texts
 SHARE_OF_RAW = 8  # of the memory, this part at most for unpacked documents: their code points take four times as much
@@ -160,33 +163,54 @@ def _decoded(
 
 
 @bare_helper
-def _candidates(signs: Any, at: Any, signs_at: Any, query: Any, starts: Any) -> Any:
-    """Of 64 places those whose two letters a beginning may begin with, and all beyond ASCII; but none behind a letter
-    where a beginning stands only at the start of a word."""
-    here = signs_at + at
-    others, others_behind = foreign(here), foreign(here + 1)
-    opening, anywhere = np.uint64(0), np.uint64(0)
+def _set_heads(query: Any, starts: Any, heads: Any) -> Any:
+    """Lay out how each beginning begins: for comparing it with 64 places at once, and with one (``_begins``)."""
     for p in range(len(starts)):
-        begin, found = starts[p] + BEGINNING, others
-        if query[begin] <= ASCII_END:
-            second = ~np.uint64(0)
-            if query[starts[p]] > 1 and query[begin + 1] <= ASCII_END:
-                second = letter(here + 1, query[begin + 1]) | others_behind
-            found |= letter(here, query[begin]) & second
-        if query[starts[p] + 1]:
-            opening |= found
-        else:
-            anywhere |= found
-    return (opening & ~plain_bits(signs, at - 1)) | anywhere
+        size, begin, row = query[starts[p]], starts[p] + BEGINNING, HEADS * p
+        letters, word, case, wanted = np.int64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+        is_plain = True
+        for k in range(min(size, EIGHT)):
+            c, shift = query[begin + k], np.uint64(8 * k)
+            if k < THREE:
+                letters |= ((c | CASE) if c <= ASCII_END else MAX_BYTE) << (8 * k)
+            is_plain = is_plain and c <= ASCII_END
+            if is_plain:
+                word |= np.uint64(c) << shift
+                wanted |= np.uint64(MAX_BYTE) << shift
+                case |= np.uint64(CASE if 97 <= c <= 122 else 0) << shift
+        heads[row], heads[row + ANYWHERE] = letters, -1 if query[starts[p] + 1] == 0 else 0
+        heads[row + SECOND], heads[row + THIRD] = -1 if size < 2 else 0, -1 if size < THREE else 0
+        heads[row + WORD], heads[row + CASES], heads[row + WANTED] = np.int64(word), np.int64(case), np.int64(wanted)
 
 
 @bare_helper
-def _begins(text: Any, i: Any, end: Any, bare: Any, query: Any, at: Any) -> Any:
+def _candidates(signs: Any, at: Any, signs_at: Any, heads: Any) -> Any:
+    """Of 64 places those whose three letters a beginning may begin with, as far as they are of ASCII; but none behind
+    a letter where a beginning stands only at the start of a word."""
+    here = signs_at + at
+    others, second, third = foreign(here), foreign(here + 1), foreign(here + 2)
+    opening, every = ~plain_bits(signs, at - 1), np.uint64(0)
+    for head in range(0, len(heads), HEADS):
+        letters = heads[head]
+        found = folded(here, np.uint8(letters)) | others
+        found &= folded(here + 1, np.uint8(letters >> 8)) | second | np.uint64(heads[head + SECOND])
+        found &= folded(here + 2, np.uint8(letters >> 16)) | third | np.uint64(heads[head + THIRD])
+        every |= found & (opening | np.uint64(heads[head + ANYWHERE]))
+    return every
+
+
+@bare_helper
+def _begins(text: Any, signs: Any, i: Any, end: Any, bare: Any, query: Any, at: Any, heads: Any, head: Any) -> Any:
     """Whether the letters of a beginning stand at a place of the text, in any case and with any accents."""
-    size = query[at]
+    size, first = query[at], 0
     if i + size > end:
         return False
-    for k in range(size):
+    here, wanted = load64(signs, i), np.uint64(heads[head + WANTED])
+    if not here & wanted & FOREIGN_BITS:
+        if (here | np.uint64(heads[head + CASES])) & wanted != np.uint64(heads[head + WORD]):
+            return False
+        first = ones_of(wanted) >> 3
+    for k in range(first, size):
         other = text[i + k]
         if other < len(bare):
             other = bare[other]
@@ -197,7 +221,17 @@ def _begins(text: Any, i: Any, end: Any, bare: Any, query: Any, at: Any) -> Any:
 
 @bare_helper
 def _beginning(
-    text: Any, i: Any, end: Any, inside: Any, bare: Any, query: Any, starts: Any, counts: Any, most: Any
+    text: Any,
+    signs: Any,
+    i: Any,
+    end: Any,
+    inside: Any,
+    bare: Any,
+    query: Any,
+    starts: Any,
+    heads: Any,
+    counts: Any,
+    most: Any,
 ) -> Any:
     """The last of the beginnings that stand at a place, which is in the middle of a word or not; -1: there is none.
 
@@ -206,15 +240,17 @@ def _beginning(
     for p in range(len(starts) - 1, -1, -1):
         if (inside and query[starts[p] + 1]) or counts[p] >= most:
             continue
-        if _begins(text, i, end, bare, query, starts[p]):
+        if _begins(text, signs, i, end, bare, query, starts[p], heads, HEADS * p):
             return p
     return -1
 
 
 @bare_helper
-def _stretch_end(text: Any, start: Any, size: Any, end: Any) -> Any:
+def _stretch_end(text: Any, signs: Any, start: Any, size: Any, end: Any) -> Any:
     """Where that ends which is to be analysed behind a beginning."""
     stop = start + size
+    if size < MAX_STRETCH:  # letters at once; a text ends with a sign that is none
+        stop = min(stop + lowest_of(~plain_bits(signs, stop)), start + MAX_STRETCH)
     mail = False
     while stop < end and stop - start < MAX_STRETCH and not _parts(text[stop], mail):
         mail = mail or text[stop] == 64
@@ -260,6 +296,7 @@ def _look_in(
     entries: Any,
     slots: Any,
     starts: Any,
+    heads: Any,
     counts: Any,
     signs: Any,
     signs_at: Any,
@@ -267,6 +304,7 @@ def _look_in(
     scratch: Any,
     scratch_at: Any,
     terms: Any,
+    judgements: Any,
     table: Any,
     places: Any,
     found: Any,
@@ -276,18 +314,18 @@ def _look_in(
     """Add the places of one text to those found, and its unknown spellings to those told; how many these are then."""
     language = language_of(judge, spans, document)
     for block in range(start, end, LANES):
-        left = _candidates(signs, block, signs_at, query, starts) & first_lanes(end - block)
+        left = _candidates(signs, block, signs_at, heads) & first_lanes(end - block)
         while left:
             i = block + lowest_of(left)
             left &= left - np.uint64(1)
             inside = i > start and is_wordly(text[i - 1])
-            p = _beginning(text, i, end, inside, bare, query, starts, counts, most)
+            p = _beginning(text, signs, i, end, inside, bare, query, starts, heads, counts, most)
             if p < 0:
                 continue
             counts[p] += 1
-            stop = _stretch_end(text, i, query[starts[p]], end)
+            stop = _stretch_end(text, signs, i, query[starts[p]], end)
             if language > 0:
-                word, is_stop = word_at(text, i, stop, language, scratch, scratch_at, judge, terms)
+                word, is_stop = judged_at(text, signs, i, stop, language, scratch, scratch_at, judge, terms, judgements)
                 if word >= 0:
                     places[PLACE * found], places[PLACE * found + 1] = document, i
                     places[PLACE * found + 2] = CERTAIN + (word << SIZE_BITS) + ((stop - i) << 1) + is_stop
@@ -298,6 +336,9 @@ def _look_in(
             key = spelling_hash(text, i, stop, simple, spans, document)
             entry, _ = known(text, i, stop, simple, spans, document, key, used, entries, slots)
             if entry == 0:
+                if told == 0:
+                    for slot in range(len(table)):
+                        table[slot] = -1
                 row = UNKNOWN * told
                 unknown[row], unknown[row + 1], unknown[row + 2] = document, i, stop
                 unknown[row + 3], unknown[row + 4] = simple, np.int64(key)
@@ -405,9 +446,9 @@ def look(
     bound = most * query[0] * texts
     work = _laid_out(memory, stage, texts, query_size, raw_size, bound)
     slots = _table_room(bound)
-    more = work + slots + 2 * query[0]  # to work with
+    more = work + slots + (2 + HEADS) * query[0]  # to work with
     terms_size = terms_room(query)
-    needed = more + terms_size + (SCRATCH >> 3) + EIGHT
+    needed = more + terms_size + JUDGEMENTS + (SCRATCH >> 3) + EIGHT
     if needed > words:
         return -2 * needed
     packed = at_u8(memory_at + 8 * raw, raw_size)
@@ -425,7 +466,12 @@ def look(
     table = at_i64(memory_at + 8 * work, slots)
     starts = at_i64(memory_at + 8 * (work + slots), query[0])
     counts = at_i64(memory_at + 8 * (work + slots + query[0]), query[0])
-    terms, scratch_at = at_i64(memory_at + 8 * more, terms_size), memory_at + 8 * (more + terms_size)
+    heads = at_i64(memory_at + 8 * (work + slots + 2 * query[0]), HEADS * query[0])
+    terms, judgements = (
+        at_i64(memory_at + 8 * more, terms_size),
+        at_i64(memory_at + 8 * (more + terms_size), JUDGEMENTS),
+    )
+    scratch_at = memory_at + 8 * (more + terms_size + JUDGEMENTS)
     scratch, judge = at_u8(scratch_at, SCRATCH), at_i64(judge_at, judge_size)
     words_of_terms(query, terms)
     places = part(memory, memory_at, PLACES, PLACE * bound)
@@ -433,15 +479,16 @@ def look(
     entries, known_slots = at_i64(entries_at, entries_size), at_i64(slots_at, slots_size)
     bare = at_u32(bare_at, bare_size)
     find_beginnings(query, starts)
-    for slot in range(slots):
-        table[slot] = -1
+    _set_heads(query, starts, heads)
+    clear_judgements(judgements)
     found, told, start = np.int64(0), np.int64(0), np.int64(0)
     for document in range(texts):
         for p in range(query[0]):
             counts[p] = 0
         found, told = _look_in(
             text, start, ends[document], document, spans, query, bare, most, used, entries, known_slots,
-            starts, counts, signs, signs_at, judge, scratch, scratch_at, terms, table, places, found, unknown, told,
+            starts, heads, counts, signs, signs_at, judge, scratch, scratch_at, terms, judgements, table, places, found,
+            unknown, told,
         )  # fmt: skip
         start = ends[document] + 1
     memory[FOUND], memory[TOLD] = found, told
