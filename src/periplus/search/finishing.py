@@ -37,7 +37,7 @@ def results(
 
     ``counts`` are three of each: how many more of its site there are, how many duplicates, whether it is pinned.
     """
-    rows = b"".join((numbers.tobytes(), np.asarray(scores, np.float64).tobytes(), counts.tobytes()))
+    rows = (numbers.tobytes(), np.asarray(scores, np.float64).tobytes(), counts.tobytes())
     texts = Texts.stored(snapshot.frames, len(numbers), rows, query)
     if texts is None:
         return finished(snapshot.packed_many(numbers.tolist()), query, rank, scores, counts)
@@ -48,8 +48,7 @@ def finished(
     packed: Sequence[bytes | memoryview], query: snippets.Wanted, rank: int, scores: FloatArray, counts: IntArray
 ) -> list[SearchResult]:
     """The same of packed documents."""
-    rows = b"".join((bytes(8 * len(packed)), scores.tobytes(), counts.tobytes()))
-    texts = Texts.packed(packed, rows, query)
+    texts = Texts.packed(packed, (bytes(8 * len(packed)), scores.tobytes(), counts.tobytes()), query)
     if texts is not None:
         return written(texts, rank)
     documents = [unpack(one) for one in packed]  # packed by another version

@@ -28,6 +28,8 @@ from periplus.search.stemmers import judge
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from _typeshed import ReadableBuffer
+
     from periplus.index.frames import Frames
     from periplus.index.query import TermForm
     from periplus.search.memory import Memory
@@ -86,9 +88,16 @@ def wanted(words: Sequence[QueryWord], weights: Sequence[float]) -> Wanted:
 
 def sought(words: Sequence[Begins], weights: Sequence[float]) -> Wanted:
     """The same from what each word begins with."""
-    beginnings = dict.fromkeys([beginning for word in words for beginning in word.beginnings])
-    head, hashes = _two(len(beginnings), len(words)), [word.hashes for word in words]
-    return Wanted(len(beginnings), b"".join([head, *hashes, *beginnings, pack(f"{len(words)}d", *weights)]))
+    beginnings: dict[bytes, None] = {}
+    parts: list[ReadableBuffer] = [b""]
+    for _, hashes, own in words:
+        parts.append(hashes)
+        for beginning in own:
+            beginnings[beginning] = None
+    parts[0] = _two(len(beginnings), len(words))
+    parts += beginnings
+    parts.append(array("d", weights))
+    return Wanted(len(beginnings), b"".join(parts))
 
 
 def begins(forms: tuple[TermForm, ...], prefix: str) -> Begins:
@@ -159,15 +168,16 @@ class Texts:
     They are good until the thread looks through others.
     """
 
-    __slots__ = ("_judged", "_memory", "_spellings")
+    __slots__ = ("_judged", "_judged_at", "_memory", "_spellings")
 
     def __init__(self, memory: Memory, told: int, spellings: Spellings) -> None:
         """What ``_looked`` gives; spellings that nothing is known of are judged here."""
         self._memory = memory
         self._spellings = spellings
-        self._judged = _NOTHING
+        self._judged, self._judged_at = _NOTHING, (0, 0)
         if told:
             self._judged = judged(self._stretches())
+            self._judged_at = self._judged.buffer_info()
             spellings.keep(memory.address, self._judged)
 
     @classmethod
@@ -179,20 +189,20 @@ class Texts:
             spans.extend((end, end + len(text), *language_numbers(language)))
             end += len(text)
         spans.extend([0] * len(encoded))  # a row of a text has room for more
-        made = _looked(query, spans.tobytes(), len(encoded), b"".join(encoded), ALONE)
+        made = _looked(query, (spans.tobytes(),), len(encoded), encoded, ALONE)
         assert made is not None
         return cls(*made)
 
     @classmethod
-    def packed(cls, documents: Sequence[bytes | memoryview], rows: bytes, query: Wanted) -> Texts | None:
-        """Those of packed documents, of which ``rows`` tells (``kernels/layout.py``); ``None``: of another version."""
-        made = _looked(query, rows, len(documents), b"".join(documents), PACKED)
+    def packed(cls, documents: Sequence[bytes | memoryview], rows: Sequence[bytes], query: Wanted) -> Texts | None:
+        """Those of packed documents, of which ``rows`` tell (``kernels/layout.py``); ``None``: of another version."""
+        made = _looked(query, rows, len(documents), documents, PACKED)
         return cls(*made) if made is not None else None
 
     @classmethod
-    def stored(cls, frames: Frames, count: int, rows: bytes, query: Wanted) -> Texts | None:
-        """Those of stored documents, whose numbers are in ``rows``; ``None`` when kernels cannot unpack them."""
-        made = _looked(query, rows, count, b"", FRAMES, frames) if unpacker() else None
+    def stored(cls, frames: Frames, count: int, rows: Sequence[bytes], query: Wanted) -> Texts | None:
+        """Those of stored documents, whose numbers are the first of ``rows``; ``None``: kernels cannot unpack them."""
+        made = _looked(query, rows, count, (), FRAMES, frames) if unpacker() else None
         return cls(*made) if made is not None else None
 
     def _stretches(self) -> list[tuple[str, int, str]]:
@@ -222,12 +232,10 @@ class Texts:
         return self._run(_kernels().show, rank, rank > 0)
 
     def _run(self, kernel: Callable[..., int], *more: int) -> int:
-        table, (judged_at, judged_size) = self._spellings, self._judged.buffer_info()
+        table = self._spellings
         while True:
             memory = self._memory
-            made = kernel(
-                memory.address, memory.words, table.entries_at, table.entries_size, judged_at, judged_size, *more
-            )
+            made = kernel(memory.address, memory.words, table.entries_at, table.entries_size, *self._judged_at, *more)
             if made >= 0:
                 return made
             self._memory = larger(memory, -made)
@@ -235,8 +243,9 @@ class Texts:
     @property
     def results(self) -> memoryview:
         """As ``show`` wrote them, packed."""
-        first = 8 * self._memory.head[OUT]
-        return self._memory.view[first : first + self._memory.head[OUT_SIZE]]
+        memory = self._memory
+        first = 8 * memory.head[OUT]
+        return memory.view[first : first + memory.head[OUT_SIZE]]
 
     @property
     def pages(self) -> IntArray:
@@ -281,10 +290,16 @@ class Texts:
 
 
 def _looked(
-    query: Wanted, rows: bytes, count: int, raw: bytes, stage: int, frames: Frames | None = None
+    query: Wanted,
+    rows: Sequence[bytes],
+    count: int,
+    several: Sequence[bytes | memoryview],
+    stage: int,
+    frames: Frames | None = None,
 ) -> tuple[Memory, int, Spellings] | None:
     """Memory in which texts were looked through, how many spellings are unknown, and the others; ``None``: in vain."""
-    given = b"".join((query.packed, rows, raw))
+    given = b"".join((query.packed, *rows, *several))
+    raw = sum(map(len, several)) if several else 0
     needed = HEAD + len(given) // 8 + 1
     look, bare, bare_size = _kernels().look
     segments, unpack, own = (frames.address, unpacker(), context()) if frames is not None else (0, 0, 0)
@@ -293,7 +308,7 @@ def _looked(
         memory = memory_of(needed)
         memory.view[8 * HEAD : 8 * HEAD + len(given)] = given
         told = look(
-            memory.address, memory.words, stage, count, len(query.packed) // 8, len(raw), MAX_TEXT, MAX_PLACES,
+            memory.address, memory.words, stage, count, len(query.packed) // 8, raw, MAX_TEXT, MAX_PLACES,
             bare, bare_size, spellings.used, spellings.entries_at, spellings.entries_size, spellings.slots_at,
             spellings.slots_size, segments, frames.segments if frames is not None else 0, unpack, own,
             own_judge.address, own_judge.size,
