@@ -124,6 +124,33 @@ def test_long_titles_and_texts_without_a_word_of_the_query(title, text, more, en
     assert made == one_by_one([one], asked("nowhere tidied"), 1, scores, numbers)
 
 
+STEPS = st.lists(
+    st.sampled_from(["/", "/", "a", "log", "part", "x", "n", "-", "--", "?", "%20", "#", ".html"]), max_size=70
+)
+SHORT = st.text("abc  .—“”\u200b\x7f潮🌊", max_size=140)
+
+
+@settings(max_examples=400, deadline=None)
+@given(STEPS, st.integers(1, 70), SHORT, SHORT)
+def test_addresses_and_titles_of_any_size(steps, size, title, shown):
+    """Where what has to be looked at lies before, on and behind the ends of 64 bytes."""
+    host = "a" * size + ".example"
+    one = plain(1, url=f"https://{host}/{''.join(steps)}", host=host, title=title, text=f"{shown} tide {shown}")
+    numbers, scores = np.zeros(3, np.int64), np.zeros(1)
+    made = finished([pack(one)], asked("tide"), 1, scores, numbers)
+    assert made == one_by_one([one], asked("tide"), 1, scores, numbers)
+
+
+def test_results_are_written_in_the_order_of_their_fields():
+    """So that whoever reads them finds each field where it is expected."""
+    fields = [name for name in SearchResult.__struct_fields__ if name != "explain"]
+    texts_of_one = hits.Texts.packed(
+        [pack(plain(1))], (bytes(16), np.array([3, 2, 1], np.int64).tobytes()), asked("tide")
+    )
+    assert texts_of_one.show(1) == 0
+    assert list(msgspec.msgpack.decode(texts_of_one.results)[0]) == fields
+
+
 def test_openings_and_shortened_titles_are_written_by_the_kernel(monkeypatch):
     text = "The moon draws the water, and the → water follows; so it is with all shores. " * 8
     one = plain(1, title="Tide tables and more – " * 6 + "end", text=text, description=text[:50] + "…")

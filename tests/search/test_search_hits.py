@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from periplus.index.analysis import analyze
 from periplus.index.query import TermForm
 from periplus.search import plan, read, spellings, stemmers
-from periplus.search.hits import begins, hits_of_all, sought
+from periplus.search.hits import begins, hits_of_all, lowered, sought
 from periplus.search.spellings import Spellings, judged, language_name, language_numbers, shared, tokens
 from periplus.search.vocabulary import stop_words
 
@@ -97,6 +97,37 @@ def test_a_kernel_judges_a_spelling_as_its_analysis_does(stretch, which, languag
     words = [begins((TermForm(sought_term),), first), begins((TermForm(stretch.lower() + "x"), TermForm(first)), first)]
     asked = sought(words, [1.0, 1.0])
     assert hits_of_all([stretch], asked, [language]) == [oracle(stretch, words, language)]
+
+
+NEAR = st.text("aAbB1\x11_\x7f.\x0e@`é[{", min_size=1, max_size=18)  # signs that only the bit of case tells apart
+
+
+@settings(max_examples=300)
+@given(st.lists(NEAR, min_size=1, max_size=3), st.lists(NEAR | st.just(" "), max_size=60), st.integers(0, 70))
+def test_beginnings_of_any_signs_are_those_of_the_obvious_way(beginnings, pieces, before):
+    """Wherever they stand among 64 places, and whether they have one letter or more than eight."""
+    words = [begins((TermForm(lowered(one)),), lowered(one)) for one in beginnings]
+    asked = sought(words, [1.0] * len(words))
+    text = " " * before + "".join([*pieces, " ", *beginnings])
+    assert hits_of_all([text, text.swapcase()], asked, ["en", TOLD]) == [
+        oracle(text, words, "en"),
+        oracle(text.swapcase(), words, TOLD),
+    ]
+
+
+SPELLED = st.lists(st.sampled_from("aeinrst"), max_size=17).map(lambda letters: "s" + "".join(letters))
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(SPELLED, st.sampled_from(["en", "de", "fr", TOLD])), min_size=1, max_size=150))
+def test_a_spelling_that_comes_again_is_what_it_is_in_its_language(spelled):
+    """More of them than are kept, of all sizes about that up to which they are; each twice and in three languages."""
+    words = [begins((TermForm(spelled[0][0]),), "s"), *words_of("stain senses")]
+    asked = sought(words, [1.0] * len(words))
+    texts = [" ".join([word, word.title(), word]) for word, _ in spelled]
+    languages = [language for _, language in spelled]
+    expected = [oracle(text, words, language) for text, language in zip(texts, languages, strict=True)]
+    assert hits_of_all(texts, asked, languages) == expected
 
 
 def test_without_addresses_spellings_are_judged_one_by_one(own, monkeypatch):
