@@ -27,7 +27,9 @@ from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.memory import load64, store64, width_of
 
 FOREIGN, FOREIGN_STOP = 0x80, 0x81
-STOPS = (46, 10, 33, 63, FOREIGN_STOP)  # . a line's end ! ? and others
+ENDING = (10, FOREIGN_STOP)  # a sentence, whatever stands behind
+STOPS = (46, 33, 63)  # . ! ?
+CLOSING, DIGITS = (63, 93), 48  # what may belong to its end: ? ] and all signs before the digits
 CASE = 32  # the bit that tells small letters from capitals
 EIGHT = 8
 FOREIGN_BITS = np.uint64(0x8080_8080_8080_8080)  # of eight bytes
@@ -59,15 +61,23 @@ def _loaded(builder: Any, address: Any) -> Any:
     return value
 
 
+def _any_of(builder: Any, value: Any, bytes_: tuple[int, ...]) -> Any:
+    found = builder.icmp_unsigned("==", value, _all(bytes_[0]))
+    for byte in bytes_[1:]:
+        found = builder.or_(found, builder.icmp_unsigned("==", value, _all(byte)))
+    return found
+
+
 @intrinsic
 def _stops(typing_context: Any, at: Any) -> Any:
-    """A bit for each of 64 signs where a sentence may end."""
+    """A bit for each of 64 signs where a sentence may end; a dot before a letter or a digit, say, ends none."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value = _loaded(builder, arguments[0])
-        found = builder.icmp_unsigned("==", value, _all(STOPS[0]))
-        for sign in STOPS[1:]:
-            found = builder.or_(found, builder.icmp_unsigned("==", value, _all(sign)))
+        behind = _loaded(builder, builder.add(arguments[0], ir.Constant(ir.IntType(64), 1)))
+        closes = builder.or_(_any_of(builder, behind, CLOSING), builder.icmp_unsigned("<", behind, _all(DIGITS)))
+        closes = builder.or_(closes, builder.icmp_unsigned(">=", behind, _all(FOREIGN)))
+        found = builder.or_(_any_of(builder, value, ENDING), builder.and_(_any_of(builder, value, STOPS), closes))
         return builder.bitcast(found, ir.IntType(64))
 
     return types.uint64(types.int64), generate
