@@ -8,6 +8,7 @@ import numpy as np
 
 from periplus.index.kernels.bits import ones_of
 from periplus.index.kernels.compiler import bare_helper
+from periplus.index.kernels.memory import item
 from periplus.index.kernels.tables import HOST, HOST_NUMBERS, ROW, at_f64, at_i64, i64, prefetch, u32
 from periplus.ranking.kernels.hosts import slot_of
 
@@ -23,12 +24,22 @@ COLUMNS = 5  # of a result: its number and score; how many more its host has, ho
 def _sort(scores: Any, order: Any) -> Any:
     """Places of the scores, best first; of equal ones the first."""
     for place in range(len(scores)):
-        score = scores[place]
-        at = place
-        while at > 0 and scores[order[at - 1]] < score:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = place
+        score, before = scores[place], np.int64(0)  # how many are: all are compared, since that is eight at once
+        for other in range(place):
+            before += np.int64(item(scores, other) >= score)
+        for other in range(place + 1, len(scores)):
+            before += np.int64(item(scores, other) > score)
+        order[before] = place
+
+
+@bare_helper
+def _is_near(prints: Any, count: Any, own: Any, bits: Any) -> Any:
+    """Whether some fingerprint is nearly the same: all of them are looked at, since that is eight at once."""
+    near = np.int64(0)
+    for earlier in range(count):
+        differ = ones_of(np.uint64(item(prints, earlier) ^ own))
+        near |= np.int64(item(prints, earlier) != 0) & np.int64(differ <= bits)
+    return near != 0
 
 
 @bare_helper
@@ -37,7 +48,7 @@ def _folded(prints: Any, order: Any, size: Any, compared: Any, bits: Any, counts
     kept = 0
     for place in range(size):
         near = False
-        if place < compared and prints[place] != 0:
+        if place < compared and prints[place] != 0 and _is_near(prints, kept, prints[place], bits):
             for earlier in range(kept):
                 if prints[earlier] != 0 and ones_of(np.uint64(prints[earlier] ^ prints[place])) <= bits:
                     counts[earlier] += 1

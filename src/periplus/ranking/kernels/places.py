@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.index.kernels.tables import at_f64, at_i64, at_u32
 from periplus.index.kernels.types import F64, I64, R_F64, R_I64, R_U32, signature
 
 M_F64 = "Array(float64, 1, 'C')"
@@ -18,12 +19,6 @@ FIELD_COUNT = 6  # len(query.FIELDS)
 TITLE, HEADINGS, BODY, ANCHORS, ADDRESS = 0, 1, 2, 3, 4
 COLUMNS = ("nearness", "phrase", "heading_phrase", "title_phrase", "title_exact", "title_early", "host", "path")
 COLUMN_COUNT = len(COLUMNS)
-
-
-@bare_helper
-def _begin(ends: Any, row: Any, field: Any) -> Any:
-    place = row * FIELD_COUNT + field
-    return ends[place - 1] if place > 0 else 0
 
 
 @bare_helper
@@ -78,31 +73,41 @@ def _subsequence(positions: Any, words: Any, begin: Any, end: Any, count: Any, b
 
 @bare_helper
 def _nearness(
-    positions: Any, words: Any, begin: Any, end: Any, weights: Any, window: Any, swapped: Any, best: Any, last: Any
+    positions: Any,
+    words: Any,
+    begin: Any,
+    end: Any,
+    weights: Any,
+    window: Any,
+    swapped: Any,
+    after: Any,  # scratch, as the next ones: least distance of a word to the next one of the query behind it
+    before: Any,  # and before it
+    last: Any,
 ) -> Any:
     count = len(weights)
     whole = 0.0
     for i in range(count - 1):
         whole += weights[i] * weights[i + 1]
-        best[i] = 0.0
     if whole <= 0.0:
         return 0.0
     for i in range(count):
+        after[i] = before[i] = FAR
         last[i] = -FAR
     for i in range(begin, end):
         position, word = np.int64(positions[i]), np.int64(words[i])
         if word > 0:
             distance = position - last[word - 1]
-            if 0 < distance <= window:
-                best[word - 1] = max(best[word - 1], 1.0 / distance)
+            after[word - 1] = distance if 0 < distance < after[word - 1] else after[word - 1]
         if word < count - 1:
             distance = position - last[word + 1]
-            if 0 < distance <= window:
-                best[word] = max(best[word], swapped / distance)
+            before[word] = distance if 0 < distance < before[word] else before[word]
         last[word] = position
     total = 0.0
     for i in range(count - 1):
-        total += best[i] * weights[i] * weights[i + 1]
+        best = 1.0 / after[i] if after[i] <= window else 0.0
+        if before[i] <= window:
+            best = max(best, swapped / before[i])
+        total += best * weights[i] * weights[i + 1]
     return total / whole
 
 
@@ -121,55 +126,58 @@ def _distinct(values: Any, begin: Any, end: Any, seen: Any) -> Any:
 
 
 @bare_helper
+def scratch_of(count: Any) -> Any:
+    """Numbers that ``features_of`` works in, for so many words of a query."""
+    return 7 * count + 2
+
+
+@bare_helper
 def features_of(
-    ends: Any,
-    positions: Any,
-    words: Any,
-    row: Any,
-    weights: Any,  # of the query's words
+    ends_at: Any,  # of the places in each field
+    begin: Any,  # of those in the first one
+    positions_at: Any,
+    words_at: Any,
+    weights_at: Any,  # of the query's words
+    count: Any,
     title_length: Any,
     host_words: Any,
     window: Any,
     swapped: Any,
-    memory: Any,  # scratch: four entries a word
-    best: Any,
-    frozen: Any,
-    near: Any,
-    last: Any,
-    table: Any,
-    out: Any,
+    scratch_at: Any,
+    out_at: Any,
 ) -> Any:
-    """The features of ``COLUMNS`` of one candidate into ``table`` from ``out`` on."""
-    count = len(weights)
-    title, title_end = _begin(ends, row, TITLE), ends[row * FIELD_COUNT + TITLE]
-    heading, heading_end = _begin(ends, row, HEADINGS), ends[row * FIELD_COUNT + HEADINGS]
-    body, body_end = _begin(ends, row, BODY), ends[row * FIELD_COUNT + BODY]
-    address, address_end = _begin(ends, row, ADDRESS), ends[row * FIELD_COUNT + ADDRESS]
+    """The features of ``COLUMNS`` of one candidate. It takes addresses, since an array is seven numbers to pass on."""
+    ends, out, weights = at_i64(ends_at, FIELD_COUNT), at_f64(out_at, COLUMN_COUNT), at_f64(weights_at, count)
+    positions, words = at_u32(positions_at, ends[ADDRESS]), at_u32(words_at, ends[ADDRESS])
+    memory, last = at_i64(scratch_at, 4 * count), at_i64(scratch_at + 32 * count, count)
+    one, other = at_i64(scratch_at + 40 * count, count + 1), at_i64(scratch_at + 48 * count + 8, count + 1)
+    title_end, heading_end, body_end = ends[TITLE], ends[HEADINGS], ends[BODY]
+    address, address_end = ends[ADDRESS - 1], ends[ADDRESS]
     for column in range(COLUMN_COUNT):
-        table[out + column] = 0.0
-    if count > 1 and body_end > body:
-        table[out] = _nearness(positions, words, body, body_end, weights, window, swapped, near, last)
-        table[out + 1] = _share(_longest_run(positions, words, body, body_end, memory), count)
-    if heading_end > heading:
-        table[out + 2] = _share(_longest_run(positions, words, heading, heading_end, memory), count)
-    table[out + 5] = 1.0 / (1.0 + FAR)
-    if title_end > title:
-        table[out + 3] = _subsequence(positions, words, title, title_end, count, best, frozen) / count
+        out[column] = 0.0
+    if count > 1 and body_end > heading_end:
+        out[0] = _nearness(positions, words, heading_end, body_end, weights, window, swapped, one, other, last)
+        out[1] = _share(_longest_run(positions, words, heading_end, body_end, memory), count)
+    if heading_end > title_end:
+        out[2] = _share(_longest_run(positions, words, title_end, heading_end, memory), count)
+    out[5] = 1.0 / (1.0 + FAR)
+    if title_end > begin:
+        out[3] = _subsequence(positions, words, begin, title_end, count, one, other) / count
         in_title = 0
         before = np.int64(-1)
-        for i in range(title, title_end):
+        for i in range(begin, title_end):
             if positions[i] != before:
                 in_title += 1
                 before = np.int64(positions[i])
-        table[out + 4] = (in_title / max(title_length, 1.0, float(in_title))) ** 2
-        table[out + 5] = 1.0 / (1.0 + positions[title])
+        out[4] = (in_title / max(title_length, 1.0, float(in_title))) ** 2
+        out[5] = 1.0 / (1.0 + positions[begin])
     if address_end == address:
         return
     border = address
     while border < address_end and positions[border] < host_words:
         border += 1
-    table[out + 6] = _distinct(words, address, border, last) / count
-    table[out + 7] = _distinct(words, border, address_end, last) / count
+    out[6] = _distinct(words, address, border, last) / count
+    out[7] = _distinct(words, border, address_end, last) / count
 
 
 @kernel(signature("void", R_I64, R_U32, R_U32, R_F64, R_F64, R_F64, I64, F64, M_F64))
@@ -186,11 +194,10 @@ def places(
 ) -> Any:
     """The features of ``COLUMNS`` of every candidate."""
     count = len(weights)
-    memory = np.empty(4 * count, np.int64)
-    best, frozen = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
-    near, last = np.empty(count, np.float64), np.empty(count, np.int64)
+    scratch = np.empty(scratch_of(count), np.int64)
     for row in range(len(title_lengths)):
         features_of(
-            ends, positions, words, row, weights, title_lengths[row], host_words[row], window, swapped,
-            memory, best, frozen, near, last, table, row * COLUMN_COUNT,
+            ends.ctypes.data + 8 * row * FIELD_COUNT, ends[row * FIELD_COUNT - 1] if row > 0 else 0,
+            positions.ctypes.data, words.ctypes.data, weights.ctypes.data, count, title_lengths[row], host_words[row],
+            window, swapped, scratch.ctypes.data, table.ctypes.data + 8 * row * COLUMN_COUNT,
         )  # fmt: skip

@@ -6,10 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.bits import lowest_of
 from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.index.kernels.tables import at_f64, at_i64, at_u32
 from periplus.index.kernels.types import F64, R_F64, R_I64, R_U32, signature
-from periplus.ranking.kernels.places import ADDRESS, ANCHORS, COLUMN_COUNT, FIELD_COUNT, M_F64, TITLE, features_of
+from periplus.ranking.kernels.places import (
+    ADDRESS,
+    ANCHORS,
+    COLUMN_COUNT,
+    FIELD_COUNT,
+    M_F64,
+    TITLE,
+    features_of,
+    scratch_of,
+)
 
 
 @bare_helper
@@ -57,91 +66,80 @@ def _norm(length: Any, average: Any, b: Any) -> Any:
 
 
 @bare_helper
-def fields_of(counts: Any, first: Any) -> Any:
-    """The fields in which a term occurs, as bits."""
-    seen = np.int64(0)
-    for field in range(FIELD_COUNT):
-        seen |= np.int64(counts[first + field] > 0) << field
-    return seen
+def memory_of(count: Any) -> Any:
+    """Numbers that ``score_of`` works in, for so many words of a query."""
+    return scratch_of(count) + 2 * count + FIELD_COUNT + COLUMN_COUNT
 
 
 @bare_helper
 def score_of(
-    counts: Any,  # terms x fields of this candidate from ``first`` on
-    first: Any,
-    fields_seen: Any,  # of each term the fields that it is in, as bits
-    ends: Any,
-    positions: Any,
-    words: Any,
-    row: Any,  # of ``ends``
-    lengths: Any,  # by field from ``length`` on
-    length: Any,
-    averages: Any,
-    form_words: Any,
-    form_terms: Any,
-    form_worth: Any,
-    fields: Any,
-    weights: Any,
-    given: Any,
+    counts_at: Any,  # of this candidate, terms x fields
+    lengths_at: Any,  # of its fields, as fractions
+    ends_at: Any,  # of its places in each field
+    begin: Any,  # of those in the first field
+    positions_at: Any,
+    words_at: Any,
+    averages_at: Any,
+    form_words_at: Any,
+    form_terms_at: Any,
+    form_worth_at: Any,
+    forms: Any,
+    fields_at: Any,
+    weights_at: Any,
+    given_at: Any,
     features: Any,  # what is known already, in units of the idf sum
     host_words: Any,
-    idf: Any,
+    idf_at: Any,
+    count: Any,  # of the query's words
     whole: Any,
     scale: Any,
-    memory: Any,  # scratch, as the next ones
-    best: Any,
-    frozen: Any,
-    near: Any,
-    last: Any,
-    worth: Any,
-    seen: Any,
-    norms: Any,
-    table: Any,
+    memory_at: Any,  # to work in
 ) -> Any:
-    k1, window, swapped = given[0], np.int64(given[4]), given[5]
-    count = len(idf)
+    """The score of one candidate. Addresses as for ``features_of``; a field without a term adds nothing, exactly."""
+    counts, lengths = at_u32(counts_at, forms * FIELD_COUNT), at_f64(lengths_at, FIELD_COUNT)
+    averages, fields = at_f64(averages_at, FIELD_COUNT), at_f64(fields_at, 2 * FIELD_COUNT)
+    form_words, form_terms = at_i64(form_words_at, forms), at_i64(form_terms_at, forms)
+    form_worth, idf = at_f64(form_worth_at, forms), at_f64(idf_at, count)
+    weights, given = at_f64(weights_at, COLUMN_COUNT + 4), at_f64(given_at, 6)
+    worth, seen = at_f64(memory_at, count), at_i64(memory_at + 8 * count, count)
+    norms = at_f64(memory_at + 16 * count, FIELD_COUNT)
+    table_at = memory_at + 16 * count + 8 * FIELD_COUNT
+    table = at_f64(table_at, COLUMN_COUNT)
+    k1 = given[0]
     for field in range(FIELD_COUNT):
-        norms[field] = 0.0  # not known yet
+        norms[field] = _norm(lengths[field], averages[field], fields[FIELD_COUNT + field])
     for word in range(count):
         worth[word] = 0.0
         seen[word] = 0
-    for form in range(len(form_words)):
-        rest = np.uint64(fields_seen[form_terms[form]])
-        if rest == 0:
-            continue
-        word = form_words[form]
-        share = form_worth[form]
-        if share >= 0.0:  # a strong form
-            seen[word] |= np.int64(rest)
-        base = first + form_terms[form] * FIELD_COUNT
-        pseudo = 0.0
-        while rest:
-            field = lowest_of(rest)
-            rest &= rest - np.uint64(1)
-            if norms[field] == 0.0:
-                norms[field] = _norm(lengths[length + field], averages[field], fields[FIELD_COUNT + field])
+    for form in range(forms):
+        base = form_terms[form] * FIELD_COUNT
+        pseudo, there = 0.0, np.int64(0)
+        for field in range(FIELD_COUNT):
             pseudo += fields[field] * counts[base + field] / norms[field]
+            there |= np.int64(counts[base + field] > 0) << field
+        if there == 0:
+            continue
+        word, share = form_words[form], form_worth[form]
+        if share >= 0.0:  # a strong form
+            seen[word] |= there
         worth[word] = max(worth[word], abs(share) * pseudo * (k1 + 1.0) / (pseudo + k1))
     text, found, titled, called = 0.0, 0.0, 0.0, 0.0
     for word in range(count):
         text += idf[word] * worth[word]
-        if seen[word]:
-            found += idf[word]
-        if seen[word] & (1 << TITLE):
-            titled += idf[word]
-        if seen[word] & (1 << ANCHORS):
-            called += idf[word]
+        found += idf[word] if seen[word] else 0.0
+        titled += idf[word] if seen[word] & (1 << TITLE) else 0.0
+        called += idf[word] if seen[word] & (1 << ANCHORS) else 0.0
     if count > 0:
         features_of(
-            ends, positions, words, row, idf, float(lengths[length + TITLE]), host_words, window,
-            swapped, memory, best, frozen, near, last, table, 0,
+            ends_at, begin, positions_at, words_at, idf_at, count, lengths[TITLE], host_words, np.int64(given[4]),
+            given[5], table_at + 8 * COLUMN_COUNT, table_at,
         )  # fmt: skip
         for column in range(COLUMN_COUNT):
             features += weights[column] * table[column]
     features += weights[COLUMN_COUNT] * (found / whole) ** 2
     features += weights[COLUMN_COUNT + 1] * titled / whole
     features += weights[COLUMN_COUNT + 2] * called / whole
-    depth = max(float(lengths[length + ADDRESS]) - 1.0, 0.0)
+    depth = max(lengths[ADDRESS] - 1.0, 0.0)
     features += weights[COLUMN_COUNT + 3] / (1.0 + depth)
     return text + scale * features
 
@@ -183,22 +181,19 @@ def scores(
     scale = whole * min(1.0, given[2] / max(count, 1))
     whole = max(whole, 1e-9)
     terms = len(counts) // max(1, len(result) * FIELD_COUNT)
-    fields_seen, memory = np.empty(terms, np.int64), np.empty(4 * count, np.int64)
-    best, frozen = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
-    near, last = np.empty(count, np.float64), np.empty(count, np.int64)
-    worth, seen = np.empty(count, np.float64), np.empty(count, np.int64)
-    table = np.empty(COLUMN_COUNT, np.float64)
-    norms = np.empty(FIELD_COUNT, np.float64)
+    memory, own = np.empty(memory_of(count), np.int64), np.empty(FIELD_COUNT, np.float64)
     for row in range(len(result)):
         features = prior[row] * given[6] + given[7] * language[row if len(language) > 1 else 0]
         if len(age) > 0:
             features += given[8] * 0.5 ** (max(age[row], 0.0) / given[9])
-        for term in range(terms):
-            fields_seen[term] = fields_of(counts, (row * terms + term) * FIELD_COUNT)
+        for field in range(FIELD_COUNT):
+            own[field] = lengths[row * FIELD_COUNT + field]
         result[row] = score_of(
-            counts, row * terms * FIELD_COUNT, fields_seen, ends, positions, words, row, lengths, row * FIELD_COUNT,
-            averages, form_words, form_terms, form_worth, fields, weights, given, features, host_words, idf, whole,
-            scale, memory, best, frozen, near, last, worth, seen, norms, table,
+            counts.ctypes.data + 4 * row * terms * FIELD_COUNT, own.ctypes.data,
+            ends.ctypes.data + 8 * row * FIELD_COUNT, ends[row * FIELD_COUNT - 1] if row > 0 else 0,
+            positions.ctypes.data, words.ctypes.data, averages.ctypes.data, form_words.ctypes.data, form_terms.ctypes.data, form_worth.ctypes.data,
+            len(form_words), fields.ctypes.data, weights.ctypes.data, given.ctypes.data, features, host_words,
+            idf.ctypes.data, count, whole, scale, memory.ctypes.data,
         )  # fmt: skip
     for i in range(len(named)):
         result[named[i]] += scale * given[10]
