@@ -11,7 +11,7 @@ import numpy as np
 from periplus.errors import UsageError
 from periplus.index.fields import PIECE_GAP
 from periplus.index.query import FIELDS
-from periplus.index.rooms import QUERY, found_in, room_of
+from periplus.index.rooms import COUNT_SHIFT, QUERY, found_in, room_of
 from periplus.index.weights import LARGEST_IMPACT, fixed
 
 if TYPE_CHECKING:
@@ -99,6 +99,17 @@ def search_phrase(table: Table, query: PhraseQuery, norms: Norms, k: int, *, pru
     data = b"".join((_head(*head, prune, k, norms.address, 0, 0), *[word.packed for word in words]))
     room.view[: len(data)] = data
     return found_in(room, _kernel()(table.address, room.address, room.words), k)
+
+
+def stand_side_by_side(table: Table, words: Sequence[bytes], norms: Norms) -> bool:
+    """Whether some document has words in a row; each is given by a weight, which is not needed, and its lists'
+    address."""
+    room = room_of(_room_for(table, len(words), 1, near=False))
+    ordered = prune = weight = k = 1
+    head = (table.segments, len(words), -1, 0, ordered, weight, 0, prune, k, norms.address, 0, 0)
+    data = b"".join((_head(*head), *words))
+    room.view[: len(data)] = data
+    return _kernel()(table.address, room.address, room.words) >> COUNT_SHIFT > 0
 
 
 def phrase_list(

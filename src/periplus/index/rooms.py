@@ -22,7 +22,7 @@ SIZES_KEPT = 64  # numbers of hits, for each of which their places are kept: to 
 # A kernel's result: how many documents it found, whether their total is exact, and the total.
 _SIZE = (1 << 31) - 1
 _EXACT = 1 << 31
-_COUNT_SHIFT = 32
+COUNT_SHIFT = 32
 
 
 class TopHits(Struct, frozen=True):
@@ -116,5 +116,5 @@ def found_in(room: Room, result: int, k: int) -> TopHits:
         hits = room.numbers[QUERY : QUERY + size], room.scores[QUERY + k : QUERY + k + size]
         if len(room.hits) < SIZES_KEPT:
             room.hits[size] = hits
-    total = result >> _COUNT_SHIFT
+    total = result >> COUNT_SHIFT
     return TopHits(hits[0].copy(), hits[1].copy(), Total(total) if result & _EXACT else Total(total, "gte"))

@@ -19,7 +19,7 @@ from periplus.index.frames import Frames
 from periplus.index.lookups import looked_up, looked_up_all
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
-from periplus.index.phrases import norms_of, only_phrase, search_phrase
+from periplus.index.phrases import norms_of, only_phrase, search_phrase, stand_side_by_side
 from periplus.index.plain import (
     ALL_ADMITTED,
     ALL_REQUIRED,
@@ -165,6 +165,10 @@ class Snapshot:
         everything = filters is _NO_FILTERS or filters == _NO_FILTERS
         table, prune = self._whole if everything else self._filtered(filters), phrase.reach > COUNT_LIMIT
         return search_phrase(table, phrase, self._norms, k, prune=prune)
+
+    def side_by_side(self, words: Sequence[bytes]) -> bool:
+        """Whether some document has words in a row, of which each is given by a weight and the address of its lists."""
+        return stand_side_by_side(self._whole, words, self._norms)
 
     def matches(self, query: IndexQuery, number: int) -> bool:
         """Whether a query finds one document."""

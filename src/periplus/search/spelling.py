@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from array import array
 from functools import cache, cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate
 from operator import itemgetter
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
@@ -26,12 +26,14 @@ from msgspec import Struct
 from periplus.index.analysis import analyze
 from periplus.index.analysis.forms import forms_of
 from periplus.index.analysis.stemming import DEFAULT_LANGUAGE
+from periplus.index.pages import pages
 from periplus.index.plain import ALL_ADMITTED, ALL_REQUIRED, search_lists
 from periplus.index.query import Group, IndexQuery
 from periplus.index.snapshot import COUNT_LIMIT
-from periplus.search.plan import QueryWord, is_one_word
+from periplus.search.plan import is_one_word
 from periplus.search.syntax import AnyOf, Phrase, Reading, Sequence, Signed, Word
 from periplus.search.terms import Lexicon
+from periplus.search.typed import NO_WORD, NOT_SO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,12 +41,17 @@ if TYPE_CHECKING:
     from periplus.index.query import TermForm
     from periplus.index.snapshot import Snapshot
     from periplus.search.syntax import Node
-    from periplus.search.terms import Forms, Known
+    from periplus.search.terms import Forms, Lists
+    from periplus.search.typed import Typed
 
 MAX_WORDS = 300_000
 MAX_TERMS = 1_000_000  # of the index, looked at for words: numbers and names with digits are none
 MAX_LETTERS = 24
 LETTER_BITS, SIGNATURE_BITS = 27, 10  # letters that are told apart, and those by which words are parted
+# What kernels know, too: bytes of a word, a letter beyond ASCII, numbers that are read at once; kinds of first letters
+# and where they stand in a number, and the same of documents, as levels of an e-fold.
+SHORT_ROW, FOREIGN, READ_AT_ONCE = 32, 255, 16
+FIRSTS, FIRST_SHIFT, LEVELS, LEVEL_SHIFT = 32, LETTER_BITS - SIGNATURE_BITS, 32, 22
 LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
 MAX_CORRECTED = 8  # words of a query that are looked at
 WORDS_KEPT = 10_000  # whose candidates, forms or parts are remembered
@@ -66,11 +73,15 @@ MOST_COST = 1.2  # of changing a word that occurs
 # very many is hardly what two mistakes were made in.
 LEAST_WORTH, WORTH_GROWTH, SMALL_COLLECTION = -18.0, 1.1, 1_000
 MARGIN = 3.0  # of worth, below the best candidate: what is further down is of no use
+CLOSE, MOST_CLOSE = 2.0, 4  # the same for candidates between which other words decide, and how many these are
+LIST_HEAD = 16  # bytes of a list by which phrases know it: weight and address
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SOUNDS = ("ckqs", "sz", "gj", "fv", "mn", "dt", "bp", "iy")
 
 FAR = 99.0
+_LANGUAGES = ((DEFAULT_LANGUAGE,), ("",))  # in which words have the forms that they have here
+_NOTHING: dict[str, Typed] = {}
 _starts = Layout("3q").pack  # of two groups of lists, and their end
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
@@ -102,6 +113,10 @@ _RELATED = np.array([*_as_bits(_neighbours()), *_as_bits(_alike())], dtype=np.in
 _PRICES = np.array([SWAP, DOUBLE, NEIGHBOUR, VOWEL, FIRST_LETTER, UNHEARD, ALIKE])
 
 
+# Arrays of a dictionary that kernels read, in the order that they know.
+_READ = ("letters", "_short", "_heads", "_logarithms", "_ranks", "_starts", "_tops", "_buckets", "_bits")
+
+
 class Candidate(Struct, frozen=True):
     word: str
     frequency: int
@@ -121,18 +136,23 @@ class Dictionary:
         kept.sort(key=lambda entry: (len(entry[0]), -entry[1], entry[0]))
         letters, lengths = _laid_out([word for word, _ in kept]), np.array([len(word) for word, _ in kept], np.int64)
         masks = _masks(letters)
-        self._bits = _telling_bits(masks)
-        keys = lengths << SIGNATURE_BITS | _signatures(masks, self._bits)
+        self._bits = _by_telling(masks)
+        signatures = _chosen(masks, self._bits[:SIGNATURE_BITS])
+        keys = lengths << SIGNATURE_BITS | signatures
         order = np.argsort(keys, kind="stable")
         self.counts = np.array([count for _, count in kept], dtype=np.int64)[order]
-        self.lengths, self.letters, self._masks = lengths[order], letters[order], masks[order]
+        self.lengths, self.letters = lengths[order], letters[order]
         self._logarithms, self._ranks = np.log(self.counts + 1.0), order.astype(np.uint32)
+        firsts, levels = letters[order, 0] % FIRSTS, _levels(self._logarithms)
+        others = _chosen(masks[order], self._bits[SIGNATURE_BITS:])
+        self._heads = _lengthened(levels | firsts << FIRST_SHIFT | others)
         buckets, starts = np.unique(keys[order], return_index=True)
         self._starts = np.append(starts, len(kept)).astype(np.int64)
-        self._tops = self._logarithms[starts]
-        self._signatures = (buckets & (1 << SIGNATURE_BITS) - 1).astype(np.uint32)
+        self._tops = _lengthened(levels[starts] | buckets & (1 << SIGNATURE_BITS) - 1)
         self._buckets = np.searchsorted(buckets, np.arange(MAX_LETTERS + 2) << SIGNATURE_BITS).astype(np.int64)
-        self._known: dict[tuple[str, int, float, float], list[Candidate]] = {}
+        self._short = _shortened(self.letters)
+        self._settle()
+        self._known: dict[tuple[str, int, float, float, float], list[Candidate]] = {}
 
     @property
     def words(self) -> list[str]:
@@ -142,14 +162,16 @@ class Dictionary:
     def _word(self, row: int) -> str:
         return self.letters[row, : self.lengths[row]].tobytes().decode("utf-32-le")
 
-    def near(self, word: str, limit: int = 8, *, most_cost: float = FAR, least_count: float = 0.0) -> list[Candidate]:
+    def near(
+        self, word: str, limit: int = 8, *, most_cost: float = FAR, least_count: float = 0.0, margin: float = MARGIN
+    ) -> list[Candidate]:
         """The likeliest words at one edit (two for long words), best first; without ``word`` itself.
 
         Candidates far below the best are left out, as are those that cost more or occur in fewer documents than said.
         """
         if not len(self.counts) or not _comparable(word):
             return []
-        asked = (word, limit, most_cost, least_count)
+        asked = (word, limit, most_cost, least_count, margin)
         known = self._known.get(asked)
         if known is None:
             if len(self._known) >= WORDS_KEPT:
@@ -157,41 +179,46 @@ class Dictionary:
             known = self._known[asked] = self._near(*asked)
         return known
 
-    def _near(self, word: str, limit: int, most_cost: float, least_count: float) -> list[Candidate]:
+    def _near(self, word: str, limit: int, most_cost: float, least_count: float, margin: float) -> list[Candidate]:
         reach = 1 if len(word) <= 4 else 2
-        desk = array("q", word.encode("utf-32-le", "replace").ljust(4 * MAX_LETTERS + 24 * limit, b"\0"))
+        desk = array(
+            "q", word.encode("utf-32-le", "replace").ljust(4 * MAX_LETTERS + 2 * SHORT_ROW + 24 * limit, b"\0")
+        )
         table, asked = self._table.buffer_info()[0], desk.buffer_info()[0]
-        found = _kernel()(table, asked, len(word), reach, limit, most_cost, math.log(least_count + 1.0))
-        rows = MAX_LETTERS // 2  # numbers before them: two letters in each
+        found = _kernel()(table, asked, len(word), reach, limit, most_cost, math.log(least_count + 1.0), margin)
+        rows = (4 * MAX_LETTERS + 2 * SHORT_ROW) // 8
         costs = array("d", desk[rows + limit : rows + limit + found].tobytes())
         return [
             Candidate(self._word(row), int(self.counts[row]), cost)
             for row, cost in zip(desk[rows : rows + found], costs, strict=True)
         ]
 
+    def _settle(self) -> None:
+        """Put what kernels read side by side into large pages: it is looked up here and there."""
+        arrays = [getattr(self, name) for name in _READ]
+        sizes = [-(-one.nbytes // 64) * 8 for one in arrays]
+        self._memory = pages(sum(sizes))
+        for name, one, begin in zip(_READ, arrays, accumulate(sizes, initial=0), strict=False):
+            place = self._memory[begin : begin + -(-one.nbytes // 8)].view(one.dtype)[: one.size].reshape(one.shape)
+            place[:] = one
+            setattr(self, name, place)
+
     @cached_property
     def _table(self) -> array[int]:
         """What ``near`` is given of the dictionary: addresses and lengths of arrays, and numbers."""
-        arrays = (
-            self.letters.reshape(-1),
-            self._masks,
-            self._logarithms,
-            self._ranks,
-            self._starts,
-            self._signatures,
-            self._tops,
-            self._buckets,
-            self._bits,
-            _RELATED,
-            _PRICES,
-        )
-        table = array("q", [number for one in arrays for number in (one.ctypes.data, len(one))])
-        table.frombytes(array("d", [EDIT_WORTH, MARGIN, self.floor]).tobytes())
+        arrays = [*[getattr(self, name) for name in _READ], _RELATED, _PRICES]
+        table = array("q", [number for one in arrays for number in (one.ctypes.data, one.size)])
+        table.append(SIGNATURE_BITS)
+        table.frombytes(array("d", [EDIT_WORTH, self.floor]).tobytes())
         return table
 
     def __getstate__(self) -> dict[str, object]:
         """Addresses mean nothing to another process."""
-        return {name: value for name, value in vars(self).items() if name != "_table"}
+        return {name: value for name, value in vars(self).items() if name not in ("_table", "_memory")}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        self._settle()
 
     def measured(self, word: str, reach: int) -> tuple[IntArray, FloatArray]:
         """Plain edits (at most ``reach`` + 1) and costs from ``word`` to every word."""
@@ -224,38 +251,70 @@ def _laid_out(words: list[str]) -> LetterArray:
     return _points(padded).reshape(len(words), MAX_LETTERS)
 
 
+def _shortened(letters: LetterArray) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """A row of bytes a word, in which all letters beyond ASCII are one."""
+    short = np.zeros((len(letters), SHORT_ROW), np.uint8)
+    short[:, :MAX_LETTERS] = np.where(letters < 128, letters, FOREIGN)
+    return short.reshape(-1)
+
+
+def _lengthened(numbers: IntArray) -> LetterArray:
+    """In 32 bits, with room behind them: many are read at once."""
+    return np.append(numbers, np.zeros(READ_AT_ONCE, np.int64)).astype(np.uint32)
+
+
 def _masks(letters: LetterArray) -> LetterArray:
-    """The letters of each word as bits, and above them its first letter; different letters may be taken for the same,
-    which only lets more words through."""
+    """The letters of each word as bits; different letters may be taken for the same, which only lets more words
+    through."""
     masks = np.zeros(len(letters), dtype=np.uint32)
     for column in letters.T:
         bits = np.left_shift(np.uint32(1), column % np.uint32(LETTER_BITS))
         masks |= np.where(column > 0, bits, np.uint32(0))
-    masks |= np.left_shift(letters[:, 0] % np.uint32(32), np.uint32(LETTER_BITS))
     return masks
 
 
-def _telling_bits(masks: LetterArray) -> IntArray:
-    """The letters that part words best: about half of them have each."""
+def _by_telling(masks: LetterArray) -> IntArray:
+    """The letters that part words best first, in the order of the alphabet: about half of the words have each of these;
+    then all others."""
     shares = np.array([np.count_nonzero(masks >> np.uint32(bit) & np.uint32(1)) for bit in range(LETTER_BITS)])
-    return np.sort(np.argsort(np.abs(2 * shares - len(masks)), kind="stable")[:SIGNATURE_BITS]).astype(np.int64)
+    ranked = np.argsort(np.abs(2 * shares - len(masks)), kind="stable")
+    return np.append(np.sort(ranked[:SIGNATURE_BITS]), np.sort(ranked[SIGNATURE_BITS:])).astype(np.int64)
 
 
-def _signatures(masks: LetterArray, bits: IntArray) -> IntArray:
+def _chosen(masks: LetterArray, bits: IntArray) -> IntArray:
+    """Some bits of masks, side by side."""
     found = np.zeros(len(masks), np.int64)
     for place, bit in enumerate(bits.tolist()):
         found |= (masks >> np.uint32(bit) & np.uint32(1)).astype(np.int64) << place
     return found
 
 
+def _levels(logarithms: FloatArray) -> IntArray:
+    """Documents in a few bits, rounded up, above all others: what is more frequent is a larger number."""
+    return np.ceil(logarithms * LEVELS).astype(np.int64) << LEVEL_SHIFT
+
+
 def suspects(lexicon: Lexicon, reading: Reading, found: int) -> list[str]:
     """Words of a query that may be misspelt: unknown here, or rare in a query that found little."""
-    words = list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]
+    words = _words_of(reading)
     if found <= FEW_RESULTS:
         return words
-    plain = [word.lower() if word.isascii() and word.isalnum() else "" for word in words]
+    typed = {word: as_typed(lexicon, word) for word in words}
+    unseen = [word for word, known in typed.items() if known is None]
+    plain = [word.lower() if word.isascii() and word.isalnum() else "" for word in unseen]
     as_written = lexicon.frequencies(plain)  # nearly always a word occurs so
-    return [word for word, there in zip(words, as_written, strict=True) if not (there or known_as(lexicon, word))]
+    unknown = {word for word, there in zip(unseen, as_written, strict=True) if not (there or known_as(lexicon, word))}
+    return [word for word, known in typed.items() if word in unknown or (known is not None and known.known is None)]
+
+
+def as_typed(lexicon: Lexicon, text: str) -> Typed | None:
+    """What is known of a word since it was typed, if that was all in the language that spelling takes words for."""
+    if is_one_word(text):
+        for languages in _LANGUAGES:
+            word: Typed | None = lexicon.kept.typed.get(languages, _NOTHING).get(text)
+            if word is not None and not word.says & NO_WORD:
+                return word
+    return None
 
 
 def known_as(lexicon: Lexicon, text: str) -> int:
@@ -295,8 +354,8 @@ class Speller:
     def corrections(self, reading: Reading, found: int) -> tuple[str, ...]:
         """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results."""
         changes: dict[str, str] = {}
-        plain = [node.text for node in reading.nodes if isinstance(node, Word)]
-        for text in list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]:
+        plain = [node.text for node in reading.nodes if type(node) is Word]
+        for text in _words_of(reading):
             better = self.word(text, plain, found)
             if better and better != text.casefold():
                 changes[text] = better
@@ -311,15 +370,30 @@ class Speller:
         word = _only_word(text)
         if len(word) < LEAST_LETTERS or not word.isalpha():
             return ""
-        own = self._lexicon.frequency(word)
-        known = own or known_as(self._lexicon, word)
+        own, known = self._documents(word)
         if known and found > FEW_RESULTS:
             return ""
-        candidates = self._more_frequent(word, own) if known else self._dictionary.near(word)
+        candidates = self._more_frequent(word, own) if known else self._closest(word)
         best = self._in_context(candidates, [other for other in context if other != text])
         is_doubtful = best is None or best.cost > 1.0
         parted = self._parted(word) if is_doubtful and not known else ""
         return parted or (best.word if best else "")
+
+    def _documents(self, word: str) -> tuple[int, int]:
+        """Documents with a word as it is written, and, if there are none, with it in any form."""
+        typed = as_typed(self._lexicon, word)
+        if typed is None:
+            own, *others = self._lexicon.frequencies([word, *[form.term for form in _forms(word)]])
+            return own, own or max(others, default=0)
+        if typed.known is None:
+            return 0, 0
+        frequencies = typed.known.frequencies
+        own = frequencies[0] if typed.known.forms[0].term == word else 0
+        return own, own or max(frequencies)
+
+    def _closest(self, word: str) -> list[Candidate]:
+        """Candidates for a word that does not occur: not more than are compared with each other."""
+        return self._dictionary.near(word, MOST_CLOSE, margin=CLOSE + 1e-6)
 
     def _more_frequent(self, word: str, own: int) -> list[Candidate]:
         """Candidates for a word that occurs, or (``own`` 0) of which another form does."""
@@ -333,72 +407,89 @@ class Speller:
         """The best candidate; among close ones, that which occurs together with the query's other words."""
         if not candidates:
             return None
-        close = [c for c in candidates if c.worth >= candidates[0].worth - 2.0][:4]
-        if len(close) == 1 or not context:
+        if len(candidates) == 1 or not context:
             return candidates[0]
-        return self._most_together(close, context)
+        least = candidates[0].worth - CLOSE
+        close = [c for c in candidates if c.worth >= least][:MOST_CLOSE]
+        return self._most_together(close, context) if len(close) > 1 else candidates[0]
 
     def _most_together(self, close: list[Candidate], context: list[str]) -> Candidate:
         """The first of those that are worth most with what they gain by the words they stand among.
 
-        No candidate occurs beside them in more documents than either does at all, so most are never counted.
+        No candidate occurs beside them in more documents than either does at all, so most are never counted; the first,
+        which is mostly the most frequent, only when another one might be better.
         """
-        forms = [several for text in context[:3] if (several := _forms(text))]
-        counts = self._lexicon.frequencies([several[0].term for several in forms])
-        among = [several for several, count in zip(forms, counts, strict=True) if count]
+        among = [forms for text in context[:3] if (forms := self._occurring(text))]
         every = tuple(dict.fromkeys([form for several in among for form in several]))
-        words = [QueryWord("", several) for several in (every, *(_forms(c.word) for c in close))]
-        others, *known = self._lexicon.known_all(words)
-        most = [math.log1p(min(_reach(others), _reach(own))) for own in known]
-        best, worth = close[0], -math.inf
-        if max([c.worth + gain for c, gain in zip(close[1:], most[1:], strict=True)]) <= best.worth:
-            return best
-        for candidate, own, gain in zip(close, known, most, strict=True):
-            if candidate.worth + gain > worth:
-                value = candidate.worth + math.log1p(self._together(own, others, candidate.word, among))
-                if value > worth:
-                    best, worth = candidate, value
-        return best
+        others, *own = self._lexicon.lists([every, *[_forms(c.word) for c in close]])
+        worths = [c.worth for c in close]
+        most = [
+            worth + math.log1p(min(others.documents, one.documents)) for worth, one in zip(worths, own, strict=True)
+        ]
+        best, value = 0, worths[0]
+        for place in range(1, len(close)):
+            if most[place] > value:
+                together = self._together(own[place], others, close[place].word, among)
+                if worths[place] + math.log1p(together) > value:
+                    best, value = place, worths[place] + math.log1p(together)
+        if best and most[0] >= value:
+            together = self._together(own[0], others, close[0].word, among)
+            best = 0 if worths[0] + math.log1p(together) >= value else best
+        return close[best]
 
-    def _together(self, own: Known | None, others: Known | None, word: str, among: list[Forms]) -> int:
+    def _occurring(self, text: str) -> Forms:
+        """The forms of a word that occurs as it is written; of any other none."""
+        typed = as_typed(self._lexicon, text)
+        if typed is not None:
+            forms, known = typed.word.forms, typed.known
+            return forms if known is not None and known.forms[0] == forms[0] else ()
+        forms = _forms(text)
+        return forms if forms and self._lexicon.frequency(forms[0].term) else ()
+
+    def _together(self, own: Lists, others: Lists, word: str, among: list[Forms]) -> int:
         """Documents with both: all of them, when either has few, else at least so many."""
-        if own is None or others is None:
+        if not (own.count and others.count):
             return 0
-        if min(_reach(own), _reach(others)) <= COUNT_LIMIT:
-            count, lists = len(own.forms) + len(others.forms), own.packed + others.packed
-            lists += _starts(0, len(own.forms), count) if count != 2 else b""
+        if min(own.documents, others.documents) <= COUNT_LIMIT:
+            count, lists = own.count + others.count, own.packed + others.packed
+            lists += _starts(0, own.count, count) if count != 2 else b""
             flags = ALL_ADMITTED | ALL_REQUIRED
             hits = search_lists(self._snapshot.table, lists, count, 2, flags, 0, 1, COUNT_LIMIT)
             if hits is not None:
                 return hits.total.value
         choice = tuple([Group(forms=several) for several in among])
+        self._snapshot.look_up([form.term for several in (_forms(word), *among) for form in several])
         return self._snapshot.top(IndexQuery(must=(Group(forms=_forms(word)),), any_of=(choice,)), 1).total.value
 
     def _parted(self, word: str) -> str:
         """``icecream`` as ``ice cream``, when both are words that occur side by side; the most frequent such parts."""
-        splits = list(_splits(word))
-        lefts = self._lexicon.frequencies([left for left, _ in splits])
-        known = [(count, *split) for split, count in zip(splits, lefts, strict=True) if count]
-        rights = self._lexicon.frequencies([right for _, _, right in known])
-        weaker = [(min(count, other), left, right) for (count, left, right), other in zip(known, rights, strict=True)]
-        likely = sorted([one for one in weaker if one[0]], key=itemgetter(0), reverse=True)
-        return next((f"{left} {right}" for _, left, right in likely if self._side_by_side(left, right)), "")
-
-    def _side_by_side(self, left: str, right: str) -> bool:
-        return self._snapshot.top(IndexQuery(must=(Group(phrase=(left, right)),)), 1).total.value > 0
+        splits = [(word[:i], word[i:]) for i in range(2, len(word) - 1)]
+        lists = self._lexicon.lists_of_terms([part for split in splits for part in split])
+        pairs = zip(splits, lists[::2], lists[1::2], strict=True)
+        known = [(min(one.documents, other.documents), split, one, other) for split, one, other in pairs]
+        likely = sorted([one for one in known if one[0]], key=itemgetter(0), reverse=True)
+        for _, (left, right), one, other in likely:
+            if self._snapshot.side_by_side((one.packed[:LIST_HEAD], other.packed[:LIST_HEAD])):
+                return f"{left} {right}"
+        return ""
 
     def _joined(self, words: list[str]) -> str:
         """``key board`` as ``keyboard``, when one of its halves is no word and the whole is."""
-        frequency, folded = self._lexicon.frequency, [word.casefold() for word in words]
-        for i, (left, right) in enumerate(pairwise(folded)):
-            if not (frequency(left) and frequency(right)) and frequency(left + right):
-                return " ".join([*words[:i], left + right, *words[i + 2 :]])
+        folded = [word.casefold() for word in words]
+        occurs = self._occur(folded)
+        pairs = [i for i in range(len(words) - 1) if not (occurs[i] and occurs[i + 1])]
+        there = self._lexicon.frequencies([folded[i] + folded[i + 1] for i in pairs])
+        for i, documents in zip(pairs, there, strict=True):
+            if documents:
+                return " ".join([*words[:i], folded[i] + folded[i + 1], *words[i + 2 :]])
         return ""
 
-
-def _reach(known: Known | None) -> int:
-    """Documents with any form of a word, at most."""
-    return sum(known.frequencies) if known is not None else 0
+    def _occur(self, words: list[str]) -> list[bool]:
+        """Whether words occur as they are written."""
+        typed = [as_typed(self._lexicon, word) for word in words]
+        if None in typed:
+            return [documents > 0 for documents in self._lexicon.frequencies(words)]
+        return [not one.says & NOT_SO for one in typed if one is not None]
 
 
 def _only_word(text: str) -> str:
@@ -409,9 +500,9 @@ def _only_word(text: str) -> str:
     return tokens[0].text if len(tokens) == 1 else ""
 
 
-def _splits(word: str) -> Iterator[tuple[str, str]]:
-    for i in range(2, len(word) - 1):
-        yield word[:i], word[i:]
+def _words_of(reading: Reading) -> list[str]:
+    """The first words of a query, each once."""
+    return list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]
 
 
 def _texts(nodes: tuple[Node, ...]) -> Iterator[str]:

@@ -70,6 +70,15 @@ class Known(Struct, frozen=True):
         return array("q", self.packed).tolist()[2::3]
 
 
+class Lists(Struct, frozen=True):
+    """Where a word's forms that occur are listed."""
+
+    count: int
+    documents: int  # with any of them, at most
+    packed: bytes  # as a first pass takes them: weight, address, documents
+    memory: list[IntArray]  # what the addresses point into
+
+
 class Kept:
     """What was asked for, all forgotten together: words, terms, and the memory that their addresses point into.
 
@@ -202,7 +211,8 @@ class Lexicon:
         every = [form for forms in words for form in forms]
         count, numbers = len(every), self._desk.numbers
         with self.learning:
-            documents = self._learn(kept, [form.term for form in every], [form.share for form in every], words)
+            sizes = [len(forms) for forms in words]
+            documents = self._learn(kept, [form.term for form in every], [form.share for form in every], sizes)
             facts = documents + count
             listed = facts + FACTS * len(words)
             frequencies, said = numbers[documents:facts].tolist(), numbers[facts:listed].tolist()
@@ -221,19 +231,47 @@ class Lexicon:
             known.append(Known(own, weights[place], *at.pieces(data, own, hashes, letters), kept.chunks))
         return known
 
-    def _learn(
-        self, kept: Kept, terms: Sequence[str], shares: Sequence[float] = (), words: Sequence[Forms] = ()
-    ) -> int:
+    def lists(self, words: Sequence[Forms]) -> list[Lists]:
+        """Where some words are listed, which are not kept themselves; at most ``MAX_TOGETHER``, of each so many forms
+        as of any word."""
+        some = [forms[:MAX_FORMS] for forms in words]
+        every = [form for forms in some for form in forms]
+        return self._lists([form.term for form in every], [form.share for form in every], [len(one) for one in some])
+
+    def lists_of_terms(self, terms: Sequence[str]) -> list[Lists]:
+        """The same of terms, each by itself."""
+        return self._lists(terms, [1.0] * len(terms), [1] * len(terms))
+
+    def _lists(self, terms: Sequence[str], shares: Sequence[float], sizes: Sequence[int]) -> list[Lists]:
+        kept, numbers = self.room_for(len(sizes)), self._desk.numbers
+        with self.learning:
+            facts = self._learn(kept, terms, shares, sizes) + len(terms)
+            listed = facts + FACTS * len(sizes)
+            counts = numbers[facts:listed:FACTS].tolist()
+            size = LISTED * sum(counts)
+            data, documents = (
+                self._desk.bytes[8 * listed : 8 * (listed + size)].tobytes(),
+                numbers[listed + 2 : listed + size : LISTED].tolist(),
+            )
+        found, begin = list[Lists](), 0
+        for count in counts:
+            end = begin + count
+            packed = data[8 * LISTED * begin : 8 * LISTED * end]
+            found.append(Lists(count, sum(documents[begin:end]), packed, kept.chunks))
+            begin = end
+        return found
+
+    def _learn(self, kept: Kept, terms: Sequence[str], shares: Sequence[float] = (), sizes: Sequence[int] = ()) -> int:
         """Terms to those that are kept. At the desk, from the number on that is given back, are then the documents of
-        each, and what there is to know of ``words``, whose forms they are."""
+        each, and what there is to know of words, of which they are so many forms each."""
         desk, table = self._desk, self.snapshot.table
         texts = [term.encode("utf-8", "surrogatepass")[:LONGEST] for term in terms]
-        ends = accumulate(map(len, words))
+        ends = accumulate(sizes)
         numbers = array("q", [*map(hash, terms), *accumulate(map(len, texts)), *ends])
         request = b"".join([numbers, array("d", shares or bytes(8 * len(terms))), *texts])
         desk.bytes[: len(request)] = request
         behind = (len(request) + 7) // 8
-        asked = (table.address, table.segments, self.snapshot.live, len(terms), len(words))
+        asked = (table.address, table.segments, self.snapshot.live, len(terms), len(sizes))
         while True:
             used = _kernel()(*asked, desk.address, 8 * behind, kept.entries, SLOTS, kept.begin, kept.room)
             if used >= 0:
