@@ -39,13 +39,13 @@ from periplus.index.kernels.tables import (
 from periplus.ranking.kernels.occurrences import LANES, gathered, laid_out, merged, read, seek
 from periplus.ranking.kernels.places import BODY, COLUMN_COUNT, FIELD_COUNT
 from periplus.ranking.kernels.postings import LOCAL, NUMBER_BITS, find, room_of
-from periplus.ranking.kernels.scores import memory_of, score_of, word_weights
+from periplus.ranking.kernels.scores import memory_of, norms_of, pseudo_of, score_of, word_weights
 
 WORD = 2  # numbers of a word: how many forms it has, how often it was asked for (a fraction)
 FORM = 4  # of a form: its lists' address, whether it is strong; its share, in how many documents it is (fractions)
 DAY = 86_400.0
 LINE = 64  # bytes
-FIXED = 3 * FIELD_COUNT + 1  # words of memory whatever is asked
+FIXED = 5 * FIELD_COUNT + 1  # words of memory whatever is asked
 FOUND = 5  # numbers of a posting found: its term; where its block's numbers are, its first bit there, width, how many
 MOST_WORDS = 62  # whose presence fits into the bits of a number
 # Constants, by their place: of each field its average length, whether its places count, its weight and its b; the
@@ -99,14 +99,15 @@ def _longest(table: Any, segments: Any) -> Any:
 
 
 @bare_helper
-def _asked_for(table: Any, numbers: Any) -> Any:
+def _ask_for(table: Any, numbers: Any, languages: Any) -> Any:
     """What is read of the candidates themselves."""
     for row in range(len(numbers)):
         own, document = (numbers[row] >> NUMBER_BITS) * ROW, numbers[row] & LOCAL
         prefetch(table[own + FIELD_STARTS] + 4 * document * (FIELD_COUNT + 1))
         prefetch(table[own + FIELD_LENGTHS] + 4 * document * FIELD_COUNT)
         prefetch(table[own + PRIOR] + document)
-        prefetch(table[own + LANGUAGE] + 4 * document)
+        if languages > 1:
+            prefetch(table[own + LANGUAGE] + 4 * document)
 
 
 @bare_helper
@@ -159,20 +160,25 @@ def ranked(
     longest = _longest(table, segments)
     room = forms * min(FIELD_COUNT * most, longest) + LANES  # since so many are written where one is wanted
     searching, scoring, most_found = room_of(segments, candidates), memory_of(count), candidates * forms + 1
-    needed = FIXED + 11 * forms + 3 * count + scoring + candidates * forms + searching
+    needed = FIXED + 10 * forms + 3 * count + scoring + candidates * forms + searching
     needed += candidates + 1 + FOUND * most_found + longest + LANES + 3 * room
     if needed > words:
         return needed
     ends, firsts = at_i64(memory_at, FIELD_COUNT), at_i64(memory_at + 8 * FIELD_COUNT, FIELD_COUNT + 1)
     lengths_at = memory_at + 8 * (2 * FIELD_COUNT + 1)
-    lengths, at = at_f64(lengths_at, FIELD_COUNT), memory_at + 8 * FIXED
+    lengths, norms = at_f64(lengths_at, FIELD_COUNT), at_f64(lengths_at + 8 * FIELD_COUNT, FIELD_COUNT)
+    counts = at_i64(lengths_at + 16 * FIELD_COUNT, FIELD_COUNT)
+    averages = at_f64(constants_at + 8 * AVERAGES, FIELD_COUNT)
+    fields, weights_at = at_f64(constants_at + 8 * FIELDS, 2 * FIELD_COUNT), constants_at + 8 * WEIGHTS
+    at = memory_at + 8 * FIXED
     lists, labels = at_i64(at, forms), at_i64(at + 8 * forms, forms)
     form_words, form_terms = at_i64(at + 16 * forms, forms), at_i64(at + 24 * forms, forms)
     shares, frequencies = at_f64(at + 32 * forms, forms), at_f64(at + 40 * forms, forms)
-    form_worth, run_ends, counts_at = at_f64(at + 48 * forms, forms), at_i64(at + 56 * forms, forms), at + 64 * forms
+    form_worth, run_ends = at_f64(at + 48 * forms, forms), at_i64(at + 56 * forms, forms)
+    seen_at, pseudo_at = at + 64 * forms, at + 72 * forms
     form_words_at, form_terms_at, form_worth_at = at + 16 * forms, at + 24 * forms, at + 48 * forms
-    counts = at_u32(counts_at, forms * FIELD_COUNT)
-    at += 88 * forms
+    seen, pseudo = at_i64(seen_at, forms), at_f64(pseudo_at, forms)
+    at += 80 * forms
     asked, widest, idf = at_f64(at, count), at_f64(at + 8 * count, count), at_f64(at + 16 * count, count)
     idf_at, scoring_at = at + 16 * count, at + 24 * count
     at = scoring_at + 8 * scoring
@@ -188,23 +194,27 @@ def ranked(
     whole = word_weights(asked, form_words, shares, frequencies, given[DOCUMENTS], given, widest, idf, form_worth)
     scale = whole * min(1.0, given[2] / max(count, 1))
     whole = max(whole, 1e-9)
-    every = np.int64(0)  # field whose places count, as bits
+    every = np.int64(0)  # fields whose places count, as bits
     for field in range(FIELD_COUNT):
         every |= np.int64(kept[field] > 0.0) << field
-    _asked_for(table, numbers)
+    _ask_for(table, numbers, len(languages))
     find(table, numbers, lists, terms, postings, search_at)
     _opened(table, numbers, terms, postings, begins, found)
     for row in range(candidates):
         segment, document = numbers[row] >> NUMBER_BITS, numbers[row] & LOCAL
         starts_at = table[segment * ROW + FIELD_STARTS] + 4 * document * (FIELD_COUNT + 1)
         first, last_found = FOUND * begins[row], FOUND * begins[row + 1]
-        for place in range(terms * FIELD_COUNT):
-            counts[place] = 0
+        for term in range(terms):
+            seen[term] = 0
+        own_lengths = at_u32(table[segment * ROW + FIELD_LENGTHS] + 4 * document * FIELD_COUNT, FIELD_COUNT)
+        for field in range(FIELD_COUNT):
+            lengths[field] = own_lengths[field]
+        norms_of(lengths, averages, fields, norms)
         there = np.int64(0)
         for at in range(first, last_found, FOUND):
             there |= (1 << (labels[found[at]] + 1)) >> 1
         # Places in the body say how near words are to those beside them in the query, and nothing else.
-        wanted = every if there & (there >> 1) != 0 or count > MOST_WORDS else every & ~(1 << BODY)
+        wanted = every if count > MOST_WORDS or there & (there >> 1) != 0 else every & ~(1 << BODY)
         size, runs = np.int64(0), 0
         for at in range(first, last_found, FOUND):
             term, occurrences = found[at], found[at + 4]
@@ -212,8 +222,9 @@ def ranked(
             fields_there = np.int64(0)
             for field in range(FIELD_COUNT):
                 here = firsts[field + 1] - firsts[field]
-                counts[term * FIELD_COUNT + field] = here
+                counts[field] = here
                 fields_there |= np.int64(here > 0) << field
+            seen[term], pseudo[term] = fields_there, pseudo_of(counts, 0, fields_there, fields, norms)
             if labels[term] >= 0 and fields_there & wanted:
                 size = gathered(steps, firsts, starts_at, fields_there & wanted, labels[term], most, one, size)
                 run_ends[runs] = size
@@ -233,12 +244,9 @@ def ranked(
             if not date > 0.0:
                 date = at_f64(table[segment * ROW + FETCHED], document + 1)[document]
             features += given[8] * 0.5 ** (max((now - date) / DAY, 0.0) / given[9])
-        own_lengths = at_u32(table[segment * ROW + FIELD_LENGTHS] + 4 * document * FIELD_COUNT, FIELD_COUNT)
-        for field in range(FIELD_COUNT):
-            lengths[field] = own_lengths[field]
         result[row] = score_of(
-            counts_at, lengths_at, memory_at, np.int64(0), positions_at, there_at, constants_at + 8 * AVERAGES,
-            form_words_at, form_terms_at, form_worth_at, forms, constants_at + 8 * FIELDS, constants_at + 8 * WEIGHTS,
-            given_at, features, given[HOST_WORDS], idf_at, count, whole, scale, scoring_at,
+            seen_at, pseudo_at, lengths_at, memory_at, np.int64(0), positions_at, there_at, form_words_at,
+            form_terms_at, form_worth_at, forms, weights_at, given_at, features, given[HOST_WORDS], idf_at, count,
+            whole, scale, scoring_at,
         )  # fmt: skip
     return np.int64(0)

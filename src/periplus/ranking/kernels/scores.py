@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from periplus.index.kernels.bits import lowest_of
 from periplus.index.kernels.compiler import bare_helper, kernel
-from periplus.index.kernels.tables import at_f64, at_i64, at_u32
+from periplus.index.kernels.tables import at_f64, at_i64
 from periplus.index.kernels.types import F64, R_F64, R_I64, R_U32, signature
 from periplus.ranking.kernels.places import (
     ADDRESS,
@@ -66,25 +67,51 @@ def _norm(length: Any, average: Any, b: Any) -> Any:
 
 
 @bare_helper
+def norms_of(lengths: Any, averages: Any, fields: Any, norms: Any) -> Any:
+    """What counts in each field are divided by."""
+    for field in range(FIELD_COUNT):
+        norms[field] = _norm(lengths[field], averages[field], fields[FIELD_COUNT + field])
+
+
+@bare_helper
+def pseudo_of(counts: Any, first: Any, seen: Any, fields: Any, norms: Any) -> Any:
+    """How often a term occurs, by the fields that it is in: these are given as bits."""
+    pseudo, rest = 0.0, np.uint64(seen)
+    while rest:
+        field = lowest_of(rest)
+        rest &= rest - np.uint64(1)
+        pseudo += fields[field] * counts[first + field] / norms[field]
+    return pseudo
+
+
+@bare_helper
+def fields_of(counts: Any, first: Any) -> Any:
+    """The fields in which a term occurs, as bits."""
+    seen = np.int64(0)
+    for field in range(FIELD_COUNT):
+        seen |= np.int64(counts[first + field] > 0) << field
+    return seen
+
+
+@bare_helper
 def memory_of(count: Any) -> Any:
     """Numbers that ``score_of`` works in, for so many words of a query."""
-    return scratch_of(count) + 2 * count + FIELD_COUNT + COLUMN_COUNT
+    return scratch_of(count) + 2 * count + COLUMN_COUNT
 
 
 @bare_helper
 def score_of(
-    counts_at: Any,  # of this candidate, terms x fields
-    lengths_at: Any,  # of its fields, as fractions
+    seen_at: Any,  # of each term the fields that it is in, as bits
+    pseudo_at: Any,  # and how often it occurs
+    lengths_at: Any,  # of the candidate's fields, as fractions
     ends_at: Any,  # of its places in each field
     begin: Any,  # of those in the first field
     positions_at: Any,
     words_at: Any,
-    averages_at: Any,
     form_words_at: Any,
     form_terms_at: Any,
     form_worth_at: Any,
     forms: Any,
-    fields_at: Any,
     weights_at: Any,
     given_at: Any,
     features: Any,  # what is known already, in units of the idf sum
@@ -95,34 +122,24 @@ def score_of(
     scale: Any,
     memory_at: Any,  # to work in
 ) -> Any:
-    """The score of one candidate. Addresses as for ``features_of``; a field without a term adds nothing, exactly."""
-    counts, lengths = at_u32(counts_at, forms * FIELD_COUNT), at_f64(lengths_at, FIELD_COUNT)
-    averages, fields = at_f64(averages_at, FIELD_COUNT), at_f64(fields_at, 2 * FIELD_COUNT)
+    """The score of one candidate; addresses as for ``features_of``."""
+    fields_seen, pseudo, lengths = at_i64(seen_at, forms), at_f64(pseudo_at, forms), at_f64(lengths_at, FIELD_COUNT)
     form_words, form_terms = at_i64(form_words_at, forms), at_i64(form_terms_at, forms)
     form_worth, idf = at_f64(form_worth_at, forms), at_f64(idf_at, count)
     weights, given = at_f64(weights_at, COLUMN_COUNT + 4), at_f64(given_at, 6)
     worth, seen = at_f64(memory_at, count), at_i64(memory_at + 8 * count, count)
-    norms = at_f64(memory_at + 16 * count, FIELD_COUNT)
-    table_at = memory_at + 16 * count + 8 * FIELD_COUNT
+    table_at = memory_at + 16 * count
     table = at_f64(table_at, COLUMN_COUNT)
     k1 = given[0]
-    for field in range(FIELD_COUNT):
-        norms[field] = _norm(lengths[field], averages[field], fields[FIELD_COUNT + field])
     for word in range(count):
         worth[word] = 0.0
         seen[word] = 0
     for form in range(forms):
-        base = form_terms[form] * FIELD_COUNT
-        pseudo, there = 0.0, np.int64(0)
-        for field in range(FIELD_COUNT):
-            pseudo += fields[field] * counts[base + field] / norms[field]
-            there |= np.int64(counts[base + field] > 0) << field
-        if there == 0:
-            continue
-        word, share = form_words[form], form_worth[form]
-        if share >= 0.0:  # a strong form
-            seen[word] |= there
-        worth[word] = max(worth[word], abs(share) * pseudo * (k1 + 1.0) / (pseudo + k1))
+        word, term, share = form_words[form], form_terms[form], form_worth[form]
+        there, often = fields_seen[term], pseudo[term]
+        seen[word] |= there if share >= 0.0 else 0  # a strong form
+        value = abs(share) * often * (k1 + 1.0) / (often + k1)
+        worth[word] = max(worth[word], value if there else 0.0)
     text, found, titled, called = 0.0, 0.0, 0.0, 0.0
     for word in range(count):
         text += idf[word] * worth[word]
@@ -182,18 +199,24 @@ def scores(
     whole = max(whole, 1e-9)
     terms = len(counts) // max(1, len(result) * FIELD_COUNT)
     memory, own = np.empty(memory_of(count), np.int64), np.empty(FIELD_COUNT, np.float64)
+    seen, pseudo, norms = np.empty(terms, np.int64), np.empty(terms, np.float64), np.empty(FIELD_COUNT, np.float64)
     for row in range(len(result)):
         features = prior[row] * given[6] + given[7] * language[row if len(language) > 1 else 0]
         if len(age) > 0:
             features += given[8] * 0.5 ** (max(age[row], 0.0) / given[9])
         for field in range(FIELD_COUNT):
             own[field] = lengths[row * FIELD_COUNT + field]
+        norms_of(own, averages, fields, norms)
+        for term in range(terms):
+            first = (row * terms + term) * FIELD_COUNT
+            seen[term] = fields_of(counts, first)
+            pseudo[term] = pseudo_of(counts, first, seen[term], fields, norms)
         result[row] = score_of(
-            counts.ctypes.data + 4 * row * terms * FIELD_COUNT, own.ctypes.data,
-            ends.ctypes.data + 8 * row * FIELD_COUNT, ends[row * FIELD_COUNT - 1] if row > 0 else 0,
-            positions.ctypes.data, words.ctypes.data, averages.ctypes.data, form_words.ctypes.data, form_terms.ctypes.data, form_worth.ctypes.data,
-            len(form_words), fields.ctypes.data, weights.ctypes.data, given.ctypes.data, features, host_words,
-            idf.ctypes.data, count, whole, scale, memory.ctypes.data,
+            seen.ctypes.data, pseudo.ctypes.data, own.ctypes.data, ends.ctypes.data + 8 * row * FIELD_COUNT,
+            ends[row * FIELD_COUNT - 1] if row > 0 else 0, positions.ctypes.data, words.ctypes.data,
+            form_words.ctypes.data, form_terms.ctypes.data, form_worth.ctypes.data, len(form_words),
+            weights.ctypes.data, given.ctypes.data, features, host_words, idf.ctypes.data, count, whole, scale,
+            memory.ctypes.data,
         )  # fmt: skip
     for i in range(len(named)):
         result[named[i]] += scale * given[10]
