@@ -33,7 +33,7 @@ from periplus.index.snapshot import COUNT_LIMIT
 from periplus.search.plan import is_one_word
 from periplus.search.syntax import AnyOf, Phrase, Reading, Sequence, Signed, Word
 from periplus.search.terms import Lexicon
-from periplus.search.typed import NO_WORD, NOT_SO
+from periplus.search.typed import NO_WORD, NOT_SO, SIGNS, SPELT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,6 +51,7 @@ LETTER_BITS, SIGNATURE_BITS = 27, 10  # letters that are told apart, and those b
 # What kernels know, too: bytes of a word, a letter beyond ASCII, numbers that are read at once; kinds of first letters
 # and where they stand in a number, and the same of documents, as levels of an e-fold.
 SHORT_ROW, FOREIGN, READ_AT_ONCE = 32, 255, 16
+DESK = (4 * MAX_LETTERS + 2 * SHORT_ROW) // 8  # numbers of a word that is asked for, before what is found
 FIRSTS, FIRST_SHIFT, LEVELS, LEVEL_SHIFT = 32, LETTER_BITS - SIGNATURE_BITS, 32, 22
 LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
 MAX_CORRECTED = 8  # words of a query that are looked at
@@ -74,14 +75,13 @@ MOST_COST = 1.2  # of changing a word that occurs
 LEAST_WORTH, WORTH_GROWTH, SMALL_COLLECTION = -18.0, 1.1, 1_000
 MARGIN = 3.0  # of worth, below the best candidate: what is further down is of no use
 CLOSE, MOST_CLOSE = 2.0, 4  # the same for candidates between which other words decide, and how many these are
-LIST_HEAD = 16  # bytes of a list by which phrases know it: weight and address
+NOT_PLAIN = NO_WORD | SIGNS
+LIST, LIST_HEAD = 24, 16  # bytes of a list, and those by which phrases know it: weight and address
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SOUNDS = ("ckqs", "sz", "gj", "fv", "mn", "dt", "bp", "iy")
 
 FAR = 99.0
-_LANGUAGES = ((DEFAULT_LANGUAGE,), ("",))  # in which words have the forms that they have here
-_NOTHING: dict[str, Typed] = {}
 _starts = Layout("3q").pack  # of two groups of lists, and their end
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
@@ -115,6 +115,8 @@ _PRICES = np.array([SWAP, DOUBLE, NEIGHBOUR, VOWEL, FIRST_LETTER, UNHEARD, ALIKE
 
 # Arrays of a dictionary that kernels read, in the order that they know.
 _READ = ("letters", "_short", "_heads", "_logarithms", "_ranks", "_starts", "_tops", "_buckets", "_bits")
+
+_OF_ONE_PROCESS = frozenset({"_memory", "_table", "_rows", "_numbers"})
 
 
 class Candidate(Struct, frozen=True):
@@ -160,6 +162,9 @@ class Dictionary:
         return [self._word(row) for row in range(len(self.counts))]
 
     def _word(self, row: int) -> str:
+        short = self._rows[SHORT_ROW * row : SHORT_ROW * (row + 1)].tobytes()
+        if FOREIGN not in short:
+            return short.rstrip(b"\0").decode("ascii")
         return self.letters[row, : self.lengths[row]].tobytes().decode("utf-32-le")
 
     def near(
@@ -181,17 +186,22 @@ class Dictionary:
 
     def _near(self, word: str, limit: int, most_cost: float, least_count: float, margin: float) -> list[Candidate]:
         reach = 1 if len(word) <= 4 else 2
-        desk = array(
-            "q", word.encode("utf-32-le", "replace").ljust(4 * MAX_LETTERS + 2 * SHORT_ROW + 24 * limit, b"\0")
-        )
+        desk = array("q", word.encode("utf-32-le", "replace").ljust(8 * DESK + 24 * limit, b"\0"))
         table, asked = self._table.buffer_info()[0], desk.buffer_info()[0]
         found = _kernel()(table, asked, len(word), reach, limit, most_cost, math.log(least_count + 1.0), margin)
-        rows = (4 * MAX_LETTERS + 2 * SHORT_ROW) // 8
-        costs = array("d", desk[rows + limit : rows + limit + found].tobytes())
-        return [
-            Candidate(self._word(row), int(self.counts[row]), cost)
-            for row, cost in zip(desk[rows : rows + found], costs, strict=True)
-        ]
+        costs = memoryview(desk).cast("B").cast("d")[DESK + limit :]
+        rows = desk[DESK : DESK + found]
+        return [Candidate(self._word(row), self._numbers[row], costs[place]) for place, row in enumerate(rows)]
+
+    @cached_property
+    def _rows(self) -> memoryview:
+        """The words as bytes, to be cut out quickly."""
+        return self._short.data
+
+    @cached_property
+    def _numbers(self) -> memoryview:
+        """The counts, in the same way."""
+        return self.counts.data
 
     def _settle(self) -> None:
         """Put what kernels read side by side into large pages: it is looked up here and there."""
@@ -214,7 +224,7 @@ class Dictionary:
 
     def __getstate__(self) -> dict[str, object]:
         """Addresses mean nothing to another process."""
-        return {name: value for name, value in vars(self).items() if name not in ("_table", "_memory")}
+        return {name: value for name, value in vars(self).items() if name not in _OF_ONE_PROCESS}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state)
@@ -299,21 +309,22 @@ def suspects(lexicon: Lexicon, reading: Reading, found: int) -> list[str]:
     words = _words_of(reading)
     if found <= FEW_RESULTS:
         return words
-    typed = {word: as_typed(lexicon, word) for word in words}
-    unseen = [word for word, known in typed.items() if known is None]
-    plain = [word.lower() if word.isascii() and word.isalnum() else "" for word in unseen]
+    typed = [as_typed(lexicon, word) for word in words]
+    if None not in typed:
+        return [word for word, one in zip(words, typed, strict=True) if one is not None and one.known is None]
+    plain = [word.lower() if word.isascii() and word.isalnum() else "" for word in words]
     as_written = lexicon.frequencies(plain)  # nearly always a word occurs so
-    unknown = {word for word, there in zip(unseen, as_written, strict=True) if not (there or known_as(lexicon, word))}
-    return [word for word, known in typed.items() if word in unknown or (known is not None and known.known is None)]
+    return [word for word, there in zip(words, as_written, strict=True) if not (there or known_as(lexicon, word))]
 
 
 def as_typed(lexicon: Lexicon, text: str) -> Typed | None:
-    """What is known of a word since it was typed, if that was all in the language that spelling takes words for."""
-    if is_one_word(text):
-        for languages in _LANGUAGES:
-            word: Typed | None = lexicon.kept.typed.get(languages, _NOTHING).get(text)
-            if word is not None and not word.says & NO_WORD:
-                return word
+    """What is known of a plain word since it was typed, if that was in the language that spelling takes words for."""
+    tables = lexicon.kept.typed
+    for languages in SPELT_IN:
+        table = tables.get(languages)
+        word: Typed | None = table.get(text) if table is not None else None
+        if word is not None and not word.says & NOT_PLAIN:
+            return word
     return None
 
 
@@ -356,6 +367,8 @@ class Speller:
         changes: dict[str, str] = {}
         plain = [node.text for node in reading.nodes if type(node) is Word]
         for text in _words_of(reading):
+            if found > FEW_RESULTS and self._is_known(text):
+                continue
             better = self.word(text, plain, found)
             if better and better != text.casefold():
                 changes[text] = better
@@ -378,6 +391,11 @@ class Speller:
         is_doubtful = best is None or best.cost > 1.0
         parted = self._parted(word) if is_doubtful and not known else ""
         return parted or (best.word if best else "")
+
+    def _is_known(self, text: str) -> bool:
+        """Whether it is plain to see that a word occurs in some form."""
+        typed = as_typed(self._lexicon, text)
+        return typed is not None and typed.known is not None and text.islower()
 
     def _documents(self, word: str) -> tuple[int, int]:
         """Documents with a word as it is written, and, if there are none, with it in any form."""
@@ -463,14 +481,17 @@ class Speller:
 
     def _parted(self, word: str) -> str:
         """``icecream`` as ``ice cream``, when both are words that occur side by side; the most frequent such parts."""
-        splits = [(word[:i], word[i:]) for i in range(2, len(word) - 1)]
-        lists = self._lexicon.lists_of_terms([part for split in splits for part in split])
-        pairs = zip(splits, lists[::2], lists[1::2], strict=True)
-        known = [(min(one.documents, other.documents), split, one, other) for split, one, other in pairs]
-        likely = sorted([one for one in known if one[0]], key=itemgetter(0), reverse=True)
-        for _, (left, right), one, other in likely:
-            if self._snapshot.side_by_side((one.packed[:LIST_HEAD], other.packed[:LIST_HEAD])):
-                return f"{left} {right}"
+        places = range(2, len(word) - 1)
+        parts = [*[word[:i] for i in places], *[word[i:] for i in places]]
+        documents, lists, _memory = self._lexicon.lists_of_terms(parts)
+        half = len(places)
+        known = [
+            (min(documents[i], documents[half + i]), i) for i in range(half) if documents[i] and documents[half + i]
+        ]
+        for _, i in sorted(known, key=itemgetter(0), reverse=True):
+            heads = [_list_head(documents, lists, i), _list_head(documents, lists, half + i)]
+            if self._snapshot.side_by_side(heads):
+                return f"{parts[i]} {parts[half + i]}"
         return ""
 
     def _joined(self, words: list[str]) -> str:
@@ -492,6 +513,12 @@ class Speller:
         return [not one.says & NOT_SO for one in typed if one is not None]
 
 
+def _list_head(documents: list[int], lists: bytes, term: int) -> bytes:
+    """By what phrases know the list of a term; there are those of all terms that occur."""
+    begin = LIST * (term - documents[:term].count(0))
+    return lists[begin : begin + LIST_HEAD]
+
+
 def _only_word(text: str) -> str:
     """The word that a text is, as it is written; empty when it is none or several."""
     if is_one_word(text):
@@ -502,7 +529,9 @@ def _only_word(text: str) -> str:
 
 def _words_of(reading: Reading) -> list[str]:
     """The first words of a query, each once."""
-    return list(dict.fromkeys(_texts(reading.nodes)))[:MAX_CORRECTED]
+    nodes = reading.nodes
+    texts = [node.text for node in nodes if type(node) is Word]
+    return list(dict.fromkeys(texts if len(texts) == len(nodes) else _texts(nodes)))[:MAX_CORRECTED]
 
 
 def _texts(nodes: tuple[Node, ...]) -> Iterator[str]:

@@ -238,9 +238,16 @@ class Lexicon:
         every = [form for forms in some for form in forms]
         return self._lists([form.term for form in every], [form.share for form in every], [len(one) for one in some])
 
-    def lists_of_terms(self, terms: Sequence[str]) -> list[Lists]:
-        """The same of terms, each by itself."""
-        return self._lists(terms, [1.0] * len(terms), [1] * len(terms))
+    def lists_of_terms(self, terms: Sequence[str]) -> tuple[list[int], bytes, list[IntArray]]:
+        """Documents of terms; the lists of those that occur, as a first pass takes them; what their addresses point
+        into."""
+        kept, count = self.room_for(len(terms) // MAX_FORMS + 1), len(terms)
+        with self.learning:
+            at = self._learn(kept, terms, [1.0] * count, [1] * count)
+            documents = self._desk.numbers[at : at + count].tolist()
+            listed = at + (1 + FACTS) * count
+            size = LISTED * (count - documents.count(0))
+            return documents, self._desk.bytes[8 * listed : 8 * (listed + size)].tobytes(), kept.chunks
 
     def _lists(self, terms: Sequence[str], shares: Sequence[float], sizes: Sequence[int]) -> list[Lists]:
         kept, numbers = self.room_for(len(sizes)), self._desk.numbers

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
+from periplus.index.analysis.stemming import DEFAULT_LANGUAGE
 from periplus.index.query import Group
 from periplus.search.plan import (
     MAX_SCORING,
@@ -40,6 +41,9 @@ NOT_SO = 2  # does not occur as it is written
 NOT_AT_ALL = 4  # no form of it occurs
 NO_WORD = 8  # it is more than one token
 NOTHING = 16  # it has no token
+DOUBTFUL = 32  # it may be misspelt: does not occur so, nor in a form that spelling takes for the same word
+SIGNS = 64  # it has others than letters and digits of ASCII
+SPELT_IN = ((DEFAULT_LANGUAGE,), ("",))  # languages in which a word's forms are those
 
 
 class Typed(Single, frozen=True):
@@ -50,7 +54,7 @@ class Typed(Single, frozen=True):
 
 
 _NO_WORD = Typed("", means=False, group=Group(), word=QueryWord("", ()), says=NO_WORD, known=None)
-_NOTHING = structs.replace(_NO_WORD, says=NOTHING | NOT_SO)
+_NOTHING = structs.replace(_NO_WORD, says=NOTHING | NOT_SO | DOUBTFUL | SIGNS)
 
 
 class WordsOnly(Struct, frozen=True):
@@ -59,7 +63,7 @@ class WordsOnly(Struct, frozen=True):
     plan: Plan
     words: tuple[QueryWord, ...]  # those that occur
     known: list[Known]
-    occurs: bool  # every word typed occurs as it is written
+    occurs: bool  # every word typed occurs, so that none is misspelt
 
 
 class TypedWords:
@@ -93,7 +97,7 @@ class TypedWords:
             return None
         known = [word.known for word in kept if word.known is not None]
         found = plan.words if len(known) == len(kept) else tuple([word.word for word in kept if word.known is not None])
-        return WordsOnly(plan, found, known, not says & NOT_SO)
+        return WordsOnly(plan, found, known, not says & DOUBTFUL)
 
     def _each_once(self, words: list[Typed]) -> list[Typed]:
         """Words that are asked for more than once with as much more weight, in their lists, too."""
@@ -123,9 +127,13 @@ class TypedWords:
 
     def _said(self, text: str, one: Single, known: Known | None, languages: tuple[str, ...]) -> int:
         if known is None:
-            says = NOT_AT_ALL | NOT_SO
+            says = NOT_AT_ALL | NOT_SO | DOUBTFUL | (0 if is_one_word(text) else SIGNS)
+        elif not is_one_word(text):
+            says = NOT_SO | DOUBTFUL | SIGNS
+        elif known.forms[0].term == one.token:
+            says = 0
         else:
-            says = 0 if is_one_word(text) and known.forms[0].term == one.token else NOT_SO
+            says = NOT_SO if languages in SPELT_IN else NOT_SO | DOUBTFUL
         return says | MAY_GO if self._may_go(one, languages) else says
 
     def _may_go(self, one: Single, languages: tuple[str, ...]) -> bool:
