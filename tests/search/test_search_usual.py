@@ -260,7 +260,7 @@ def test_both_sides_know_the_same_places():
         "MISSING",
     ):
         assert getattr(usual, name) == getattr(wording, name)
-    for name in ("LISTS", "GROUPS", "FORMS_SIZE", "TEXT_SIZE"):
+    for name in ("LISTS", "GROUPS", "FORMS_SIZE", "TEXT_SIZE", "IS_SPELT"):
         assert getattr(usual, name) == getattr(wording, name)
     for name in ("UNUSUAL", "BROKEN", "TO_JUDGE", "NOTHING", "PACKED"):
         assert getattr(usual, name) == getattr(usual_kernel, name)

@@ -36,7 +36,7 @@ from periplus.search.reading import Understood, understand
 from periplus.search.rules import Rules, read_rules
 from periplus.search.similar import likeness
 from periplus.search.spelling import FEW_RESULTS as FEW_FOUND
-from periplus.search.spelling import suspects
+from periplus.search.spelling import suspects, unknown_among
 from periplus.search.syntax import Reading
 from periplus.search.terms import Terms
 from periplus.search.text import clean
@@ -271,7 +271,7 @@ class _Search:
         if usual is not None and self._is_usual(text):
             found = usual.found(self.generation, text, *asked)
             if found is not None:
-                return _Outcome(text, found.total, found.listed, found.results, found.missing)
+                return _Outcome(text, found.total, found.listed, found.results, found.missing, found.is_certain)
         understood = self._understood(text)
         words = understood.words
         if usual is not None and words is not None and words.known and not understood.named:
@@ -328,15 +328,19 @@ class _Search:
         occur = understood.words is not None and understood.words.occurs if understood else not outcome.missing
         if occur and found > FEW_FOUND:
             return ()
-        reading = understood.reading if understood else words_read(outcome.text)
-        doubtful = suspects(self.generation.lexicon, reading, found)
+        reading, lexicon = understood.reading if understood else words_read(outcome.text), self.generation.lexicon
+        if understood is None and found > FEW_FOUND:
+            words = outcome.text.split()
+            doubtful = unknown_among(lexicon, words, outcome.missing, is_certain=outcome.is_certain)
+        else:
+            doubtful = suspects(lexicon, reading, found)
         if not doubtful or time.perf_counter() > self.deadline:
             return ()
         speller = self.generations.speller(self.generation)
         if speller is None:
             self.notes.append("spelling")
             return ()
-        return speller.corrections(reading, found)
+        return speller.corrections(reading, found, doubtful)
 
     def _assembled(
         self, outcome: _Outcome, corrections: tuple[str, ...], corrected: str | None, started: float
@@ -399,7 +403,8 @@ class _Outcome(Struct):
     total: Total
     listed: int  # results of the list, as far as it was made
     results: list[SearchResult]
-    missing: int = 0  # words that do not occur as they are typed, as bits; only where kernels read the text
+    missing: int = 0  # words that may be misspelt, as bits; only where kernels read the text
+    is_certain: bool = False  # none of the plain ones among them occurs in any form
     understood: Understood | None = None  # except there
     listing: Listing | None = None
 

@@ -317,6 +317,16 @@ def suspects(lexicon: Lexicon, reading: Reading, found: int) -> list[str]:
     return [word for word, there in zip(words, as_written, strict=True) if not (there or known_as(lexicon, word))]
 
 
+def unknown_among(lexicon: Lexicon, words: list[str], missing: int, *, is_certain: bool) -> list[str]:
+    """The same for a query of which ``missing`` says which words may be unknown, as bits; of plain words that may be
+    certain."""
+    marked = [word for place, word in enumerate(words) if missing >> place & 1]
+    if len(words) > MAX_CORRECTED:
+        looked_at = list(dict.fromkeys(words))[:MAX_CORRECTED]
+        marked = [word for word in marked if word in looked_at]
+    return [word for word in dict.fromkeys(marked) if (is_certain and is_one_word(word)) or not known_as(lexicon, word)]
+
+
 def as_typed(lexicon: Lexicon, text: str) -> Typed | None:
     """What is known of a plain word since it was typed, if that was in the language that spelling takes words for."""
     tables = lexicon.kept.typed
@@ -362,14 +372,13 @@ class Speller:
         """The same words, weighed by another generation."""
         return Speller(lexicon.snapshot, self._dictionary, lexicon)
 
-    def corrections(self, reading: Reading, found: int) -> tuple[str, ...]:
-        """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results."""
+    def corrections(self, reading: Reading, found: int, doubtful: list[str] | None = None) -> tuple[str, ...]:
+        """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results,
+        ``doubtful`` are its ``suspects``."""
         changes: dict[str, str] = {}
         plain = [node.text for node in reading.nodes if type(node) is Word]
-        for text in _words_of(reading):
-            if found > FEW_RESULTS and self._is_known(text):
-                continue
-            better = self.word(text, plain, found)
+        for text in suspects(self._lexicon, reading, found) if doubtful is None else doubtful:
+            better = self.word(text, plain) if found <= FEW_RESULTS else self._unknown(text, plain)
             if better and better != text.casefold():
                 changes[text] = better
         if not changes:
@@ -378,24 +387,23 @@ class Speller:
         nodes = tuple(_changed(node, changes) for node in reading.nodes)
         return (str(Reading(nodes)),)
 
-    def word(self, text: str, context: list[str], found: int = 0) -> str:
+    def word(self, text: str, context: list[str]) -> str:
         """The likeliest other spelling of one word, or empty; ``context`` are the words it stands among."""
-        word = _only_word(text)
-        if len(word) < LEAST_LETTERS or not word.isalpha():
-            return ""
-        own, known = self._documents(word)
-        if known and found > FEW_RESULTS:
-            return ""
-        candidates = self._more_frequent(word, own) if known else self._closest(word)
-        best = self._in_context(candidates, [other for other in context if other != text])
-        is_doubtful = best is None or best.cost > 1.0
-        parted = self._parted(word) if is_doubtful and not known else ""
-        return parted or (best.word if best else "")
+        word = _comparable_word(text)
+        own, known = self._documents(word) if word else (0, 0)
+        if not known:
+            return self._unknown(text, context)
+        best = self._in_context(self._more_frequent(word, own), [other for other in context if other != text])
+        return best.word if best else ""
 
-    def _is_known(self, text: str) -> bool:
-        """Whether it is plain to see that a word occurs in some form."""
-        typed = as_typed(self._lexicon, text)
-        return typed is not None and typed.known is not None and text.islower()
+    def _unknown(self, text: str, context: list[str]) -> str:
+        """The same for a word that does not occur in any form."""
+        word = _comparable_word(text)
+        if not word:
+            return ""
+        best = self._in_context(self._closest(word), [other for other in context if other != text])
+        parted = self._parted(word) if best is None or best.cost > 1.0 else ""
+        return parted or (best.word if best else "")
 
     def _documents(self, word: str) -> tuple[int, int]:
         """Documents with a word as it is written, and, if there are none, with it in any form."""
@@ -517,6 +525,12 @@ def _list_head(documents: list[int], lists: bytes, term: int) -> bytes:
     """By what phrases know the list of a term; there are those of all terms that occur."""
     begin = LIST * (term - documents[:term].count(0))
     return lists[begin : begin + LIST_HEAD]
+
+
+def _comparable_word(text: str) -> str:
+    """The word that a text is; empty when it is too short for corrections, or not of letters."""
+    word = _only_word(text)
+    return word if len(word) >= LEAST_LETTERS and word.isalpha() else ""
 
 
 def _only_word(text: str) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from periplus.index.analysis.stemming import DEFAULT_LANGUAGE
 from periplus.index.frames import context, unpacker
 from periplus.index.plain import MAX_LISTS
 from periplus.index.rooms import room_of, rooms
@@ -47,13 +48,13 @@ if TYPE_CHECKING:
     from periplus.search.shortlist import Memory as ListMemory
     from periplus.search.terms import Kept, Terms
 
-TYPED, MOST_TYPED = 80, 512  # where on a desk the text as typed is, in numbers, and how many bytes it may have
+TYPED, MOST_TYPED = 84, 512  # where on a desk the text as typed is, in numbers, and how many bytes it may have
 DESK, MEMORIES = 1 << 12, 9  # numbers
-REQUEST = 942  # where that begins on a desk which is found in the index
+REQUEST = 946  # where that begins on a desk which is found in the index
 MOST_LANGUAGES, MOST_TOLD = 3, 16  # that words are read in, and that they may tell of
 MOST_WORDS = 16
 WORDS, FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(11)  # on a desk
-LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE = range(11, 15)
+LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE, _DOTTED, IS_SPELT = range(11, 17)
 UNUSUAL, BROKEN, TO_JUDGE, NOTHING, PACKED = -1, -2, -3, -4, -5
 SLOTS_A_WORD = 3  # at least, in the table of telling words
 DAY = 86_400
@@ -65,7 +66,8 @@ class Found(Struct, frozen=True, gc=False):
     results: list[SearchResult]
     total: Total
     listed: int  # results of the list, as far as it was made
-    missing: int  # words that do not occur as they are typed, as bits; 0 where that was known before
+    missing: int  # words that may be misspelt, as bits; 0 where that was known before
+    is_certain: bool  # none of the plain ones among them occurs in any form
 
 
 class _Desk(Struct):
@@ -169,7 +171,8 @@ class Usual:
         self._facts = np.array(
             [
                 table.address, table.segments, snapshot.live, SLOTS, kernels.learn, telling.ctypes.data,
-                len(telling) // 3, count, *_filled(languages, MOST_LANGUAGES), *_filled(told, MOST_TOLD),
+                len(telling) // 3, own.place(DEFAULT_LANGUAGE), count,
+                *_filled(languages, MOST_LANGUAGES), *_filled(told, MOST_TOLD),
             ],
             np.int64,
         )  # fmt: skip
@@ -258,7 +261,9 @@ class Usual:
             else:
                 results = decoded(texts, first + 1, texts.show(first + 1) if special == TO_JUDGE else special)
         value = head[TOTAL]
-        return Found(results, Total(value) if head[EXACT] else Total(value, "gte"), head[KEPT], head[MISSING])
+        return Found(
+            results, Total(value) if head[EXACT] else Total(value, "gte"), head[KEPT], head[MISSING], head[IS_SPELT] > 0
+        )
 
     def _worded(self, desk: _Desk, size: int) -> Kept | None:
         """What keeps the words of a query on the desk, if they are usual ones: it is held on to while they are used."""

@@ -57,14 +57,15 @@ def _goes(desk: Any, word: Any, out: Any, live: Any) -> Any:
 @bare_helper
 def _chosen(desk: Any, live: Any, chosen: Any) -> Any:
     """The words that are looked for, all others being stop words; how many, none when one is asked for twice. And those
-    typed that do not occur as they are written, as bits."""
-    words, out = desk[desks.WORDS], desk[desks.OUTPUT]
+    typed that may be misspelt, as bits: where that can be told no form of them occurs, else not the one typed."""
+    words, forms, out = desk[desks.WORDS], desk[desks.FORMS], desk[desks.OUTPUT]
     means, goes, missing = False, False, desk[desks.DOTTED]
     for word in range(words):
         row = desks.ROWS + desks.WORD_ROW * word
         means |= desk[row + 3] & desks.STOPS == 0
         goes |= _goes(desk, word, out, live)
-        missing |= np.int64(desk[out + 1 + desk[row]] == 0) << word
+        there = desk[out + 1 + forms + FACTS * word] if desk[desks.IS_SPELT] else desk[out + 1 + desk[row]]
+        missing |= np.int64(there == 0) << word
     count = np.int64(0)
     for word in range(words):
         if means and goes and _goes(desk, word, out, live):

@@ -20,9 +20,10 @@ from periplus.search.kernels.hashing import term_hash
 from periplus.search.kernels.stemming import SCRATCH, STEMMED, is_stop, stem_of
 
 # What a generation is asked by, by place: segments and how many, live documents, slots of the table of terms, the
-# kernel that learns; words that tell of a language or of the new, and slots of these; how many languages words are
-# read in, where each stands among those of the judge, and the same of each that a query may tell of.
-TABLE, SEGMENTS, LIVE, SLOTS, LEARN, TELLING, TELLING_SLOTS, LANGUAGES, OWN = range(9)
+# kernel that learns; words that tell of a language or of the new, and slots of these; the language of the speller, how
+# many languages words are read in, where each stands among those of the judge, and the same of each that a query may
+# tell of.
+TABLE, SEGMENTS, LIVE, SLOTS, LEARN, TELLING, TELLING_SLOTS, SPELLING, LANGUAGES, OWN = range(10)
 MOST_LANGUAGES, MOST_TOLD = 3, 16
 TOLD = OWN + MOST_LANGUAGES
 FACTS = TOLD + MOST_TOLD
@@ -30,8 +31,10 @@ TELLING_ROW = 3  # of a telling word: its hash, the languages whose stop word it
 
 # The desk, by place.
 WORDS, FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(11)
-LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE, DOTTED = range(11, 16)  # of a query that is laid out for the steps of a search
-ROWS, WORD_ROW = 16, 4  # of each word: where its letters begin, how many, its hash, whether it is a stop word
+LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE, DOTTED, IS_SPELT = range(
+    11, 17
+)  # of a query that is laid out for the steps of a search
+ROWS, WORD_ROW = 20, 4  # of each word: where its letters begin, how many, its hash, whether it is a stop word
 MOST_WORDS, MOST_FORMS, LONGEST = 16, 64, 60
 TYPED, MOST_TYPED = ROWS + WORD_ROW * MOST_WORDS, 512  # bytes
 LETTERS = TYPED + MOST_TYPED // 8
@@ -243,6 +246,7 @@ def read_words(
     )
     if len(languages) == 0 or languages[0] == 0:
         return np.int64(UNUSUAL)
+    desk[IS_SPELT] = np.int64(len(languages) == 1 and languages[0] == facts[SPELLING])
     shares, text = at_f64(desk_at + 8 * SHARES, MOST_FORMS), at_u8(desk_at + 8 * TEXT, 8 * (REQUEST - TEXT))
     forms = _formed(desk, words, letters, judge, languages, shares, text)
     if forms < 0:
