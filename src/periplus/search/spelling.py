@@ -28,8 +28,6 @@ from periplus.index.analysis.forms import forms_of
 from periplus.index.analysis.stemming import DEFAULT_LANGUAGE
 from periplus.index.pages import pages
 from periplus.index.plain import ALL_ADMITTED, ALL_REQUIRED, search_lists
-from periplus.index.query import Group, IndexQuery
-from periplus.index.snapshot import COUNT_LIMIT
 from periplus.search.plan import is_one_word
 from periplus.search.syntax import AnyOf, Phrase, Reading, Sequence, Signed, Word
 from periplus.search.terms import Lexicon
@@ -76,6 +74,10 @@ LEAST_WORTH, WORTH_GROWTH, SMALL_COLLECTION = -18.0, 1.1, 1_000
 MARGIN = 3.0  # of worth, below the best candidate: what is further down is of no use
 CLOSE, MOST_CLOSE = 2.0, 4  # the same for candidates between which other words decide, and how many these are
 NOT_PLAIN = NO_WORD | SIGNS
+EVERY_MATCH, ENOUGH = (
+    1 << 40,
+    1_000,
+)  # postings up to which matches are counted; documents in which words stand together
 LIST, LIST_HEAD = 24, 16  # bytes of a list, and those by which phrases know it: weight and address
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -450,16 +452,17 @@ class Speller:
         others, *own = self._lexicon.lists([every, *[_forms(c.word) for c in close]])
         worths = [c.worth for c in close]
         most = [
-            worth + math.log1p(min(others.documents, one.documents)) for worth, one in zip(worths, own, strict=True)
+            worth + math.log1p(min(others.documents, one.documents, ENOUGH))
+            for worth, one in zip(worths, own, strict=True)
         ]
         best, value = 0, worths[0]
         for place in range(1, len(close)):
             if most[place] > value:
-                together = self._together(own[place], others, close[place].word, among)
+                together = self._together(own[place], others)
                 if worths[place] + math.log1p(together) > value:
                     best, value = place, worths[place] + math.log1p(together)
         if best and most[0] >= value:
-            together = self._together(own[0], others, close[0].word, among)
+            together = self._together(own[0], others)
             best = 0 if worths[0] + math.log1p(together) >= value else best
         return close[best]
 
@@ -472,20 +475,14 @@ class Speller:
         forms = _forms(text)
         return forms if forms and self._lexicon.frequency(forms[0].term) else ()
 
-    def _together(self, own: Lists, others: Lists, word: str, among: list[Forms]) -> int:
-        """Documents with both: all of them, when either has few, else at least so many."""
+    def _together(self, own: Lists, others: Lists) -> int:
+        """Documents with both, up to so many that more say nothing; how the index is parted makes no difference."""
         if not (own.count and others.count):
             return 0
-        if min(own.documents, others.documents) <= COUNT_LIMIT:
-            count, lists = own.count + others.count, own.packed + others.packed
-            lists += _starts(0, own.count, count) if count != 2 else b""
-            flags = ALL_ADMITTED | ALL_REQUIRED
-            hits = search_lists(self._snapshot.table, lists, count, 2, flags, 0, 1, COUNT_LIMIT)
-            if hits is not None:
-                return hits.total.value
-        choice = tuple([Group(forms=several) for several in among])
-        self._snapshot.look_up([form.term for several in (_forms(word), *among) for form in several])
-        return self._snapshot.top(IndexQuery(must=(Group(forms=_forms(word)),), any_of=(choice,)), 1).total.value
+        count, lists = own.count + others.count, own.packed + others.packed
+        lists += _starts(0, own.count, count) if count != 2 else b""
+        hits = search_lists(self._snapshot.table, lists, count, 2, ALL_ADMITTED | ALL_REQUIRED, 0, 1, EVERY_MATCH)
+        return min(hits.total.value, ENOUGH) if hits is not None else 0
 
     def _parted(self, word: str) -> str:
         """``icecream`` as ``ice cream``, when both are words that occur side by side; the most frequent such parts."""
