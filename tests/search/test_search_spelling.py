@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import math
+import random
 import re
 import time
 from collections import Counter
@@ -16,7 +18,26 @@ from hypothesis import strategies as st
 
 from periplus.index import IndexStore
 from periplus.index.query import Group, IndexQuery
-from periplus.search.spelling import EDIT_WORTH, FIRST_LETTER, MARGIN, Candidate, Dictionary, Speller, _forms
+from periplus.search import spelling
+from periplus.search.kernels import alike, words
+from periplus.search.language import read
+from periplus.search.plan import QueryWord
+from periplus.search.spelling import (
+    CLOSE,
+    EDIT_WORTH,
+    FIRST_LETTER,
+    MARGIN,
+    MOST_CLOSE,
+    Candidate,
+    Dictionary,
+    Speller,
+    _forms,
+    dictionary_of,
+    suspects,
+)
+from periplus.search.syntax import Word
+from periplus.search.terms import Lexicon
+from periplus.search.typed import TypedWords
 
 letters = st.text(alphabet="abcde", min_size=3, max_size=8)
 
@@ -98,11 +119,42 @@ def test_near_words_are_those_of_looking_at_every_word(word, others, limit, most
     assert [(one.word, one.frequency) for one in found] == [(one.word, others[one.word]) for one in found]
 
 
-CLOSE = st.sampled_from(["tide", "tides", "tables", "moon", "harbour", "nowhere", "light", "the", "lantern"])
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 1 << 30), st.sampled_from(["aest", "abcdefghij", "etaoinshrdlu'é"]))
+def test_near_words_of_many(seed, alphabet):
+    """Buckets of more words than are compared at once, and words of all lengths."""
+    chance = random.Random(seed)
+
+    def made():
+        return "".join(chance.choices(alphabet, k=chance.choice([3, 4, 5, 5, 5, 5, 6, 6, 7, 8, 16, 23, 24])))
+
+    known = {made(): int(chance.paretovariate(0.7)) for _ in range(3_000)}
+    known = {word: count for word, count in known.items() if word.replace("'", "").isalpha()}
+    dictionary = Dictionary(sorted(known.items(), key=lambda one: -one[1]), 1_000)
+    typed = [made() for _ in range(10)] + [mistaken(word, chance, alphabet) for word in chance.sample(list(known), 20)]
+    for word in (word for word in typed if word.replace("'", "").isalpha() and 3 <= len(word) <= 24):
+        found = dictionary.near(word)
+        assert [one.word for one in found] == slow_near(dictionary, word, 8, 99.0, 0.0)
+        close = [one for one in found if one.worth >= found[0].worth - CLOSE][:MOST_CLOSE]
+        assert dictionary.near(word, MOST_CLOSE, margin=CLOSE + 1e-6)[: len(close)] == close
+
+
+def mistaken(word, chance, alphabet):
+    for _ in range(chance.randint(1, 2)):
+        at, other = chance.randrange(len(word)), chance.choice(alphabet)
+        swapped = word[:at] + word[at : at + 2][::-1] + word[at + 2 :]
+        more, fewer = word[:at] + other + word[at:], word[:at] + word[at + 1 :]
+        word = chance.choice([swapped, more, fewer, word[:at] + other + word[at + 1 :]])
+    return word
+
+
+CLOSE_WORDS = st.sampled_from(["tide", "tides", "tables", "moon", "harbour", "nowhere", "light", "the", "lantern"])
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(st.lists(CLOSE, min_size=2, max_size=4, unique=True), st.lists(CLOSE, min_size=1, max_size=4), st.data())
+@given(
+    st.lists(CLOSE_WORDS, min_size=2, max_size=4, unique=True), st.lists(CLOSE_WORDS, min_size=1, max_size=4), st.data()
+)
 def test_the_candidate_beside_the_other_words_is_that_of_counting_all(collection, words, context, data):
     with IndexStore(collection / "index").open() as snapshot:
         speller = Speller(snapshot, Dictionary([("tide", 1)]))
@@ -117,6 +169,78 @@ def test_the_candidate_beside_the_other_words_is_that_of_counting_all(collection
 
         expected = max(close, key=lambda one: one.worth + math.log1p(together(one.word)))
         assert speller._most_together(close, context) == expected
+
+
+def test_the_kernel_reads_words_as_they_are_laid_out():
+    assert (words.MAX_LETTERS, words.LETTER_BITS, words.FOREIGN) == (
+        spelling.MAX_LETTERS,
+        spelling.LETTER_BITS,
+        spelling.FOREIGN,
+    )
+    assert (words.FIRSTS, words.FIRST_SHIFT, words.LEVELS, words.LEVEL_SHIFT) == (
+        spelling.FIRSTS,
+        spelling.FIRST_SHIFT,
+        spelling.LEVELS,
+        spelling.LEVEL_SHIFT,
+    )
+    assert (alike.ROW, alike.MASKS) == (spelling.SHORT_ROW, spelling.READ_AT_ONCE)
+
+
+def test_words_that_were_typed_are_doubted_as_all_others(collection):
+    """What is known of typed words spares looking them up, and says the same."""
+    words = [
+        "tide",
+        "Tides",
+        "tideTable",
+        "tidez",
+        "nowhere",
+        "harbouring",
+        "lan-tern",
+        "u.s.",
+        "&",
+        "12",
+        "12x",
+        "tisch",
+    ]
+    queries = [" ".join(some) for some in itertools.permutations(words, 2)] + ["+tides tidez", '"tidez nowhere" moon']
+    with IndexStore(collection / "index").open() as snapshot:
+        dictionary = dictionary_of(snapshot)
+        for languages in (("en",), ("",), ("de",), ("en", "de")):
+            seen = Lexicon(snapshot)
+            for query, found in itertools.product(queries, (0, 1_000)):
+                reading, fresh = read(query), Lexicon(snapshot)
+                alone = [node.text for node in reading.nodes if isinstance(node, Word)]
+                typed = TypedWords(seen).query(alone, languages) if len(alone) == len(reading.nodes) else None
+                doubtful = suspects(fresh, reading, found)
+                assert suspects(seen, reading, found) == doubtful
+                assert not (found and typed is not None and typed.occurs and doubtful)
+                one, other = Speller(snapshot, dictionary, seen), Speller(snapshot, dictionary, fresh)
+                assert one.corrections(reading, found) == other.corrections(reading, found)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(CLOSE_WORDS, min_size=2, max_size=2))
+def test_a_word_is_parted_where_its_parts_stand_side_by_side(collection, parts):
+    word = "".join(parts)
+    with IndexStore(collection / "index").open() as snapshot:
+        splits = [(word[:i], word[i:]) for i in range(2, len(word) - 1)]
+        ranked = sorted(splits, key=lambda split: -min(map(snapshot.frequency, split)))
+        phrases = (split for split in ranked if all(map(snapshot.frequency, split)))
+        beside = (split for split in phrases if snapshot.top(IndexQuery(must=(Group(phrase=split),)), 1).total.value)
+        assert Speller(snapshot, Dictionary([("tide", 1)]))._parted(word) == " ".join(next(beside, ()))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.lists(CLOSE_WORDS, max_size=3), max_size=5))
+def test_lists_of_words_are_those_that_are_known_of_them(collection, words):
+    with IndexStore(collection / "index").open() as snapshot:
+        lexicon = Lexicon(snapshot)
+        forms = [tuple(dict.fromkeys(form for text in several for form in _forms(text))) for several in words]
+        known = lexicon.known_all([QueryWord("", several) for several in forms])
+        for one, other in zip(lexicon.lists(forms), known, strict=True):
+            assert one.packed == (other.packed if other else b"")
+            assert one.count == (len(other.forms) if other else 0)
+            assert one.documents == (sum(other.frequencies) if other else 0)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """Spelling: "did you mean", from the collection's own words and how often they occur.
 
 The dictionary of a generation is laid out as arrays by length, by which of ten telling letters a word has, and by
-frequency: letters, and a mask of the letters in each word with its first one. One kernel compares a word with those
-whose length and mask allow the distance (restricted Damerau-Levenshtein), and leaves out those that are not frequent
-enough to win with as many letters, or another first letter, as they have. Likely mistakes cost less than a whole edit:
-neighbouring keys, swapped and doubled letters, letters that sound alike or are hardly heard. A word that occurs, or of
-which another form does, is changed only for one that is far more frequent, the more so the shorter it is and the more
-has to be changed.
+frequency: letters, and in one number each word's other letters, its first one and how frequent it is. One kernel
+compares a word with those whose length and letters allow the distance (restricted Damerau-Levenshtein), and leaves out
+those that are not frequent enough to win with as many letters, or another first letter, as they have. Likely mistakes
+cost less than a whole edit: neighbouring keys, swapped and doubled letters, letters that sound alike or are hardly
+heard. A word that occurs, or of which another form does, is changed only for one that is far more frequent, the more so
+the shorter it is and the more has to be changed.
 Bound: the ``MAX_WORDS`` most frequent words.
 """
 
