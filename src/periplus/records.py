@@ -146,7 +146,7 @@ class Anchor(Struct, frozen=True):
 # Answers; the shape of INTERFACES' /api/v1/search
 
 
-class SearchRequest(Struct, frozen=True):
+class SearchRequest(Struct, frozen=True, gc=False):
     query: str
     page: int = 1
     size: int = 10
@@ -174,13 +174,13 @@ class Explanation(Struct, frozen=True):
     parts: tuple[Explanation, ...] = ()
 
 
-class QueryReading(Struct, frozen=True):
+class QueryReading(Struct, frozen=True, gc=False):
     text: str
     parsed: str
     corrected: str | None = None
 
 
-class SearchResult(Struct, frozen=True):
+class SearchResult(Struct, frozen=True, gc=False):
     rank: int
     id: str
     url: str
@@ -200,7 +200,7 @@ class SearchResult(Struct, frozen=True):
     pinned: bool = False  # put here by the operator
 
 
-class Total(Struct, frozen=True):
+class Total(Struct, frozen=True, gc=False):
     value: int
     relation: str = "eq"  # eq or gte
 
@@ -222,7 +222,7 @@ class FilterCounts(Struct, frozen=True):
     relation: str = "eq"  # gte: only the best of very many matches were counted
 
 
-class SearchAnswer(Struct, frozen=True):
+class SearchAnswer(Struct, frozen=True, gc=False):
     query: QueryReading
     results: tuple[SearchResult, ...]
     total: Total

@@ -21,6 +21,7 @@ from periplus.records import (
     Total,
 )
 from periplus.search import requests
+from periplus.search.among import Among
 from periplus.search.answers import Page
 from periplus.search.asked import PastQueries
 from periplus.search.cache import Cache, Repeated
@@ -33,6 +34,7 @@ from periplus.search.language import words_read
 from periplus.search.lens import NO_LENS, spelled, without_blocked
 from periplus.search.links import linking
 from periplus.search.reading import Understood, understand
+from periplus.search.requests import Checked
 from periplus.search.rules import Rules, read_rules
 from periplus.search.similar import likeness
 from periplus.search.spelling import FEW_RESULTS as FEW_FOUND
@@ -47,8 +49,6 @@ if TYPE_CHECKING:
     from periplus.index import StoredDocument
     from periplus.ranking import Evidence
     from periplus.records import Explanation
-    from periplus.search.among import Among
-    from periplus.search.requests import Checked
     from periplus.search.usual import Usual
     from periplus.settings import Settings
 
@@ -228,32 +228,20 @@ def _task(
     )
 
 
-class _Search:
+class _Search(Struct, gc=False):
     """One search in one generation."""
 
-    def __init__(
-        self,
-        generations: Generations,
-        generation: Generation,
-        request: SearchRequest,
-        query: str,  # as people may see it
-        checked: Checked,
-        per_host: int,
-        deadline: float,
-        rules: Rules,
-        among: Among | None,
-    ) -> None:
-        self.rules = rules
-        self.among = among
-        self.generations = generations
-        self.generation = generation
-        self.request = request
-        self.query = query
-        self.checked = checked
-        self.per_host = per_host
-        self.deadline = deadline
-        self.notes: list[str] = []
-        self.task: Task | None = None
+    generations: Generations
+    generation: Generation
+    request: SearchRequest
+    query: str  # as people may see it
+    checked: Checked
+    per_host: int
+    deadline: float
+    rules: Rules
+    among: Among | None
+    notes: list[str] = []
+    task: Task | None = None
 
     def answer(self, started: float) -> SearchAnswer:
         outcome = self._outcome(self.request.query)
@@ -276,7 +264,8 @@ class _Search:
         words = understood.words
         if usual is not None and words is not None and words.known and not understood.named:
             terms = Terms.of(words.words, words.known)
-            found = usual.found_of(self.generation, terms, understood.language, understood.wants_fresh, *asked)
+            now = time.time() if understood.wants_fresh else 0.0
+            found = usual.found_of(self.generation, terms, understood.language, now, *asked)
             if found is not None:
                 return _Outcome(text, found.total, found.listed, found.results, understood=understood)
         listing = self._listed(understood)
@@ -396,7 +385,7 @@ class _Search:
         return tuple(dict.fromkeys(notes)) if len(notes) > 1 else tuple(notes)
 
 
-class _Outcome(Struct):
+class _Outcome(Struct, gc=False):
     """What one search found: a page of results, or a list of which the page is still to be made."""
 
     text: str

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from periplus.index.snapshot import Snapshot
     from periplus.index.stored import StoredDocument
 
-_DECODER: Any = msgspec.msgpack.Decoder(list[SearchResult | None])
+decode: Any = msgspec.msgpack.Decoder(list[SearchResult | None]).decode  # nothing for what no kernel could write
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
@@ -70,7 +70,7 @@ def written(texts: Texts, rank: int) -> list[SearchResult]:
 
 def decoded(texts: Texts, rank: int, special: int) -> list[SearchResult]:
     """The same once they are written; of ``special`` ones nothing is."""
-    made: list[SearchResult] = _DECODER.decode(texts.results)
+    made: list[SearchResult] = decode(texts.results)
     if special:
         scores, counts = texts.scores, texts.counts
         documents = {place: unpack(texts.document(place)) for place, result in enumerate(made) if result is None}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from calendar import timegm
 from functools import cache
 from itertools import accumulate
 from struct import Struct as Layout
@@ -22,15 +23,16 @@ from numpy.typing import NDArray
 from periplus.index.analysis.stemming import DEFAULT_LANGUAGE
 from periplus.index.frames import context, unpacker
 from periplus.index.plain import MAX_LISTS
-from periplus.index.rooms import room_of, rooms
+from periplus.index.rooms import Room, room_of, rooms
 from periplus.index.snapshot import COUNT_LIMIT
 from periplus.index.weights import fixed
 from periplus.records import SearchResult, Total
 from periplus.search.evidence import CHUNK
 from periplus.search.execution import MAX_FETCHED
-from periplus.search.finishing import decoded, finished_from
-from periplus.search.hits import BARE_CODES, HEAD, MAX_PLACES, MAX_TEXT, Texts, bare_table
-from periplus.search.memory import memory_of
+from periplus.search.finishing import decode, decoded, finished_from
+from periplus.search.hits import BARE_CODES, HEAD, MAX_PLACES, MAX_TEXT, OUT, OUT_SIZE, Texts, bare_table
+from periplus.search.memory import Memory, memory_of
+from periplus.search.shortlist import Memory as ListMemory
 from periplus.search.shortlist import memory_of as list_memory_of
 from periplus.search.spelling import FEW_RESULTS
 from periplus.search.spellings import shared
@@ -41,12 +43,10 @@ from periplus.search.vocabulary import stop_languages, telling_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from periplus.index.rooms import Room
     from periplus.ranking import Profile
     from periplus.search.generations import Generation
-    from periplus.search.memory import Memory
-    from periplus.search.shortlist import Memory as ListMemory
-    from periplus.search.terms import Kept, Terms
+    from periplus.search.spellings import Spellings
+    from periplus.search.terms import Terms
 
 TYPED, MOST_TYPED = 84, 512  # where on a desk the text as typed is, in numbers, and how many bytes it may have
 DESK, MEMORIES = 1 << 12, 9  # numbers
@@ -57,7 +57,6 @@ WORDS, FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISS
 LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE, _DOTTED, IS_SPELT = range(11, 17)
 UNUSUAL, BROKEN, TO_JUDGE, NOTHING, PACKED = -1, -2, -3, -4, -5
 SLOTS_A_WORD = 3  # at least, in the table of telling words
-DAY = 86_400
 
 
 class Found(Struct, frozen=True, gc=False):
@@ -80,7 +79,7 @@ class _Desk(Struct):
     memories: NDArray[np.int64]
     memories_at: int
     judge: Judge  # whose address is used
-    laid_out: tuple[object, object, object] | None = None  # the memories whose addresses are among these
+    laid_out: tuple[Room, ListMemory, Memory] | None = None  # whose addresses are among these
 
 
 class _Own(threading.local):
@@ -133,11 +132,6 @@ def _telling() -> NDArray[np.int64]:
     return table.reshape(-1)
 
 
-@cache
-def _year(day: int) -> int:
-    return time.gmtime(day * DAY).tm_year
-
-
 def usual_searches(generation: Generation, profile: Profile) -> Usual | None:
     """Those of a profile whose formula a kernel has, where the functions of C that kernels call are at hand."""
     possible = profile.fused is not None and profile.candidates <= CHUNK and judge().address and unpacker()
@@ -179,24 +173,38 @@ class Usual:
         self._facts_at: int = self._facts.ctypes.data
         self._kept = (table, frames, bare, telling)  # whose addresses are used
         self._told = ["", *stop_languages()]
+        self._year, self._since, self._until = 0, 0.0, 0.0
 
     def found(
         self, generation: Generation, query: str, first: int, last: int, per_host: int, fold: bool
     ) -> Found | None:
         """Results of a query from the first to before the last; nothing when it is not usual."""
-        data = query.encode("ascii", "replace")
+        data, now = query.encode("ascii", "replace"), time.time()
         size = len(data)
         if size > MOST_TYPED:
             return None
         desk = _own.desk or _desk()
-        desk.typed[:size] = data
-        kept = self._worded(desk, size)
-        if kept is None:
-            return None
-        self._lay_out(desk)
         head = desk.head
-        language, wants_fresh = self._told[head[LANGUAGE]], head[FRESH]
-        found = self._page(generation, desk, language, wants_fresh, first, last, per_host, fold)
+        desk.typed[:size] = data
+        if not self._since <= now < self._until:
+            self._note_year(now)
+        # Not a function of its own, though it should be: whatever follows a search has to be brought back from memory.
+        kept, own = self._lexicon.room_for(MOST_WORDS), desk.judge
+        with self._lexicon.learning:
+            while True:
+                used = self._read(
+                    self._facts_at, desk.address, size, own.address, own.size, self._year, kept.entries, kept.begin,
+                    kept.room,
+                )  # fmt: skip
+                if used >= 0:
+                    kept.take(used)
+                    kept.terms += head[head[OUTPUT]]
+                    break
+                if not head[NEEDED]:
+                    return None
+                kept.make_room(head[NEEDED])
+        language = self._told[head[LANGUAGE]]
+        found = self._page(generation, desk, language, now if head[FRESH] else 0.0, first, last, per_host, fold)
         if found is not None and (found.missing or found.total.value <= FEW_RESULTS):
             kept.frequencies.update(_documents(head))
         return found
@@ -206,7 +214,7 @@ class Usual:
         generation: Generation,
         terms: Terms,
         language: str,
-        wants_fresh: bool,
+        now: float,  # 0: age does not matter
         first: int,
         last: int,
         per_host: int,
@@ -220,7 +228,7 @@ class Usual:
         if count != groups:
             lists += Layout(f"{groups + 1}q").pack(*accumulate(sizes, initial=0))
         desk = _own.desk or _desk()
-        room, listed, page = self._lay_out(desk)
+        room, listed, page = desk.laid_out or _lay_out(desk)
         sought, texts = terms.sought, terms.wanted.packed
         room.view[: len(lists)] = lists
         listed.view[: len(sought)] = sought
@@ -228,14 +236,14 @@ class Usual:
         desk.head[MISSING] = 0
         desk.head[LISTS], desk.head[GROUPS] = count, groups
         desk.head[FORMS_SIZE], desk.head[TEXT_SIZE] = len(sought) // 8, len(texts) // 8
-        return self._page(generation, desk, language, wants_fresh, first, last, per_host, fold)
+        return self._page(generation, desk, language, now, first, last, per_host, fold)
 
     def _page(
         self,
         generation: Generation,
         desk: _Desk,
         language: str,
-        wants_fresh: int,
+        now: float,
         first: int,
         last: int,
         per_host: int,
@@ -244,56 +252,51 @@ class Usual:
         """What the kernel makes of a query on the desk."""
         languages, count = self._lists.worth(language)
         spellings, head = shared(), desk.head
+        _, _, page = desk.laid_out or _lay_out(desk)
         special = self._search(
             self._means_at, desk.memories_at, desk.address, last + 1, first, last, per_host,
             fold and self._lists.folds(generation), languages, count, spellings.used, spellings.entries_at,
-            time.time() if wants_fresh else 0.0, spellings.entries_size, spellings.slots_at, spellings.slots_size,
+            now, spellings.entries_size, spellings.slots_at, spellings.slots_size,
         )  # fmt: skip
         if special == UNUSUAL:
+            desk.laid_out = None  # the steps may ask for more memory, and keep it
             return None
         if special == BROKEN:
             raise IndexError("a kernel of the usual search failed")
-        results: list[SearchResult] = []
-        if special != NOTHING:
-            texts = Texts(memory_of(), head[UNKNOWN] if special == TO_JUDGE else 0, spellings)
-            if special == PACKED:
-                results = finished_from(texts, generation.snapshot, first + 1)
-            else:
-                results = decoded(texts, first + 1, texts.show(first + 1) if special == TO_JUDGE else special)
+        if special:
+            results = _other_results(generation, page, special, head[UNKNOWN], spellings, first + 1)
+        else:
+            begin = 8 * page.head[OUT]
+            results = decode(page.view[begin : begin + page.head[OUT_SIZE]])
         value = head[TOTAL]
         return Found(
             results, Total(value) if head[EXACT] else Total(value, "gte"), head[KEPT], head[MISSING], head[IS_SPELT] > 0
         )
 
-    def _worded(self, desk: _Desk, size: int) -> Kept | None:
-        """What keeps the words of a query on the desk, if they are usual ones: it is held on to while they are used."""
-        lexicon, own = self._lexicon, desk.judge
-        kept = lexicon.room_for(MOST_WORDS)
-        year = _year(int(time.time()) // DAY)
-        with lexicon.learning:
-            while True:
-                used = self._read(
-                    self._facts_at, desk.address, size, own.address, own.size, year, kept.entries, kept.begin, kept.room
-                )
-                if used >= 0:
-                    kept.take(used)
-                    kept.terms += desk.head[desk.head[OUTPUT]]
-                    return kept
-                needed = desk.head[NEEDED]
-                if not needed:
-                    return None
-                kept.make_room(needed)
+    def _note_year(self, now: float) -> None:
+        """Which year it is, since when and until when."""
+        self._year = time.gmtime(now).tm_year
+        self._since, self._until = (float(timegm((year, 1, 1, 0, 0, 0))) for year in (self._year, self._year + 1))
 
-    @staticmethod
-    def _lay_out(desk: _Desk) -> tuple[Room, ListMemory, Memory]:
-        """The memory of this thread, which grows now and then; the desk knows where it is."""
-        room, listed, page = every = rooms.own or room_of(0), list_memory_of(), memory_of()
-        before = desk.laid_out
-        if before is None or before[0] is not room or before[1] is not listed or before[2] is not page:
-            own = (room.address, room.words, listed.address, listed.words, page.address, page.words)
-            desk.memories[:] = (*own, context(), desk.judge.address, desk.judge.size)
-            desk.laid_out = every
-        return every
+
+def _lay_out(desk: _Desk) -> tuple[Room, ListMemory, Memory]:
+    """The memory of this thread, which grows now and then; the desk holds on to it and knows where it is."""
+    room, listed, page = desk.laid_out = rooms.own or room_of(0), list_memory_of(), memory_of()
+    own = (room.address, room.words, listed.address, listed.words, page.address, page.words)
+    desk.memories[:] = (*own, context(), desk.judge.address, desk.judge.size)
+    return room, listed, page
+
+
+def _other_results(
+    generation: Generation, page: Memory, special: int, unknown: int, spellings: Spellings, rank: int
+) -> list[SearchResult]:
+    """What is not written yet, or not all of it."""
+    if special == NOTHING:
+        return []
+    texts = Texts(page, unknown if special == TO_JUDGE else 0, spellings)
+    if special == PACKED:
+        return finished_from(texts, generation.snapshot, rank)
+    return decoded(texts, rank, texts.show(rank) if special == TO_JUDGE else special)
 
 
 def _documents(head: memoryview) -> Iterator[tuple[str, int]]:
