@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from periplus.index import StoredDocument
     from periplus.ranking import Evidence
     from periplus.records import Explanation
+    from periplus.search.spelling import Speller
     from periplus.search.usual import Usual
     from periplus.settings import Settings
 
@@ -123,12 +124,13 @@ class Engine:
             asked = request if query == request.query else structs.replace(request, query=query)
             # Corrections by the words of the generation before are not kept for longer than these serve.
             key = (asked, limit, generation.number, generation.lazy_speller.is_built, among)
-            answer = self._answers.get(key)
+            asked_before = self._repeated.again(key)
+            answer = self._answers.get(key) if asked_before else None
             if answer is None:
                 deadline = started + self._settings.search.budget_ms / 1000
                 search = _Search(self._generations, generation, request, query, checked, limit, deadline, rules, among)
                 answer = search.answer(started)
-                if self._repeated.again(key) and not PASSING.intersection(answer.degraded):
+                if asked_before and not PASSING.intersection(answer.degraded):
                     self._answers.put(key, answer)
                 return answer
         finally:
@@ -317,19 +319,25 @@ class _Search(Struct, gc=False):
         occur = understood.words is not None and understood.words.occurs if understood else not outcome.missing
         if occur and found > FEW_FOUND:
             return ()
-        reading, lexicon = understood.reading if understood else words_read(outcome.text), self.generation.lexicon
+        lexicon = self.generation.lexicon
         if understood is None and found > FEW_FOUND:
             words = outcome.text.split()
             doubtful = unknown_among(lexicon, words, outcome.missing, is_certain=outcome.is_certain)
-        else:
-            doubtful = suspects(lexicon, reading, found)
+            speller = self._speller(doubtful)
+            return speller.corrections_of_words(words, doubtful) if speller is not None else ()
+        reading = understood.reading if understood else words_read(outcome.text)
+        doubtful = suspects(lexicon, reading, found)
+        speller = self._speller(doubtful)
+        return speller.corrections(reading, found, doubtful) if speller is not None else ()
+
+    def _speller(self, doubtful: list[str]) -> Speller | None:
+        """The one to ask about some words, if there are any and there is time left."""
         if not doubtful or time.perf_counter() > self.deadline:
-            return ()
+            return None
         speller = self.generations.speller(self.generation)
         if speller is None:
             self.notes.append("spelling")
-            return ()
-        return speller.corrections(reading, found, doubtful)
+        return speller
 
     def _assembled(
         self, outcome: _Outcome, corrections: tuple[str, ...], corrected: str | None, started: float

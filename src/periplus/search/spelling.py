@@ -377,17 +377,34 @@ class Speller:
     def corrections(self, reading: Reading, found: int, doubtful: list[str] | None = None) -> tuple[str, ...]:
         """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results,
         ``doubtful`` are its ``suspects``."""
-        changes: dict[str, str] = {}
         plain = [node.text for node in reading.nodes if type(node) is Word]
-        for text in suspects(self._lexicon, reading, found) if doubtful is None else doubtful:
-            better = self.word(text, plain) if found <= FEW_RESULTS else self._unknown(text, plain)
-            if better and better != text.casefold():
-                changes[text] = better
+        looked_at = suspects(self._lexicon, reading, found) if doubtful is None else doubtful
+        if len(plain) == len(reading.nodes) and found > FEW_RESULTS:
+            return self.corrections_of_words(plain, looked_at)
+        changes = self._changes(looked_at, plain, self.word if found <= FEW_RESULTS else self._unknown)
         if not changes:
             joined = self._joined(plain)
             return (joined,) if joined else ()
         nodes = tuple(_changed(node, changes) for node in reading.nodes)
         return (str(Reading(nodes)),)
+
+    def corrections_of_words(self, words: list[str], doubtful: list[str]) -> tuple[str, ...]:
+        """The same for a query of words alone that found enough; ``doubtful`` are those that occur in no form."""
+        changes = self._changes(doubtful, words, self._unknown)
+        if changes:
+            return (" ".join([changes.get(word, word) for word in words]),)
+        joined = self._joined(words)
+        return (joined,) if joined else ()
+
+    def _changes(
+        self, doubtful: list[str], context: list[str], other: Callable[[str, list[str]], str]
+    ) -> dict[str, str]:
+        changes: dict[str, str] = {}
+        for text in doubtful:
+            better = other(text, context)
+            if better and better != text.casefold():
+                changes[text] = better
+        return changes
 
     def word(self, text: str, context: list[str]) -> str:
         """The likeliest other spelling of one word, or empty; ``context`` are the words it stands among."""

@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 
 TYPED, MOST_TYPED = 84, 512  # where on a desk the text as typed is, in numbers, and how many bytes it may have
 DESK, MEMORIES = 1 << 12, 9  # numbers
-REQUEST = 946  # where that begins on a desk which is found in the index
+ROWS, WORD_ROW = 20, 4  # where words have their numbers on a desk, and how many
 MOST_LANGUAGES, MOST_TOLD = 3, 16  # that words are read in, and that they may tell of
 MOST_WORDS = 16
-WORDS, FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(11)  # on a desk
+WORDS, _FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(11)  # on a desk
 LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE, _DOTTED, IS_SPELT = range(11, 17)
 UNUSUAL, BROKEN, TO_JUDGE, NOTHING, PACKED = -1, -2, -3, -4, -5
 SLOTS_A_WORD = 3  # at least, in the table of telling words
@@ -206,7 +206,7 @@ class Usual:
         language = self._told[head[LANGUAGE]]
         found = self._page(generation, desk, language, now if head[FRESH] else 0.0, first, last, per_host, fold)
         if found is not None and (found.missing or found.total.value <= FEW_RESULTS):
-            kept.frequencies.update(_documents(head))
+            kept.frequencies.update(_documents(query, head))
         return found
 
     def found_of(
@@ -299,13 +299,11 @@ def _other_results(
     return decoded(texts, rank, texts.show(rank) if special == TO_JUDGE else special)
 
 
-def _documents(head: memoryview) -> Iterator[tuple[str, int]]:
-    """The terms on a desk, with the documents of each: what the speller asks next."""
-    words, forms, output = head[WORDS], head[FORMS], head[OUTPUT]
-    ends = head[REQUEST + forms : REQUEST + 2 * forms].tolist()
-    text = str(head[REQUEST + 3 * forms + words : output].tobytes()[: ends[-1]], "ascii")
-    terms = [text[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
-    return zip(terms, head[output + 1 : output + 1 + forms].tolist(), strict=True)
+def _documents(query: str, head: memoryview) -> Iterator[tuple[str, int]]:
+    """The words of a query on the desk, with the documents of each as it is typed: what the speller asks next."""
+    output = head[OUTPUT] + 1
+    forms = head[ROWS : ROWS + WORD_ROW * head[WORDS] : WORD_ROW].tolist()  # the first of each word
+    return zip(query.lower().replace(".", "").split(), [head[output + form] for form in forms], strict=True)
 
 
 def _filled(numbers: list[int], size: int) -> list[int]:
