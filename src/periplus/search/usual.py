@@ -153,7 +153,7 @@ class Usual:
             [
                 *kernels.steps, table.address, table.segments, prior, COUNT_LIMIT, self._lists.address,
                 profile.candidates, profile.limit, bare.ctypes.data, BARE_CODES, frames.address, unpacker(), MAX_TEXT,
-                MAX_PLACES, snapshot.live, MAX_FETCHED,
+                MAX_PLACES, snapshot.live, MAX_FETCHED, generation.nameless,
             ],
             np.int64,
         )  # fmt: skip

@@ -17,7 +17,7 @@ from periplus.index.kernels.calls import FAILED, call_kernel
 from periplus.index.kernels.compiler import bare_helper, bare_kernel
 from periplus.index.kernels.plain import COUNT_SHIFT, EXACT
 from periplus.index.kernels.plain_steps import ALL_ADMITTED, GIVEN, QUERY
-from periplus.index.kernels.tables import at_f64, at_i64
+from periplus.index.kernels.tables import HOST, HOST_NUMBERS, ROW, at_f64, at_i64, i64, u32
 from periplus.index.kernels.types import F64, I64, signature
 from periplus.search.kernels import layout
 from periplus.search.kernels import wording as desks
@@ -27,10 +27,11 @@ from periplus.search.kernels.texts import FRAMES
 
 # What a search is done by, by place: the kernels; segments and how many; weight of the prior, postings up to which
 # matches are counted; what the ranking has laid out, candidates, longest list; letters without accents; stored
-# documents, the function that unpacks them; bounds of texts; documents in all, hits fetched at most.
+# documents, the function that unpacks them; bounds of texts; documents in all, hits fetched at most, the host that
+# stands for none.
 FIRST_PASS, SHORTLIST, LOOK, SHOW, TABLE, SEGMENTS, PRIOR, LIMIT, RANKING, CANDIDATES, LONGEST = range(11)
-BARE, BARE_SIZE, STORED, UNPACK, MAX_TEXT, MAX_PLACES, LIVE, FETCHED = range(11, 19)
-MEANS = 19
+BARE, BARE_SIZE, STORED, UNPACK, MAX_TEXT, MAX_PLACES, LIVE, FETCHED, NAMELESS = range(11, 20)
+MEANS = 20
 # Memory of a thread, by place: that of the index, of the list and of the page, each with how many numbers it has; what
 # unpacks documents, and the judge of spellings with its size.
 ROOM, ROOM_SIZE, LIST, LIST_SIZE, PAGE, PAGE_SIZE, UNPACKING, JUDGE, JUDGE_SIZE = range(9)
@@ -39,6 +40,8 @@ MEMORIES = 9
 UNUSUAL, BROKEN, TO_JUDGE, NOTHING, PACKED = -1, -2, -3, -4, -5
 STOP_SHARE = 0.1  # ``search.typed``
 AGAIN = 4  # times as many are asked for, when hosts or duplicates left too few
+NUMBER_BITS = 32  # of a document in its segment
+MOST_HOSTS = 64  # that are told apart
 WORD, FORM = 2, 4  # numbers of a word and of a form, for the ranking
 SHOWN, TOLD_OF_LIST = 2, 4  # of the list: how many hosts admit, numbers before its columns
 
@@ -186,6 +189,26 @@ def _laid_out(means: Any, memories: Any, desk_at: Any, desk: Any) -> Any:
 
 
 @bare_helper
+def _hosts_admit(table: Any, numbers: Any, limit: Any, nameless: Any, wanted: Any, known: Any) -> Any:
+    """Whether so many hits are left when no host has more than its limit; as a rule the first few tell."""
+    hosts, shown = np.int64(0), np.int64(0)
+    for number in numbers:
+        segment = number >> NUMBER_BITS
+        host = i64(table, segment, HOST_NUMBERS)[u32(table, segment, HOST)[number & ((1 << NUMBER_BITS) - 1)]]
+        at = np.int64(0)
+        while at < hosts and known[2 * at] != host:
+            at += 1
+        if at == hosts:
+            known[2 * at], known[2 * at + 1] = host, 0
+            hosts += 1
+        known[2 * at + 1] += 1
+        shown += np.int64(host == nameless or known[2 * at + 1] <= limit)
+        if shown >= wanted:
+            return True
+    return False
+
+
+@bare_helper
 def _listed(
     means: Any,
     memories: Any,
@@ -198,7 +221,8 @@ def _listed(
     languages_size: Any,
     now: Any,
 ) -> Any:
-    """The list of so many first hits, in memory behind the query; how many hits there were, or why there is none."""
+    """The list of so many first hits, in memory behind the query; how many hits there were, or why there is none. No
+    list is made if hosts leave too few of as many hits as were asked for."""
     room_at = memories[ROOM]
     found = call_kernel(
         means[FIRST_PASS],
@@ -214,6 +238,12 @@ def _listed(
     if size == 0:
         return np.int64(NOTHING)
     numbers_at = room_at + 8 * QUERY
+    if 0 < wanted <= MOST_HOSTS and per_host > 0 and size == asked < means[FETCHED]:
+        table, hosts_at = at_i64(means[TABLE], means[SEGMENTS] * ROW), desk.ctypes.data + 8 * desks.KEYS
+        numbers, known = at_i64(numbers_at, size), at_i64(hosts_at, 2 * MOST_HOSTS)
+        if not _hosts_admit(table, numbers, per_host, means[NAMELESS], wanted, known):
+            at_i64(memories[LIST] + 8 * desk[desks.FORMS_SIZE], TOLD_OF_LIST)[SHOWN] = 0
+            return size
     needed = call_kernel(
         means[SHORTLIST],
         (
