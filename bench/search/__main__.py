@@ -49,7 +49,7 @@ def read_options() -> argparse.Namespace:
     options.add_argument("--peer", action="store_true", help="ask tantivy, too; needs --documents")
     options.add_argument("--turn", type=int, default=TURN, help="queries in a row before the peer has its turn")
     options.add_argument("--soak", action="store_true", help=f"{SOAKED} real and {SOAKED} random queries, with bounds")
-    options.add_argument("--profile", default="periplus")
+    options.add_argument("--profile", default="", help="the usual one unless another is named")
     options.add_argument("--json", type=Path, default=CACHE / "result.json")
     chosen = options.parse_args()
     if chosen.turn < 1:

@@ -59,6 +59,21 @@ def test_merges_that_would_pass_the_bound_are_not_due():
     assert merging.merges_due(sources(*[size] * 7, size + 1)) == []
 
 
+def test_a_merge_takes_small_segments_along():
+    """They would cost every query a little, and the merge hardly more."""
+    assert merging.merges_due(sources(*[30_000] * 7, 900, 2_779, 30_000)) == [list(range(10))]
+    assert merging.merges_due(sources(*[900] * 8, 30_000)) == [list(range(8))]  # not the large ones
+    assert merging.merges_due(sources(*[30_000] * 8, *[4_000] * 8)) == [list(range(16))]
+
+
+def test_a_merge_leaves_what_is_not_small_beside_it():
+    below = int(8 * 9_000 * merging.SMALL_SHARE) // 7
+    assert merging.merges_due(sources(*[9_000] * 8, *[below] * 7)) == [list(range(15))]
+    assert merging.merges_due(sources(*[9_000] * 8, *[below + 1] * 7)) == [list(range(8))]
+    size = MAX_DOCUMENTS // 8
+    assert merging.merges_due(sources(*[size] * 8, 100)) == [list(range(8))]  # would pass the bound
+
+
 def test_an_epoch_that_would_pass_the_bound_is_not_renewed():
     epoch = Epoch(number=1, documents=1_000, averages=(1.0,) * 6)
     totals = SimpleNamespace(live=MAX_DOCUMENTS, field_totals=lambda: np.full(6, 9.0 * MAX_DOCUMENTS))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 TIER_FACTOR = 8  # segments of a size class that are merged together
 SMALLEST_TIER = 1_000  # documents; smaller segments are all of one class
+SMALL_SHARE = 0.25  # of the documents that are merged, up to which smaller segments are taken along
 DELETED_SHARE = 0.3  # of a segment, above which it is written anew
 RUN_POSTINGS = 4_000_000
 
@@ -50,13 +51,24 @@ class Source:
 def merges_due(sources: Sequence[Source], factor: int = TIER_FACTOR) -> list[list[int]]:
     """Which segments to merge now, by place in ``sources``: full size classes, and those mostly deleted.
 
-    What would not fit into one segment stays apart.
+    A size class takes those below it along, if these are small beside it: every segment takes time of every query, and
+    they would have to be merged sooner or later. What would not fit into one segment stays apart.
     """
     tiers: dict[int, list[int]] = {}
     for place, source in enumerate(sources):
         tiers.setdefault(tier(source.live, factor), []).append(place)
-    due = [places for places in tiers.values() if len(places) >= factor and _fits(sources, places)]
-    taken = {place for places in due for place in places}
+    due: list[list[int]] = []
+    taken: set[int] = set()
+    for level in sorted(tiers, reverse=True):
+        places = tiers[level]
+        if len(places) < factor or taken.issuperset(places) or not _fits(sources, places):
+            continue
+        below = [place for other in tiers if other < level for place in tiers[other] if place not in taken]
+        together = sorted([*places, *below])
+        if _live(sources, below) <= SMALL_SHARE * _live(sources, places) and _fits(sources, together):
+            places = together
+        due.append(places)
+        taken.update(places)
     due += [
         [place]
         for place, source in enumerate(sources)
@@ -66,7 +78,11 @@ def merges_due(sources: Sequence[Source], factor: int = TIER_FACTOR) -> list[lis
 
 
 def _fits(sources: Sequence[Source], places: Sequence[int]) -> bool:
-    return sum(sources[place].live for place in places) <= MAX_DOCUMENTS
+    return _live(sources, places) <= MAX_DOCUMENTS
+
+
+def _live(sources: Sequence[Source], places: Sequence[int]) -> int:
+    return sum(sources[place].live for place in places)
 
 
 def tier(documents: int, factor: int = TIER_FACTOR) -> int:
