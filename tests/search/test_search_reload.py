@@ -19,8 +19,9 @@ from periplus.index import IndexStore
 from periplus.records import Link, SearchRequest
 from periplus.search import Engine
 from periplus.search.apart import gathered_completion, gathered_words, received, send
+from periplus.search.dictionary import Dictionary
 from periplus.search.generations import Generation
-from periplus.search.spelling import Dictionary, Speller
+from periplus.search.spelling import Speller
 from periplus.settings import Settings
 from periplus.storage import Database, LocalFiles
 

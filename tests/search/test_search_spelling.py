@@ -18,23 +18,12 @@ from hypothesis import strategies as st
 
 from periplus.index import IndexStore
 from periplus.index.query import Group, IndexQuery
-from periplus.search import spelling
+from periplus.search import dictionary as dictionaries
+from periplus.search.dictionary import EDIT_WORTH, FIRST_LETTER, MARGIN, Candidate, Dictionary, dictionary_of
 from periplus.search.kernels import alike, words
 from periplus.search.language import read
 from periplus.search.plan import QueryWord
-from periplus.search.spelling import (
-    CLOSE,
-    EDIT_WORTH,
-    FIRST_LETTER,
-    MARGIN,
-    MOST_CLOSE,
-    Candidate,
-    Dictionary,
-    Speller,
-    _forms,
-    dictionary_of,
-    suspects,
-)
+from periplus.search.spelling import CLOSE, MOST_CLOSE, Speller, _forms, suspects
 from periplus.search.syntax import Word
 from periplus.search.terms import Lexicon
 from periplus.search.typed import TypedWords
@@ -173,17 +162,17 @@ def test_the_candidate_beside_the_other_words_is_that_of_counting_all(collection
 
 def test_the_kernel_reads_words_as_they_are_laid_out():
     assert (words.MAX_LETTERS, words.LETTER_BITS, words.FOREIGN) == (
-        spelling.MAX_LETTERS,
-        spelling.LETTER_BITS,
-        spelling.FOREIGN,
+        dictionaries.MAX_LETTERS,
+        dictionaries.LETTER_BITS,
+        dictionaries.FOREIGN,
     )
     assert (words.FIRSTS, words.FIRST_SHIFT, words.LEVELS, words.LEVEL_SHIFT) == (
-        spelling.FIRSTS,
-        spelling.FIRST_SHIFT,
-        spelling.LEVELS,
-        spelling.LEVEL_SHIFT,
+        dictionaries.FIRSTS,
+        dictionaries.FIRST_SHIFT,
+        dictionaries.LEVELS,
+        dictionaries.LEVEL_SHIFT,
     )
-    assert (alike.ROW, alike.MASKS) == (spelling.SHORT_ROW, spelling.READ_AT_ONCE)
+    assert (alike.ROW, alike.MASKS) == (dictionaries.SHORT_ROW, dictionaries.READ_AT_ONCE)
 
 
 def test_words_that_were_typed_are_doubted_as_all_others(collection):

@@ -101,8 +101,8 @@ def main() -> None:
     """In the process of its own: a question comes in, what was gathered goes out."""
     from periplus.index import IndexStore
     from periplus.search.completion import Completion
+    from periplus.search.dictionary import dictionary_of
     from periplus.search.links import link_texts
-    from periplus.search.spelling import dictionary_of
 
     kind, folder, last_batch, past_queries = pickle.load(sys.stdin.buffer)  # noqa: S301  # of the process that asks
     with IndexStore(Path(folder) / "index").open() as snapshot:

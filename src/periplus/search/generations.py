@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from periplus.index.snapshot import Snapshot
     from periplus.ranking import Profile
     from periplus.search.columns import Numbers
-    from periplus.search.spelling import Dictionary
+    from periplus.search.dictionary import Dictionary
 
 T = TypeVar("T")
 
