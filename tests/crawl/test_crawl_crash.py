@@ -80,6 +80,27 @@ def test_what_is_archived_but_not_committed_is_replayed(voyage: Voyage, mock_web
     assert voyage.rows("SELECT queued, pages FROM hosts") == [(0, 7)]
 
 
+def test_sitemaps_of_a_replayed_robots_txt_are_read(voyage: Voyage, mock_web: MockWeb) -> None:
+    """They are announced once: who knows the rules does not read them again."""
+    mock_web.page("http://a.test/")
+    mock_web.page("http://a.test/from-map")
+    mock_web.robots("a.test", "Sitemap: /map.xml")
+    urls = "<urlset><url><loc>http://a.test/from-map</loc></url></urlset>"
+    mock_web.text("http://a.test/map.xml", urls, "application/xml")
+    voyage.run(mock_web, "http://a.test/")
+    everything = voyage.fetched()
+    assert "http://a.test/from-map" in everything
+    with voyage.database.write() as tx:  # as if the commit with the rules had not happened, nor any after it
+        tx.execute("DELETE FROM urls WHERE url <> 'http://a.test/'")
+        tx.execute("UPDATE urls SET state = 0, fetched_at = 0, tried_at = 0, file = '', body_hash = 0, pending = 0")
+        tx.execute("DELETE FROM archive_marks")
+        tx.execute("DELETE FROM robots")
+        tx.execute("DELETE FROM journal")
+        tx.execute("UPDATE hosts SET queued = 1, pages = 0, active = 1")
+    voyage.run(mock_web)
+    assert voyage.fetched() == everything
+
+
 def test_documents_that_reached_no_batch_are_parsed_again(voyage: Voyage, mock_web: MockWeb) -> None:
     pages = mock_web.site("a.test", 4)
     voyage.run(mock_web, pages[0])

@@ -13,6 +13,7 @@ from xxhash import xxh3_64_intdigest
 
 from periplus import addresses
 from periplus.crawl import icons, schedule
+from periplus.crawl.hosts import rules_of
 from periplus.crawl.politeness import BUSY_STATUSES, back_off
 from periplus.crawl.rows import (
     FAILED,
@@ -35,6 +36,7 @@ from periplus.records import Document, Page
 if TYPE_CHECKING:
     from periplus.crawl.fetcher import Fetched
     from periplus.crawl.links import LinkFilter
+    from periplus.crawl.rows import Found, RobotsRow
     from periplus.crawl.traps import TrapRules
     from periplus.documents import Outline
     from periplus.records import ArchiveLocation, Exchange
@@ -282,6 +284,10 @@ class Interpreter:
     def document(self, url: str, exchange: Exchange, location: ArchiveLocation | None) -> Document:
         """The document in a response; one with a refusal where there is none to be read. Safe in any thread."""
         return document_of(url, exchange, location, self._settings.languages)
+
+    def announced(self, row: RobotsRow, depth: int) -> list[Found]:
+        """The sitemaps that a robots.txt names, whoever it speaks to."""
+        return self._links.of_announced(rules_of(row, "").file.sitemaps, row.origin, depth)
 
     def _take_sitemap(self, visited: Visited, sitemap: SitemapReading) -> None:
         row = visited.row

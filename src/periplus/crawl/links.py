@@ -89,10 +89,11 @@ class LinkFilter:
         found = self.found(url, kind=ICON, depth=icons.DEPTH, parent=source.key) if url is not None else None
         return [found] if found is not None and found.state == QUEUED else []
 
-    def of_announced(self, text: str, origin: str, depth: int = 0) -> Found | None:
-        """A sitemap that a robots.txt announces, which was read ``depth`` links from the seeds."""
-        url = addresses.try_canonical(text, origin + "/")
-        return self.found(url, kind=SITEMAP, depth=depth) if url is not None else None
+    def of_announced(self, texts: Iterable[str], origin: str, depth: int = 0) -> list[Found]:
+        """The sitemaps that a robots.txt announces, which was read ``depth`` links from the seeds."""
+        urls = [addresses.try_canonical(text, origin + "/") for text in texts]
+        found = [self.found(url, kind=SITEMAP, depth=depth) for url in urls if url is not None]
+        return [one for one in found if one is not None]
 
     def of_sitemap(self, urls: Iterable[str], source: UrlRow) -> list[Found]:
         """The pages that a sitemap lists."""

@@ -125,11 +125,19 @@ class Recovery:
         bundle.journal += self._journal_rows(fetched, exchange, host)
         if exchange.url.endswith("/robots.txt") and exchange.url.count("/") == 3:
             row = judge(origin_of(exchange.url), key, fetched, exchange.started).row
-            bundle.robots += [row] if row is not None and exchange.status // 100 != 3 else []
+            if row is not None and exchange.status // 100 != 3:
+                bundle.robots.append(row)
+                bundle.found += self._interpreter.announced(row, self._depth_of(key))
             return
         known = self._frontier.find(exchange.url)
         if known is not None and known.tried_at < exchange.started:
             bundle.visited.append(self._interpreter.response(known, fetched, location, self._settings.delay))
+
+    def _depth_of(self, host: int) -> int:
+        """How far from the seeds a robots.txt was read: as far as the nearest address of its host."""
+        with self._database.read() as tx:
+            level = tx.value("SELECT level FROM hosts WHERE key = ?", (host,))
+            return (tx.value("SELECT MIN(depth) FROM urls WHERE host = ?", (host,)) or 0) if level else 0
 
     def _journal_rows(self, fetched: Fetched, exchange: Exchange, host: str) -> list[JournalRow]:
         """The row of a request, unless the journal has it."""

@@ -128,6 +128,5 @@ class Visitor:
         depth = row.depth if host.row.level else 0
         slower = host.learn_rules(origin, rules, self._settings)
         host.ready_at = max(host.ready_at, host.last_end + host.delay)
-        sitemaps = (self._links.of_announced(text, origin, depth) for text in rules.file.sitemaps)
-        self._ledger.found([found for found in sitemaps if found is not None])
+        self._ledger.found(self._links.of_announced(rules.file.sitemaps, origin, depth))
         self._ledger.host(host, urgent=slower)

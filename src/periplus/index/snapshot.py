@@ -415,8 +415,7 @@ class Snapshot:
         Places are kept of ``fields`` only, and at most ``most`` of one term in one field.
         """
         ordinals, local = numbers >> NUMBER_BITS, numbers & LOCAL
-        kept = [FIELDS.index(field) for field in fields]
-        named = np.asarray(labels, np.int64)
+        kept, named = [FIELDS.index(field) for field in fields], np.asarray(labels, np.int64)
         parts = []
         for view in self._views:
             rows = np.flatnonzero(ordinals == view.ordinal)
