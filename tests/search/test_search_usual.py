@@ -53,7 +53,7 @@ def opened(request, tmp_path_factory):
     engine.close()
 
 
-def both(engine: Engine, request: SearchRequest):
+def both(engine: Engine, request: SearchRequest, per_host: int | None = None):
     """The answer of kernels and that of steps, without the time they took; and whether kernels read the query."""
     kernels_read = []
     read = usual.Usual.found
@@ -64,10 +64,10 @@ def both(engine: Engine, request: SearchRequest):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(usual.Usual, "found", found)
-        one = engine.search(request)
+        one = engine.search(request, per_host=per_host)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("periplus.search.engine._Search._usual", lambda _: None)
-        other = engine.search(structs.replace(request, correct=request.correct))
+        other = engine.search(request, per_host=per_host)
     same = structs.replace(one, took_ms=0) == structs.replace(other, took_ms=0)
     return same, one, other, any(found is not None for found in kernels_read)
 
@@ -86,10 +86,11 @@ typed_words = st.builds(str.__add__, st.sampled_from(WORDS + STOPS + OTHERS), st
     st.lists(typed_words, max_size=8).map(" ".join),
     st.sampled_from([(1, 10), (2, 3), (1, 1), (3, 40), (1, 100)]),
     st.booleans(),
+    st.sampled_from([None, 0, 1, 3]),
 )
-def test_kernels_answer_as_steps_do(opened, query, paging, duplicates):
+def test_kernels_answer_as_steps_do(opened, query, paging, duplicates, per_host):
     request = SearchRequest(query, *paging, duplicates=duplicates)
-    same, one, other, _ = both(opened, request)
+    same, one, other, _ = both(opened, request, per_host)
     assert same, (one, other)
 
 
