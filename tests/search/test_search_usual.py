@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from msgspec import structs
 from search_samples import DOCUMENTS, anchors_of, build, page, prior_of
 
+from periplus.index.analysis import forms
 from periplus.records import SearchRequest
-from periplus.search import Engine, engine, generations, stemmers, usual, vocabulary
+from periplus.search import Engine, engine, execution, generations, stemmers, typed, usual, vocabulary
 from periplus.search.kernels import usual as usual_kernel
 from periplus.search.kernels import wording
+from periplus.search.plan import FOREIGN_SHARE
 from periplus.settings import Settings
 
 SEED = 31
@@ -269,6 +271,21 @@ def test_both_sides_know_the_same_places():
     assert generations.MAIN_LANGUAGES <= wording.MOST_LANGUAGES
     largest = wording.REQUEST + 3 * wording.MOST_FORMS + wording.MOST_WORDS + wording.MOST_FORMS * 8
     assert largest + 1 + 12 * wording.MOST_FORMS + 8 * wording.MOST_WORDS + 512 < wording.DESK
+
+
+def test_both_ways_weigh_and_ask_alike():
+    assert usual_kernel.STOP_SHARE == typed.STOP_SHARE
+    assert usual_kernel.AGAIN == execution.REACH_AFTER_FOLDING
+    assert (wording.EXACT_SHARE, wording.STEM_SHARE) == (forms.EXACT_SHARE, forms.STEM_SHARE)
+    assert wording.FOREIGN_SHARE == FOREIGN_SHARE
+    assert wording.LONGEST < forms.MAX_TERM_BYTES
+
+
+def test_what_is_laid_out_is_what_kernels_read(opened):
+    with opened._generations.use() as generation:
+        searches = generation.usual_of(engine.requests.check(SearchRequest(""), Settings()).profile)
+    assert len(searches._means) == usual_kernel.MEANS
+    assert len(searches._facts) == wording.FACTS
 
 
 def test_telling_words_are_found_by_their_hash():
