@@ -203,8 +203,8 @@ def test_what_kernels_keep_of_terms_is_bounded(opened, monkeypatch):
 
 
 def test_documents_of_terms_are_told_to_the_speller(opened):
-    """Words that do not occur are looked at by the speller, which need not look them up again."""
-    opened.search(SearchRequest("lantrens moon 42"))
+    """Where no kernel can correct a query, the speller need not look its words up again."""
+    opened.search(SearchRequest("lantrens moon. 42"))
     with opened._generations.use() as generation:
         kept, snapshot = generation.lexicon.kept.frequencies, generation.snapshot
     assert {"lantrens", "moon", "42"} <= kept.keys()

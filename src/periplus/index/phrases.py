@@ -104,7 +104,7 @@ def search_phrase(table: Table, query: PhraseQuery, norms: Norms, k: int, *, pru
 def stand_side_by_side(table: Table, words: Sequence[bytes], norms: Norms) -> bool:
     """Whether some document has words in a row; each is given by a weight, which is not needed, and its lists'
     address."""
-    room = room_of(_room_for(table, len(words), 1, near=False))
+    room = room_of(room_for_row(table, len(words)))
     ordered = prune = weight = k = 1
     head = (table.segments, len(words), -1, 0, ordered, weight, 0, prune, k, norms.address, 0, 0)
     data = b"".join((_head(*head), *words))
@@ -127,6 +127,11 @@ def phrase_list(
     room.view[: len(data)] = data
     found = _kernel()(table.address, room.address, room.words)
     return documents[:found], impacts[:found]
+
+
+def room_for_row(table: Table, words: int) -> int:
+    """Numbers that it takes to see whether words stand side by side."""
+    return _room_for(table, words, 1, near=False)
 
 
 def _room_for(table: Table, words: int, k: int, *, near: bool) -> int:

@@ -164,11 +164,11 @@ class Snapshot:
             return TopHits(np.empty(0, np.int64), np.empty(0), Total(0))
         everything = filters is _NO_FILTERS or filters == _NO_FILTERS
         table, prune = self._whole if everything else self._filtered(filters), phrase.reach > COUNT_LIMIT
-        return search_phrase(table, phrase, self._norms, k, prune=prune)
+        return search_phrase(table, phrase, self.norms, k, prune=prune)
 
     def side_by_side(self, words: Sequence[bytes]) -> bool:
         """Whether some document has words in a row, of which each is given by a weight and the address of its lists."""
-        return stand_side_by_side(self._whole, words, self._norms)
+        return stand_side_by_side(self._whole, words, self.norms)
 
     def matches(self, query: IndexQuery, number: int) -> bool:
         """Whether a query finds one document."""
@@ -210,7 +210,7 @@ class Snapshot:
         return self._whole
 
     @cached_property
-    def _norms(self) -> Norms:
+    def norms(self) -> Norms:
         return norms_of(self.manifest.epoch)
 
     def _table(self, filters: Filters, plan: Plan) -> Table:

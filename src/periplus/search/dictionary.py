@@ -36,6 +36,7 @@ SHORT_ROW, FOREIGN, READ_AT_ONCE = 32, 255, 16
 DESK = (4 * MAX_LETTERS + 2 * SHORT_ROW) // 8  # numbers of a word that is asked for, before what is found
 FIRSTS, FIRST_SHIFT, LEVELS, LEVEL_SHIFT = 32, LETTER_BITS - SIGNATURE_BITS, 32, 22
 LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
+NEAR_REACH, FAR_REACH, SHORT_REACH = 1, 2, 4  # edits of words up to so many letters, and of longer ones
 WORDS_KEPT = 10_000  # whose candidates are remembered
 
 # Costs of one edit, in units of a plain one: two letters swapped, a doubled letter, a key beside the right one, a vowel
@@ -129,9 +130,10 @@ class Dictionary:
     @property
     def words(self) -> list[str]:
         """All of them, in the order of the arrays: hundreds of thousands of objects, so not for every query."""
-        return [self._word(row) for row in range(len(self.counts))]
+        return [self.word(row) for row in range(len(self.counts))]
 
-    def _word(self, row: int) -> str:
+    def word(self, row: int) -> str:
+        """One of them."""
         short = self._rows[SHORT_ROW * row : SHORT_ROW * (row + 1)].tobytes()
         if FOREIGN not in short:
             return short.rstrip(b"\0").decode("ascii")
@@ -155,13 +157,13 @@ class Dictionary:
         return known
 
     def _near(self, word: str, limit: int, most_cost: float, least_count: float, margin: float) -> list[Candidate]:
-        reach = 1 if len(word) <= 4 else 2
+        reach = NEAR_REACH if len(word) <= SHORT_REACH else FAR_REACH
         desk = array("q", word.encode("utf-32-le", "replace").ljust(8 * DESK + 24 * limit, b"\0"))
         table, asked = self._table.buffer_info()[0], desk.buffer_info()[0]
         found = _kernel()(table, asked, len(word), reach, limit, most_cost, math.log(least_count + 1.0), margin)
         costs = memoryview(desk).cast("B").cast("d")[DESK + limit :]
         rows = desk[DESK : DESK + found]
-        return [Candidate(self._word(row), self._numbers[row], costs[place]) for place, row in enumerate(rows)]
+        return [Candidate(self.word(row), self._numbers[row], costs[place]) for place, row in enumerate(rows)]
 
     @cached_property
     def _rows(self) -> memoryview:
@@ -191,6 +193,11 @@ class Dictionary:
         table.append(SIGNATURE_BITS)
         table.frombytes(array("d", [EDIT_WORTH, self.floor]).tobytes())
         return table
+
+    @property
+    def addresses(self) -> tuple[int, int, int, int]:
+        """For other kernels: the same, the words as rows of bytes and their documents, and how many these are."""
+        return self._table.buffer_info()[0], self._short.ctypes.data, self.counts.ctypes.data, len(self.counts)
 
     def __getstate__(self) -> dict[str, object]:
         """Addresses mean nothing to another process."""

@@ -40,8 +40,9 @@ from periplus.search.similar import likeness
 from periplus.search.spelling import FEW_RESULTS as FEW_FOUND
 from periplus.search.spelling import suspects, unknown_among
 from periplus.search.syntax import Reading
-from periplus.search.terms import Terms
+from periplus.search.terms import Kept, Terms
 from periplus.search.text import clean
+from periplus.search.usual import documents_on_desk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -261,7 +262,9 @@ class _Search(Struct, gc=False):
         if usual is not None and self._is_usual(text):
             found = usual.found(self.generation, text, *asked)
             if found is not None:
-                return _Outcome(text, found.total, found.listed, found.results, found.missing, found.is_certain)
+                return _Outcome(
+                    text, found.total, found.listed, found.results, found.missing, found.is_certain, found.kept
+                )
         understood = self._understood(text)
         words = understood.words
         if usual is not None and words is not None and words.known and not understood.named:
@@ -316,17 +319,29 @@ class _Search(Struct, gc=False):
 
     def _corrections(self, outcome: _Outcome) -> tuple[str, ...]:
         found, understood = outcome.total.value, outcome.understood
-        occur = understood.words is not None and understood.words.occurs if understood else not outcome.missing
-        if occur and found > FEW_FOUND:
-            return ()
+        if understood is None:
+            return self._usual_corrections(outcome) if outcome.missing or found <= FEW_FOUND else ()
+        occur = understood.words is not None and understood.words.occurs
+        return () if occur and found > FEW_FOUND else self._corrected(understood.reading, found)
+
+    def _usual_corrections(self, outcome: _Outcome) -> tuple[str, ...]:
+        """Those of a query that kernels read, by a kernel, too, if that can be."""
+        words, few = outcome.text.split(), outcome.total.value <= FEW_FOUND
+        speller = self._speller_in_time() if outcome.is_certain else None
+        corrections = speller.respeller.corrections(words, every=few) if speller is not None else None
+        if corrections is not None:
+            return corrections
         lexicon = self.generation.lexicon
-        if understood is None and found > FEW_FOUND:
-            words = outcome.text.split()
-            doubtful = unknown_among(lexicon, words, outcome.missing, is_certain=outcome.is_certain)
-            speller = self._speller(doubtful)
-            return speller.corrections_of_words(words, doubtful) if speller is not None else ()
-        reading = understood.reading if understood else words_read(outcome.text)
-        doubtful = suspects(lexicon, reading, found)
+        if outcome.kept is not None:  # what the speller asks next
+            outcome.kept.frequencies.update(documents_on_desk(outcome.text))
+        if few:
+            return self._corrected(words_read(outcome.text), outcome.total.value)
+        doubtful = unknown_among(lexicon, words, outcome.missing, is_certain=outcome.is_certain)
+        speller = self._speller(doubtful)
+        return speller.corrections_of_words(words, doubtful) if speller is not None else ()
+
+    def _corrected(self, reading: Reading, found: int) -> tuple[str, ...]:
+        doubtful = suspects(self.generation.lexicon, reading, found)
         speller = self._speller(doubtful)
         return speller.corrections(reading, found, doubtful) if speller is not None else ()
 
@@ -334,10 +349,13 @@ class _Search(Struct, gc=False):
         """The one to ask about some words, if there are any and there is time left."""
         if not doubtful or time.perf_counter() > self.deadline:
             return None
-        speller = self.generations.speller(self.generation)
+        speller = self._speller_in_time()
         if speller is None:
             self.notes.append("spelling")
         return speller
+
+    def _speller_in_time(self) -> Speller | None:
+        return self.generations.speller(self.generation) if time.perf_counter() <= self.deadline else None
 
     def _assembled(
         self, outcome: _Outcome, corrections: tuple[str, ...], corrected: str | None, started: float
@@ -402,6 +420,7 @@ class _Outcome(Struct, gc=False):
     results: list[SearchResult]
     missing: int = 0  # words that may be misspelt, as bits; only where kernels read the text
     is_certain: bool = False  # none of the plain ones among them occurs in any form
+    kept: Kept | None = None  # what is known of them for as long as the speller asks
     understood: Understood | None = None  # except there
     listing: Listing | None = None
 

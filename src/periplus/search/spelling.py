@@ -8,7 +8,7 @@ the shorter it is and the more has to be changed. A word that is none may be two
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from struct import Struct as Layout
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from periplus.index.query import TermForm
     from periplus.index.snapshot import Snapshot
+    from periplus.search.respelling import Respeller
     from periplus.search.syntax import Node
     from periplus.search.terms import Forms, Lists
     from periplus.search.typed import Typed
@@ -40,6 +41,9 @@ SHORT = 7
 OCCURS, FORM_OCCURS = (2.0, 3.0, 0.5), (0.0, 4.5, 1.5)
 MOST_COST = 1.2  # of changing a word that occurs
 CLOSE, MOST_CLOSE = 2.0, 4  # of worth, between candidates of which other words decide; and how many these are
+CLOSE_ENOUGH = 1e-6  # for what computers make of fractions
+MOST_BESIDE = 3  # other words that decide
+PARTED_COST = 1.0  # of the best candidate, up to which a word is not parted
 EVERY_MATCH = 1 << 40  # postings up to which matches are counted
 ENOUGH = 1_000  # documents in which words stand together: more say nothing
 LIST, LIST_HEAD = 24, 16  # bytes of a list, and those by which phrases know it: weight and address
@@ -107,6 +111,13 @@ class Speller:
         self._lexicon = lexicon or Lexicon(snapshot)
         self._dictionary = dictionary or dictionary_of(snapshot)
 
+    @cached_property
+    def respeller(self) -> Respeller:
+        """Corrections of usual queries by a kernel."""
+        from periplus.search.respelling import Respeller
+
+        return Respeller(self._snapshot, self._dictionary)
+
     def over(self, lexicon: Lexicon) -> Speller:
         """The same words, weighed by another generation."""
         return Speller(lexicon.snapshot, self._dictionary, lexicon)
@@ -158,7 +169,7 @@ class Speller:
         if not word:
             return ""
         best = self._in_context(self._closest(word), [other for other in context if other != text])
-        parted = self._parted(word) if best is None or best.cost > 1.0 else ""
+        parted = self._parted(word) if best is None or best.cost > PARTED_COST else ""
         return parted or (best.word if best else "")
 
     def _documents(self, word: str) -> tuple[int, int]:
@@ -175,7 +186,7 @@ class Speller:
 
     def _closest(self, word: str) -> list[Candidate]:
         """Candidates for a word that does not occur: not more than are compared with each other."""
-        return self._dictionary.near(word, MOST_CLOSE, margin=CLOSE + 1e-6)
+        return self._dictionary.near(word, MOST_CLOSE, margin=CLOSE + CLOSE_ENOUGH)
 
     def _more_frequent(self, word: str, own: int) -> list[Candidate]:
         """Candidates for a word that occurs, or (``own`` 0) of which another form does."""
@@ -201,7 +212,7 @@ class Speller:
         No candidate occurs beside them in more documents than either does at all, so most are never counted; the first,
         which is mostly the most frequent, only when another one might be better.
         """
-        among = [forms for text in context[:3] if (forms := self._occurring(text))]
+        among = [forms for text in context[:MOST_BESIDE] if (forms := self._occurring(text))]
         every = tuple(dict.fromkeys([form for several in among for form in several]))
         others, *own = self._lexicon.lists([every, *[_forms(c.word) for c in close]])
         worths = [c.worth for c in close]

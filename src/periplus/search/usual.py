@@ -34,10 +34,9 @@ from periplus.search.hits import BARE_CODES, HEAD, MAX_PLACES, MAX_TEXT, OUT, OU
 from periplus.search.memory import Memory, memory_of
 from periplus.search.shortlist import Memory as ListMemory
 from periplus.search.shortlist import memory_of as list_memory_of
-from periplus.search.spelling import FEW_RESULTS
 from periplus.search.spellings import shared
 from periplus.search.stemmers import Judge, judge
-from periplus.search.terms import SLOTS
+from periplus.search.terms import SLOTS, Kept
 from periplus.search.vocabulary import stop_languages, telling_words
 
 if TYPE_CHECKING:
@@ -67,9 +66,10 @@ class Found(Struct, frozen=True, gc=False):
     listed: int  # results of the list, as far as it was made
     missing: int  # words that may be misspelt, as bits; 0 where that was known before
     is_certain: bool  # none of the plain ones among them occurs in any form
+    kept: Kept | None = None  # what addresses on the desk point into
 
 
-class _Desk(Struct):
+class Desk(Struct):
     """Numbers by which a query goes from kernel to kernel; of one thread, like the memory that they work in."""
 
     numbers: NDArray[np.int64]
@@ -83,16 +83,20 @@ class _Desk(Struct):
 
 
 class _Own(threading.local):
-    desk: _Desk | None = None
+    desk: Desk | None = None
 
 
 _own = _Own()
 
 
-def _desk() -> _Desk:
+def desk_of_thread() -> Desk:
+    return _own.desk or _desk()
+
+
+def _desk() -> Desk:
     numbers, memories = np.zeros(DESK, np.int64), np.zeros(MEMORIES, np.int64)
     typed = numbers.data.cast("B")[8 * TYPED : 8 * TYPED + MOST_TYPED]
-    _own.desk = _Desk(numbers, numbers.ctypes.data, numbers.data, typed, memories, memories.ctypes.data, judge())
+    _own.desk = Desk(numbers, numbers.ctypes.data, numbers.data, typed, memories, memories.ctypes.data, judge())
     return _own.desk
 
 
@@ -204,10 +208,7 @@ class Usual:
                     return None
                 kept.make_room(head[NEEDED])
         language = self._told[head[LANGUAGE]]
-        found = self._page(generation, desk, language, now if head[FRESH] else 0.0, first, last, per_host, fold)
-        if found is not None and (found.missing or found.total.value <= FEW_RESULTS):
-            kept.frequencies.update(_documents(query, head))
-        return found
+        return self._page(generation, desk, language, now if head[FRESH] else 0.0, first, last, per_host, fold, kept)
 
     def found_of(
         self,
@@ -241,13 +242,14 @@ class Usual:
     def _page(
         self,
         generation: Generation,
-        desk: _Desk,
+        desk: Desk,
         language: str,
         now: float,
         first: int,
         last: int,
         per_host: int,
         fold: bool,
+        kept: Kept | None = None,
     ) -> Found | None:
         """What the kernel makes of a query on the desk."""
         languages, count = self._lists.worth(language)
@@ -269,9 +271,8 @@ class Usual:
             begin = 8 * page.head[OUT]
             results = decode(page.view[begin : begin + page.head[OUT_SIZE]])
         value = head[TOTAL]
-        return Found(
-            results, Total(value) if head[EXACT] else Total(value, "gte"), head[KEPT], head[MISSING], head[IS_SPELT] > 0
-        )
+        total = Total(value) if head[EXACT] else Total(value, "gte")
+        return Found(results, total, head[KEPT], head[MISSING], head[IS_SPELT] > 0, kept)
 
     def _note_year(self, now: float) -> None:
         """Which year it is, since when and until when."""
@@ -279,7 +280,7 @@ class Usual:
         self._since, self._until = (float(timegm((year, 1, 1, 0, 0, 0))) for year in (self._year, self._year + 1))
 
 
-def _lay_out(desk: _Desk) -> tuple[Room, ListMemory, Memory]:
+def _lay_out(desk: Desk) -> tuple[Room, ListMemory, Memory]:
     """The memory of this thread, which grows now and then; the desk holds on to it and knows where it is."""
     room, listed, page = desk.laid_out = rooms.own or room_of(0), list_memory_of(), memory_of()
     own = (room.address, room.words, listed.address, listed.words, page.address, page.words)
@@ -299,8 +300,9 @@ def _other_results(
     return decoded(texts, rank, texts.show(rank) if special == TO_JUDGE else special)
 
 
-def _documents(query: str, head: memoryview) -> Iterator[tuple[str, int]]:
-    """The words of a query on the desk, with the documents of each as it is typed: what the speller asks next."""
+def documents_on_desk(query: str) -> Iterator[tuple[str, int]]:
+    """The words of a query that is on the desk of this thread, with the documents of each as it is typed."""
+    head = desk_of_thread().head
     output = head[OUTPUT] + 1
     forms = head[ROWS : ROWS + WORD_ROW * head[WORDS] : WORD_ROW].tolist()  # the first of each word
     return zip(query.lower().replace(".", "").split(), [head[output + form] for form in forms], strict=True)
