@@ -14,7 +14,7 @@ from periplus.records import SearchRequest
 from periplus.search import Engine, dictionary, respelling, spelling, terms, usual
 from periplus.search.kernels import respelling as kernel
 from periplus.search.kernels import words as near_kernel
-from periplus.settings import Settings
+from periplus.settings import SearchSettings, Settings
 
 SEED = 47
 # Words near each other, words that are two, and two that are one; some beyond ASCII, or with a sign.
@@ -49,9 +49,8 @@ def opened(tmp_path_factory):
     folder, generator = tmp_path_factory.mktemp("respelling"), random.Random(SEED)
     for batch in (1, 2):
         build(folder, pages_of(60, generator), batch)
-    engine = Engine(folder, Settings())
+    engine = Engine(folder, Settings(search=SearchSettings(budget_ms=120_000)))  # kernels may have to be compiled
     engine.warm()
-    respeller_of(engine)  # a kernel that is compiled only now would take longer than a query may
     yield engine
     engine.close()
 

@@ -52,10 +52,10 @@ def _kernels() -> tuple[Callable[..., int], list[int]]:
     """The one that is called, and the addresses of those that it calls."""
     from periplus.index.kernels.first_pass import first_pass
     from periplus.index.kernels.phrases import phrase_search
-    from periplus.search.kernels.respelling import respell
+    from periplus.search.kernels.respelling import look_up, open_lists_of, respell
     from periplus.search.kernels.words import near
 
-    return respell.entry, [kernel.address for kernel in (near, first_pass, phrase_search)]
+    return respell.entry, [kernel.address for kernel in (near, first_pass, phrase_search, look_up, open_lists_of)]
 
 
 class Respeller:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from periplus.index.kernels.calls import FAILED, call_kernel
-from periplus.index.kernels.compiler import bare_helper, helper, kernel
+from periplus.index.kernels.compiler import bare_helper, bare_kernel, kernel
 from periplus.index.kernels.finding import find_terms, take_list
 from periplus.index.kernels.lists_known import LIST_ROW
 from periplus.index.kernels.opening import open_term, size_of
@@ -31,12 +31,13 @@ from periplus.search.kernels.words import MAX_LETTERS
 
 # What a speller is asked by, by place: kernels; segments and how many; what phrases take besides, and the memory that
 # they need; the dictionary, letters and documents of its words, and how many these are; the place of its language.
-NEAR, FIRST_PASS, PHRASES, TABLE, SEGMENTS, NORMS, PHRASE_ROOM, DICTIONARY, SHORT, COUNTS, WORDS, LANGUAGE = range(12)
-KNOWN = 12
+NEAR, FIRST_PASS, PHRASES, LOOK_UP, OPEN, TABLE, SEGMENTS, NORMS, PHRASE_ROOM = range(9)
+DICTIONARY, SHORT, COUNTS, WORDS, LANGUAGE = range(9, 14)
+KNOWN = 14
 
 # What is written: of each word what it was meant as, and which word of the dictionary or where it is parted; then
-# before which words two are one (-1: nowhere). Behind that is memory to work in: what ``near`` is asked and finds,
-# candidates with what they are worth, terms to look up, and lists of those.
+# which one is one with the next (below 0: none). Behind that is memory to work in: what ``near`` is asked and finds,
+# candidates with what they are worth, terms to look up, where these are listed, and lists that were opened.
 AS_TYPED, ANOTHER, PARTED = 0, 1, 2
 MEANT, WHICH, JOINED = 0, desks.MOST_WORDS, 2 * desks.MOST_WORDS
 MOST_CANDIDATES, ASKED = 8, 20  # numbers of a word that is asked for, before what is found
@@ -48,7 +49,10 @@ OWN = WORTHS + MOST_CANDIDATES  # of both forms of a candidate: address of the l
 BESIDE, MOST_LISTS = OWN + OWN_ROW * MOST_CANDIDATES, 64  # the same of words that it stands among
 STEMMING = BESIDE + 2 * MOST_LISTS
 ENDS, MOST_TERMS = STEMMING + SCRATCH // 8 + 2, 64
-TEXT, LONGEST = ENDS + MOST_TERMS, 65  # bytes of a term that are looked at: nothing of this length occurs
+LIVE, RARE = ENDS + MOST_TERMS, ENDS + 2 * MOST_TERMS
+PAIRS, WHOLE = ENDS + 3 * MOST_TERMS, ENDS + 3 * MOST_TERMS + desks.MOST_WORDS
+TEXT = WHOLE + 2 * desks.LONGEST // 8 + 2
+LONGEST = 65  # bytes of a term that are looked at: nothing of this length occurs
 OPENED = TEXT + MOST_TERMS * (LONGEST + 1) // 8 + 2
 WORK = 1 << 15
 
@@ -61,7 +65,13 @@ PARTED_COST = 1.0  # of the best candidate, up to which a word is not parted
 EDIT_WORTH = 6.5
 EVERY_MATCH, ENOUGH = 1 << 40, 1_000
 
-NONE = -3  # of candidates
+NONE = -3
+
+
+@bare_helper
+def _why(result: Any) -> Any:
+    """What a kernel's result below 0 means here."""
+    return np.int64(BROKEN if result == FAILED else UNUSUAL)
 
 
 @bare_helper
@@ -114,33 +124,52 @@ def _is_usual(desk: Any) -> Any:
     return True
 
 
-@helper
-def _look_up(known: Any, work: Any, count: Any, rows: Any, live: Any, rare: Any) -> Any:
-    """Where so many terms are listed, of which work has the text and the ends; documents and rare postings of each."""
+@kernel(signature(I64, I64, I64, I64))
+def look_up(known_at: Any, work_at: Any, count: Any) -> Any:
+    """Find so many terms, of which work has the text and the ends: documents and rare postings of each, where it is
+    listed. Behind that lists may be opened: where, or -1 when there is no room."""
+    known, work = at_i64(known_at, KNOWN), at_i64(work_at, WORK)
     segments = known[SEGMENTS]
-    table = at_i64(known[TABLE], segments * ROW)
-    ends = work[ENDS : ENDS + count]
-    text = at_u8(work.ctypes.data + 8 * TEXT, ends[count - 1])
-    found = np.empty(count * segments, np.int64)
-    find_terms(table, text, ends, segments, segments, found)
-    for term in range(count):
-        live[term], rare[term] = 0, 0
-        for segment in range(segments):
-            row = (term * segments + segment) * LIST_ROW
-            here, opened = take_list(table, segment, found[term * segments + segment], rows, row)
-            live[term] += here
-            rare[term] += opened
-
-
-@helper
-def _opened(known: Any, work: Any, rows: Any, term: Any, rare: Any, to: Any) -> Any:
-    """Open the lists of a term from a place of work on; where the next ones may begin, -1 when there is no room."""
-    segments = known[SEGMENTS]
-    if to + size_of(segments, rare[term]) > len(work):
+    behind = OPENED + count * segments * LIST_ROW
+    if behind > len(work):
         return np.int64(-1)
-    each = segments * LIST_ROW
+    table, ends = at_i64(known[TABLE], segments * ROW), work[ENDS : ENDS + count]
+    found = np.empty(count * segments, np.int64)
+    find_terms(table, at_u8(work_at + 8 * TEXT, ends[count - 1]), ends, segments, segments, found)
+    for term in range(count):
+        live, rare = np.int64(0), np.int64(0)
+        for segment in range(segments):
+            row = OPENED + (term * segments + segment) * LIST_ROW
+            here, opened = take_list(table, segment, found[term * segments + segment], work, row)
+            live += here
+            rare += opened
+        work[LIVE + term], work[RARE + term] = live, rare
+    return behind
+
+
+@kernel(signature(I64, I64, I64, I64, I64))
+def open_lists_of(known_at: Any, work_at: Any, term: Any, to: Any) -> Any:
+    """Open the lists of a term that was looked up from a place of work on; where the next ones may begin, -1 when there
+    is no room."""
+    known, work = at_i64(known_at, KNOWN), at_i64(work_at, WORK)
+    segments = known[SEGMENTS]
+    if to + size_of(segments, work[RARE + term]) > len(work):
+        return np.int64(-1)
+    rows = OPENED + term * segments * LIST_ROW
     table = at_i64(known[TABLE], segments * ROW)
-    return open_term(table, segments, rows[term * each : (term + 1) * each], work, to)
+    return open_term(table, segments, work[rows : rows + segments * LIST_ROW], work, to)
+
+
+@bare_helper
+def _looked_up(known: Any, work: Any, count: Any) -> Any:
+    return call_kernel(known[LOOK_UP], (np.int64(known.ctypes.data), np.int64(work.ctypes.data), np.int64(count)))
+
+
+@bare_helper
+def _opened(known: Any, work: Any, term: Any, to: Any) -> Any:
+    return call_kernel(
+        known[OPEN], (np.int64(known.ctypes.data), np.int64(work.ctypes.data), np.int64(term), np.int64(to))
+    )
 
 
 @bare_helper
@@ -237,28 +266,26 @@ def _add_forms(known: Any, work: Any, text: Any, count: Any, row: Any, judge: An
     return _add_term(work, text, count, scratch, np.int64(STEMMED), STEMMED + stemmed)
 
 
-@helper
+@bare_helper
 def _list_candidates(known: Any, work: Any, close: Any, judge: Any) -> Any:
-    """Look up all forms of the candidates; whether there is memory for their lists."""
+    """Look up all forms of the candidates; -1 when they are not plain or there is no memory for their lists, ``FAILED``
+    when a kernel failed."""
     text = at_u8(work.ctypes.data + 8 * TEXT, MOST_TERMS * (LONGEST + 1))
     count = np.int64(0)
     for one in range(close):
         count = _add_forms(known, work, text, count, work[CANDIDATES + one], judge)
         if count < 0:
-            return False
-    rows = np.empty(count * known[SEGMENTS] * LIST_ROW, np.int64)
-    live, rare = np.empty(count, np.int64), np.empty(count, np.int64)
-    _look_up(known, work, count, rows, live, rare)
-    to = np.int64(OPENED)
+            return count
+    to = _looked_up(known, work, count)
     for form in range(count):
+        if to < 0:
+            return to
         own = OWN + 2 * form
-        work[own], work[own + 1] = 0, live[form]
-        if live[form] > 0:
+        work[own], work[own + 1] = 0, work[LIVE + form]
+        if work[LIVE + form] > 0:
             work[own] = work.ctypes.data + 8 * to
-            to = _opened(known, work, rows, form, rare, to)
-            if to < 0:
-                return False
-    return True
+            to = _opened(known, work, form, to)
+    return to
 
 
 @bare_helper
@@ -291,13 +318,14 @@ def _together(known: Any, memories: Any, work: Any, one: Any, beside: Any) -> An
     return min(found >> COUNT_SHIFT, np.int64(ENOUGH))
 
 
-@helper
+@bare_helper
 def _most_together(known: Any, memories: Any, desk: Any, work: Any, word: Any, close: Any, judge: Any) -> Any:
     """The first of the candidates that are worth most with what they gain by the words they stand among; or why that
     cannot be said."""
     beside, documents = _beside(desk, work, word)
-    if not _list_candidates(known, work, close, judge):
-        return np.int64(UNUSUAL)
+    listed = _list_candidates(known, work, close, judge)
+    if listed < 0:
+        return _why(listed)
     worths = at_f64(work.ctypes.data + 8 * WORTHS, MOST_CANDIDATES)
     best, value = np.int64(0), worths[0]
     for turn in range(1, close + 1):
@@ -309,14 +337,14 @@ def _most_together(known: Any, memories: Any, desk: Any, work: Any, word: Any, c
         if most > value or (one == 0 and most == value):
             together = _together(known, memories, work, one, beside)
             if together < 0:
-                return np.int64(BROKEN if together == FAILED else UNUSUAL)
+                return _why(together)
             gained = worths[one] + math.log1p(float(together))
             if gained > value or (one == 0 and gained == value):
                 best, value = one, gained
     return best
 
 
-@helper
+@bare_helper
 def _in_context(known: Any, memories: Any, desk: Any, work: Any, word: Any, count: Any, judge: Any) -> Any:
     """The best of so many candidates: among close ones, that which occurs together with the query's other words."""
     if count == 0:
@@ -340,12 +368,12 @@ def _side_by_side(known: Any, memories: Any, one: Any, other: Any) -> Any:
         query[i] = 0
     query[0], query[1], query[2], query[4], query[5], query[7], query[8] = known[SEGMENTS], 2, -1, 1, 1, 1, 1
     query[9] = known[NORMS]
-    query[PHRASE_HEAD + 1], query[PHRASE_HEAD + 3] = one, other
+    query[PHRASE_HEAD + 1], query[PHRASE_HEAD + 3] = np.int64(one), np.int64(other)
     found = call_kernel(known[PHRASES], (known[TABLE], memories[ROOM], memories[ROOM_SIZE]))
     return found if found == FAILED else found >> COUNT_SHIFT
 
 
-@helper
+@bare_helper
 def _parted(known: Any, memories: Any, work: Any, letters: Any, begin: Any, end: Any) -> Any:
     """After how many letters a word is parted, when both parts occur side by side; 0 when it is one, or why that cannot
     be said."""
@@ -358,9 +386,10 @@ def _parted(known: Any, memories: Any, work: Any, letters: Any, begin: Any, end:
         count = _add_term(work, text, count, letters, begin, begin + half + 2)
     for half in range(halves):
         count = _add_term(work, text, count, letters, begin + half + 2, end)
-    rows = np.empty(count * known[SEGMENTS] * LIST_ROW, np.int64)
-    live, rare = np.empty(count, np.int64), np.empty(count, np.int64)
-    _look_up(known, work, count, rows, live, rare)
+    begin_lists = _looked_up(known, work, count)
+    if begin_lists < 0:
+        return _why(begin_lists)
+    live = work[LIVE : LIVE + count]
     while True:
         best, most = np.int64(-1), np.int64(0)
         for half in range(halves):
@@ -369,20 +398,19 @@ def _parted(known: Any, memories: Any, work: Any, letters: Any, begin: Any, end:
                 best, most = np.int64(half), documents
         if best < 0:
             return np.int64(0)
-        behind = _opened(known, work, rows, best, rare, np.int64(OPENED))
-        if behind < 0 or _opened(known, work, rows, halves + best, rare, behind) < 0:
-            return np.int64(UNUSUAL)
-        found = _side_by_side(
-            known, memories, np.int64(work.ctypes.data + 8 * OPENED), np.int64(work.ctypes.data + 8 * behind)
-        )
-        if found == FAILED:
-            return np.int64(BROKEN)
+        behind = _opened(known, work, best, begin_lists)
+        end_lists = _opened(known, work, halves + best, behind) if behind > 0 else behind
+        if end_lists < 0:
+            return _why(end_lists)
+        found = _side_by_side(known, memories, work.ctypes.data + 8 * begin_lists, work.ctypes.data + 8 * behind)
+        if found < 0:
+            return _why(found)
         if found > 0:
             return best + 2
         live[best] = 0
 
 
-@helper
+@bare_helper
 def _meant(known: Any, memories: Any, desk: Any, work: Any, word: Any, judge: Any) -> Any:
     """What a word was meant as, and which or where; below 0: why that cannot be said."""
     letters, _ = _typed(desk)
@@ -402,8 +430,8 @@ def _meant(known: Any, memories: Any, desk: Any, work: Any, word: Any, judge: An
         found = _near(known, work, letters, begin, end, asked)
     else:
         found = _near(known, work, letters, begin, end, (limit, FAR, 0.0, CLOSE + CLOSE_ENOUGH))
-    if found == FAILED:
-        return np.int64(BROKEN), np.int64(0)
+    if found < 0:
+        return _why(found), np.int64(0)
     count = _candidates(known, work, found, limit, least, by_cost)
     costs = at_f64(work.ctypes.data + 8 * (REQUEST + ASKED + limit), limit)
     best = _in_context(known, memories, desk, work, word, count, judge)
@@ -425,15 +453,14 @@ def _meant(known: Any, memories: Any, desk: Any, work: Any, word: Any, judge: An
     return np.int64(ANOTHER), row
 
 
-@helper
+@bare_helper
 def _joined(known: Any, desk: Any, work: Any) -> Any:
-    """The first word that is one with the next, when one of the halves is no word and the whole is; -1 for none."""
+    """The first word that is one with the next, when one of the halves is no word and the whole is; ``NONE``, or why
+    that cannot be said."""
     letters, _ = _typed(desk)
     words = desk[desks.WORDS]
     text = at_u8(work.ctypes.data + 8 * TEXT, MOST_TERMS * (LONGEST + 1))
-    pairs = np.empty(MOST_CORRECTED, np.int64)
-    count = np.int64(0)
-    whole = np.empty(2 * desks.LONGEST, np.uint8)
+    count, whole = np.int64(0), at_u8(work.ctypes.data + 8 * WHOLE, 2 * desks.LONGEST)
     for word in range(words - 1):
         if _documents(desk, word) > 0 and _documents(desk, word + 1) > 0:
             continue
@@ -443,20 +470,20 @@ def _joined(known: Any, desk: Any, work: Any) -> Any:
             for i in range(begin, end):
                 whole[size] = letters[i]
                 size += 1
-        pairs[count] = word
+        work[PAIRS + count] = word
         count = _add_term(work, text, count, whole, np.int64(0), size)
     if count == 0:
-        return np.int64(-1)
-    rows = np.empty(count * known[SEGMENTS] * LIST_ROW, np.int64)
-    live, rare = np.empty(count, np.int64), np.empty(count, np.int64)
-    _look_up(known, work, count, rows, live, rare)
+        return np.int64(NONE)
+    looked_up = _looked_up(known, work, count)
+    if looked_up < 0:
+        return _why(looked_up)
     for pair in range(count):
-        if live[pair] > 0:
-            return pairs[pair]
-    return np.int64(-1)
+        if work[LIVE + pair] > 0:
+            return work[PAIRS + pair]
+    return np.int64(NONE)
 
 
-@kernel(signature(I64, *[I64] * 7))
+@bare_kernel(signature(I64, *[I64] * 7))
 def respell(
     known_at: Any,
     memories_at: Any,
@@ -482,5 +509,5 @@ def respell(
             return meant
         work[MEANT + word], work[WHICH + word] = meant, which
         changes += np.int64(meant != AS_TYPED)
-    work[JOINED] = _joined(known, desk, work) if changes == 0 else np.int64(-1)
-    return changes
+    work[JOINED] = _joined(known, desk, work) if changes == 0 else np.int64(NONE)
+    return changes if work[JOINED] >= 0 or work[JOINED] == NONE else work[JOINED]
