@@ -24,7 +24,55 @@ SEED = 31
 WORDS = ["tide", "Tides", "tiding", "moon", "MOON", "harbours", "lantern", "lanterns", "light", "keeper", "storm"]
 STOPS = ["the", "of", "and", "in", "die", "der", "und", "le", "la", "de", "is", "how", "to"]
 OTHERS = ["latest", "news", "2026", "1999", "zzyzx", "lantren", "a", "x1", "42", "3d", "iPhone", "B2B", "OR", "or"]
-SIGNS = ["", "", "", "", ".", ".", "..", "'s", "-", "&", "+", '"', "é", "  ", "\t", "*"]
+SIGNED = [
+    "u.s.",
+    "U.S",
+    "t.moon",
+    "St.Tides",
+    "lantern's",
+    "LANTERN'S",
+    "moon’s",
+    "it's",
+    "tide&moon",
+    "at&t",
+    "1900's",
+    "9a.88.030",
+    "tide.light.tide.moon",
+    "aujourd'hui",
+    "20.6",
+    "lantren's",
+    "zzyzx.com",
+    "iPhone's",
+    "a.b.c.d",
+]
+ALONE = ["&", "-", "--", "/", ".", "...", "'", ":", ",", "+", "|", "’", "?"]
+SIGNS = [
+    "",
+    "",
+    "",
+    "",
+    ".",
+    ".",
+    "..",
+    "'s",
+    "-",
+    "&",
+    "+",
+    '"',
+    "é",
+    "  ",
+    "\t",
+    "*",
+    "'",
+    "’",
+    "?",
+    ",",
+    ":",
+    ":.",
+    ";",
+    "/",
+]
+BEFORE = ["", "", "", "", "", "", "'", ".", "-", "$", "&", "@", "#", "/", "’"]
 
 
 def made_up(count: int, generator: random.Random, language: str) -> list:
@@ -81,7 +129,11 @@ def nothing_is_kept(monkeypatch):
     monkeypatch.setattr("time.time", lambda: 1_795_000_000.5)
 
 
-typed_words = st.builds(str.__add__, st.sampled_from(WORDS + STOPS + OTHERS), st.sampled_from(SIGNS))
+typed_words = st.one_of(
+    st.builds(str.__add__, st.sampled_from(WORDS + STOPS + OTHERS), st.sampled_from(SIGNS)),
+    st.builds("{}{}{}".format, st.sampled_from(BEFORE), st.sampled_from(WORDS + SIGNED), st.sampled_from(SIGNS)),
+    st.sampled_from(SIGNED + ALONE),
+)
 
 
 @given(
@@ -107,6 +159,17 @@ def test_kernels_answer_as_steps_do(opened, query, paging, duplicates, per_host)
         "to be in the",
         "lantren storm",
         "St. tides moon.",
+        "u.s. harbours",
+        "U.S. HARBOURS",
+        "lantern's keeper",
+        "moon’s Light",
+        "t.moon storm",
+        "tide&moon light",
+        "tide & moon",
+        "'tide' moon? storm, light; keeper: harbours/",
+        "tide moon Tide",
+        "moon's moon's moon",
+        "the tide of the tide",
     ],
 )
 def test_plain_words_are_read_by_the_kernel(opened, query):
@@ -116,8 +179,41 @@ def test_plain_words_are_read_by_the_kernel(opened, query):
     assert one.query.parsed == query
 
 
+def test_a_dash_between_words_is_not_read(opened):
+    same, one, _, by_kernel = both(opened, SearchRequest("tide - moon"))
+    assert same
+    assert by_kernel
+    assert (one.query.text, one.query.parsed) == ("tide - moon", "tide moon")
+
+
 @pytest.mark.parametrize(
-    "query", ["tide tide", "tide OR moon", "iPhone tide", "tide-moon", "zürich tide", "+tide", "", "  "]
+    "query",
+    [
+        "tide OR moon",
+        "iPhone tide",
+        "tide-moon",
+        "zürich tide",
+        "+tide",
+        "",
+        "  ",
+        "&",
+        "tide.moon",
+        "u.s.",
+        "tide -moon",
+        "tide -- moon",
+        "tide .moon",
+        "tide 1,000",
+        "tide c#",
+        "tide c++",
+        "tide inurl:moon",
+        "tide inurl:.",
+        "tide moon/light",
+        "tide mo*",
+        "tide_tables moon",
+        "tide a@b.example",
+        "tide lightHouse's",
+        "tide ’moon",
+    ],
 )
 def test_other_queries_are_left_to_the_steps(opened, query):
     same, _, _, by_kernel = both(opened, SearchRequest(query))
@@ -131,10 +227,27 @@ def test_words_with_signs_are_laid_out_for_the_kernel(opened, monkeypatch):
     monkeypatch.setattr(
         usual.Usual, "found_of", lambda self, *given: laid_out.append(found_of(self, *given)) or laid_out[-1]
     )
-    same, one, _, _ = both(opened, SearchRequest("tides. harbour's"))
+    same, one, _, _ = both(opened, SearchRequest("tides. harbourLight's"))
     assert same
     assert one.results
     assert laid_out[0] is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("storm & lantren moon", "storm & lantern moon"),
+        ("& / lantren storm storm", "& / lantern storm storm"),
+        ("storm - lantren", "storm lantern"),
+    ],
+)
+def test_words_among_signs_are_corrected(opened, query, meant):
+    """Where they stand among all that was typed, signs counted."""
+    same, one, _, by_kernel = both(opened, SearchRequest(query))
+    assert same
+    assert by_kernel
+    assert one.total.value > engine.FEW_FOUND
+    assert one.corrections == (meant,)
 
 
 def test_a_query_that_finds_nothing_is_corrected_by_the_kernel_too(opened):
@@ -204,10 +317,11 @@ def test_what_kernels_keep_of_terms_is_bounded(opened, monkeypatch):
 
 def test_documents_of_terms_are_told_to_the_speller(opened):
     """Where no kernel can correct a query, the speller need not look its words up again."""
-    opened.search(SearchRequest("lantrens moon. 42"))
     with opened._generations.use() as generation:
+        generation.lexicon.kept = type(generation.lexicon.kept)()
         kept, snapshot = generation.lexicon.kept.frequencies, generation.snapshot
-    assert {"lantrens", "moon", "42"} <= kept.keys()
+    opened.search(SearchRequest("lantrens Moon's & 42"))
+    assert {"lantrens", "moon's", "~moon", "moon", "42"} <= kept.keys()
     assert all(snapshot.frequency(term) == documents for term, documents in kept.items())
 
 
@@ -248,9 +362,10 @@ def test_both_sides_know_the_same_places():
     assert (usual.MOST_LANGUAGES, usual.MOST_TOLD) == (wording.MOST_LANGUAGES, wording.MOST_TOLD)
     assert usual.MOST_WORDS == wording.MOST_WORDS
     assert usual.MEMORIES == usual_kernel.MEMORIES
-    assert (usual.ROWS, usual.WORD_ROW) == (wording.ROWS, wording.WORD_ROW)
+    assert usual.REQUEST == wording.REQUEST
     for name in (
         "WORDS",
+        "FORMS",
         "LANGUAGE",
         "FRESH",
         "OUTPUT",
@@ -277,6 +392,7 @@ def test_both_ways_weigh_and_ask_alike():
     assert usual_kernel.STOP_SHARE == typed.STOP_SHARE
     assert usual_kernel.AGAIN == execution.REACH_AFTER_FOLDING
     assert (wording.EXACT_SHARE, wording.STEM_SHARE) == (forms.EXACT_SHARE, forms.STEM_SHARE)
+    assert (wording.PART_SHARE, wording.MAX_PARTS) == (forms.PART_SHARE, forms.MAX_PARTS)
     assert wording.FOREIGN_SHARE == FOREIGN_SHARE
     assert wording.LONGEST < forms.MAX_TERM_BYTES
 

@@ -30,10 +30,10 @@ from periplus.search.counting import counted
 from periplus.search.execution import Listing, Task, candidates, run, without
 from periplus.search.explaining import explain, find
 from periplus.search.generations import Generation, Generations
-from periplus.search.language import words_read
+from periplus.search.language import without_dashes, words_read
 from periplus.search.lens import NO_LENS, spelled, without_blocked
 from periplus.search.links import linking
-from periplus.search.reading import Understood, understand
+from periplus.search.reading import Understood, name_of, understand
 from periplus.search.requests import Checked
 from periplus.search.rules import Rules, read_rules
 from periplus.search.similar import likeness
@@ -259,11 +259,12 @@ class _Search(Struct, gc=False):
     def _outcome(self, text: str) -> _Outcome:
         usual = self._usual()
         asked = (self.checked.first, self.checked.last, self.per_host, not self.request.duplicates)
-        if usual is not None and self._is_usual(text):
-            found = usual.found(self.generation, text, *asked)
+        plain = without_dashes(text)
+        if usual is not None and self._is_usual(plain):
+            found = usual.found(self.generation, plain, *asked)
             if found is not None:
                 return _Outcome(
-                    text, found.total, found.listed, found.results, found.missing, found.is_certain, found.kept
+                    plain, found.total, found.listed, found.results, found.missing, found.is_certain, found.kept
                 )
         understood = self._understood(text)
         words = understood.words
@@ -286,8 +287,7 @@ class _Search(Struct, gc=False):
 
     def _is_usual(self, text: str) -> bool:
         """Whether a query may be left to kernels from its first letter on: it is on one line, and names no site."""
-        name = text.replace(" ", "").replace(".", "").lower()
-        return (text is self.query or clean(text) == text) and name not in self.generation.hosts_by_name
+        return (text is self.query or clean(text) == text) and name_of(text) not in self.generation.hosts_by_name
 
     def _understood(self, text: str) -> Understood:
         return understand(self.generation, text, self.checked.language, self.checked.filters, rules=self.rules)
@@ -333,7 +333,7 @@ class _Search(Struct, gc=False):
             return corrections
         lexicon = self.generation.lexicon
         if outcome.kept is not None:  # what the speller asks next
-            outcome.kept.frequencies.update(documents_on_desk(outcome.text))
+            outcome.kept.frequencies.update(documents_on_desk())
         if few:
             return self._corrected(words_read(outcome.text), outcome.total.value)
         doubtful = unknown_among(lexicon, words, outcome.missing, is_certain=outcome.is_certain)

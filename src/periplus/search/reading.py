@@ -121,8 +121,13 @@ def _named(generation: Generation, reading: Reading) -> frozenset[int]:
     text = str(reading)
     if "." in text and _ADDRESS_LIKE.match(text):
         return _found(generation, _spelled_out(text))
+    return _site(generation, name_of(text))
+
+
+def name_of(text: str) -> str:
+    """The name that a site may have, if a query is nothing else."""
     plain = text.replace(" ", "")
-    return _site(generation, (plain if plain.isalnum() else _BETWEEN.sub("", text)).lower())
+    return (plain if plain.isalnum() else _BETWEEN.sub("", text)).lower()
 
 
 def _site(generation: Generation, name: str) -> frozenset[int]:

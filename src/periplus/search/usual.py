@@ -12,7 +12,7 @@ import threading
 import time
 from calendar import timegm
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from periplus.search.spellings import Spellings
     from periplus.search.terms import Terms
 
-TYPED, MOST_TYPED = 84, 512  # where on a desk the text as typed is, in numbers, and how many bytes it may have
+TYPED, MOST_TYPED = 100, 512  # where on a desk the text as typed is, in numbers, and how many bytes it may have
 DESK, MEMORIES = 1 << 12, 9  # numbers
-ROWS, WORD_ROW = 20, 4  # where words have their numbers on a desk, and how many
+REQUEST = 962  # where the terms of the words are on a desk: hashes, ends, ends of words, shares, and the text
 MOST_LANGUAGES, MOST_TOLD = 3, 16  # that words are read in, and that they may tell of
 MOST_WORDS = 16
-WORDS, _FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(11)  # on a desk
-LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE, _DOTTED, IS_SPELT = range(11, 17)
+WORDS, FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(11)  # on a desk
+LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE, _SIGNED, IS_SPELT = range(11, 17)
 UNUSUAL, BROKEN, TO_JUDGE, NOTHING, PACKED = -1, -2, -3, -4, -5
 SLOTS_A_WORD = 3  # at least, in the table of telling words
 
@@ -183,7 +183,7 @@ class Usual:
         self, generation: Generation, query: str, first: int, last: int, per_host: int, fold: bool
     ) -> Found | None:
         """Results of a query from the first to before the last; nothing when it is not usual."""
-        data, now = query.encode("ascii", "replace"), time.time()
+        data, now = query.encode(), time.time()
         size = len(data)
         if size > MOST_TYPED:
             return None
@@ -300,12 +300,15 @@ def _other_results(
     return decoded(texts, rank, texts.show(rank) if special == TO_JUDGE else special)
 
 
-def documents_on_desk(query: str) -> Iterator[tuple[str, int]]:
-    """The words of a query that is on the desk of this thread, with the documents of each as it is typed."""
+def documents_on_desk() -> Iterator[tuple[str, int]]:
+    """The terms of the query on this thread's desk, with the documents of each."""
     head = desk_of_thread().head
-    output = head[OUTPUT] + 1
-    forms = head[ROWS : ROWS + WORD_ROW * head[WORDS] : WORD_ROW].tolist()  # the first of each word
-    return zip(query.lower().replace(".", "").split(), [head[output + form] for form in forms], strict=True)
+    forms, output = head[FORMS], head[OUTPUT]
+    ends, text = head[REQUEST + forms : REQUEST + 2 * forms], REQUEST + 3 * forms + head[WORDS]
+    letters = head[text:output].tobytes().decode("latin-1")  # all of ASCII, but for what is left behind them
+    return zip(
+        [letters[begin:end] for begin, end in pairwise((0, *ends))], head[output + 1 : output + 1 + forms], strict=True
+    )
 
 
 def _filled(numbers: list[int], size: int) -> list[int]:

@@ -29,7 +29,7 @@ MARK = 126  # of a stem
 
 
 @bare_helper
-def _idf(documents: Any, frequency: Any) -> Any:
+def idf(documents: Any, frequency: Any) -> Any:
     """``index.weights.idf``, to the last bit."""
     frequency = min(frequency, documents)
     return math.log(1.0 + (float(documents - frequency) + 0.5) / (float(frequency) + 0.5))
@@ -167,12 +167,12 @@ def _pack(documents: Any, known: Any, places: Any, shares: Any, words: Any, pack
         strong = math.inf
         for form in range(begin, words[word]):
             if shares[form] >= STRONG_SHARE:
-                strong = min(strong, _idf(documents, known[places[form] + DOCUMENTS]))
+                strong = min(strong, idf(documents, known[places[form] + DOCUMENTS]))
         occurring, widest = np.int64(0), np.int64(0)
         for form in range(begin, words[word]):
             live, address = known[places[form] + DOCUMENTS], known[places[form] + LISTS]
             if live > 0:
-                packed[listed] = fixed_weight(shares[form] * min(strong, _idf(documents, live)))
+                packed[listed] = fixed_weight(shares[form] * min(strong, idf(documents, live)))
                 packed[listed + 1], packed[listed + 2] = address, live
                 packed[formed], packed[formed + 1] = address, np.int64(shares[form] >= STRONG_SHARE)
                 reals[formed + 2], reals[formed + 3] = shares[form], float(live)
@@ -185,7 +185,7 @@ def _pack(documents: Any, known: Any, places: Any, shares: Any, words: Any, pack
         beginning += hashes + letters
         at = facts + FACTS * word
         packed[at], packed[at + 2], packed[at + 3] = occurring, hashes, letters
-        reals[at + 1] = _idf(max(documents, np.int64(1)), widest)
+        reals[at + 1] = idf(max(documents, np.int64(1)), widest)
         begin = words[word]
 
 

@@ -95,14 +95,14 @@ def _typed(desk: Any) -> Any:
 def _place_of(desk: Any, word: Any) -> Any:
     """Where a word as it was typed begins and ends in the text."""
     _, ends = _typed(desk)
-    form = desk[desks.ROWS + desks.WORD_ROW * word]
+    form = desk[desks.ROWS + desks.WORD_ROW * word + desks.BEGIN]
     return ends[form - 1] if form > 0 else np.int64(0), ends[form]
 
 
 @bare_helper
 def _documents(desk: Any, word: Any) -> Any:
     """Those with a word as it was typed."""
-    return desk[desk[desks.OUTPUT] + 1 + desk[desks.ROWS + desks.WORD_ROW * word]]
+    return desk[desk[desks.OUTPUT] + 1 + desk[desks.ROWS + desks.WORD_ROW * word + desks.BEGIN]]
 
 
 @bare_helper
@@ -114,12 +114,12 @@ def _forms_there(desk: Any, word: Any) -> Any:
 @bare_helper
 def _is_usual(desk: Any) -> Any:
     words = desk[desks.WORDS]
-    if words > MOST_CORRECTED or desk[desks.DOTTED] != 0 or desk[desks.IS_SPELT] == 0:
+    if words > MOST_CORRECTED or desk[desks.SIGNED] != 0 or desk[desks.IS_SPELT] == 0:
         return False
     for word in range(words):
         for other in range(word):
             row, earlier = desks.ROWS + desks.WORD_ROW * word, desks.ROWS + desks.WORD_ROW * other
-            if desk[row + 2] == desk[earlier + 2]:
+            if desk[row + desks.HASH] == desk[earlier + desks.HASH]:
                 return False
     return True
 

@@ -9,6 +9,7 @@ not as usual, the query is left to ``execution.py``, which does the same step by
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,11 @@ from periplus.index.kernels.plain import COUNT_SHIFT, EXACT
 from periplus.index.kernels.plain_steps import ALL_ADMITTED, GIVEN, QUERY
 from periplus.index.kernels.tables import HOST, HOST_NUMBERS, ROW, at_f64, at_i64, i64, u32
 from periplus.index.kernels.types import F64, I64, signature
+from periplus.index.kernels.weighing import fixed_weight
 from periplus.search.kernels import layout
 from periplus.search.kernels import wording as desks
 from periplus.search.kernels.frames import IMPOSSIBLE
-from periplus.search.kernels.learning import FACTS, FORMED, LISTED
+from periplus.search.kernels.learning import FACTS, FORMED, LISTED, idf
 from periplus.search.kernels.texts import FRAMES
 
 # What a search is done by, by place: the kernels; segments and how many; weight of the prior, postings up to which
@@ -43,6 +45,9 @@ AGAIN = 4  # times as many are asked for, when hosts or duplicates left too few
 NUMBER_BITS = 32  # of a document in its segment
 MOST_HOSTS = 64  # that are told apart
 WORD, FORM = 2, 4  # numbers of a word and of a form, for the ranking
+# Of a word that occurs: where its facts, lists, forms and beginning are, how often it is asked for.
+AT, LISTED_AT, FORMED_AT, BEGINNING_AT, TIMES = range(5)
+KNOWN = 5
 SHOWN, TOLD_OF_LIST = 2, 4  # of the list: how many hosts admit, numbers before its columns
 
 
@@ -50,41 +55,53 @@ SHOWN, TOLD_OF_LIST = 2, 4  # of the list: how many hosts admit, numbers before 
 def _goes(desk: Any, word: Any, out: Any, live: Any) -> Any:
     """Whether a stop word may go."""
     row = desks.ROWS + desks.WORD_ROW * word
-    if desk[row + 3] & desks.STOPS == 0:
+    if desk[row + desks.SAYS] & desks.STOPS == 0:
         return False
-    if desk[row + 3] & desks.STOPS_HERE != 0:
+    if desk[row + desks.SAYS] & desks.STOPS_HERE != 0:
         return True
-    return float(desk[out + 1 + desk[row]]) >= STOP_SHARE * float(live)
+    return float(desk[out + 1 + desk[row + desks.BEGIN]]) >= STOP_SHARE * float(live)
 
 
 @bare_helper
-def _chosen(desk: Any, live: Any, chosen: Any) -> Any:
-    """The words that are looked for, all others being stop words; how many, none when one is asked for twice. And those
-    typed that may be misspelt, as bits: where that can be told no form of them occurs, else not the one typed."""
+def _chosen(desk: Any, live: Any, chosen: Any, times: Any) -> Any:
+    """The words that are looked for, each once, all others being stop words, and how often each is asked for; how many.
+    And those typed that may be misspelt, as bits: where that can be told no form of them occurs, else not the one
+    typed."""
     words, forms, out = desk[desks.WORDS], desk[desks.FORMS], desk[desks.OUTPUT]
-    means, goes, missing = False, False, desk[desks.DOTTED]
+    means, goes, missing = False, False, desk[desks.SIGNED]
     for word in range(words):
         row = desks.ROWS + desks.WORD_ROW * word
-        means |= desk[row + 3] & desks.STOPS == 0
+        means |= desk[row + desks.SAYS] & desks.STOPS == 0
         goes |= _goes(desk, word, out, live)
-        there = desk[out + 1 + forms + FACTS * word] if desk[desks.IS_SPELT] else desk[out + 1 + desk[row]]
-        missing |= np.int64(there == 0) << word
+        form = out + 1 + desk[row + desks.BEGIN]
+        there = desk[out + 1 + forms + FACTS * word] if desk[desks.IS_SPELT] else desk[form]
+        missing |= np.int64(there == 0) << desk[row + desks.PLACE]
     count = np.int64(0)
     for word in range(words):
         if means and goes and _goes(desk, word, out, live):
             continue
-        for earlier in range(count):
-            before = desks.ROWS + desks.WORD_ROW * chosen[earlier]
-            if desk[before + 2] == desk[desks.ROWS + desks.WORD_ROW * word + 2]:
-                return np.int64(0), missing
-        chosen[count] = word
-        count += 1
+        one, key = np.int64(0), desk[desks.ROWS + desks.WORD_ROW * word + desks.HASH]
+        while one < count and desk[desks.ROWS + desks.WORD_ROW * chosen[one] + desks.HASH] != key:
+            one += 1
+        if one == count:
+            chosen[one], times[one] = word, 0
+            count += 1
+        times[one] += 1
     return count, missing
 
 
 @bare_helper
-def _known(desk: Any, chosen: Any, count: Any, places: Any) -> Any:
-    """Of the words that occur: where their facts, lists, forms and beginnings are; how many, -1 when one is unusual."""
+def _is_weak(desk: Any, formed: Any, forms: Any) -> Any:
+    """Whether none of the forms of a word is strong: then no text is searched for it."""
+    weak = True
+    for form in range(forms):
+        weak &= desk[formed + FORMED * form + 1] == 0
+    return weak
+
+
+@bare_helper
+def _known(desk: Any, chosen: Any, times: Any, count: Any, places: Any) -> Any:
+    """What there is of the words that occur; how many, -1 when one is unusual."""
     words, forms, out = desk[desks.WORDS], desk[desks.FORMS], desk[desks.OUTPUT]
     facts = out + 1 + forms
     listed = facts + FACTS * words
@@ -94,13 +111,15 @@ def _known(desk: Any, chosen: Any, count: Any, places: Any) -> Any:
     for word in range(words):
         at = facts + FACTS * word
         if next_one < count and chosen[next_one] == word:
-            next_one += 1
             if desk[at] > 0:
-                if desk[at + 2] == 0:
+                if desk[at + 2] == 0 and not _is_weak(desk, formed, desk[at]):
                     return np.int64(-1)
-                places[4 * known], places[4 * known + 1] = at, listed
-                places[4 * known + 2], places[4 * known + 3] = formed, beginning
+                one = KNOWN * known
+                places[one + AT], places[one + LISTED_AT] = at, listed
+                places[one + FORMED_AT], places[one + BEGINNING_AT] = formed, beginning
+                places[one + TIMES] = times[next_one]
                 known += 1
+            next_one += 1
         listed += LISTED * desk[at]
         formed += FORMED * desk[at]
         beginning += desk[at + 2] + desk[at + 3]
@@ -108,19 +127,34 @@ def _known(desk: Any, chosen: Any, count: Any, places: Any) -> Any:
 
 
 @bare_helper
-def _put_lists(desk: Any, places: Any, known: Any, query: Any) -> Any:
+def _weigh(query: Any, first: Any, desk: Any, reals: Any, formed: Any, forms: Any, times: Any, live: Any) -> Any:
+    """The lists of a word that is asked for so often: ``index.plan.weights_of``, to the last bit."""
+    strong = math.inf
+    for form in range(forms):
+        if desk[formed + FORMED * form + 1] != 0:
+            strong = min(strong, idf(live, desk[first + LISTED * form + 2]))
+    for form in range(forms):
+        worth = min(strong, idf(live, desk[first + LISTED * form + 2]))
+        query[GIVEN * form] = fixed_weight(float(times) * reals[formed + FORMED * form + 2] * worth)
+
+
+@bare_helper
+def _put_lists(desk: Any, reals: Any, places: Any, known: Any, live: Any, query: Any) -> Any:
     """The query as the first pass takes it; how many lists."""
     lists = np.int64(0)
     for word in range(known):
-        first = places[4 * word + 1]
-        for i in range(LISTED * desk[places[4 * word]]):
+        one = places[KNOWN * word : KNOWN * (word + 1)]
+        forms, first = desk[one[AT]], one[LISTED_AT]
+        for i in range(LISTED * forms):
             query[GIVEN * lists + i] = desk[first + i]
-        lists += desk[places[4 * word]]
+        if one[TIMES] > 1:
+            _weigh(query[GIVEN * lists :], first, desk, reals, one[FORMED_AT], forms, one[TIMES], live)
+        lists += forms
     if lists != known:
         begin = np.int64(0)
         for word in range(known):
             query[GIVEN * lists + word] = begin
-            begin += desk[places[4 * word]]
+            begin += desk[places[KNOWN * word + AT]]
         query[GIVEN * lists + known] = begin
     return lists
 
@@ -131,8 +165,9 @@ def _put_forms(desk: Any, places: Any, known: Any, query: Any, reals: Any) -> An
     query[0] = known
     at = 1 + WORD * known
     for word in range(known):
-        forms, first = desk[places[4 * word]], places[4 * word + 2]
-        query[1 + WORD * word], reals[1 + WORD * word + 1] = forms, 1.0
+        one = KNOWN * word
+        forms, first = desk[places[one + AT]], places[one + FORMED_AT]
+        query[1 + WORD * word], reals[1 + WORD * word + 1] = forms, float(places[one + TIMES])
         for i in range(FORM * forms):
             query[at + i] = desk[first + i]
         at += FORM * forms
@@ -144,16 +179,19 @@ def _put_beginnings(desk: Any, places: Any, known: Any, query: Any) -> Any:
     """The query as texts are searched for it; how many numbers."""
     at, count = np.int64(2), np.int64(0)
     for word in range(known):
-        facts, first = places[4 * word], places[4 * word + 3]
+        facts, first = places[KNOWN * word + AT], places[KNOWN * word + BEGINNING_AT]
+        query[at] = 0  # hashes, where no form is strong
         for i in range(desk[facts + 2]):
             query[at + i] = desk[first + i]
-        at += desk[facts + 2]
+        at += max(desk[facts + 2], np.int64(1))
     for word in range(known):
-        letters, first = desk[places[4 * word] + 3], places[4 * word + 3] + desk[places[4 * word] + 2]
-        again = False
+        facts = places[KNOWN * word + AT]
+        letters, first = desk[facts + 3], places[KNOWN * word + BEGINNING_AT] + desk[facts + 2]
+        again = letters == 0
         for earlier in range(word):
-            other = places[4 * earlier + 3] + desk[places[4 * earlier] + 2]
-            if desk[places[4 * earlier] + 3] == letters:
+            before = places[KNOWN * earlier + AT]
+            other = places[KNOWN * earlier + BEGINNING_AT] + desk[before + 2]
+            if desk[before + 3] == letters:
                 same = True
                 for i in range(letters):
                     same &= desk[other + i] == desk[first + i]
@@ -166,22 +204,24 @@ def _put_beginnings(desk: Any, places: Any, known: Any, query: Any) -> Any:
         count += 1
     query[0], query[1] = count, known
     for word in range(known):
-        query[at + word] = desk[places[4 * word] + 1]
+        query[at + word] = desk[places[KNOWN * word + AT] + 1]
     return at + known
 
 
 @bare_helper
 def _laid_out(means: Any, memories: Any, desk_at: Any, desk: Any) -> Any:
     """The words on the desk as each step takes them, each in its own memory; whether they are usual."""
-    chosen = at_i64(desk_at + 8 * desks.KEYS, desks.MOST_WORDS)
-    places = at_i64(desk_at + 8 * (desks.KEYS + desks.MOST_WORDS), 4 * desks.MOST_WORDS)
-    count, desk[desks.MISSING] = _chosen(desk, means[LIVE], chosen)
-    known = _known(desk, chosen, count, places)
+    free = desk_at + 8 * desks.KEYS
+    chosen, times = at_i64(free, desks.MOST_WORDS), at_i64(free + 8 * desks.MOST_WORDS, desks.MOST_WORDS)
+    places = at_i64(free + 16 * desks.MOST_WORDS, KNOWN * desks.MOST_WORDS)
+    count, desk[desks.MISSING] = _chosen(desk, means[LIVE], chosen, times)
+    known = _known(desk, chosen, times, count, places)
     if count == 0 or known < 0:
         return False
     list_at = memories[LIST]
     desk[desks.GROUPS] = known
-    desk[desks.LISTS] = _put_lists(desk, places, known, at_i64(memories[ROOM], QUERY))
+    reals, live = at_f64(desk_at, desks.DESK), means[LIVE]
+    desk[desks.LISTS] = _put_lists(desk, reals, places, known, live, at_i64(memories[ROOM], QUERY))
     desk[desks.FORMS_SIZE] = _put_forms(desk, places, known, at_i64(list_at, QUERY), at_f64(list_at, QUERY))
     page_at = memories[PAGE] + 8 * layout.HEAD
     desk[desks.TEXT_SIZE] = _put_beginnings(desk, places, known, at_i64(page_at, QUERY))
