@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 import time
 
 import pytest
@@ -9,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_samples import DOCUMENTS, build
 
-from periplus.search import Engine
+from periplus.search import Engine, completion
 from periplus.search.asked import PastQueries
-from periplus.search.completion import INSIDE_SHARE, MAX_BEGINNINGS, Completion
+from periplus.search.completion import ENOUGH, INSIDE_SHARE, MAX_BEGINNINGS, MISTAKEN_SHARE, Completion
+from periplus.search.kernels import completing
 from periplus.search.text import folded
 from periplus.settings import SearchSettings, Settings
 
@@ -99,6 +102,60 @@ def test_exact_matches_equal_the_obvious_way(entries, typed):
     found = Completion(known).complete(typed, 50)
     exact = {one.text: one.weight for one in found if one.text in expected}
     assert exact == pytest.approx(expected)
+
+
+def mistaken(typed: bytes) -> set[bytes]:
+    """With one mistake behind the first letter: one too much, two swapped, a wrong one, one missing."""
+    found = set()
+    for place in range(1, len(typed)):
+        before, here, behind = typed[:place], typed[place : place + 1], typed[place + 1 :]
+        found.add(before + behind)
+        if behind:
+            found.add(before + behind[:1] + here + behind[1:])
+        for letter in range(ord("a"), ord("z") + 1):
+            found |= {before + bytes([letter]) + behind, before + bytes([letter]) + here + behind}
+    return found - {typed}
+
+
+def worth(plain: str, typed: bytes) -> float:
+    """Of a word of an entry that begins so."""
+    places = [match.start() for match in re.finditer(r"\w+", plain)]
+    whole = plain.encode()
+    begins = [place for place in places if whole[len(plain[:place].encode()) :].startswith(typed)]
+    return 1.0 if 0 in begins else INSIDE_SHARE if begins else 0.0
+
+
+likely = st.text(alphabet="abzø ", min_size=1, max_size=14)
+
+
+@settings(deadline=None)
+@given(st.lists(likely, max_size=30), likely, st.sampled_from([1, 2, 50]))
+def test_mistaken_matches_equal_the_obvious_way(entries, typed, limit):
+    known = {folded(text): float(1 + i) for i, text in enumerate(entries) if folded(text)}
+    typed = folded(typed).encode()
+    expected = {plain: weight * worth(plain, typed) for plain, weight in known.items() if typed}
+    expected = {plain: value for plain, value in expected.items() if value}
+    if len(expected) < min(ENOUGH, limit) and len(typed) >= 4:
+        others = [spelling for spelling in mistaken(typed) if len(spelling) < len(typed) + 2]
+        for plain, weight in known.items():
+            best = max(worth(plain, other) for other in others) * weight * MISTAKEN_SHARE
+            if best > expected.get(plain, 0.0):
+                expected[plain] = best
+    found = Completion({plain: (plain, weight) for plain, weight in known.items()}).complete(typed.decode(), limit)
+    best = sorted(expected.values(), reverse=True)[:limit]
+    assert [one.weight for one in found] == pytest.approx(best)
+    assert all(expected[one.text] == pytest.approx(one.weight) for one in found)
+
+
+def test_what_another_process_made_is_found_here():
+    ENTRIES.complete("tid", 8)
+    other = pickle.loads(pickle.dumps(ENTRIES))
+    assert texts(other.complete("tidal pwoer", 8)) == texts(ENTRIES.complete("tidal pwoer", 8)) == ["Tidal power"]
+
+
+def test_both_sides_know_the_same_bounds():
+    assert completing.SORTED_BYTES == completion.SORTED_BYTES
+    assert completion.MAX_TYPED < completing.MAX_TYPED
 
 
 @pytest.mark.parametrize("typed", ["w", "w1", "e", "entry 1", "x"])

@@ -14,10 +14,11 @@ from search_samples import DOCUMENTS, anchors_of, build, page, prior_of
 
 from periplus.index.analysis import forms
 from periplus.records import SearchRequest
-from periplus.search import Engine, engine, execution, generations, stemmers, typed, usual, vocabulary
+from periplus.search import Engine, engine, execution, generations, requests, stemmers, typed, usual, vocabulary
 from periplus.search.kernels import usual as usual_kernel
 from periplus.search.kernels import wording
 from periplus.search.plan import FOREIGN_SHARE
+from periplus.search.reading import understand
 from periplus.settings import Settings
 
 SEED = 31
@@ -146,6 +147,34 @@ def test_kernels_answer_as_steps_do(opened, query, paging, duplicates, per_host)
     request = SearchRequest(query, *paging, duplicates=duplicates)
     same, one, other, _ = both(opened, request, per_host)
     assert same, (one, other)
+
+
+def found_by_kernels(engine: Engine, query: str):
+    """What kernels found, as if that were little."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(usual, "LITTLE", 1 << 40)
+        with engine._generations.use() as generation:
+            profile = requests.check(SearchRequest(""), Settings()).profile
+            return generation.usual_of(profile).found(generation, query, 0, 10, 0, fold=True)
+
+
+@given(st.lists(typed_words, max_size=8).map(" ".join))
+def test_words_looked_for_are_those_of_the_plan(opened, query):
+    found = found_by_kernels(opened, query)
+    if found is not None:
+        with opened._generations.use() as generation:
+            planned = understand(generation, query).plan.words
+        assert found.words == tuple(word.text for word in planned)
+
+
+def test_stop_words_are_not_looked_for(opened):
+    assert found_by_kernels(opened, "the Tide of the moon.").words == ("tide", "moon")
+    assert found_by_kernels(opened, "to be in the").words == ("to", "be", "in", "the")
+
+
+def test_a_query_that_finds_little_is_understood_once(opened, monkeypatch):
+    monkeypatch.setattr(engine, "understand", None)
+    assert opened.search(SearchRequest("tidex", correct=False)).suggestions
 
 
 @pytest.mark.parametrize(
@@ -363,6 +392,9 @@ def test_both_sides_know_the_same_places():
     assert usual.MOST_WORDS == wording.MOST_WORDS
     assert usual.MEMORIES == usual_kernel.MEMORIES
     assert usual.REQUEST == wording.REQUEST
+    assert (usual.ROWS, usual.WORD_ROW) == (wording.ROWS, wording.WORD_ROW)
+    assert usual.STOPS_HERE == wording.STOPS_HERE
+    assert (usual.FIRST_FORM, usual.SAYS) == (wording.BEGIN, wording.SAYS)
     for name in (
         "WORDS",
         "FORMS",

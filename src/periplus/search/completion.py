@@ -9,6 +9,8 @@ prior, ``MAX_ENTRIES`` entries, ``MAX_BEGINNINGS`` of one entry.
 from __future__ import annotations
 
 import re
+from array import array
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from periplus.records import Suggestion
 from periplus.search.text import clean, folded, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from periplus.index.snapshot import Snapshot
     from periplus.index.stored import StoredDocument
@@ -29,6 +31,7 @@ MAX_BEGINNINGS = 8
 MAX_CHARACTERS = 70
 MAX_TYPED = 60  # bytes
 LEAST_CHARACTERS = 2
+FEW_RESULTS = 3  # of a query, below which others are suggested
 MAX_HEADINGS = 4  # of one page
 INSIDE_SHARE = 0.5  # of the weight, when the match is not at the beginning
 MISTAKEN_SHARE = 0.1  # of the weight, when there is a mistake in what was typed
@@ -50,11 +53,12 @@ class Completion:
         self._count = len(kept)
         self._shown, self._shown_starts = _laid_out([text for _, (text, _) in kept])
         self._text, self._starts = _laid_out([plain for plain, _ in kept])
-        self._weights = np.array([weight for _, (_, weight) in kept], dtype=np.float32)
+        self._weights = np.array([weight for _, (_, weight) in kept], np.float32).astype(np.float64)
         rows, offsets = _beginnings([plain for plain, _ in kept])
         order, keys = _sorted(self._text, self._starts, rows, offsets)
         self._keys, self._rows, self._offsets = keys, rows[order], offsets[order]
         self._blocks = _highest(self._weights[self._rows] * np.where(self._offsets, INSIDE_SHARE, 1.0))
+        self._table: array[int] | None = None
 
     @classmethod
     def build(
@@ -99,33 +103,37 @@ class Completion:
         return sorted(found.values(), key=lambda s: (-s.weight, s.text))[:limit]
 
     def _best(self, typed: bytes, limit: int) -> list[Suggestion]:
-        from periplus.search.kernels.completing import complete
+        complete, room = _kernel()
+        table = self._table or self._lay_out()
+        memory = array("q", typed.ljust(room, b"\0"))
+        best = array("q", bytes(16 * limit))
+        given = (memory.buffer_info()[0], len(typed), min(ENOUGH, limit), limit, best.buffer_info()[0])
+        found = complete(table.buffer_info()[0], *given, INSIDE_SHARE, MISTAKEN_SHARE)
+        worths = memoryview(best).cast("B").cast("d")[limit : limit + found]
+        return [Suggestion(self._text_of(entry), round(worth, 6)) for entry, worth in zip(best, worths, strict=False)]
 
-        entries, worths = np.empty(limit, np.int64), np.empty(limit)
-        found = complete(
-            self._keys,
-            self._rows,
-            self._offsets,
-            self._starts,
-            self._text,
-            self._weights,
-            self._blocks,
-            np.frombuffer(typed, np.uint8),
-            INSIDE_SHARE,
-            MISTAKEN_SHARE,
-            min(ENOUGH, limit),
-            entries,
-            worths,
-        )
-        return [
-            Suggestion(self._text_of(entry), round(worth, 6))
-            for entry, worth in zip(entries[:found].tolist(), worths[:found].tolist(), strict=True)
-        ]
+    def _lay_out(self) -> array[int]:
+        """Where everything is that kernels ask for."""
+        parts = (self._keys, self._rows, self._offsets, self._starts, self._text, self._weights, self._blocks)
+        self._table = array("q", [number for part in parts for number in (part.ctypes.data, len(part))])
+        return self._table
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process, where everything is elsewhere."""
+        return {**self.__dict__, "_table": None}
 
     def _text_of(self, entry: int) -> str:
         begin, end = self._shown_starts[entry], self._shown_starts[entry + 1]
         text: str = self._shown[begin:end].tobytes().decode("utf-8")
         return text
+
+
+@cache
+def _kernel() -> tuple[Callable[..., int], int]:
+    """With how many bytes it works in."""
+    from periplus.search.kernels.completing import MEMORY, complete
+
+    return complete.entry, 8 * MEMORY
 
 
 def _laid_out(texts: list[str]) -> tuple[Any, Any]:
@@ -168,7 +176,7 @@ def _highest(worths: Any) -> Any:
     from periplus.search.kernels.completing import BLOCK
 
     firsts = np.arange(0, len(worths), BLOCK)
-    return np.maximum.reduceat(worths, firsts).astype(np.float32) if len(worths) else np.empty(0, np.float32)
+    return np.maximum.reduceat(worths, firsts) if len(worths) else np.empty(0)
 
 
 def _phrases(document: StoredDocument) -> Iterator[tuple[str, float]]:

@@ -25,7 +25,7 @@ from periplus.search.among import Among
 from periplus.search.answers import Page
 from periplus.search.asked import PastQueries
 from periplus.search.cache import Cache, Repeated
-from periplus.search.completion import by_words
+from periplus.search.completion import FEW_RESULTS, by_words
 from periplus.search.counting import counted
 from periplus.search.execution import Listing, Task, candidates, run, without
 from periplus.search.explaining import explain, find
@@ -58,7 +58,6 @@ CACHED_ANSWERS = 1_024  # of about 10 kB each, asked for at least twice
 REMEMBERED = 8_192  # questions, to tell which are asked again
 PASSING = frozenset({"budget", "spelling"})  # degradations that may be gone at the next call: not cached
 SUGGESTIONS = 4
-FEW_RESULTS = 3  # below which other queries are suggested
 MIXED_SCRIPTS = "tide\u6f6e\u6c50 e\u0301"  # needs all the patterns that words are found by
 MAX_TEXT = 100_000  # code points that ``analyze`` takes
 
@@ -263,9 +262,8 @@ class _Search(Struct, gc=False):
         if usual is not None and self._is_usual(plain):
             found = usual.found(self.generation, plain, *asked)
             if found is not None:
-                return _Outcome(
-                    plain, found.total, found.listed, found.results, found.missing, found.is_certain, found.kept
-                )
+                told = (found.missing, found.is_certain, found.kept, found.words)
+                return _Outcome(plain, found.total, found.listed, found.results, *told)
         understood = self._understood(text)
         words = understood.words
         if usual is not None and words is not None and words.known and not understood.named:
@@ -389,11 +387,13 @@ class _Search(Struct, gc=False):
 
     def _suggestions(self, outcome: _Outcome) -> tuple[str, ...]:
         """Other queries to try, where this one found little."""
-        understood = outcome.understood or self._understood(outcome.text)
-        if not understood.plan.words:
+        words = outcome.words
+        if not words:
+            understood = outcome.understood or self._understood(outcome.text)
+            words = tuple([word.text for word in understood.plan.words])
+        if not words:
             return ()
         completion = self.generations.completion(self.generation)
-        words = [word.text for word in understood.plan.words]
         found = completion.related(words, SUGGESTIONS, self.rules.never) if completion else []
         typed = self.query.casefold()
         return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed)
@@ -421,6 +421,7 @@ class _Outcome(Struct, gc=False):
     missing: int = 0  # words that may be misspelt, as bits; only where kernels read the text
     is_certain: bool = False  # none of the plain ones among them occurs in any form
     kept: Kept | None = None  # what is known of them for as long as the speller asks
+    words: tuple[str, ...] = ()  # that were looked for, where little was found; only there, too
     understood: Understood | None = None  # except there
     listing: Listing | None = None
 

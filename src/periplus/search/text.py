@@ -48,5 +48,8 @@ def _without_half_character(head: str, text: str) -> str:
 
 def folded(text: str) -> str:
     """For comparing what people type: compatibility form, case and accents removed, single spaces."""
-    decomposed = unicodedata.normalize("NFKD", clean(text).casefold())
+    plain = clean(text).casefold()
+    if plain.isascii():
+        return plain
+    decomposed = unicodedata.normalize("NFKD", plain)
     return _SPACES.sub(" ", "".join(c for c in decomposed if not unicodedata.combining(c))).strip()

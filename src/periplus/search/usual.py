@@ -17,7 +17,7 @@ from struct import Struct as Layout
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from periplus.index.analysis.stemming import DEFAULT_LANGUAGE
@@ -27,6 +27,7 @@ from periplus.index.rooms import Room, room_of, rooms
 from periplus.index.snapshot import COUNT_LIMIT
 from periplus.index.weights import fixed
 from periplus.records import SearchResult, Total
+from periplus.search.completion import FEW_RESULTS as LITTLE
 from periplus.search.evidence import CHUNK
 from periplus.search.execution import MAX_FETCHED
 from periplus.search.finishing import decode, decoded, finished_from
@@ -37,10 +38,11 @@ from periplus.search.shortlist import memory_of as list_memory_of
 from periplus.search.spellings import shared
 from periplus.search.stemmers import Judge, judge
 from periplus.search.terms import SLOTS, Kept
+from periplus.search.typed import STOP_SHARE
 from periplus.search.vocabulary import stop_languages, telling_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from periplus.ranking import Profile
     from periplus.search.generations import Generation
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
 TYPED, MOST_TYPED = 100, 512  # where on a desk the text as typed is, in numbers, and how many bytes it may have
 DESK, MEMORIES = 1 << 12, 9  # numbers
 REQUEST = 962  # where the terms of the words are on a desk: hashes, ends, ends of words, shares, and the text
+ROWS, WORD_ROW = 20, 5  # where words have their numbers on a desk, and how many
+FIRST_FORM, SAYS, STOPS_HERE = 0, 3, 2  # two of these; and the bit of a stop word that may always go
 MOST_LANGUAGES, MOST_TOLD = 3, 16  # that words are read in, and that they may tell of
 MOST_WORDS = 16
 WORDS, FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(11)  # on a desk
@@ -67,6 +71,7 @@ class Found(Struct, frozen=True, gc=False):
     missing: int  # words that may be misspelt, as bits; 0 where that was known before
     is_certain: bool  # none of the plain ones among them occurs in any form
     kept: Kept | None = None  # what addresses on the desk point into
+    words: tuple[str, ...] = ()  # those that were looked for, where so little was found that others are suggested
 
 
 class Desk(Struct):
@@ -208,7 +213,11 @@ class Usual:
                     return None
                 kept.make_room(head[NEEDED])
         language = self._told[head[LANGUAGE]]
-        return self._page(generation, desk, language, now if head[FRESH] else 0.0, first, last, per_host, fold, kept)
+        age = now if head[FRESH] else 0.0
+        found = self._page(generation, desk, language, age, first, last, per_host, fold, kept)
+        if found is not None and found.total.value < LITTLE:
+            return structs.replace(found, words=_sought(head, generation.snapshot.live))
+        return found
 
     def found_of(
         self,
@@ -300,14 +309,27 @@ def _other_results(
     return decoded(texts, rank, texts.show(rank) if special == TO_JUDGE else special)
 
 
-def documents_on_desk() -> Iterator[tuple[str, int]]:
+def documents_on_desk() -> list[tuple[str, int]]:
     """The terms of the query on this thread's desk, with the documents of each."""
     head = desk_of_thread().head
     forms, output = head[FORMS], head[OUTPUT]
     ends, text = head[REQUEST + forms : REQUEST + 2 * forms], REQUEST + 3 * forms + head[WORDS]
     letters = head[text:output].tobytes().decode("latin-1")  # all of ASCII, but for what is left behind them
-    return zip(
-        [letters[begin:end] for begin, end in pairwise((0, *ends))], head[output + 1 : output + 1 + forms], strict=True
+    terms = [letters[begin:end] for begin, end in pairwise((0, *ends))]
+    return list(zip(terms, head[output + 1 : output + 1 + forms], strict=True))
+
+
+def _sought(head: memoryview, live: int) -> tuple[str, ...]:
+    """The words on the desk, each once, but for those that go as stop words: ``plan.kept_of``."""
+    rows, terms = head[ROWS : ROWS + WORD_ROW * head[WORDS]].tolist(), documents_on_desk()
+    words, stops = [terms[form] for form in rows[FIRST_FORM::WORD_ROW]], rows[SAYS::WORD_ROW]
+    frequent = STOP_SHARE * live
+    goes = [
+        stop & STOPS_HERE or (stop and documents >= frequent) for stop, (_, documents) in zip(stops, words, strict=True)
+    ]
+    everything_stops = 0 not in stops
+    return tuple(
+        dict.fromkeys([word for (word, _), one in zip(words, goes, strict=True) if everything_stops or not one])
     )
 
 
