@@ -15,7 +15,7 @@ from periplus.index.texts import pack
 from periplus.records import Heading, SearchResult
 from periplus.search import finishing, hits, plan, read, snippets
 from periplus.search.finishing import _result, finished
-from periplus.search.kernels import frames, layout, openings, records, results, sentences, texts
+from periplus.search.kernels import addresses, frames, layout, openings, records, results, sentences, texts
 from periplus.search.snippets import wanted
 
 WORDS = ["tide", "Tides", "the", "harbour", "Café", "潮汐", "“high”", "tide_table", "🌊", "lorem", "x" * 40, "ẞ", "ﬁ"]
@@ -163,6 +163,38 @@ def test_openings_and_shortened_titles_are_written_by_the_kernel(monkeypatch):
     assert expected[0].highlights == ()
 
 
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("a" * 40 + "/" + "b" * 40 + "/c/d?q=1", "a.example › " + "a" * 40 + " › … › d › ?q=1"),
+        ("a/" * 30 + "end", "a.example" + " › a" * 9 + " › …" + " › a" * 8 + " › end"),
+        ("a/" + "b" * 100, "a.example › … › " + "b" * 73 + "…"),
+        ("b" * 100, "a.example › " + "b" * 77 + "…"),
+        ("b?" + "q" * 5_000, "a.example › … › ?" + "q" * 72 + "…"),
+    ],
+)
+def test_long_addresses_are_written_by_the_kernel(path, shown, monkeypatch):
+    one = plain(1, url=f"https://a.example/{path}", text="tide")
+    numbers, scores = np.zeros(3, np.int64), np.zeros(1)
+    expected = one_by_one([one], asked("tide"), 1, scores, numbers)
+    monkeypatch.setattr(finishing, "_result", None)
+    assert finished([pack(one)], asked("tide"), 1, scores, numbers) == expected
+    assert expected[0].display_url == shown
+
+
+LONG_STEPS = st.lists(st.integers(0, 60).map(lambda size: "s" * size), max_size=12).map("/".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(LONG_STEPS, st.integers(1, 95), st.sampled_from(["", "/", "?", "?x=/y/", "/?" + "q" * 50, "?" + "q" * 120]))
+def test_long_addresses_of_any_steps(steps, size, end):
+    host = "h" * size
+    one = plain(1, url=f"https://{host}/{steps}{end}", host=host, text="tide")
+    numbers, scores = np.zeros(3, np.int64), np.zeros(1)
+    made = finished([pack(one)], asked("tide"), 1, scores, numbers)
+    assert made == one_by_one([one], asked("tide"), 1, scores, numbers)
+
+
 def plain(number, **more):
     known = {
         "url": f"https://a.example/log/{number}?page=2",
@@ -232,7 +264,7 @@ def test_kernels_know_the_fields_of_documents_and_results():
     assert len(places) == records.FIELDS
     assert [name.decode() for name in results.NAMES] == [n for n in SearchResult.__struct_fields__ if n != "explain"]
     assert (hits._SPAN, hits.PAGE, hits.MAX_SNIPPET) == (records.SPAN, sentences.PAGE, sentences.MAX_SNIPPET)
-    assert (openings.MAX_TITLE, results.MAX_ADDRESS) == (snippets.MAX_TITLE, MAX_LENGTH)
+    assert (openings.MAX_TITLE, addresses.MAX_ADDRESS) == (snippets.MAX_TITLE, MAX_LENGTH)
     assert openings.MAX_SNIPPET == snippets.MAX_SNIPPET
 
 

@@ -9,10 +9,13 @@ from hits_oracle import oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.index.analysis import analyze
+from periplus.index.analysis import analyze, base_language, exact_term
+from periplus.index.analysis.characters import fold
+from periplus.index.analysis.stemming import ALGORITHMS
 from periplus.index.query import TermForm
 from periplus.search import plan, read, spellings, stemmers
 from periplus.search.hits import begins, hits_of_all, lowered, sought
+from periplus.search.kernels import stemming
 from periplus.search.spellings import Spellings, judged, language_name, language_numbers, shared, tokens
 from periplus.search.vocabulary import stop_words
 
@@ -97,6 +100,81 @@ def test_a_kernel_judges_a_spelling_as_its_analysis_does(stretch, which, languag
     words = [begins((TermForm(sought_term),), first), begins((TermForm(stretch.lower() + "x"), TermForm(first)), first)]
     asked = sought(words, [1.0, 1.0])
     assert hits_of_all([stretch], asked, [language]) == [oracle(stretch, words, language)]
+
+
+LATIN = st.text("aeonstAÉéàçÇöÖñıİßœşğłøžščřŠ\u0301”", min_size=1, max_size=24)
+PARTED = st.lists(
+    st.sampled_from(
+        ["tide", "Tides", "x", "C", "10", "000", "a.b", "é", "u_s", ",", ",", "+", "#", "@", ".", "-", "++"]
+    ),
+    min_size=1,
+    max_size=9,
+).map("".join)
+SOME_LANGUAGES = ["en", "", "de", "fr", "tr", "es", "pt", "ca", "pl", "cs", "ro", "vi", "zh", "pt-BR", "xx"]
+
+
+@settings(max_examples=1_000)
+@given(
+    LATIN | PARTED,
+    st.integers(0, 12),
+    st.sampled_from(SOME_LANGUAGES),
+    st.sampled_from(["", "", ",tides", "@b.example", " tide"]),
+)
+def test_a_kernel_judges_accents_and_several_words_as_their_analysis_does(stretch, which, language, more):
+    """Whichever of the terms the query asks for, with another word that may be there, too."""
+    stretch += more
+    terms = [form.term for token in analyze(stretch, language) for form in token.forms]
+    if not terms:
+        return
+    first = lowered(stretch[0])
+    words = [
+        begins((TermForm(terms[which % len(terms)]),), first),
+        begins((TermForm("tide"), TermForm("~tide")), first),
+    ]
+    asked = sought(words, [1.0, 1.0])
+    assert hits_of_all([stretch, f"{stretch} {stretch}"], asked, [language] * 2) == [
+        oracle(stretch, words, language),
+        oracle(f"{stretch} {stretch}", words, language),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "language", "query"),
+    [
+        ("définissant", "fr", "definir"),
+        ("Współtwórcy", "pl", "wspoltworcy"),
+        ("UNIVERSITÄT", "en", "universität"),
+        ("news@lists.debian.org", "en", "debian"),
+        ("fruit,vegetables", "en", "vegetable"),
+        ("Maxwell+Tegra", "en", "tegra"),
+        ("contract.html#guidelines", "ca", "guidelines"),
+        ("writeInt32Array#", "en", "array"),
+        ("users", "vi", "users"),
+    ],
+)
+def test_what_no_longer_has_to_be_told_to_python(own, spelling, language, query):
+    forms = analyze(query, language)[0].forms
+    words = [begins(forms, lowered(spelling[0]))]
+    found = hits_of_all([spelling], sought(words, [1.0]), [language])
+    assert found == [oracle(spelling, words, language)]
+    assert found[0]
+    assert shared().used == 1
+
+
+def test_letters_are_what_the_analysis_makes_of_them():
+    for code, told in enumerate(stemmers._letters().tolist()):
+        if told:
+            letter, low = chr(code), chr(told & stemming.LOW)
+            assert low == exact_term(letter) == letter.lower()
+            assert fold(low) == chr((told >> stemming.BARE_SHIFT) & 0xFF)
+            assert (told >> stemming.CAPITAL_SHIFT == 1) == letter.isupper()
+    assert sum(told > 0 for told in stemmers._letters().tolist()) > 250
+    assert stemmers.LETTERS_END == stemming.LETTERS_END
+    assert (stemmers.BARE_SHIFT, stemmers.CAPITAL_SHIFT) == (stemming.BARE_SHIFT, stemming.CAPITAL_SHIFT)
+
+
+def test_languages_without_a_stemmer_have_none():
+    assert not [name for name in stemmers.UNSTEMMED if base_language(name) in ALGORITHMS]
 
 
 NEAR = st.text("aAbB1\x11_\x7f.\x0e@`é[{", min_size=1, max_size=18)  # signs that only the bit of case tells apart

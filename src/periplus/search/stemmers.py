@@ -15,17 +15,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import Stemmer
 
+from periplus.index.analysis import composed
+from periplus.index.analysis.characters import fold
 from periplus.index.analysis.stemming import ALGORITHMS, DEFAULT_LANGUAGE
 from periplus.search.spellings import language_name, language_numbers
-from periplus.search.vocabulary import stop_words
+from periplus.search.vocabulary import stop_languages, stop_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HASH = ("siphash13", 0)  # of strings, of any size
 SLOTS_A_WORD = 3  # at least, in a table of stop words
-_FIRST, _LANGUAGE = 5, 5  # numbers before those of languages, and of each of these
-LANGUAGES = (DEFAULT_LANGUAGE, "", *[name for name in ALGORITHMS if name != DEFAULT_LANGUAGE])
+_FIRST, _LANGUAGE = 6, 5  # numbers before those of languages, and of each of these
+LETTERS_END, BARE_SHIFT, CAPITAL_SHIFT = 0x250, 16, 24  # Latin letters, and what is told of each (``kernels/stemming``)
+# Usual ones without a stemmer, in which a word is its own stem.
+UNSTEMMED = (
+    "vi", "zh", "ja", "ko", "uk", "bg", "hr", "sk", "sl", "lv", "he", "th", "ms", "la", "gl", "sq", "mk",
+    "bs", "is", "bn", "ur", "ml", "te", "kn", "mr", "gu", "ka", "kk", "az", "be", "af", "sw", "cy",
+)  # fmt: skip
+LANGUAGES = (DEFAULT_LANGUAGE, "", *[name for name in ALGORITHMS if name != DEFAULT_LANGUAGE], *UNSTEMMED)
 
 
 class Judge:
@@ -37,19 +45,22 @@ class Judge:
         library, keys = _library(), _keys()
         if library is None or keys is None:
             return
-        numbers = [*keys, _address(library.sb_stemmer_stem), _address(library.sb_stemmer_length), len(LANGUAGES)]
+        functions = _address(library.sb_stemmer_stem), _address(library.sb_stemmer_length)
+        numbers = [*keys, *functions, len(LANGUAGES), _letters().ctypes.data]
         for name in LANGUAGES:
-            stemmer = library.sb_stemmer_new(ALGORITHMS[name or DEFAULT_LANGUAGE].encode(), None)
-            if not stemmer:
-                continue
-            self._stemmers.append(stemmer)
-            stops = _stop_table(name)
+            stemmer = 0
+            if name not in UNSTEMMED:
+                stemmer = library.sb_stemmer_new(ALGORITHMS[name or DEFAULT_LANGUAGE].encode(), None)
+                if not stemmer:
+                    continue
+                self._stemmers.append(stemmer)
+            stops = _stop_table(name if name in stop_languages() else "")
             numbers += [*language_numbers(name), stemmer, stops.ctypes.data, len(stops)]
         self._numbers = np.array(numbers, np.int64)
         self.address, self.size = self._numbers.ctypes.data, len(numbers)
 
     def place(self, language: str) -> int:
-        """Where a language stands among the numbers; 0 for one without a stemmer."""
+        """Where a language stands among the numbers; 0 for one that is not known."""
         return next((at for at in range(_FIRST, self.size, _LANGUAGE) if self._named(at) == language), 0)
 
     def _named(self, at: int) -> str:
@@ -114,4 +125,20 @@ def _stop_table(language: str) -> NDArray[np.int64]:
         while table[slot]:
             slot = (slot + 1) & (slots - 1)
         table[slot] = key
+    return table
+
+
+@cache
+def _letters() -> NDArray[np.uint32]:
+    """Of each Latin letter itself in lower case, that without its accent, and whether it is a capital, as bits; 0 for
+    what is no letter, or does not stay one letter in all of that."""
+    table = np.zeros(LETTERS_END, np.uint32)
+    for code in range(LETTERS_END):
+        letter = chr(code)
+        low = letter.lower()
+        bare = fold(low)
+        is_one = len(low) == len(bare) == 1 and bare.isascii() and ord(low) < LETTERS_END
+        is_cased = letter.isalpha() and letter.isupper() != letter.islower()
+        if is_one and is_cased and low == letter.casefold() and composed(letter) == letter and composed(low) == low:
+            table[code] = ord(low) | ord(bare) << BARE_SHIFT | letter.isupper() << CAPITAL_SHIFT
     return table

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.bits import LANES, equal_bytes, first_lanes, lowest_of
+from periplus.index.kernels.bits import lowest_of
 from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.memory import load64, store64, swapped
+from periplus.search.kernels.addresses import put_address
 from periplus.search.kernels.characters import put_point
-from periplus.search.kernels.lanes import copied, foreign, place_of
+from periplus.search.kernels.lanes import copied, foreign
 from periplus.search.kernels.layout import NUMBERS
 from periplus.search.kernels.openings import ELLIPSIS, ELLIPSIS_BYTES, is_seen, only_begins, opening_end, title_end
 from periplus.search.kernels.records import (
@@ -44,13 +45,10 @@ RANK, ID_KEY, URL_KEY, DISPLAY, SITE_KEY, TITLE_KEY, SNIPPET, MARKS = range(8)
 LANGUAGE_KEY, PUBLISHED_KEY, FETCHED_KEY, TYPE_KEY, SCORE, MORE, DUPLICATES, PINNED = range(8, 16)
 ALWAYS = 13  # fields that every result has
 
-MAX_ADDRESS = 90  # code points
-UNSHOWN = 2  # bytes of an address at most: a slash at the end of its path, a question without words
-SPACE, SLASH, PERCENT, HASH, COLON, QUESTION = 32, 47, 37, 35, 58, 63
+SPACE, COLON = 32, 58
 LAST_MOMENT = 253_402_300_800  # the end of the year 9999
 DAY = 86_400
 FIRST_FOREIGN = 0x80
-SEPARATOR = np.uint64(int.from_bytes(b" \xe2\x80\xba ", "little"))
 
 
 @bare_helper
@@ -108,80 +106,13 @@ def _put_title(out: Any, at: Any, packed: Any, packed_at: Any, start: Any, end: 
 
 
 @bare_helper
-def _is_plain_address(packed: Any, packed_at: Any, start: Any, end: Any, host: Any, host_end: Any) -> Any:
-    """Whether what is behind the scheme needs only its steps told apart, and begins with the host and a slash."""
-    size = host_end - host
-    if size == 0 or end - start <= size or packed[start + size] != SLASH:
-        return False
-    for k in range(size):
-        if packed[start + k] != packed[host + k] or packed[host + k] == COLON:
-            return False
-    odd = np.uint64(0)
-    for at in range(start, end, LANES):
-        here = packed_at + at
-        wrong = foreign(here) | equal_bytes(here, np.uint8(PERCENT)) | equal_bytes(here, np.uint8(HASH))
-        empty = equal_bytes(here, np.uint8(SLASH)) & equal_bytes(here + 1, np.uint8(SLASH))
-        coded = equal_bytes(here, np.uint8(120)) & equal_bytes(here + 1, np.uint8(110))  # xn--
-        coded &= equal_bytes(here + 2, np.uint8(45)) & equal_bytes(here + 3, np.uint8(45))
-        odd |= wrong & first_lanes(end - at)
-        odd |= (empty & first_lanes(end - at - 1)) | (coded & first_lanes(max(0, end - at - 3)))
-    return odd == 0
-
-
-@bare_helper
-def _scheme_end(packed: Any, start: Any, end: Any) -> Any:
-    """Where an address goes on behind ``http://`` or ``https://``; -1 for another scheme."""
-    if end - start < 8 or packed[start] != 104 or packed[start + 1] != 116 or packed[start + 2] != 116:
-        return np.int64(-1)
-    at = start + 4 + (packed[start + 4] == 115)
-    if packed[start + 3] != 112 or packed[at] != COLON or packed[at + 1] != SLASH or packed[at + 2] != SLASH:
-        return np.int64(-1)
-    return at + 3
-
-
-@bare_helper
-def _put_separator(out: Any, at: Any) -> Any:
-    """A space, a single right-pointing angle, a space; three bytes more are written."""
-    store64(out, at, SEPARATOR)
-    return at + 5
-
-
-@bare_helper
-def _put_steps(out: Any, at: Any, packed: Any, packed_at: Any, start: Any, end: Any) -> Any:
-    """The steps of an address; and how many signs they have, with what stands between them."""
-    count = end - start
-    while True:
-        slash = place_of(SLASH, packed_at, start, end)
-        at = copied(out, at, packed, start, slash - start)
-        if slash >= end:
-            return at, count
-        at = _put_separator(out, at)
-        start = slash + 1
-        count += 2
-
-
-@bare_helper
 def _put_address(out: Any, at: Any, packed: Any, packed_at: Any, fields: Any, record: Any) -> Any:
     """The address as people read it, with its key; -1 when that is not so simple."""
     url, host = record + 2 * URL, record + 2 * HOST
-    end = fields[url + 1]
-    start = _scheme_end(packed, fields[url], end)
-    if start < 0 or end - start > MAX_ADDRESS + UNSHOWN:
-        return np.int64(-1)
-    if not _is_plain_address(packed, packed_at, start, end, fields[host], fields[host + 1]):
-        return np.int64(-1)
-    query = place_of(QUESTION, packed_at, start, end)
-    path_end = query
-    while path_end > start and packed[path_end - 1] == SLASH:
-        path_end -= 1
     head = _put_key(out, at, DISPLAY)
-    at, count = _put_steps(out, head + 3, packed, packed_at, start, path_end)
-    if query + 1 < end:
-        at = copied(out, _put_separator(out, at), packed, query, end - query)
-        count += 3 + end - query
-    if count > MAX_ADDRESS:
-        return np.int64(-1)
-    _put_head(out, head, 0xDA, at - head - 3)
+    at = put_address(out, head + 3, packed, packed_at, fields[url], fields[url + 1], fields[host], fields[host + 1])
+    if at >= 0:
+        _put_head(out, head, 0xDA, at - head - 3)
     return at
 
 

@@ -74,6 +74,50 @@ def known(
 
 
 @bare_helper
+def is_simple(text: Any, start: Any, end: Any) -> Any:
+    """ASCII letters alone, small but for the first, or all of them capitals: case says nothing about such a word."""
+    capitals = 0
+    for i in range(start, end):
+        c = text[i]
+        if 65 <= c <= 90:
+            capitals += 1
+        elif not 97 <= c <= 122:
+            return False
+    return capitals == 0 or capitals == end - start or (capitals == 1 and text[start] <= 90)
+
+
+@bare_helper
+def _same(text: Any, one: Any, other: Any, size: Any, simple: Any) -> Any:
+    for k in range(size):
+        a, b = text[one + k], text[other + k]
+        if a != b and not (simple and (a | 32) == (b | 32)):
+            return False
+    return True
+
+
+@bare_helper
+def noted(text: Any, spans: Any, row: Any, told: Any, table: Any, unknown: Any) -> Any:
+    """Which of the spellings that are to be judged the last one in the list is, and how many these are then."""
+    slot = np.int64(np.uint64(unknown[row + 4]) & np.uint64(len(table) - 1))
+    start, size, span = unknown[row + 1], unknown[row + 2] - unknown[row + 1], SPAN * unknown[row]
+    while table[slot] >= 0:
+        other = UNKNOWN * table[slot]
+        of_other = SPAN * unknown[other]
+        if (
+            unknown[other + 4] == unknown[row + 4]
+            and unknown[other + 2] - unknown[other + 1] == size
+            and unknown[other + 3] == unknown[row + 3]
+            and spans[of_other + 2] == spans[span + 2]
+            and spans[of_other + 3] == spans[span + 3]
+            and _same(text, unknown[other + 1], start, size, unknown[row + 3])
+        ):
+            return table[slot], told
+        slot = (slot + 1) & (len(table) - 1)
+    table[slot] = told
+    return told, told + 1
+
+
+@bare_helper
 def words_end(judged: Any, at: Any) -> Any:
     """Where that which was found out of a spelling ends."""
     count = judged[at]

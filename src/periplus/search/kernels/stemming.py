@@ -1,8 +1,9 @@
 """What a spelling is for a query, found out where it stands: without a table, and without the interpreter.
 
-So it is for letters, digits and underscores of ASCII, joined by single signs, in a language whose stemmer is at hand:
-its terms are hashed and looked for among those of the query. ``search/spellings.py`` says what the terms of a spelling
-are, and judges all others.
+So it is for letters, digits and underscores of ASCII, joined by single signs, for mail addresses, and for Latin letters
+with accents, in a language that is known: its terms are hashed and looked for among those of the query. Of words with
+signs between them that part words there may be one that is of the query. ``search/spellings.py`` says what the terms of
+a spelling are, and judges all others.
 """
 
 from __future__ import annotations
@@ -13,18 +14,24 @@ import numpy as np
 
 from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.memory import load64
-from periplus.index.kernels.tables import at_i64, at_u8
+from periplus.index.kernels.tables import at_i64, at_u8, at_u32
 from periplus.search.kernels.calls import call1, call3
+from periplus.search.kernels.characters import put_point
 from periplus.search.kernels.hashing import term_hash
 from periplus.search.kernels.lanes import FOREIGN_BITS
 from periplus.search.kernels.layout import SPAN
 from periplus.search.kernels.queried import word_of
 
-# What a thread is given: two keys of hashes, two functions, how many languages there are; and of each language the two
-# numbers of its name, its stemmer, the address of a table of its stop words, and the slots of that.
-STEM, LENGTH, LANGUAGES, JUDGE = 2, 3, 4, 5
+# What a thread is given: two keys of hashes, two functions, how many languages there are, the address of a table of
+# letters; and of each language the two numbers of its name, its stemmer (0: none, a word is its own stem), the address
+# of a table of its stop words, and the slots of that.
+STEM, LENGTH, LANGUAGES, LETTERS, JUDGE = 2, 3, 4, 5, 6
 LANGUAGE = 5
 STEMMER, STOPS, SLOTS = 2, 3, 4
+
+# Of a letter: itself in lower case, that without its accent, whether it is a capital; 0 for what is no such letter.
+LETTERS_END, LOW, BARE_SHIFT, CAPITAL_SHIFT = 0x250, 0xFFFF, 16, 24
+FIRST_FOREIGN, FIRST_WIDE, FIRST_OF_THREE = 0x80, 0x100, 0xE0
 
 MAX_TERM = 64  # bytes; longer terms are cut
 MAX_PARTS = 8
@@ -40,7 +47,9 @@ JUDGEMENTS = (1 + JUDGEMENT) * KEPT
 MIXING = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 # What a spelling has: capitals, signs and digits, a single letter before every sign.
-DOT, AND, QUOTE, CURLY, UNDERSCORE = 46, 38, 39, 0x2019, 95
+DOT, AND, QUOTE, CURLY, UNDERSCORE, AT, HYPHEN = 46, 38, 39, 0x2019, 95, 64, 45
+COMMA, PLUS, HASH = 44, 43, 35  # what parts words
+SHORT_NAME = 2  # letters that make one word with a # behind them
 
 
 @bare_helper
@@ -63,9 +72,26 @@ def _joins(c: Any) -> Any:
 
 
 @bare_helper
+def _parts_names(c: Any) -> Any:
+    return _joins(c) or c in (UNDERSCORE, AT, HYPHEN)
+
+
+@bare_helper
+def _is_mail(text: Any, at: Any, end: Any) -> Any:
+    """Whether what stands behind an @ makes a mail address of the spelling: names joined by dots or hyphens."""
+    signs = 0
+    for i in range(at + 1, end):
+        if text[i] in (DOT, HYPHEN) and i < end - 1 and _is_plain(text[i - 1]) and _is_plain(text[i + 1]):
+            signs += 1
+        elif not _is_plain(text[i]):
+            return False
+    return signs > 0
+
+
+@bare_helper
 def _lowered(text: Any, start: Any, end: Any, scratch: Any) -> Any:
     """Write a spelling in lower case; how many capitals, and others that are no letters; -1 when it is no such word."""
-    capitals, others, quotes = 0, 0, 0
+    capitals, others, quotes, mail = 0, 0, 0, False
     for i in range(start, end):
         c = text[i]
         if 97 <= c <= 122:
@@ -82,6 +108,10 @@ def _lowered(text: Any, start: Any, end: Any, scratch: Any) -> Any:
                 quotes += 1
             else:
                 others += 1
+        elif mail or (c == AT and i > start and _is_plain(text[i - 1]) and _is_mail(text, i, end)):
+            scratch[i - start] = c
+            others += 1
+            mail = True
         else:
             return -1, 0, 0
     return capitals, others, quotes
@@ -89,18 +119,35 @@ def _lowered(text: Any, start: Any, end: Any, scratch: Any) -> Any:
 
 @bare_helper
 def stem_of(scratch: Any, scratch_at: Any, size: Any, judge: Any, language: Any) -> Any:
-    """Write the marked stem of a word; how many bytes that has, 0 when it is not of ASCII letters or too long."""
-    made = call3(judge[STEM], judge[language + STEMMER], scratch_at, size)
-    length = call1(judge[LENGTH], judge[language + STEMMER]) & 0xFFFF_FFFF
+    """Write the marked stem of a word without accents; how many bytes that has, 0 when it has other letters than
+    those that are known or is too long."""
+    made, length = scratch_at, size
+    if judge[language + STEMMER] != 0:
+        made = call3(judge[STEM], judge[language + STEMMER], scratch_at, size)
+        length = call1(judge[LENGTH], judge[language + STEMMER]) & 0xFFFF_FFFF
     if made == 0 or length >= MAX_TERM:
         return 0
-    stem = at_u8(made, length)
+    stem, at, to = at_u8(made, length), np.int64(0), np.int64(STEMMED + 1)
     scratch[STEMMED] = MARK
-    for i in range(length):
-        if stem[i] >= 0x80:
-            return 0
-        scratch[STEMMED + 1 + i] = stem[i]
-    return length + 1
+    while at < length:
+        c = np.int64(stem[at])
+        at += 1
+        if c >= FIRST_FOREIGN:
+            if c >= FIRST_OF_THREE:
+                return 0
+            letter = letter_of(((c & 0x1F) << 6) | (stem[at] & 0x3F), judge)
+            if letter == 0 or letter >> CAPITAL_SHIFT:
+                return 0
+            c = letter >> BARE_SHIFT
+            at += 1
+        scratch[to] = c
+        to += 1
+    return to - STEMMED
+
+
+@bare_helper
+def letter_of(c: Any, judge: Any) -> Any:
+    return np.int64(at_u32(judge[LETTERS], LETTERS_END)[c]) if c < LETTERS_END else np.int64(0)
 
 
 @bare_helper
@@ -148,7 +195,7 @@ def _word_of_parts(text: Any, start: Any, end: Any, scratch: Any, judge: Any, te
     """The first word of a query that one of the parts of a composed name is."""
     count, at = 0, start
     for i in range(start, end + 1):
-        if i < end and not (_joins(text[i]) or text[i] == UNDERSCORE):
+        if i < end and not _parts_names(text[i]):
             continue
         small, _ = _piece(text, at, i)
         step = at
@@ -180,6 +227,63 @@ def is_stop(judge: Any, language: Any, key: Any) -> Any:
 
 
 @bare_helper
+def _put_letters(text: Any, start: Any, end: Any, scratch: Any, judge: Any, width: Any) -> Any:
+    """Write a word in lower case as the interpreter keeps it, by so many bytes a letter."""
+    for i in range(start, end):
+        low, at = letter_of(text[i], judge) & LOW, width * (i - start)
+        scratch[at] = low & 0xFF
+        if width > 1:
+            scratch[at + 1] = low >> 8
+
+
+@bare_helper
+def _put_bare(text: Any, start: Any, end: Any, scratch: Any, judge: Any) -> Any:
+    """The same without accents."""
+    for i in range(start, end):
+        scratch[i - start] = (letter_of(text[i], judge) >> BARE_SHIFT) & 0xFF
+
+
+@bare_helper
+def _put_utf8(text: Any, start: Any, end: Any, scratch: Any, judge: Any) -> Any:
+    """The same with accents, as stemmers take it."""
+    at = np.int64(0)
+    for i in range(start, end):
+        at = put_point(scratch, at, letter_of(text[i], judge) & LOW)
+
+
+@bare_helper
+def _accented_at(
+    text: Any, start: Any, end: Any, language: Any, scratch: Any, scratch_at: Any, judge: Any, terms: Any
+) -> Any:
+    """The same as ``word_at`` for Latin letters with accents, about which case says nothing."""
+    size, capitals, width, length = end - start, np.int64(0), 1, np.int64(0)
+    for i in range(start, end):
+        letter = letter_of(text[i], judge)
+        if letter == 0:
+            return np.int64(UNJUDGED), 0
+        low = letter & LOW
+        capitals += letter >> CAPITAL_SHIFT
+        length += 1 + (low >= FIRST_FOREIGN)
+        width = 2 if low >= FIRST_WIDE else width
+    titled = capitals == 1 and letter_of(text[start], judge) >> CAPITAL_SHIFT > 0
+    if length >= MAX_TERM or not (capitals == 0 or capitals == size or titled):
+        return np.int64(UNJUDGED), 0
+    _put_letters(text, start, end, scratch, judge, width)
+    key = term_hash(scratch, 0, width * size, judge)
+    word = word_of(terms, key)
+    if word < 0:
+        _put_bare(text, start, end, scratch, judge)
+        word = word_of(terms, term_hash(scratch, 0, size, judge))
+    if word < 0:
+        _put_utf8(text, start, end, scratch, judge)
+        stemmed = stem_of(scratch, scratch_at, length, judge, language)
+        if stemmed == 0:
+            return np.int64(UNJUDGED), 0
+        word = word_of(terms, term_hash(scratch, STEMMED, stemmed, judge))
+    return word, is_stop(judge, language, key) if word >= 0 else 0
+
+
+@bare_helper
 def word_at(
     text: Any, start: Any, end: Any, language: Any, scratch: Any, scratch_at: Any, judge: Any, terms: Any
 ) -> Any:
@@ -189,7 +293,7 @@ def word_at(
         return np.int64(UNJUDGED), 0
     capitals, others, quotes = _lowered(text, start, end, scratch)
     if capitals < 0:
-        return np.int64(UNJUDGED), 0
+        return _accented_at(text, start, end, language, scratch, scratch_at, judge, terms)
     key = term_hash(scratch, 0, size, judge)
     word = word_of(terms, key)
     if word < 0 and others == 0:
@@ -244,3 +348,41 @@ def judged_at(
             text, start, end, language, scratch, scratch_at, judge, terms
         )
     return judgements[row + 2], judgements[row + 3]
+
+
+@bare_helper
+def _parts_words(text: Any, at: Any, start: Any, end: Any) -> Any:
+    """Whether a sign behind the word from ``start`` on only parts it from another one: a comma that groups no digits, a
+    plus, a # that is not that of C#, which may be the last sign, too."""
+    c = text[at]
+    if c == HASH:
+        return at - start > SHORT_NAME and (at == end - 1 or _is_plain(text[at + 1]))
+    if at == end - 1 or not _is_plain(text[at + 1]):
+        return False
+    return c == PLUS or (c == COMMA and not (48 <= text[at - 1] <= 57 and 48 <= text[at + 1] <= 57))
+
+
+@bare_helper
+def one_of_several_at(
+    text: Any, start: Any, end: Any, language: Any, scratch: Any, scratch_at: Any, judge: Any, terms: Any
+) -> Any:
+    """Of words that signs part from each other, the one that is of the query and whether it is a stop word, and where
+    it stands; ``UNJUDGED`` when several are, or one cannot be judged."""
+    found, stops, begin, stop = np.int64(NO_WORD), 0, start, end
+    if end - start >= MAX_TERM:
+        return np.int64(UNJUDGED), 0, begin, stop
+    at = start
+    for i in range(start, end + 1):
+        if i < end and text[i] not in (COMMA, PLUS, HASH):
+            continue
+        if i == at or (i < end and not _parts_words(text, i, at, end)):
+            return np.int64(UNJUDGED), 0, begin, stop
+        word, is_one = word_at(text, at, i, language, scratch, scratch_at, judge, terms)
+        if word == UNJUDGED or (word >= 0 and found >= 0):
+            return np.int64(UNJUDGED), 0, begin, stop
+        if word >= 0:
+            found, stops, begin, stop = word, is_one, at, i
+        at = i + 1
+        if at == end:
+            break
+    return found, stops, begin, stop

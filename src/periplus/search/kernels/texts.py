@@ -47,8 +47,16 @@ from periplus.search.kernels.layout import (
 )
 from periplus.search.kernels.queried import terms_room, words_of_terms
 from periplus.search.kernels.records import RECORD, cut
-from periplus.search.kernels.spellings import UNKNOWN, known, spelling_hash
-from periplus.search.kernels.stemming import JUDGEMENTS, SCRATCH, UNJUDGED, clear_judgements, judged_at, language_of
+from periplus.search.kernels.spellings import UNKNOWN, is_simple, known, noted, spelling_hash
+from periplus.search.kernels.stemming import (
+    JUDGEMENTS,
+    SCRATCH,
+    UNJUDGED,
+    clear_judgements,
+    judged_at,
+    language_of,
+    one_of_several_at,
+)
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
 PLACE = 3  # numbers of a place: text, where it is in all of them, and what stands there
@@ -99,28 +107,6 @@ def _parts(c: Any, mail: Any) -> Any:
     if c == 45:
         return not mail
     return not (c == 46 or c == 44 or c == 39 or c == 38 or c == 64 or c == 43 or c == 35)
-
-
-@bare_helper
-def _is_simple(text: Any, start: Any, end: Any) -> Any:
-    """ASCII letters alone, small but for the first, or all of them capitals: case says nothing about such a word."""
-    capitals = 0
-    for i in range(start, end):
-        c = text[i]
-        if 65 <= c <= 90:
-            capitals += 1
-        elif not 97 <= c <= 122:
-            return False
-    return capitals == 0 or capitals == end - start or (capitals == 1 and text[start] <= 90)
-
-
-@bare_helper
-def _same(text: Any, one: Any, other: Any, size: Any, simple: Any) -> Any:
-    for k in range(size):
-        a, b = text[one + k], text[other + k]
-        if a != b and not (simple and (a | 32) == (b | 32)):
-            return False
-    return True
 
 
 @bare_helper
@@ -261,28 +247,6 @@ def _stretch_end(text: Any, signs: Any, start: Any, size: Any, end: Any) -> Any:
 
 
 @bare_helper
-def _noted(text: Any, spans: Any, row: Any, told: Any, table: Any, unknown: Any) -> Any:
-    """Which of the spellings that are to be judged the last one in the list is, and how many these are then."""
-    slot = np.int64(np.uint64(unknown[row + 4]) & np.uint64(len(table) - 1))
-    start, size, span = unknown[row + 1], unknown[row + 2] - unknown[row + 1], SPAN * unknown[row]
-    while table[slot] >= 0:
-        other = UNKNOWN * table[slot]
-        of_other = SPAN * unknown[other]
-        if (
-            unknown[other + 4] == unknown[row + 4]
-            and unknown[other + 2] - unknown[other + 1] == size
-            and unknown[other + 3] == unknown[row + 3]
-            and spans[of_other + 2] == spans[span + 2]
-            and spans[of_other + 3] == spans[span + 3]
-            and _same(text, unknown[other + 1], start, size, unknown[row + 3])
-        ):
-            return table[slot], told
-        slot = (slot + 1) & (len(table) - 1)
-    table[slot] = told
-    return told, told + 1
-
-
-@bare_helper
 def _look_in(
     text: Any,
     start: Any,
@@ -325,14 +289,19 @@ def _look_in(
             counts[p] += 1
             stop = _stretch_end(text, signs, i, query[starts[p]], end)
             if language > 0:
+                begin, behind = i, stop
                 word, is_stop = judged_at(text, signs, i, stop, language, scratch, scratch_at, judge, terms, judgements)
+                if word == UNJUDGED:
+                    word, is_stop, begin, behind = one_of_several_at(
+                        text, i, stop, language, scratch, scratch_at, judge, terms
+                    )
                 if word >= 0:
-                    places[PLACE * found], places[PLACE * found + 1] = document, i
-                    places[PLACE * found + 2] = CERTAIN + (word << SIZE_BITS) + ((stop - i) << 1) + is_stop
+                    places[PLACE * found], places[PLACE * found + 1] = document, begin
+                    places[PLACE * found + 2] = CERTAIN + (word << SIZE_BITS) + ((behind - begin) << 1) + is_stop
                     found += 1
                 if word != UNJUDGED:
                     continue
-            simple = np.int64(_is_simple(text, i, stop))
+            simple = np.int64(is_simple(text, i, stop))
             key = spelling_hash(text, i, stop, simple, spans, document)
             entry, _ = known(text, i, stop, simple, spans, document, key, used, entries, slots)
             if entry == 0:
@@ -342,7 +311,7 @@ def _look_in(
                 row = UNKNOWN * told
                 unknown[row], unknown[row + 1], unknown[row + 2] = document, i, stop
                 unknown[row + 3], unknown[row + 4] = simple, np.int64(key)
-                which, told = _noted(text, spans, row, told, table, unknown)
+                which, told = noted(text, spans, row, told, table, unknown)
                 entry = -1 - which
             places[PLACE * found], places[PLACE * found + 1], places[PLACE * found + 2] = document, i, entry
             found += 1
