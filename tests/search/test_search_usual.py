@@ -97,7 +97,11 @@ def built(folder, languages: tuple[str, ...]):
     return folder
 
 
-@pytest.fixture(scope="module", params=[("en", "en"), ("en", "de", "fr")], ids=["one language", "three languages"])
+@pytest.fixture(
+    scope="module",
+    params=[("en", "en"), ("en", "de", "fr"), ("vi", "vi", "en")],
+    ids=["one language", "three languages", "one without a stemmer"],
+)
 def opened(request, tmp_path_factory):
     engine = Engine(built(tmp_path_factory.mktemp("usual"), request.param), Settings())
     yield engine
