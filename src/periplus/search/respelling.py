@@ -52,7 +52,8 @@ def _kernels() -> tuple[Callable[..., int], list[int]]:
     """The one that is called, and the addresses of those that it calls."""
     from periplus.index.kernels.first_pass import first_pass
     from periplus.index.kernels.phrases import phrase_search
-    from periplus.search.kernels.respelling import look_up, open_lists_of, respell
+    from periplus.search.kernels.lookups import look_up, open_lists_of
+    from periplus.search.kernels.respelling import respell
     from periplus.search.kernels.words import near
 
     return respell.entry, [kernel.address for kernel in (near, first_pass, phrase_search, look_up, open_lists_of)]
@@ -80,8 +81,9 @@ class Respeller:
         nothing when that is not said here. ``every``: words that occur are looked at, too."""
         desk, work = desk_of_thread(), _own.work or _work()
         own = desk.judge
+        is_small = all(map(str.islower, words))
         changes = self._respell(
-            self._known_at, desk.memories_at, desk.address, work.address, own.address, own.size, every
+            self._known_at, desk.memories_at, desk.address, work.address, own.address, own.size, every, is_small
         )
         if changes == UNUSUAL:
             desk.laid_out = None  # the steps may ask for more memory, and keep it
