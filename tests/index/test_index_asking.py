@@ -11,7 +11,8 @@ from index_world import PROPERTY, make_document, make_prior, prior_of_keys
 from msgspec.structs import replace
 from oracle import Oracle
 
-from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm
+from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm, rooms
+from periplus.index.kernels import calls
 from periplus.index.pages import HUGE, pages
 from periplus.index.rooms import MAKERS, SMALLEST, TopHits, free, free_room
 from periplus.index.terms import FIRST_POWER, Terms
@@ -209,3 +210,11 @@ def test_pages_are_empty_and_begin_where_they_should():
     assert not memory.any()
     memory[:] = 7
     assert memory.sum() == 7_000
+
+
+def test_a_search_whose_kernel_failed_is_told():
+    """As checked accesses do; nobody asks for the memory of such an answer."""
+    assert rooms.FAILED == calls.FAILED
+    with pytest.raises(IndexError, match="failed"):
+        rooms.needed(rooms.FAILED)
+    assert rooms.needed(-5_000) == 5_000

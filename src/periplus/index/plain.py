@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from periplus.index.plan import KnownTerm, form_weights
 from periplus.index.query import MAX_GROUPS
-from periplus.index.rooms import MAKERS, QUERY, HitsAt, TopHits, room_of, rooms
+from periplus.index.rooms import MAKERS, QUERY, HitsAt, TopHits, needed, room_of, rooms
 from periplus.index.weights import FIXED_POINT
 
 if TYPE_CHECKING:
@@ -70,6 +70,14 @@ def _weighted(group: Group, known: Callable[[str], KnownTerm]) -> list[tuple[Kno
 
 
 @cache
+def first_pass_at() -> int:
+    """The address of the kernel that ``ask`` leaves most searches to."""
+    from periplus.index.kernels.first_pass import first_pass
+
+    return first_pass.address
+
+
+@cache
 def asking() -> Callable[..., TopHits | None]:
     """The entry of the kernel: without numba's choice among signatures, which takes as long as a short search."""
     from periplus.index.kernels.asking import ask
@@ -91,7 +99,7 @@ def search_lists(
 ) -> TopHits | None:
     """The same for packed lists, in as many groups; up to ``limit`` postings all matches are counted."""
     room = rooms.own or room_of(0)
-    data = _context(table.address, table.segments, limit, 0, count, groups, flags, 0, room.words) + lists
+    data = _context(table.address, table.segments, limit, 0, count, groups, flags, first_pass_at(), room.words) + lists
     room.front[: len(data)] = data
     context = room.address - CONTEXT_BYTES
     hits = asking()(context, room.address, b"", prior / FIXED_POINT, k, MAKERS)
@@ -100,7 +108,7 @@ def search_lists(
     reason = room.answer[0]
     if reason == TOO_HEAVY:
         return None
-    room_of(-reason)
+    room_of(needed(reason))
     return search_lists(table, lists, count, groups, flags, prior, k, limit)
 
 

@@ -23,6 +23,7 @@ SIZES_KEPT = 64  # numbers of hits, for each of which their places are kept: to 
 _SIZE = (1 << 31) - 1
 _EXACT = 1 << 31
 COUNT_SHIFT = 32
+FAILED = -(1 << 62)  # instead of it; only where array accesses are checked
 
 
 class TopHits(Struct, frozen=True):
@@ -97,12 +98,19 @@ def free_room(words: int = 0) -> int:
     return room.address
 
 
+def needed(reason: int) -> int:
+    """Numbers that a kernel asked for, in place of an answer."""
+    if reason == FAILED:
+        raise IndexError("a kernel of the index failed")
+    return -reason
+
+
 def without_answer(address: int) -> None:
     """Bring back a room in which there is no answer: a larger one, if it was too small."""
-    needed = -_owned[address].answer[0]
-    if needed > _owned[address].words:
+    words = needed(_owned[address].answer[0])
+    if words > _owned[address].words:
         del _owned[address]
-        address = free_room(needed)
+        address = free_room(words)
     free.append(address)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.index.pages import HUGE, pages
-from periplus.index.plain import asking
+from periplus.index.plain import asking, first_pass_at
 from periplus.index.rooms import free
 
 if TYPE_CHECKING:
@@ -135,7 +135,8 @@ class Terms:
         entries = pages(ENTRY << power) if ENTRY << power >= HUGE // 8 else _aligned(ENTRY << power)
         packed = entries.ctypes.data | power
         if not self._entries:
-            self._context = np.array([table.address, table.segments, self._limit, packed, 0, 0, 0, 0], np.int64)
+            searched = (table.address, table.segments, self._limit, packed, 0, 0, 0, first_pass_at())
+            self._context = np.array(searched, np.int64)
             self.address, self.ask = self._context.ctypes.data, asking()
         else:
             _kernels().move_terms(int(self._context[ENTRIES]), packed)

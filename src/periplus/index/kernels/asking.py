@@ -32,8 +32,9 @@ from periplus.index.kernels.answers import (
     answer_at,
 )
 from periplus.index.kernels.bits import byte_at
+from periplus.index.kernels.calls import call_kernel
 from periplus.index.kernels.compiler import bare_helper, bare_kernel
-from periplus.index.kernels.plain import COUNT_SHIFT, EXACT, plain_top
+from periplus.index.kernels.plain import COUNT_SHIFT, EXACT
 from periplus.index.kernels.plain_steps import ALL_ADMITTED, ALL_REQUIRED, GIVEN, QUERY
 from periplus.index.kernels.tables import at_i64, prefetch
 from periplus.index.kernels.term_table import (
@@ -52,7 +53,7 @@ from periplus.index.kernels.term_table import (
 )
 from periplus.index.kernels.weighing import fixed_weight
 
-TABLE, SEGMENTS, LIMIT, ENTRIES, LISTS, GROUPS, FLAGS = range(7)
+TABLE, SEGMENTS, LIMIT, ENTRIES, LISTS, GROUPS, FLAGS, FIRST_PASS = range(8)
 CONTEXT = 8
 FRONT = 16  # numbers before memory: an answer, a context, how many there are
 EVERY = 64
@@ -106,7 +107,8 @@ def ask(context_at: Any, memory_at: Any, text: Any, prior: Any, k: Any, makers: 
     if flags & ALL_REQUIRED and lists == groups:
         result = all_top(table_at, memory_at, words, segments, lists, prior_weight, k, limit)
     if result == NOT_HERE:
-        result = plain_top(table_at, memory_at, words, segments, lists, groups, flags, prior_weight, k, limit)
+        given = (table_at, memory_at, words, segments, lists, groups, flags, prior_weight, k, limit)
+        result = call_kernel(context[FIRST_PASS], given)
     answer[SIZE] = result & (EXACT - 1) if result >= 0 else result
     answer[TOTAL] = result >> COUNT_SHIFT
     answer[IS_EXACT] = result & EXACT

@@ -24,13 +24,14 @@ _MORE_NUMBERS = ir.VectorType(ir.IntType(32), LANES)
 _WORDS = ir.VectorType(ir.IntType(64), 8)
 
 
-def _loaded(builder: Any, address: Any, kind: Any) -> Any:
+def loaded(builder: Any, address: Any, kind: Any) -> Any:
+    """A vector from anywhere in memory."""
     value = builder.load(builder.inttoptr(address, kind.as_pointer()))
     value.align = 1
     return value
 
 
-def _spread(builder: Any, value: Any, kind: Any) -> Any:
+def spread(builder: Any, value: Any, kind: Any) -> Any:
     """A value in all lanes of a vector."""
     index = ir.IntType(32)
     one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, index(0))
@@ -44,8 +45,8 @@ def _compared(relation: str) -> Any:
     @intrinsic
     def compare(typing_context: Any, address: Any, byte: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            every = _spread(builder, arguments[1], _BYTES)
-            bits = builder.icmp_unsigned(relation, _loaded(builder, arguments[0], _BYTES), every)
+            every = spread(builder, arguments[1], _BYTES)
+            bits = builder.icmp_unsigned(relation, loaded(builder, arguments[0], _BYTES), every)
             return builder.bitcast(bits, ir.IntType(64))
 
         return types.uint64(types.int64, types.uint8), generate
@@ -58,8 +59,8 @@ def _equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
     """One bit for each of 16 numbers of 32 bits, set where it is the one asked for."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        every = _spread(builder, arguments[1], _NUMBERS)
-        bits = builder.icmp_unsigned("==", _loaded(builder, arguments[0], _NUMBERS), every)
+        every = spread(builder, arguments[1], _NUMBERS)
+        bits = builder.icmp_unsigned("==", loaded(builder, arguments[0], _NUMBERS), every)
         return builder.zext(builder.bitcast(bits, ir.IntType(FEWER_LANES)), ir.IntType(64))
 
     return types.uint64(types.int64, types.uint32), generate
@@ -70,8 +71,8 @@ def _larger_or_equal_numbers(typing_context: Any, address: Any, number: Any) -> 
     """One bit for each of 64 numbers of 32 bits with a sign, set where it is not below the one given."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        every = _spread(builder, arguments[1], _MORE_NUMBERS)
-        bits = builder.icmp_signed(">=", _loaded(builder, arguments[0], _MORE_NUMBERS), every)
+        every = spread(builder, arguments[1], _MORE_NUMBERS)
+        bits = builder.icmp_signed(">=", loaded(builder, arguments[0], _MORE_NUMBERS), every)
         return builder.bitcast(bits, ir.IntType(64))
 
     return types.uint64(types.int64, types.int32), generate
@@ -82,7 +83,7 @@ def _common_words(typing_context: Any, one: Any, other: Any, to: Any) -> Any:
     """Write what two lines of 64 bytes have in common to a third; a bit for each of its 8 words that is not zero."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        both = builder.and_(_loaded(builder, arguments[0], _WORDS), _loaded(builder, arguments[1], _WORDS))
+        both = builder.and_(loaded(builder, arguments[0], _WORDS), loaded(builder, arguments[1], _WORDS))
         builder.store(both, builder.inttoptr(arguments[2], _WORDS.as_pointer()), align=8)
         some = builder.icmp_unsigned("!=", both, ir.Constant(_WORDS, [0] * _WORDS.count))
         return builder.zext(builder.bitcast(some, ir.IntType(8)), ir.IntType(64))
@@ -99,7 +100,7 @@ larger_or_equal_bytes: Any = _compared(">=")
 def _byte_at(typing_context: Any, address: Any) -> Any:
     return (
         types.uint8(types.int64),
-        lambda context, builder, signature, arguments: _loaded(builder, arguments[0], ir.IntType(8)),
+        lambda context, builder, signature, arguments: loaded(builder, arguments[0], ir.IntType(8)),
     )
 
 
@@ -107,7 +108,7 @@ def _byte_at(typing_context: Any, address: Any) -> Any:
 def _number_at(typing_context: Any, address: Any) -> Any:
     return (
         types.uint32(types.int64),
-        lambda context, builder, signature, arguments: _loaded(builder, arguments[0], ir.IntType(32)),
+        lambda context, builder, signature, arguments: loaded(builder, arguments[0], ir.IntType(32)),
     )
 
 
@@ -115,7 +116,7 @@ def _number_at(typing_context: Any, address: Any) -> Any:
 def _word_at(typing_context: Any, address: Any) -> Any:
     return (
         types.uint64(types.int64),
-        lambda context, builder, signature, arguments: _loaded(builder, arguments[0], ir.IntType(64)),
+        lambda context, builder, signature, arguments: loaded(builder, arguments[0], ir.IntType(64)),
     )
 
 

@@ -14,7 +14,7 @@ from numba import types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
-from periplus.index.kernels.bits import ones_of
+from periplus.index.kernels.bits import loaded, ones_of, spread
 from periplus.index.kernels.compiler import bare_helper
 
 MASKS = 16  # that are compared at once
@@ -23,21 +23,6 @@ SHIFT = 2  # how far a letter may have moved, at most
 _inserted: Any = get_or_insert_function
 _MASKS = ir.VectorType(ir.IntType(32), MASKS)
 _ROW = ir.VectorType(ir.IntType(8), ROW)
-
-
-def _loaded(builder: Any, address: Any, kind: Any) -> Any:
-    value = builder.load(builder.inttoptr(address, kind.as_pointer()))
-    value.align = 1
-    return value
-
-
-def _spread(builder: Any, value: Any, kind: Any) -> Any:
-    """A value in all lanes of a vector."""
-    index = ir.IntType(32)
-    narrow = builder.trunc(value, kind.element)
-    one = builder.insert_element(ir.Constant(kind, ir.Undefined), narrow, index(0))
-    places = ir.Constant(ir.VectorType(index, kind.count), [0] * kind.count)
-    return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), places)
 
 
 def _ones(builder: Any, masks: Any) -> Any:
@@ -53,8 +38,9 @@ def _masks_near(typing_context: Any, address: Any, own: Any, every: Any, added: 
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         address, *numbers = arguments
-        own, every, added, gone, least = [_spread(builder, number, _MASKS) for number in numbers]
-        whole = _loaded(builder, address, _MASKS)
+        narrow = [builder.trunc(number, _MASKS.element) for number in numbers]
+        own, every, added, gone, least = [spread(builder, number, _MASKS) for number in narrow]
+        whole = loaded(builder, address, _MASKS)
         others = builder.and_(whole, every)
         more = _ones(builder, builder.and_(others, builder.not_(own)))
         fewer = _ones(builder, builder.and_(own, builder.not_(others)))
@@ -70,7 +56,7 @@ def _same_letters(typing_context: Any, one: Any, other: Any) -> Any:
     """A bit for each of 32 bytes that are the same at two addresses."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        rows = [_loaded(builder, address, _ROW) for address in arguments]
+        rows = [loaded(builder, address, _ROW) for address in arguments]
         bits = builder.bitcast(builder.icmp_unsigned("==", *rows), ir.IntType(ROW))
         return builder.zext(bits, ir.IntType(64))
 

@@ -19,6 +19,7 @@ from periplus.index.kernels.bits import (
     equal_bytes,
     first_lanes,
     larger_or_equal_bytes,
+    loaded,
     lowest_of,
     ones_of,
     smaller_bytes,
@@ -42,8 +43,7 @@ def _spread(typing_context: Any, source: Any, bytes_at: Any, points_at: Any) -> 
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         source, bytes_at, points_at = arguments
-        value = builder.load(builder.inttoptr(source, _BYTES.as_pointer()))
-        value.align = 1
+        value = loaded(builder, source, _BYTES)
         builder.store(value, builder.inttoptr(bytes_at, _BYTES.as_pointer())).align = 1
         builder.store(builder.zext(value, _POINTS), builder.inttoptr(points_at, _POINTS.as_pointer())).align = 4
         return context.get_dummy_value()
@@ -53,12 +53,6 @@ def _spread(typing_context: Any, source: Any, bytes_at: Any, points_at: Any) -> 
 
 def _all(byte: int) -> Any:
     return ir.Constant(_BYTES, [byte] * LANES)
-
-
-def _loaded(builder: Any, address: Any) -> Any:
-    value = builder.load(builder.inttoptr(address, _BYTES.as_pointer()))
-    value.align = 1
-    return value
 
 
 def _any_of(builder: Any, value: Any, bytes_: tuple[int, ...]) -> Any:
@@ -73,8 +67,8 @@ def _stops(typing_context: Any, at: Any) -> Any:
     """A bit for each of 64 signs where a sentence may end; a dot before a letter or a digit, say, ends none."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value = _loaded(builder, arguments[0])
-        behind = _loaded(builder, builder.add(arguments[0], ir.Constant(ir.IntType(64), 1)))
+        value = loaded(builder, arguments[0], _BYTES)
+        behind = loaded(builder, builder.add(arguments[0], ir.Constant(ir.IntType(64), 1)), _BYTES)
         closes = builder.or_(_any_of(builder, behind, CLOSING), builder.icmp_unsigned("<", behind, _all(DIGITS)))
         closes = builder.or_(closes, builder.icmp_unsigned(">=", behind, _all(FOREIGN)))
         found = builder.or_(_any_of(builder, value, ENDING), builder.and_(_any_of(builder, value, STOPS), closes))
@@ -92,7 +86,7 @@ def _folded(typing_context: Any, at: Any, byte: Any) -> Any:
         one = builder.insert_element(ir.Constant(_BYTES, ir.Undefined), arguments[1], index(0))
         places = ir.Constant(ir.VectorType(index, LANES), [0] * LANES)
         every = builder.shuffle_vector(one, ir.Constant(_BYTES, ir.Undefined), places)
-        value = builder.or_(_loaded(builder, arguments[0]), _all(CASE))
+        value = builder.or_(loaded(builder, arguments[0], _BYTES), _all(CASE))
         return builder.bitcast(builder.icmp_unsigned("==", value, every), ir.IntType(64))
 
     return types.uint64(types.int64, types.uint8), generate
