@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 import pytest
 from search_samples import DOCUMENTS, build, day, page
@@ -234,6 +236,33 @@ def test_no_budget_gives_the_first_pass(collection):
     engine = Engine(collection, settings)
     answer = ask(engine, "tide")
     assert answer.results  # at least what was looked at before the time was over
+
+
+class SlowClock:
+    """A clock on which every look takes a second."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+
+    def perf_counter(self) -> float:
+        self._now += 1.0
+        return self._now
+
+    time = staticmethod(time.time)
+
+
+def test_the_first_answer_has_time_to_load_what_it_needs(collection, monkeypatch):
+    """Or a search in a new process would have no corrections; from then on the budget counts, and says so."""
+    opened = Engine(collection, Settings())
+    monkeypatch.setattr("periplus.search.engine.time", SlowClock())
+    try:
+        first, second = [ask(opened, query) for query in ("harbuor", "lighthuose")]
+        assert first.query.corrected == "harbour"
+        assert first.degraded == ()
+        assert second.corrections == ()
+        assert second.degraded == ("budget",)
+    finally:
+        opened.close()
 
 
 def test_bad_parameters(engine):

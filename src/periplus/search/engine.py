@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from periplus.settings import Settings
 
 CACHED_ANSWERS = 1_024  # of about 10 kB each, asked for at least twice
+FIRST_BUDGET = 10.0  # seconds, at least, for the first answer: what all searches need has to be loaded for it
 REMEMBERED = 8_192  # questions, to tell which are asked again
 PASSING = frozenset({"budget", "spelling"})  # degradations that may be gone at the next call: not cached
 SUGGESTIONS = 4
@@ -75,6 +76,7 @@ class Engine:
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
         self._repeated = Repeated(REMEMBERED)
         self._folder = folder
+        self._has_answered = False
         self._rules = read_rules(folder, settings.search.rules)
         self._generations.reload()
 
@@ -127,15 +129,21 @@ class Engine:
             asked_before = self._repeated.again(key)
             answer = self._answers.get(key) if asked_before else None
             if answer is None:
-                deadline = started + self._settings.search.budget_ms / 1000
+                deadline = started + self._budget()
                 search = _Search(self._generations, generation, request, query, checked, limit, deadline, rules, among)
                 answer = search.answer(started)
+                self._has_answered = True
                 if asked_before and not PASSING.intersection(answer.degraded):
                     self._answers.put(key, answer)
                 return answer
         finally:
             self._generations.leave(generation)
         return structs.replace(answer, took_ms=_since(started))
+
+    def _budget(self) -> float:
+        """Seconds that an answer may take."""
+        usual = self._settings.search.budget_ms / 1000
+        return usual if self._has_answered else max(usual, FIRST_BUDGET)
 
     def ranking(self, query: str, k: int = 1_000, profile: str = "", *, plain: bool = True) -> list[tuple[str, float]]:
         """Ids and scores of the best ``k``, without host diversity, correction or snippets: for evaluation.
@@ -325,7 +333,7 @@ class _Search(Struct, gc=False):
     def _usual_corrections(self, outcome: _Outcome) -> tuple[str, ...]:
         """Those of a query that kernels read, by a kernel, too, if that can be."""
         words, few = outcome.text.split(), outcome.total.value <= FEW_FOUND
-        speller = self._speller_in_time() if outcome.is_certain else None
+        speller = self.generations.speller(self.generation) if outcome.is_certain and self._is_in_time() else None
         corrections = speller.respeller.corrections(words, every=few) if speller is not None else None
         if corrections is not None:
             return corrections
@@ -345,15 +353,19 @@ class _Search(Struct, gc=False):
 
     def _speller(self, doubtful: list[str]) -> Speller | None:
         """The one to ask about some words, if there are any and there is time left."""
-        if not doubtful or time.perf_counter() > self.deadline:
+        if not doubtful or not self._is_in_time():
             return None
-        speller = self._speller_in_time()
+        speller = self.generations.speller(self.generation)
         if speller is None:
             self.notes.append("spelling")
         return speller
 
-    def _speller_in_time(self) -> Speller | None:
-        return self.generations.speller(self.generation) if time.perf_counter() <= self.deadline else None
+    def _is_in_time(self) -> bool:
+        """Whether there is time for corrections; that there is none is noted."""
+        if time.perf_counter() <= self.deadline:
+            return True
+        self.notes.append("budget")
+        return False
 
     def _assembled(
         self, outcome: _Outcome, corrections: tuple[str, ...], corrected: str | None, started: float
