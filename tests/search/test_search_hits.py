@@ -13,9 +13,10 @@ from periplus.index.analysis import analyze, base_language, exact_term
 from periplus.index.analysis.characters import fold
 from periplus.index.analysis.stemming import ALGORITHMS
 from periplus.index.query import TermForm
-from periplus.search import plan, read, spellings, stemmers
+from periplus.search import keys, plan, read, spellings, stemmers
 from periplus.search.hits import begins, hits_of_all, lowered, sought
-from periplus.search.kernels import stemming
+from periplus.search.kernels import hashing, stemming
+from periplus.search.keys import term_key
 from periplus.search.spellings import Spellings, judged, language_name, language_numbers, shared, tokens
 from periplus.search.vocabulary import stop_words
 
@@ -23,12 +24,23 @@ STRETCHES = st.text(alphabet="abAB1_.,'\u2019&@-é”… iI", min_size=1, max_si
 LANGUAGES = st.sampled_from(["en", "de", "pt-BR", ""])
 TOLD = "en-GB"  # a language whose spellings no kernel judges
 WORDS = ["tide", "Tides", "TIDAL", "tideTable", "tide_table", "the", "The", "Café", "cafe\u0301", "日本語", "日本"]
+ALIKE = ["潮", "no"]  # to the interpreter's hash
 ODD = ["tide's", "tide\u2019s", "a.b", "tide@b-c.de", "ßtide", "İ", "\ud800", "\U0001f30a", "\x00", "ab", "1,000", "ﬁ"]
 SIGNS = [" ", " ", " ", ". ", "\n", "-", "_", "\u2028", "»", "…", "x" * 70]
-PIECES = st.sampled_from(WORDS + ODD + SIGNS)
-QUERIES = st.sampled_from(
-    ["tide", "tide tables", "the tide", "cafe", "日本", "a.b", "1000", "x" * 70, "tide ebb cafe the ab", "tides tide"]
-)
+PIECES = st.sampled_from(WORDS + ODD + SIGNS + ALIKE)
+ASKED = [
+    "tide",
+    "tide tables",
+    "the tide",
+    "cafe",
+    "日本",
+    "a.b",
+    "1000",
+    "x" * 70,
+    "tide ebb cafe the ab",
+    "tides tide",
+]
+QUERIES = st.sampled_from([*ASKED, *ALIKE])
 
 
 @pytest.fixture
@@ -220,6 +232,15 @@ def test_without_addresses_spellings_are_judged_one_by_one(own, monkeypatch):
         assert shared().used > 1
         monkeypatch.undo()
     assert [text[hit.start : hit.end] for hit in found[0]] == ["tide's", "table", "tideTable", "tables", "TIDES"]
+
+
+@pytest.mark.parametrize(("query", "text"), [("潮", "潮no"), ("no", "no潮")])
+def test_terms_of_the_same_bytes_are_told_apart(own, query, text):
+    assert hash("潮") == hash("no")  # or there is nothing to tell apart
+    assert term_key("潮") != term_key("no") == hash("no")
+    assert hashing.WIDE == keys.WIDE
+    (hits,) = hits_of_all([text], sought(words_of(query), [1.0]), [""])
+    assert [text[hit.start : hit.end] for hit in hits] == [query]
 
 
 def test_no_stop_word_has_a_curly_quote():

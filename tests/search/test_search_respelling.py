@@ -12,7 +12,7 @@ from search_samples import build, page
 
 from periplus.records import SearchRequest
 from periplus.search import Engine, dictionary, respelling, spelling, terms, usual
-from periplus.search.kernels import lookups, together
+from periplus.search.kernels import lookups, together, wording
 from periplus.search.kernels import respelling as kernel
 from periplus.search.kernels import words as near_kernel
 from periplus.settings import SearchSettings, Settings
@@ -162,6 +162,15 @@ def test_a_query_that_needs_more_memory_is_left_to_the_speller(opened, monkeypat
     assert by_kernel == by_steps == ("lanterns sea",)
 
 
+def test_a_query_that_is_not_on_the_desk_is_left_to_the_speller(opened, monkeypatch):
+    opened.search(SearchRequest("lantrens sea"))
+    respeller, desk = respeller_of(opened), usual.desk_of_thread()
+    assert respeller.corrections(["lantrens", "sea"], every=False) == ("lanterns sea",)
+    assert respeller.corrections(["lantrens", "sea", "water"], every=False) is None
+    monkeypatch.setattr(desk, "laid_out", None)
+    assert respeller.corrections(["lantrens", "sea"], every=False) is None
+
+
 def test_a_kernel_that_fails_is_told(opened, monkeypatch):
     monkeypatch.setattr(respeller_of(opened), "_respell", lambda *_: usual.BROKEN)
     with pytest.raises(IndexError, match="failed"):
@@ -179,7 +188,7 @@ def test_a_dictionary_without_words(opened):
 
 
 def test_both_sides_know_the_same():
-    for name in ("MEANT", "WHICH", "JOINED", "AS_TYPED", "ANOTHER", "WORK"):
+    for name in ("MEANT", "WHICH", "ONE_WITH_NEXT", "AS_TYPED", "ANOTHER", "WORK"):
         assert getattr(respelling, name) == getattr(lookups, name)
     for name in ("CLOSE", "MOST_CLOSE", "MOST_BESIDE", "EVERY_MATCH", "ENOUGH"):
         assert getattr(together, name) == getattr(spelling, name)
@@ -188,7 +197,7 @@ def test_both_sides_know_the_same():
     assert (kernel.MOST_CORRECTED, kernel.SHORT_WORD) == (spelling.MAX_CORRECTED, spelling.SHORT)
     for name in ("LEAST_LETTERS", "NEAR_REACH", "FAR_REACH", "SHORT_REACH", "MARGIN", "FAR", "EDIT_WORTH"):
         assert getattr(kernel, name) == getattr(dictionary, name)
-    assert (lookups.ASKED, lookups.LONGEST) == (dictionary.DESK, terms.LONGEST)
+    assert (lookups.ASKED, lookups.LONGEST_TERM) == (dictionary.DESK, terms.LONGEST)
 
 
 def test_memory_of_the_kernel_suffices():
@@ -196,6 +205,9 @@ def test_memory_of_the_kernel_suffices():
     assert 2 * together.MOST_CLOSE <= lookups.MOST_TERMS
     assert usual.MOST_WORDS <= lookups.MOST_TERMS
     assert together.MOST_CLOSE <= lookups.MOST_CANDIDATES
+    assert together.MOST_BESIDE * 2 <= lookups.MOST_LISTS  # two forms of each word
+    assert lookups.WHOLE - lookups.PAIRS >= usual.MOST_WORDS - 1
+    assert 8 * (lookups.TEXT - lookups.WHOLE) >= 2 * wording.LONGEST
     assert lookups.OPENED < lookups.WORK // 2
 
 

@@ -107,7 +107,10 @@ def needed(reason: int) -> int:
 
 def without_answer(address: int) -> None:
     """Bring back a room in which there is no answer: a larger one, if it was too small."""
-    words = needed(_owned[address].answer[0])
+    reason = _owned[address].answer[0]
+    if reason == FAILED:
+        free.append(address)
+    words = needed(reason)
     if words > _owned[address].words:
         del _owned[address]
         address = free_room(words)

@@ -353,7 +353,10 @@ class _Search(Struct, gc=False):
 
     def _speller(self, doubtful: list[str]) -> Speller | None:
         """The one to ask about some words, if there are any and there is time left."""
-        if not doubtful or not self._is_in_time():
+        if not doubtful:
+            return None
+        if not self._is_in_time():
+            self.notes.append("budget")
             return None
         speller = self.generations.speller(self.generation)
         if speller is None:
@@ -361,11 +364,8 @@ class _Search(Struct, gc=False):
         return speller
 
     def _is_in_time(self) -> bool:
-        """Whether there is time for corrections; that there is none is noted."""
-        if time.perf_counter() <= self.deadline:
-            return True
-        self.notes.append("budget")
-        return False
+        """Whether there is time for corrections."""
+        return time.perf_counter() <= self.deadline
 
     def _assembled(
         self, outcome: _Outcome, corrections: tuple[str, ...], corrected: str | None, started: float

@@ -21,6 +21,7 @@ from periplus.index.analysis import STEM_MARK
 from periplus.index.analysis.words import has_unspaced
 from periplus.index.frames import context, unpacker
 from periplus.index.query import STRONG_SHARE
+from periplus.search.keys import term_key
 from periplus.search.memory import larger, memory_of
 from periplus.search.spellings import UNKNOWN, judged, language_name, language_numbers, shared
 from periplus.search.stemmers import judge
@@ -107,7 +108,8 @@ def begins(forms: tuple[TermForm, ...], prefix: str) -> Begins:
     shared = _common_beginning(spelled)
     several = [shared] if len(shared) > 1 or len(spelled) == 1 else spelled
     plain = [lowered(letters) for letters in map(_plain_part, several) if letters]
-    return Begins(terms, pack(f"{1 + len(terms)}q", len(terms), *map(hash, terms)), [_beginning(one) for one in plain])
+    keys = pack(f"{1 + len(terms)}q", len(terms), *map(term_key, terms))
+    return Begins(terms, keys, [_beginning(one) for one in plain])
 
 
 def _beginning(letters: str) -> bytes:

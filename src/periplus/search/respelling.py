@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from periplus.index.analysis.stemming import DEFAULT_LANGUAGE
 from periplus.index.phrases import room_for_row
 from periplus.search.stemmers import judge
-from periplus.search.usual import BROKEN, MOST_WORDS, UNUSUAL, desk_of_thread
+from periplus.search.usual import BROKEN, MOST_WORDS, UNUSUAL, WORDS, desk_of_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WORK = 1 << 15  # numbers
 AS_TYPED, ANOTHER = 0, 1  # what a word was meant as; or parted
-MEANT, WHICH, JOINED = 0, MOST_WORDS, 2 * MOST_WORDS  # where that is
+MEANT, WHICH, ONE_WITH_NEXT = 0, MOST_WORDS, 2 * MOST_WORDS  # where that is
 
 
 class _Work(Struct):
@@ -80,6 +80,8 @@ class Respeller:
         """The query that this thread searched last, as it was probably meant; empty when it needs no correction,
         nothing when that is not said here. ``every``: words that occur are looked at, too."""
         desk, work = desk_of_thread(), _own.work or _work()
+        if desk.laid_out is None or desk.head[WORDS] != len(words):  # it is not on the desk, or has signs
+            return None
         own = desk.judge
         is_small = all(map(str.islower, words))
         changes = self._respell(
@@ -94,7 +96,7 @@ class Respeller:
         if changes:
             meant = [self._meant(word, head[place], head[WHICH + place]) for place, word in enumerate(words)]
             return (" ".join(meant),)
-        first = head[JOINED]
+        first = head[ONE_WITH_NEXT]
         if first < 0:
             return ()
         joined = f"{words[first]}{words[first + 1]}".casefold()

@@ -19,6 +19,7 @@ from periplus.index.analysis import STEM_MARK, analyze
 from periplus.index.analysis.forms import MAX_PARTS, MAX_TERM_BYTES, exact_term, parts, stem_term
 from periplus.index.analysis.stemming import base_language, stem
 from periplus.index.analysis.words import ascii_pattern
+from periplus.search.keys import term_key
 from periplus.search.plan import stops
 
 if TYPE_CHECKING:
@@ -113,14 +114,14 @@ def _one_word(word: str, language: str) -> tuple[int, ...]:
     stemmed = stem(word, language)
     short = stemmed.isascii() and len(stemmed) < MAX_TERM_BYTES
     term = STEM_MARK + stemmed if short else stem_term(word, base_language(language))
-    return 1, 0, len(word), stops(word, language), 2, hash(word), hash(term)
+    return 1, 0, len(word), stops(word, language), 2, term_key(word), term_key(term)
 
 
 def _words(stretch: str, language: str) -> list[int]:
     found = [0]
     for start, end, terms in tokens(stretch, language):
         found[0] += 1
-        found += (start, end, stops(stretch[start:end].lower(), language), len(terms), *map(hash, terms))
+        found += (start, end, stops(stretch[start:end].lower(), language), len(terms), *map(term_key, terms))
     return found
 
 

@@ -18,6 +18,7 @@ import Stemmer
 from periplus.index.analysis import composed
 from periplus.index.analysis.characters import fold
 from periplus.index.analysis.stemming import ALGORITHMS, DEFAULT_LANGUAGE
+from periplus.search.keys import term_key
 from periplus.search.spellings import language_name, language_numbers
 from periplus.search.vocabulary import stop_languages, stop_words
 
@@ -117,7 +118,7 @@ def _keys() -> tuple[int, int] | None:
 @cache
 def _stop_table(language: str) -> NDArray[np.int64]:
     """The hashes of a language's stop words, by their last bits; 0 where there is none."""
-    hashes = [hash(word) for word in stop_words(language)]
+    hashes = [term_key(word) for word in stop_words(language)]
     slots = 1 << (SLOTS_A_WORD * len(hashes)).bit_length()
     table = np.zeros(slots, np.int64)
     for key in hashes:

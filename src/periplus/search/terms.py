@@ -20,6 +20,7 @@ from periplus.index.plan import weights_of
 from periplus.index.query import STRONG_SHARE, TermForm
 from periplus.index.weights import idf
 from periplus.search.hits import Begins, Wanted, begins, sought
+from periplus.search.keys import term_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -274,7 +275,7 @@ class Lexicon:
         desk, table = self._desk, self.snapshot.table
         texts = [term.encode("utf-8", "surrogatepass")[:LONGEST] for term in terms]
         ends = accumulate(sizes)
-        numbers = array("q", [*map(hash, terms), *accumulate(map(len, texts)), *ends])
+        numbers = array("q", [*map(term_key, terms), *accumulate(map(len, texts)), *ends])
         request = b"".join([numbers, array("d", shares or bytes(8 * len(terms))), *texts])
         desk.bytes[: len(request)] = request
         behind = (len(request) + 7) // 8

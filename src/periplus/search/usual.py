@@ -32,6 +32,7 @@ from periplus.search.evidence import CHUNK
 from periplus.search.execution import MAX_FETCHED
 from periplus.search.finishing import decode, decoded, finished_from
 from periplus.search.hits import BARE_CODES, HEAD, MAX_PLACES, MAX_TEXT, OUT, OUT_SIZE, Texts, bare_table
+from periplus.search.keys import term_key
 from periplus.search.memory import Memory, memory_of
 from periplus.search.shortlist import Memory as ListMemory
 from periplus.search.shortlist import memory_of as list_memory_of
@@ -134,10 +135,11 @@ def _telling() -> NDArray[np.int64]:
     slots = 1 << (SLOTS_A_WORD * len(words)).bit_length()
     table = np.zeros((slots, 3), np.int64)
     for word, languages, fresh in words:
-        slot = hash(word) & (slots - 1)
+        key = term_key(word)
+        slot = key & (slots - 1)
         while table[slot, 0]:
             slot = (slot + 1) & (slots - 1)
-        table[slot] = hash(word), languages, fresh
+        table[slot] = key, languages, fresh
     return table.reshape(-1)
 
 

@@ -1,4 +1,4 @@
-"""``plain_top`` as a kernel of its own, for kernels of other rooms that call it by its address."""
+"""``plain_top`` as a kernel of its own, for those of this room and others that call it by its address."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.memory import load64
 
 LAST_ROUNDS = 3
+WIDE = 0x2545_F491_4F6C_DD1D  # ``search.keys``: of terms of which a letter takes two bytes
 
 
 @bare_helper

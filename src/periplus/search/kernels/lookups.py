@@ -29,10 +29,10 @@ KNOWN = 14
 # which one is one with the next (below 0: none). Behind that is memory to work in: what ``near`` is asked and finds,
 # candidates with what they are worth, terms to look up, where these are listed, and lists that were opened.
 AS_TYPED, ANOTHER, PARTED = 0, 1, 2
-MEANT, WHICH, JOINED = 0, desks.MOST_WORDS, 2 * desks.MOST_WORDS
+MEANT, WHICH, ONE_WITH_NEXT = 0, desks.MOST_WORDS, 2 * desks.MOST_WORDS
 MOST_CANDIDATES, ASKED = 8, 20  # numbers of a word that is asked for, before what is found
 OWN_ROW = 4
-REQUEST = JOINED + 1
+REQUEST = ONE_WITH_NEXT + 1
 CANDIDATES = REQUEST + ASKED + 3 * MOST_CANDIDATES
 WORTHS = CANDIDATES + MOST_CANDIDATES
 OWN = WORTHS + MOST_CANDIDATES  # of both forms of a candidate: address of the list (0: none), and documents
@@ -42,8 +42,8 @@ ENDS, MOST_TERMS = STEMMING + SCRATCH // 8 + 2, 64
 LIVE, RARE = ENDS + MOST_TERMS, ENDS + 2 * MOST_TERMS
 PAIRS, WHOLE = ENDS + 3 * MOST_TERMS, ENDS + 3 * MOST_TERMS + desks.MOST_WORDS
 TEXT = WHOLE + 2 * desks.LONGEST // 8 + 2
-LONGEST = 65  # bytes of a term that are looked at: nothing of this length occurs
-OPENED = TEXT + MOST_TERMS * (LONGEST + 1) // 8 + 2
+LONGEST_TERM = 65  # bytes of a term that are looked at: nothing of this length occurs
+OPENED = TEXT + MOST_TERMS * (LONGEST_TERM + 1) // 8 + 2
 WORK = 1 << 15
 
 
@@ -101,7 +101,7 @@ def opened_in(known: Any, work: Any, term: Any, to: Any) -> Any:
 def add_term(work: Any, text: Any, count: Any, letters: Any, begin: Any, end: Any) -> Any:
     """One more term to look up; how many there are."""
     at = work[ENDS + count - 1] if count > 0 else np.int64(0)
-    size = min(end - begin, np.int64(LONGEST))
+    size = min(end - begin, np.int64(LONGEST_TERM))
     for i in range(size):
         text[at + i] = letters[begin + i]
     work[ENDS + count] = at + size

@@ -26,15 +26,15 @@ from periplus.search.kernels.lookups import (
     CANDIDATES,
     COUNTS,
     DICTIONARY,
-    JOINED,
     KNOWN,
     LIVE,
-    LONGEST,
+    LONGEST_TERM,
     MEANT,
     MOST_CANDIDATES,
     MOST_TERMS,
     NEAR,
     NORMS,
+    ONE_WITH_NEXT,
     PAIRS,
     PARTED,
     PHRASE_ROOM,
@@ -179,7 +179,7 @@ def _parted(known: Any, memories: Any, work: Any, letters: Any, begin: Any, end:
     halves = end - begin - 3
     if halves <= 0:
         return np.int64(0)
-    text = at_u8(work.ctypes.data + 8 * TEXT, MOST_TERMS * (LONGEST + 1))
+    text = at_u8(work.ctypes.data + 8 * TEXT, MOST_TERMS * (LONGEST_TERM + 1))
     count = np.int64(0)
     for half in range(halves):
         count = add_term(work, text, count, letters, begin, begin + half + 2)
@@ -258,7 +258,7 @@ def _joined(known: Any, desk: Any, work: Any) -> Any:
     that cannot be said."""
     letters, _ = _typed(desk)
     words = desk[desks.WORDS]
-    text = at_u8(work.ctypes.data + 8 * TEXT, MOST_TERMS * (LONGEST + 1))
+    text = at_u8(work.ctypes.data + 8 * TEXT, MOST_TERMS * (LONGEST_TERM + 1))
     count, whole = np.int64(0), at_u8(work.ctypes.data + 8 * WHOLE, 2 * desks.LONGEST)
     for word in range(words - 1):
         if documents_of(desk, word) > 0 and documents_of(desk, word + 1) > 0:
@@ -318,5 +318,5 @@ def respell(
         work[MEANT + word], work[WHICH + word] = meant, which
         changes += np.int64(meant != AS_TYPED)
     joined = _joined(known, desk, work) if changes == 0 and doubtful > 0 else np.int64(NONE)
-    work[JOINED] = joined
+    work[ONE_WITH_NEXT] = joined
     return changes if joined >= 0 or joined == NONE else joined

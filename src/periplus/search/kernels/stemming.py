@@ -17,7 +17,7 @@ from periplus.index.kernels.memory import load64
 from periplus.index.kernels.tables import at_i64, at_u8, at_u32
 from periplus.search.kernels.calls import call1, call3
 from periplus.search.kernels.characters import put_point
-from periplus.search.kernels.hashing import term_hash
+from periplus.search.kernels.hashing import WIDE, term_hash
 from periplus.search.kernels.lanes import FOREIGN_BITS
 from periplus.search.kernels.layout import SPAN
 from periplus.search.kernels.queried import word_of
@@ -46,7 +46,7 @@ KEPT = 1 << KEPT_BITS
 JUDGEMENTS = (1 + JUDGEMENT) * KEPT
 MIXING = np.uint64(0x9E37_79B9_7F4A_7C15)
 
-# What a spelling has: capitals, signs and digits, a single letter before every sign.
+# Signs that join letters to one spelling.
 DOT, AND, QUOTE, CURLY, UNDERSCORE, AT, HYPHEN = 46, 38, 39, 0x2019, 95, 64, 45
 COMMA, PLUS, HASH = 44, 43, 35  # what parts words
 SHORT_NAME = 2  # letters that make one word with a # behind them
@@ -119,7 +119,7 @@ def _lowered(text: Any, start: Any, end: Any, scratch: Any) -> Any:
 
 @bare_helper
 def stem_of(scratch: Any, scratch_at: Any, size: Any, judge: Any, language: Any) -> Any:
-    """Write the marked stem of a word without accents; how many bytes that has, 0 when it has other letters than
+    """Write the stem of a word, marked and without accents; how many bytes that has, 0 when it has other letters than
     those that are known or is too long."""
     made, length = scratch_at, size
     if judge[language + STEMMER] != 0:
@@ -269,7 +269,7 @@ def _accented_at(
     if length >= MAX_TERM or not (capitals == 0 or capitals == size or titled):
         return np.int64(UNJUDGED), 0
     _put_letters(text, start, end, scratch, judge, width)
-    key = term_hash(scratch, 0, width * size, judge)
+    key = term_hash(scratch, 0, width * size, judge) ^ np.int64(WIDE if width > 1 else 0)
     word = word_of(terms, key)
     if word < 0:
         _put_bare(text, start, end, scratch, judge)

@@ -24,7 +24,7 @@ from periplus.search.kernels.lookups import (
     FIRST_PASS,
     LANGUAGE,
     LIVE,
-    LONGEST,
+    LONGEST_TERM,
     MOST_CANDIDATES,
     MOST_TERMS,
     OWN,
@@ -47,7 +47,7 @@ from periplus.search.kernels.words import MAX_LETTERS
 CLOSE, MOST_CLOSE, MOST_BESIDE = 2.0, 4, 3
 EVERY_MATCH, ENOUGH = 1 << 40, 1_000
 
-NONE = -3
+NONE = -3  # beside ``UNUSUAL`` and ``BROKEN``
 
 
 @bare_helper
@@ -130,7 +130,7 @@ def _add_forms(known: Any, work: Any, text: Any, count: Any, row: Any, judge: An
 def _list_candidates(known: Any, work: Any, close: Any, judge: Any) -> Any:
     """Look up all forms of the candidates; -1 when they are not plain or there is no memory for their lists, ``FAILED``
     when a kernel failed."""
-    text = at_u8(work.ctypes.data + 8 * TEXT, MOST_TERMS * (LONGEST + 1))
+    text = at_u8(work.ctypes.data + 8 * TEXT, MOST_TERMS * (LONGEST_TERM + 1))
     count = np.int64(0)
     for one in range(close):
         count = _add_forms(known, work, text, count, work[CANDIDATES + one], judge)
@@ -206,7 +206,8 @@ def _most_together(known: Any, memories: Any, desk: Any, work: Any, word: Any, c
 
 @bare_helper
 def best_in_context(known: Any, memories: Any, desk: Any, work: Any, word: Any, count: Any, judge: Any) -> Any:
-    """The best of so many candidates: among close ones, that which occurs together with the query's other words."""
+    """The best of so many candidates: among close ones, that which occurs together with the query's other words; or
+    ``NONE``, or why that cannot be said."""
     if count == 0:
         return np.int64(NONE)
     alone = True
