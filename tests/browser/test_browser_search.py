@@ -49,6 +49,23 @@ def test_type_complete_search_and_turn_the_page(page):
     expect(page.locator('.pages [aria-current="page"]')).to_have_text("2")
 
 
+def test_an_answer_that_is_late_does_not_take_away_what_was_chosen(page):
+    """Who moves in a list keeps it, whatever is still asked for."""
+    late = "**/api/v1/suggest?q=tide"
+    page.route(late, lambda route: None)  # never answered
+    page.goto("/")
+    box = page.get_by_role("combobox", name="Search")
+    box.press_sequentially("tid")
+    expect(page.get_by_role("option").first).to_have_text("tide")
+    with page.expect_request(late):
+        box.press("e")
+    with page.expect_event("requestfailed"):
+        box.press("ArrowDown")
+    expect(active_suggestion(page)).to_have_text("tide")
+    box.press("ArrowDown")
+    expect(box).to_have_value("tide tables")
+
+
 def test_a_suggestion_is_taken_with_the_mouse(page):
     page.goto("/")
     page.get_by_role("combobox").press_sequentially("tide t")

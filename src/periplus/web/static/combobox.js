@@ -62,9 +62,13 @@ export function combobox(input, list) {
   input.setAttribute("aria-expanded", "false");
   input.setAttribute("aria-controls", list.id);
 
-  const close = () => {
+  const askNoMore = () => {
     clearTimeout(timer);
     running?.abort();
+  };
+
+  const close = () => {
+    askNoMore();
     list.hidden = true;
     place = -1;
     input.setAttribute("aria-expanded", "false");
@@ -107,6 +111,7 @@ export function combobox(input, list) {
   };
 
   const select = (number) => {
+    askNoMore(); // who moves in this list wants no other
     const rows = [...list.children];
     rows[place]?.setAttribute("aria-selected", "false");
     // One step beyond either end is the input itself, with what was typed.
