@@ -18,7 +18,7 @@ import Stemmer
 from periplus.index.analysis import composed
 from periplus.index.analysis.characters import fold
 from periplus.index.analysis.stemming import ALGORITHMS, DEFAULT_LANGUAGE
-from periplus.search.keys import term_key
+from periplus.search.keys import table_of, term_key
 from periplus.search.spellings import language_name, language_numbers
 from periplus.search.vocabulary import stop_languages, stop_words
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HASH = ("siphash13", 0)  # of strings, of any size
-SLOTS_A_WORD = 3  # at least, in a table of stop words
 _FIRST, _LANGUAGE = 6, 5  # numbers before those of languages, and of each of these
 LETTERS_END, BARE_SHIFT, CAPITAL_SHIFT = 0x250, 16, 24  # Latin letters, and what is told of each (``kernels/stemming``)
 # Usual ones without a stemmer, in which a word is its own stem.
@@ -118,15 +117,7 @@ def _keys() -> tuple[int, int] | None:
 @cache
 def _stop_table(language: str) -> NDArray[np.int64]:
     """The hashes of a language's stop words, by their last bits; 0 where there is none."""
-    hashes = [term_key(word) for word in stop_words(language)]
-    slots = 1 << (SLOTS_A_WORD * len(hashes)).bit_length()
-    table = np.zeros(slots, np.int64)
-    for key in hashes:
-        slot = key & (slots - 1)
-        while table[slot]:
-            slot = (slot + 1) & (slots - 1)
-        table[slot] = key
-    return table
+    return table_of([(term_key(word),) for word in stop_words(language)])
 
 
 @cache

@@ -32,7 +32,7 @@ from periplus.search.evidence import CHUNK
 from periplus.search.execution import MAX_FETCHED
 from periplus.search.finishing import decode, decoded, finished_from
 from periplus.search.hits import BARE_CODES, HEAD, MAX_PLACES, MAX_TEXT, OUT, OUT_SIZE, Texts, bare_table
-from periplus.search.keys import term_key
+from periplus.search.keys import table_of, term_key
 from periplus.search.memory import Memory, memory_of
 from periplus.search.shortlist import Memory as ListMemory
 from periplus.search.shortlist import memory_of as list_memory_of
@@ -60,7 +60,6 @@ MOST_WORDS = 16
 WORDS, FORMS, LANGUAGE, FRESH, OUTPUT, NEEDED, TOTAL, EXACT, KEPT, UNKNOWN, MISSING = range(11)  # on a desk
 LISTS, GROUPS, FORMS_SIZE, TEXT_SIZE, _SIGNED, IS_SPELT = range(11, 17)
 UNUSUAL, BROKEN, TO_JUDGE, NOTHING, PACKED = -1, -2, -3, -4, -5
-SLOTS_A_WORD = 3  # at least, in the table of telling words
 
 
 class Found(Struct, frozen=True, gc=False):
@@ -131,16 +130,7 @@ def _kernels() -> _Kernels:
 def _telling() -> NDArray[np.int64]:
     """Telling words by the last bits of their hash: of each that, the languages whose stop word it is, whether it asks
     for the new; a hash of 0 where there is none."""
-    words = list(telling_words())
-    slots = 1 << (SLOTS_A_WORD * len(words)).bit_length()
-    table = np.zeros((slots, 3), np.int64)
-    for word, languages, fresh in words:
-        key = term_key(word)
-        slot = key & (slots - 1)
-        while table[slot, 0]:
-            slot = (slot + 1) & (slots - 1)
-        table[slot] = key, languages, fresh
-    return table.reshape(-1)
+    return table_of([(term_key(word), languages, fresh) for word, languages, fresh in telling_words()])
 
 
 def usual_searches(generation: Generation, profile: Profile) -> Usual | None:
