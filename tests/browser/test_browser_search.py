@@ -142,6 +142,43 @@ def test_filters_open_one_at_a_time_and_close_outside(page):
     expect(page.locator(".result")).to_have_count(1)
 
 
+def test_counts_that_are_late_leave_the_keyboard_where_it_is(page):
+    """The counts of a menu come when it is open already, and somebody may stand in it by then."""
+    held = []
+    page.route("**/search?**counts**", lambda route: held.append(route))
+    page.goto("/search?q=tide")
+    site = page.locator(".filter[open]")
+    with page.expect_request("**/search?**counts**"):
+        menu(page, "Any site").click()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    second = site.locator("a").nth(1)
+    expect(second).to_be_focused()
+    name = second.locator("span").first.inner_text()
+    expect(site.locator("a.ask")).to_have_count(1)
+    held[0].continue_()
+
+    expect(site.locator("a.ask")).to_have_count(0)
+    expect(site.locator("a:focus")).to_contain_text(name)
+    page.keyboard.press("Escape")
+    expect(menu(page, "Any site")).to_be_focused()
+
+
+def test_parts_of_a_score_that_are_late_leave_the_keyboard_at_their_result(page):
+    held = []
+    page.route("**/search?**explain**", lambda route: held.append(route))
+    page.goto("/search?q=tide")
+    why = page.locator(".why").first
+    with page.expect_request("**/search?**explain**"):
+        why.locator("summary").click()
+    page.keyboard.press("Tab")
+    expect(why.locator("a.ask")).to_be_focused()
+    held[0].continue_()
+
+    expect(why.locator(".bars")).to_be_visible()
+    expect(why.get_by_role("link", name="All the numbers")).to_be_focused()
+
+
 def test_why_this_result(page):
     page.goto("/search?q=tide")
     why = page.locator(".why").first

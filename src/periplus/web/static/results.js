@@ -72,8 +72,16 @@ async function asked(link) {
   return pages.get(address);
 }
 
-function takeOver(place, fresh) {
-  if (fresh) place.replaceWith(document.importNode(fresh, true));
+/** Put a copy of `fresh` in the place of `old`. Who stands in it with the keyboard stands at the same link afterwards. */
+function takeOver(old, fresh) {
+  if (!fresh) return;
+  const standing = old.contains(document.activeElement) ? document.activeElement : null;
+  const taken = document.importNode(fresh, true);
+  old.replaceWith(taken);
+  if (!standing) return;
+  const links = [...taken.querySelectorAll("a")];
+  const same = links.find(({ href }) => href === standing.href) ?? links.at(-1);
+  (same ?? taken.closest("details").querySelector("summary")).focus();
 }
 
 document.addEventListener(
@@ -83,6 +91,7 @@ document.addEventListener(
     if (!link) return;
     try {
       const page = await asked(link);
+      if (!link.isConnected) return; // another menu that waited for the same page has put it here
       if (target.matches(".why")) takeOver(target.querySelector(".score"), page?.getElementById(target.querySelector(".score").id));
       else {
         for (const menu of document.querySelectorAll(".filters .filter")) {
