@@ -18,6 +18,17 @@ def active_suggestion(page):
     return page.locator('#suggestions [aria-selected="true"]')
 
 
+def held_back(page, addresses):
+    """Requests that wait until the test lets them go on."""
+    held = []
+
+    def hold(route):  # playwright marks the functions it is given, which a method of a list cannot be
+        held.append(route)
+
+    page.route(addresses, hold)
+    return held
+
+
 def test_type_complete_search_and_turn_the_page(page):
     page.goto("/")
     box = page.get_by_role("combobox", name="Search")
@@ -144,8 +155,7 @@ def test_filters_open_one_at_a_time_and_close_outside(page):
 
 def test_counts_that_are_late_leave_the_keyboard_where_it_is(page):
     """The counts of a menu come when it is open already, and somebody may stand in it by then."""
-    held = []
-    page.route("**/search?**counts**", lambda route: held.append(route))
+    held = held_back(page, "**/search?**counts**")
     page.goto("/search?q=tide")
     site = page.locator(".filter[open]")
     with page.expect_request("**/search?**counts**"):
@@ -165,8 +175,7 @@ def test_counts_that_are_late_leave_the_keyboard_where_it_is(page):
 
 
 def test_parts_of_a_score_that_are_late_leave_the_keyboard_at_their_result(page):
-    held = []
-    page.route("**/search?**explain**", lambda route: held.append(route))
+    held = held_back(page, "**/search?**explain**")
     page.goto("/search?q=tide")
     why = page.locator(".why").first
     with page.expect_request("**/search?**explain**"):

@@ -10,8 +10,10 @@ import pytest
 from periplus.cli.crawl_flags import all_seeds, limits, settings_of
 from periplus.cli.options import byte_size
 from periplus.cli.output import data, facts, mark, messages, number, print_json, print_line, size
+from periplus.cli.search_verb import show_answer
 from periplus.cli.watching import show_line
 from periplus.errors import UsageError
+from periplus.records import QueryReading, SearchAnswer, Total
 from periplus.settings import CrawlSettings
 
 
@@ -69,6 +71,17 @@ def test_what_strangers_wrote_steers_no_terminal_and_is_no_markup(capsys):
     for line in (captured.out + captured.err).splitlines():
         assert "a[/b][31m 2J :smile: gro.knab [bold]c" in line
         assert line.isprintable()
+
+
+def test_a_terminal_is_told_in_words_what_an_answer_lacks(capsys):
+    reading = QueryReading("tides", "tide")
+    show_answer(SearchAnswer(reading, (), Total(0, "eq"), 1, 10, None, (), (), 1.25, ("ranks", "budget", "shard-7"), 1))
+
+    first, *lacking = capsys.readouterr().out.splitlines()
+    assert first == "nothing found in 1.2 ms"
+    assert "no page ranks" in lacking[0]
+    assert "ran out" in lacking[1]
+    assert lacking[2] == "not everything could be searched: shard-7"
 
 
 def test_a_terminal_gets_our_own_colours_only(monkeypatch):

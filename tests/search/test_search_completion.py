@@ -39,6 +39,14 @@ def test_several_words_and_case_and_accents():
     assert texts(made(("cafe noir", 1.0)).complete("Café", 8)) == ["cafe noir"]
 
 
+@pytest.mark.parametrize("letter", ["a", "b", "c"])
+def test_entries_that_are_alike_for_long_are_told_apart(letter):
+    """In an order of their first letters alone, those that go on as typed would not stand together."""
+    begin = "how to read the tables of the western coast in "
+    entries = made(*[(f"{begin}{one}{i}", 1.0 + i) for i in range(8) for one in "cab"])
+    assert texts(entries.complete(begin + letter, 8)) == [f"{begin}{letter}{i}" for i in reversed(range(8))]
+
+
 def test_limit_and_nothing():
     assert len(ENTRIES.complete("t", 1)) == 1
     assert ENTRIES.complete("", 8) == []
@@ -126,10 +134,18 @@ def worth(plain: str, typed: bytes) -> float:
 
 
 likely = st.text(alphabet="abzø ", min_size=1, max_size=14)
+# Alike in their first letters, to any length that is compared.
+long = st.builds(
+    lambda size, rest: "ab" * (size // 2) + rest, st.integers(0, 60), st.text(alphabet="abz ", min_size=1, max_size=4)
+)
 
 
 @settings(deadline=None)
-@given(st.lists(likely, max_size=30), likely, st.sampled_from([1, 2, 50]))
+@given(
+    st.lists(likely | long, max_size=30),
+    likely | long.filter(lambda text: len(text) <= completion.MAX_TYPED),
+    st.sampled_from([1, 2, 50]),
+)
 def test_mistaken_matches_equal_the_obvious_way(entries, typed, limit):
     known = {folded(text): float(1 + i) for i, text in enumerate(entries) if folded(text)}
     typed = folded(typed).encode()
@@ -154,7 +170,7 @@ def test_what_another_process_made_is_found_here():
 
 
 def test_both_sides_know_the_same_bounds():
-    assert completing.SORTED_BYTES == completion.SORTED_BYTES
+    assert completing.KEY_BYTES == completion.KEY_BYTES
     assert completion.MAX_TYPED < completing.MAX_TYPED
 
 

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
     from periplus.records import Explanation, SearchAnswer, SearchResult
 
+LACKING = {  # what an answer may be without
+    "budget": "the time for this query ran out: pages may be missing or out of order, mistypings uncorrected",
+    "spelling": "mistypings were not looked for: the words of this generation are still being learnt",
+    "ranks": "ranked without links: there are no page ranks yet (periplus rank makes them)",
+    "links": "it is not known which pages link to this one",
+    "safe": "it is not known which pages are unfit for all ages, so none was left out",
+    "query-cut": "the query is very long: only its most telling words were searched for",
+}
+
 
 def search(
     query: Annotated[str, typer.Argument(help='what to look for, such as: tide tables "spring tide" site:example.org')],
@@ -52,8 +61,9 @@ def show_answer(answer: SearchAnswer) -> None:
         _show_result(console, result)
     about = "at least " if answer.total.relation == "gte" else ""
     found = f"{about}{number(answer.total.value)} found" if answer.total.value else "nothing found"
-    degraded = f", without {', '.join(answer.degraded)}" if answer.degraded else ""
-    console.print(f"{found} in {answer.took_ms:.1f} ms{degraded}", style="dim")
+    console.print(f"{found} in {answer.took_ms:.1f} ms", style="dim")
+    for part in answer.degraded:
+        console.print(LACKING.get(part, f"not everything could be searched: {part}"), style="dim")
 
 
 def _show_result(console: Console, result: SearchResult) -> None:

@@ -37,7 +37,9 @@ INSIDE_SHARE = 0.5  # of the weight, when the match is not at the beginning
 MISTAKEN_SHARE = 0.1  # of the weight, when there is a mistake in what was typed
 ENOUGH = 3  # exact matches: then nothing is taken for a mistake
 SITE_WEIGHT, TITLE_WEIGHT, HEADING_WEIGHT, LINK_WEIGHT, ASKED_WEIGHT = 1.5, 1.0, 0.4, 0.3, 0.5
-SORTED_BYTES = 24  # of a beginning; what is typed beyond is compared, too
+KEY_BYTES = 8  # of a beginning, as one number
+KEYS_AT_ONCE = 3  # of these, in one sort of all rows: few are alike so far
+_FIRST_BYTES = np.array([(1 << 64) - (1 << 8 * (KEY_BYTES - size)) for size in range(KEY_BYTES + 1)], np.uint64)
 
 _WORD = re.compile(r"\w[\w'’.+#-]*")
 _TITLE_PARTS = re.compile(r"\s+[|–—·:»-]\s+")
@@ -157,18 +159,28 @@ def _beginnings(plain: list[str]) -> tuple[Any, Any]:
 
 
 def _sorted(text: Any, starts: Any, rows: Any, offsets: Any) -> tuple[Any, Any]:
-    """The order of the beginnings by their first bytes, and the first eight of each as a number."""
+    """The order of the beginnings by as many bytes as can be compared, and the first eight of each as a number."""
     begins, ends = starts[rows] + offsets, starts[rows.astype(np.int64) + 1]
-    padded = np.concatenate([text, np.zeros(SORTED_BYTES, np.uint8)])
-    keys = []
-    for first in range(0, SORTED_BYTES, 8):
-        key = np.zeros(len(rows), np.uint64)
-        for i in range(first, first + 8):
-            letters = np.where(begins + i < ends, padded[begins + i], 0).astype(np.uint64)
-            key = (key << np.uint64(8)) | letters
-        keys.append(key)
-    order = np.lexsort(keys[::-1])
-    return order, keys[0][order]
+    windows = np.lib.stride_tricks.sliding_window_view(np.append(text, np.zeros(KEY_BYTES, np.uint8)), KEY_BYTES)
+    order = np.arange(len(rows))
+    alike = order > 0  # with the row before, in all bytes so far
+    for first in range(0, MAX_TYPED + 1, KEYS_AT_ONCE * KEY_BYTES):  # a mistake may be a letter more than was typed
+        unsettled = np.flatnonzero(alike | np.append(alike[1:], False))
+        if not len(unsettled):
+            break
+        own = order[unsettled]
+        keys = [_keys(windows, begins[own] + first + i * KEY_BYTES, ends[own]) for i in range(KEYS_AT_ONCE)]
+        inner = np.lexsort((*keys[::-1], np.cumsum(~alike)[unsettled]))
+        order[unsettled] = own[inner]
+        for key in keys:
+            alike[unsettled[1:]] &= key[inner[1:]] == key[inner[:-1]]
+    return order, _keys(windows, begins[order], ends[order])
+
+
+def _keys(windows: Any, begins: Any, ends: Any) -> Any:
+    """The eight bytes from each of these places as a number; behind the end of an entry there are zeros."""
+    within = windows[np.minimum(begins, ends)].view(">u8")[:, 0].astype(np.uint64)
+    return within & _FIRST_BYTES[np.clip(ends - begins, 0, KEY_BYTES)]
 
 
 def _highest(worths: Any) -> Any:

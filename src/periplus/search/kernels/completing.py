@@ -14,7 +14,7 @@ from periplus.index.kernels.types import F64, I64, signature
 KEYS, ROWS, OFFSETS, STARTS, TEXT, WEIGHTS, BLOCKS = range(0, 14, 2)
 TABLE = 14
 
-KEY_BYTES, SORTED_BYTES = 8, 24  # of a row: in its key, and by which rows are in order
+KEY_BYTES = 8  # of a row, in its key
 FIRST_LETTER, LETTERS = 97, 26
 MAX_TYPED = 64  # bytes
 MEMORY = LETTERS + 1 + 2 * MAX_TYPED // 8  # numbers to work in, beside two of each entry that is wanted
@@ -175,9 +175,7 @@ def complete(
         high = _bound(keys, rows, offsets, starts, text, typed, place, low, high, 1)
         if low == high:
             break
-        in_order = size < SORTED_BYTES
-        if in_order:
-            _set_firsts(keys, rows, offsets, starts, text, place, low, high, firsts)
+        _set_firsts(keys, rows, offsets, starts, text, place, low, high, firsts)
         for kind in range(4):  # a letter too much, two swapped, a wrong one, one missing
             longer = size - 1 if kind == 0 else size if kind < 3 else size + 1
             if kind == 1 and (place + 1 >= size or typed[place] == typed[place + 1]):
@@ -193,8 +191,7 @@ def complete(
                     if kind == 2 and FIRST_LETTER + letter == typed[place]:
                         continue
                     other[place] = FIRST_LETTER + letter
-                    if in_order:
-                        begin, end = firsts[letter], firsts[letter + 1]
+                    begin, end = firsts[letter], firsts[letter + 1]
                 if begin < end:
                     found = _taken(
                         keys, rows, offsets, starts, text, weights, blocks, inside, other, longer, begin, end, mistaken,
