@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import periplus
+from periplus.index import kernels_digest
+from periplus.index.kernels import compiler
 
 KERNEL = re.compile(r"compiler import .*\bkernel\b")
 
@@ -67,6 +69,44 @@ def test_a_note_says_that_all_kernels_of_numba_are_there(tmp_path: Path) -> None
     assert run(tmp_path, "-c", ask) == f"False {note}"
     pages_are_there = "from periplus.app import quickening\nquickening.missing = list\n"
     assert run(tmp_path, "-c", pages_are_there + ask) == f"True {note}"
+
+
+def test_a_changed_constant_of_another_room_makes_kernels_anew(tmp_path: Path, monkeypatch) -> None:
+    """Kernels have the values of what they import compiled into them."""
+    monkeypatch.setattr(compiler, "PACKAGE", tmp_path)
+    (tmp_path / "index").mkdir()
+    kernels = tmp_path / "kernels.py"
+    kernels.write_text("from periplus.index.weights import UNIT\n")
+    digests = set()
+    for unit in ("UNIT = 1", "UNIT = 2", "UNIT = 1"):
+        (tmp_path / "index" / "weights.py").write_text(unit)
+        digests.add(kernels_digest([kernels]))
+    assert len(digests) == 2
+
+
+COPIED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+from room.kernels.entry import entry
+known = entry.cached
+print(known, entry(7), sum(entry.compile().stats.cache_hits.values()))
+"""
+
+
+def test_another_copy_of_the_same_sources_takes_what_is_kept(tmp_path: Path) -> None:
+    """A second clone, or one that was moved; numba alone would look by the path of the file."""
+    answers = []
+    for copy in ("first", "second"):
+        room = tmp_path / copy / "room" / "kernels"
+        room.mkdir(parents=True)
+        (room / "__init__.py").touch()
+        (room / "entry.py").write_text(
+            "from periplus.index.kernels.compiler import kernel\n\n"
+            "@kernel('int64(int64)')\ndef entry(value):\n    return 2 * value\n"
+        )
+        answers.append(run(tmp_path / "cache", "-c", COPIED, str(tmp_path / copy)))
+    assert answers == ["False 14 0", "True 14 1"]
 
 
 def test_a_changed_helper_in_another_file_makes_kernels_anew(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import multiprocessing
 import os
@@ -51,15 +50,12 @@ def kernels_are_warm() -> bool:
 
 def ready_note() -> Path | None:
     """A file that stands for all kernels of these sources; to look for them one by one takes half a second."""
-    from periplus.index import kernel_folder
+    from periplus.index import kernel_folder, kernels_digest
 
     folder = kernel_folder()
     if folder is None:
         return None
-    digest = hashlib.sha256()
-    for source in sorted((*PACKAGE.glob("*/kernels/*.py"), *PACKAGE.glob("*/kernels.py"))):
-        digest.update(source.read_bytes())
-    return folder / f"all-{digest.hexdigest()[:16]}"
+    return folder / f"all-{kernels_digest((*PACKAGE.glob('*/kernels/*.py'), *PACKAGE.glob('*/kernels.py')))}"
 
 
 def _note_that_all_are_there() -> None:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from periplus.index.kernels.compiler import Kernel
@@ -64,6 +64,13 @@ def kernel_folder() -> Path | None:
     from periplus.index.kernels.compiler import cache_folder
 
     return cache_folder()
+
+
+def kernels_digest(sources: Iterable[Path]) -> str:
+    """What changes when any of these modules with kernels does, or what they import."""
+    from periplus.index.kernels.compiler import digest
+
+    return digest(sources)
 
 
 def cold() -> list[str]:

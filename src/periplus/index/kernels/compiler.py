@@ -3,8 +3,8 @@
 A kernel is an ordinary function with an explicit signature. It is compiled when ``warm`` asks, or at its first call at
 the latest, and loaded from our own cache folder from then on. The folder's name holds the sources, the numba version
 and the processor, because numba itself would not notice a change in a helper of another file; kernels of other rooms
-have a folder in it, named after their sources. Set ``PERIPLUS_CACHE`` to move it; a folder that cannot be written only
-means that nothing is kept.
+have a folder in it, named after their sources. Copies of the same sources share it (``given_folder.py``). Set
+``PERIPLUS_CACHE`` to move it; a folder that cannot be written only means that nothing is kept.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import threading
 import time
@@ -24,9 +25,12 @@ import numba
 from llvmlite import binding
 from numba.core import config as numba_config
 
+from periplus.index.kernels.given_folder import LOCATOR
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+PACKAGE = Path(__file__).resolve().parents[2]
 FOLDERS_KEPT = 4
 STILL_IN_USE = 24 * 3600.0  # seconds since a process last began to use a folder
 
@@ -34,6 +38,7 @@ config: Any = numba_config
 njit: Any = numba.njit  # with an option that its types do not name
 KERNELS: list[Kernel] = []
 _compiling = threading.RLock()
+_IMPORTED = re.compile(rb"^from (periplus\.[\w.]+) import", re.MULTILINE)
 
 
 class Kernel:
@@ -73,8 +78,8 @@ class Kernel:
     @property
     def cached(self) -> bool:
         """Whether the compiled form is at hand, in memory or on disk."""
-        folder = self._folder()
-        return self._compiled is not None or (folder is not None and any(folder.rglob(f"*.{self.name}-*.nbc")))
+        folder, module = self._folder(), Path(self._function.__code__.co_filename).stem
+        return self._compiled is not None or (folder is not None and any(folder.glob(f"{module}.{self.name}-*.nbc")))
 
     def _folder(self) -> Path | None:
         return folder_of(Path(self._function.__code__.co_filename).parent)
@@ -137,7 +142,7 @@ def folder_of(place: Path) -> Path | None:
         return home
     sources = place.glob("*.py") if place.name == "kernels" else place.glob("kernels.py")
     room = place.parent.name if place.name == "kernels" else place.name
-    folder = home / f"{room}-{_digest(sources)}"
+    folder = home / f"{room}-{digest(sources)}"
     folder.mkdir(exist_ok=True)
     return folder
 
@@ -158,17 +163,23 @@ def _last_use(folder: Path) -> float:
 
 
 def _fingerprint() -> str:
-    sources = _digest(Path(__file__).parent.glob("*.py"))
+    sources = digest(Path(__file__).parent.glob("*.py"))
     checked = "-checked" if config.BOUNDSCHECK else ""
     return f"{numba.__version__}-{binding.get_host_cpu_name()}-{sources}{checked}"
 
 
-def _digest(sources: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for source in sorted(sources):
-        if source.name != "__init__.py":  # has no kernels
-            digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+def digest(sources: Iterable[Path]) -> str:
+    """One of modules with kernels and of what they import: constants from elsewhere are compiled into kernels."""
+    having = {source for source in sources if source.name != "__init__.py"}  # which has no kernels
+    contents = {source: source.read_bytes() for source in having}
+    imported = {name.decode() for content in contents.values() for name in _IMPORTED.findall(content)}
+    for path in (PACKAGE.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in imported):
+        if path.is_file() and path.parent != Path(__file__).parent:
+            contents[path] = path.read_bytes()
+    whole = hashlib.sha256()
+    for content in sorted(contents.values()):  # wherever the files are
+        whole.update(content)
+    return whole.hexdigest()[:16]
 
 
 @contextmanager
@@ -181,10 +192,10 @@ def _exclusive(folder: Path, name: str) -> Iterator[None]:
 
 @contextmanager
 def _cache_in(folder: Path) -> Iterator[None]:
-    """numba reads its cache folder from a global when a function is decorated; other users of numba keep theirs."""
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(folder)
+    """numba reads where to keep from globals when a function is decorated; other users of numba keep theirs."""
+    before = config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES
+    config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = str(folder), LOCATOR
     try:
         yield
     finally:
-        config.CACHE_DIR = before
+        config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
