@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -196,3 +198,36 @@ def test_a_base_that_is_no_address_is_named(capsys, tmp_path):
 
 def test_bytes_that_are_no_text_can_be_typed(capsys):
     assert said(capsys, "analyze", "caf\udce9", "--json")[0] == 0
+
+
+LEAVING = """
+import atexit, sys, threading
+from periplus.cli import main
+
+class Torn:
+    def __del__(self):
+        print("torn down", flush=True)
+
+torn = Torn()
+threading.Thread(target=threading.Event().wait, daemon=True).start() if {threads} else None
+atexit.register(print, "handlers ran")
+main({arguments})
+"""
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["nonsense"], 2)])
+def test_threads_at_work_are_not_torn_out_of_what_they_do(arguments, code):
+    """In foreign code that aborted the process at its end, one time in some hundred."""
+    script = LEAVING.format(threads=True, arguments=arguments)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code
+    assert "handlers ran" in done.stdout
+    assert "torn down" not in done.stdout
+    assert ("periplus" in done.stdout) is (code == 0)
+
+
+def test_without_threads_a_process_ends_as_usual():
+    script = LEAVING.format(threads=False, arguments=["--version"])
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0
+    assert "torn down" in done.stdout

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+import threading
 import traceback
 from io import TextIOWrapper
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from typer.exceptions import Abort, TyperException
 
@@ -29,7 +31,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # not every terminal can show every page
     debug = "--debug" in words
-    sys.exit(run([word for word in words if word != "--debug"], debug=debug))
+    _leave(run([word for word in words if word != "--debug"], debug=debug))
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process, and threads that gather words for later searches with it.
+
+    An interpreter that ends takes them down wherever they are; in the middle of foreign code that aborts the process,
+    now and then.
+    """
+    others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+    if not others or not all(thread.daemon for thread in others):
+        sys.exit(code)
+    atexit._run_exitfuncs()  # noqa: SLF001 - what would run at any end; there is no other way to ask for it
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:  # whoever read our output went away
+        code = code or FAILED
+    os._exit(code)
 
 
 def run(words: list[str], *, debug: bool = False) -> int:
