@@ -13,7 +13,7 @@ from periplus.cli.output import data, facts, mark, messages, number, print_json,
 from periplus.cli.search_verb import show_answer
 from periplus.cli.watching import show_line
 from periplus.errors import UsageError
-from periplus.records import QueryReading, SearchAnswer, Total
+from periplus.records import QueryReading, SearchAnswer, SearchResult, Total
 from periplus.settings import CrawlSettings
 
 
@@ -71,6 +71,17 @@ def test_what_strangers_wrote_steers_no_terminal_and_is_no_markup(capsys):
     for line in (captured.out + captured.err).splitlines():
         assert "a[/b][31m 2J :smile: gro.knab [bold]c" in line
         assert line.isprintable()
+
+
+def test_a_terminal_is_told_what_else_there_is(capsys):
+    shown = ("http://tides.test/a", "tides.test › a", "tides.test", "A", "", (), "en", None, "2026-01-01", "text/html")
+    result = SearchResult(3, "1", *shown, score=1.0, more_from_site=1_204)
+    total = Total(1_207)
+    show_answer(SearchAnswer(QueryReading("a", "a"), (result,), total, 2, 3, "/next", (), (), 1.25, (), 1))
+
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert "1,204 more from this site: add site:tides.test" in lines
+    assert lines[-1] == "1,207 found in 1.2 ms; --page 3 goes on"
 
 
 def test_a_terminal_is_told_in_words_what_an_answer_lacks(capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 
 import msgspec
 import pytest
@@ -136,23 +137,74 @@ def test_diversity_can_be_turned_off(engine):
     assert len(answer) == answer.total.value
 
 
+def all_pages(engine, query, per_host=None, **options):
+    """Pages of a list until there is no next one."""
+    pages = []
+    for number in range(1, 40):
+        pages.append(engine.search(SearchRequest(query, page=number, **options), per_host=per_host))
+        if pages[-1].next is None:
+            return pages
+    raise AssertionError("the list has no end")
+
+
 def test_pages_are_pieces_of_one_list(engine):
-    whole = urls(ask(engine, "tide", size=20))
-    pieces: list[str] = []
-    number = 1
-    while True:
-        answer = ask(engine, "tide", page=number, size=2)
-        pieces += urls(answer)
-        if answer.next is None:
-            break
-        number += 1
-    assert pieces == whole
-    assert ask(engine, "tide", page=2, size=2).results[0].rank == 3
+    whole = urls(engine.search(SearchRequest("tide", size=20), per_host=0))
+    pages = all_pages(engine, "tide", per_host=0, size=2)
+    assert [url for page in pages for url in urls(page)] == whole
+    assert pages[1].results[0].rank == 3
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 20])
+@pytest.mark.parametrize("request_", [{}, {"explain": True}, {"sort": "date"}], ids=str)
+def test_what_diversity_keeps_back_follows_on_pages_of_its_own(engine, size, request_):
+    """The list itself keeps to the limit, and paging reaches all that the total counts."""
+    pages = all_pages(engine, "tide", size=size, **request_)
+    limited = len(ask(engine, "tide", size=20, **request_).results)
+    own = -(-limited // size)  # pages of the list itself
+    first = [result for page in pages[:own] for result in page]
+    rest = [result for page in pages[own:] for result in page]
+    everything = engine.search(SearchRequest("tide", size=20, **request_), per_host=0)
+    assert (len(first), len(rest)) == (limited, 2)
+    assert all("harbour.example" in result.url for result in rest)
+    assert [result.rank for result in first + rest] == list(range(1, everything.total.value + 1))
+    assert sorted(result.url for result in first + rest) == sorted(urls(everything))
+    assert [result.url for result in rest] == [url for url in urls(everything) if url in {r.url for r in rest}]
+    assert all(page.results for page in pages)
+    assert pages[-1].total == pages[0].total
+
+
+def test_a_list_of_one_host_alone_is_not_cut(tmp_path):
+    """Nobody needs the room: with a limit, a page of three would be all there is."""
+    own = [page(f"https://harbour.example/{i}", f"Tide {i}", f"tide {'sea ' * i}") for i in range(9)]
+    build(tmp_path, [*own, page("https://charts.example/", "Charts", "charts of the coast")])
+    with closing(Engine(tmp_path, Settings())) as engine:
+        assert len(ask(engine, "tide").results) == 9
+        assert not any(result.more_from_site for result in ask(engine, "tide"))
+        whole = urls(engine.search(SearchRequest("tide"), per_host=0))
+        for size in (1, 2, 3, 4, 10):
+            for explain in (False, True):
+                pages = all_pages(engine, "tide", size=size, explain=explain)
+                assert [result.url for one in pages for result in one] == whole
+                assert [result.rank for one in pages for result in one] == list(range(1, 10))
+        assert [len(one.results) for one in all_pages(engine, "tide charts")] == [4, 6]
+
+
+def test_one_site_alone_is_shown_whole(tmp_path):
+    """There are no hosts to keep apart, whatever the site's own are called."""
+    hosts = ("www.harbour.example", "docs.harbour.example")
+    texts = [f"tide {'sea ' * i} {'lantern keel anchor' if i < 10 else 'office'}" for i in range(14)]
+    build(tmp_path, [page(f"https://{hosts[i % 2]}/{i}", f"Tide {i}", text) for i, text in enumerate(texts)])
+    with closing(Engine(tmp_path, Settings())) as engine:
+        answer = ask(engine, "tide")
+        assert (len(answer.results), answer.total.value) == (10, 14)
+        assert not any(result.more_from_site for result in answer)
+        assert len(ask(engine, "tide", page=2).results) == 4
+        assert len(engine.similar("https://www.harbour.example/0", 10)) == 9
 
 
 def test_next_is_a_relative_link(engine):
     assert ask(engine, "tide", size=2).next == "/api/v1/search?q=tide&page=2&size=2"
-    assert ask(engine, "tide", size=20).next is None
+    assert ask(engine, "moon", size=20).next is None
 
 
 def test_a_page_beyond_the_end_is_empty(engine):
@@ -167,6 +219,16 @@ def test_a_site_name_finds_its_front_page_first(engine):
         assert ask(engine, query).results[0].url == "https://harbour.example/", query
     for query in ("charts", "www.charts.example", "charts.example"):
         assert ask(engine, query).results[0].url == "https://www.charts.example/", query
+
+
+def test_a_front_page_may_be_a_file(tmp_path):
+    """In a folder of pages it is, and then no page has the address of the host alone."""
+    other = [page(f"http://charts.test/charts/{i}.html", "Charts test", "charts.test " * 9) for i in range(9)]
+    front = page("http://charts.test/index.html", "Welcome", "Maps of the coast.")
+    build(tmp_path, [*other, front, page("http://tides.test/", "Tides", "of charts")])
+    with closing(Engine(tmp_path, Settings())) as engine:
+        for query in ("charts.test", "http://charts.test/", "charts"):
+            assert urls(ask(engine, query))[0] == "http://charts.test/index.html", query
 
 
 def test_a_whole_address_finds_its_page_first(engine):

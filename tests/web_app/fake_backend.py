@@ -264,7 +264,7 @@ class FakeBackend:
             total=Total(len(scored)),
             page=request.page,
             size=request.size,
-            next=None,
+            next=f"/api/v1/search?page={request.page + 1}" if len(scored) > start + request.size else None,
             corrections=self.corrections,
             suggestions=("tide tables",) if "tide" in words else (),
             took_ms=1.5,

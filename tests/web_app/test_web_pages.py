@@ -8,7 +8,10 @@ from html.parser import HTMLParser
 import msgspec
 import pytest
 
-from periplus.errors import InvalidAddress
+from periplus.errors import InvalidAddress, UsageError
+from periplus.records import Total
+from periplus.search.requests import MAX_RESULTS
+from periplus.web.operations import MAX_DEPTH
 
 PAGES = (
     "/",
@@ -146,6 +149,36 @@ def test_pages_are_numbered_and_keep_the_filters(client):
     assert '<span aria-current="page">2</span>' in text
     assert 'rel="next" href="/search?q=tide&amp;page=3&amp;lang=en"' in text
     assert 'rel="prev" href="/search?q=tide&amp;lang=en"' in text
+
+
+def test_a_page_that_is_not_full_may_have_a_next_one(client, backend):
+    """What host diversity keeps back comes on pages of its own."""
+    ordinary = backend.search
+    backend.search = lambda request: msgspec.structs.replace(ordinary(request), results=ordinary(request).results[:3])
+    text = client.get("/search?q=tide").text
+
+    assert text.count('class="hit"') == 3
+    assert 'rel="next" href="/search?q=tide&amp;page=2"' in text
+
+
+def test_no_page_is_offered_that_cannot_be_asked_for(client, backend):
+    """Of a list of very many, the numbers end where the search does."""
+    ordinary = backend.search
+
+    def found(request):
+        if request.page * request.size > MAX_RESULTS:
+            raise UsageError("too deep")
+        first = ordinary(msgspec.structs.replace(request, page=1))
+        next_ = None if request.page * request.size == MAX_RESULTS else "next"
+        return msgspec.structs.replace(first, page=request.page, total=Total(1_000_000, "gte"), next=next_)
+
+    backend.search = found
+    for page in (1, 96, 98, 100):
+        text = client.get(f"/search?q=tide&page={page}").text
+        numbers = [int(number) for number in re.findall(r"/search\?q=tide&amp;page=(\d+)", text)]
+        assert numbers
+        assert max(numbers) <= 100
+    assert MAX_DEPTH == MAX_RESULTS
 
 
 def test_last_page_has_no_next(client):

@@ -67,7 +67,7 @@ class Verticals:
         asked = structs.replace(request, explain=False, counts=False)
         answer = self._collection.engine.search(asked, per_host=0, among=self._among(name))
         found = {result.id: known.get(addresses.key(result.url), {}) for result in answer.results if result.url}
-        return structs.replace(answer, next=None, suggestions=()), found
+        return structs.replace(answer, suggestions=()), found
 
     def _among(self, name: str) -> Among:
         """The pages that belong; the same object while nothing new was read, so that answers are kept."""

@@ -61,7 +61,8 @@ def show_answer(answer: SearchAnswer) -> None:
         _show_result(console, result)
     about = "at least " if answer.total.relation == "gte" else ""
     found = f"{about}{number(answer.total.value)} found" if answer.total.value else "nothing found"
-    console.print(f"{found} in {answer.took_ms:.1f} ms", style="dim")
+    following = f"; --page {answer.page + 1} goes on" if answer.next else ""
+    console.print(f"{found} in {answer.took_ms:.1f} ms{following}", style="dim")
     for part in answer.degraded:
         console.print(LACKING.get(part, f"not everything could be searched: {part}"), style="dim")
 
@@ -74,6 +75,9 @@ def _show_result(console: Console, result: SearchResult) -> None:
         snippet.stylize("bold yellow", start, end)
     if result.snippet:
         console.print(Padding(snippet, (0, 0, 0, 5), expand=False))
+    if result.more_from_site:
+        more = f"{number(result.more_from_site)} more from this site: add site:{result.site}"
+        console.print(Padding(Text(more, style="dim"), (0, 0, 0, 5), expand=False))
     if result.explain is not None:
         show_explanation(console, result.explain, 5)
     console.print()

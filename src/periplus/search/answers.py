@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from periplus.search.execution import Listing
     from periplus.search.generations import Generation
     from periplus.search.reading import Understood
-    from periplus.search.requests import Checked
 
 _NO_COUNTS = np.zeros(3 * MAX_SIZE, np.int64)
 
@@ -25,23 +24,29 @@ class Page:
     """One page of results of a listing."""
 
     def __init__(
-        self, generation: Generation, request: SearchRequest, checked: Checked, understood: Understood, listing: Listing
+        self,
+        generation: Generation,
+        request: SearchRequest,
+        first: int,  # of the listing's results
+        understood: Understood,
+        listing: Listing,
+        before: int = 0,  # results of another list, which this one goes on
     ) -> None:
         self.snapshot = generation.snapshot
         self.request = request
-        self.checked = checked
+        self.first, self.before = first, before
         self.listing = listing
         self._terms = listing.terms or Terms(generation.lexicon, understood.plan.words)
 
     def results(self) -> tuple[SearchResult, ...]:
-        first, last = self.checked.first, self.checked.last
+        first, last = self.first, self.first + self.request.size
         listing = self.listing
         numbers, scores = listing.numbers[first:last], listing.scores[first:last]
         if not len(numbers):
             return ()
         wanted = self._terms.wanted
         counts = _NO_COUNTS[: 3 * len(numbers)] if listing.counts is None else listing.counts[3 * first : 3 * last]
-        results = finishing.results(self.snapshot, numbers, wanted, first + 1, scores, counts)
+        results = finishing.results(self.snapshot, numbers, wanted, self.before + first + 1, scores, counts)
         if self.request.explain:
             results = [
                 structs.replace(result, explain=listing.explain(number, result.score))

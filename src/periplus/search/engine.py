@@ -30,6 +30,7 @@ from periplus.search.counting import counted
 from periplus.search.execution import Listing, Task, candidates, run, without
 from periplus.search.explaining import explain, find
 from periplus.search.generations import Generation, Generations
+from periplus.search.held_back import held_back, keeps_back, pages_of
 from periplus.search.language import without_dashes, words_read
 from periplus.search.lens import NO_LENS, spelled, without_blocked
 from periplus.search.links import linking
@@ -119,9 +120,9 @@ class Engine:
         started = time.perf_counter()
         rules = self._rules
         checked = requests.check(request, self._settings, rules)
-        limit = self._settings.search.per_host if per_host is None else per_host
         generation = self._generations.enter()
         try:
+            limit = self._per_host(generation) if per_host is None else per_host
             query = clean(request.query)
             asked = request if query == request.query else structs.replace(request, query=query)
             # Corrections by the words of the generation before are not kept for longer than these serve.
@@ -139,6 +140,10 @@ class Engine:
         finally:
             self._generations.leave(generation)
         return structs.replace(answer, took_ms=_since(started))
+
+    def _per_host(self, generation: Generation) -> int:
+        """Results of one host in a list; 0 where there is only one site, of which nobody would see the rest."""
+        return 0 if generation.is_one_site else self._settings.search.per_host
 
     def _budget(self) -> float:
         """Seconds that an answer may take."""
@@ -204,9 +209,9 @@ class Engine:
                 return []
             plan = likeness(generation.snapshot, generation.snapshot.stored(number))
             understood = Understood("", Reading(), plan, "", wants_fresh=False, named=frozenset())
-            task = _task(generation, understood, checked, self._settings.search.per_host, float("inf"))
+            task = _task(generation, understood, checked, self._per_host(generation), float("inf"))
             listing = without(run(generation, task, checked.last + 1), number)
-            return list(Page(generation, request, checked, understood, listing).results())
+            return list(Page(generation, request, checked.first, understood, listing).results())
 
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """The steps by which ``text`` becomes terms."""
@@ -264,6 +269,37 @@ class _Search(Struct, gc=False):
         return self._assembled(outcome, corrections, corrected, started)
 
     def _outcome(self, text: str) -> _Outcome:
+        outcome = self._found(text)
+        if not self.per_host or outcome.listed > self.checked.last or outcome.listed >= outcome.total.value:
+            return outcome
+        if outcome.listed == self.per_host:  # if it keeps anything back, then of its only host: nobody needs the room
+            self.per_host = 0
+            return self._found(text)
+        return self._continued(outcome)
+
+    def _continued(self, outcome: _Outcome) -> _Outcome:
+        """A list that has come to its end, with what host diversity keeps back of it."""
+        page, size = self.request.page, self.request.size
+        if page == 1 and outcome.listing is None:  # all of the list is on this page
+            if any(result.more_from_site for result in outcome.results):
+                outcome.listed = size + 1
+            return outcome
+        understood = outcome.understood or self._understood(outcome.text)
+        listing = outcome.listing or self._listed(understood)
+        if self.task is None or not keeps_back(listing):
+            return outcome
+        before, pages = len(listing.numbers), pages_of(len(listing.numbers), size)
+        if page <= pages:
+            outcome.listed = page * size + 1
+            return outcome
+        first = (page - 1 - pages) * size
+        rest = held_back(self.generation, self.task, listing, first + size + 1)
+        listed = len(rest.numbers) - first + (page - 1) * size
+        return structs.replace(
+            outcome, listed=listed, results=[], understood=understood, listing=rest, first=first, before=before
+        )
+
+    def _found(self, text: str) -> _Outcome:
         usual = self._usual()
         asked = (self.checked.first, self.checked.last, self.per_host, not self.request.duplicates)
         plain = without_dashes(text)
@@ -372,7 +408,8 @@ class _Search(Struct, gc=False):
     ) -> SearchAnswer:
         request, lens, understood, listing = self.request, self.checked.lens, outcome.understood, outcome.listing
         if listing is not None and understood is not None:
-            page = Page(self.generation, request, self.checked, understood, listing)
+            first = self.checked.first if outcome.first is None else outcome.first
+            page = Page(self.generation, request, first, understood, listing, outcome.before)
             results, parsed = page.results(), understood.parsed
         else:
             results, parsed = tuple(outcome.results), understood.parsed if understood else clean(outcome.text)
@@ -436,6 +473,8 @@ class _Outcome(Struct, gc=False):
     words: tuple[str, ...] = ()  # that were looked for, where little was found; only there, too
     understood: Understood | None = None  # except there
     listing: Listing | None = None
+    first: int | None = None  # result of the listing on this page, where it has only what was kept back
+    before: int = 0  # results, in the list that kept it back
 
 
 def _since(started: float) -> float:

@@ -108,6 +108,12 @@ class Generation:
         names = self.snapshot.host_names()
         return names.index("") if "" in names else -1
 
+    @cached_property
+    def is_one_site(self) -> bool:
+        """Whether all documents that have an address are of one site, whatever its hosts."""
+        hosts = [host for host in self.snapshot.host_names() if host]
+        return bool(hosts) and all(addresses.site(host) == addresses.site(hosts[0]) for host in hosts)
+
     def shortlists_of(self, profile: Profile) -> Shortlists:
         """Of a profile whose formula a kernel has; made once."""
         return self.shortlists.setdefault(profile.name, Shortlists(self, profile))

@@ -28,10 +28,13 @@ if TYPE_CHECKING:
     from periplus.search.rules import Rules
 
 MAX_NAMED = 8
+# Of a front page that has no shorter address: in a folder of pages, or where a site sends its visitors there.
+FRONT_FILES = ("index.html", "index.htm", "index.xhtml", "index.php", "index.en.html", "default.html", "default.htm")
 DAY = 86_400
 _NOBODY: frozenset[int] = frozenset()
 _NO_FILTERS = IndexQuery().filters
 _BETWEEN = re.compile(r"[\s'’.&-]+")  # parts of a site's name
+_HOST_ALONE = re.compile(r"https?://[^/]+/$")
 _ADDRESS_LIKE = re.compile(r"(?:https?://)?[^\s/]+\.[^\s/]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
@@ -140,6 +143,11 @@ def _site(generation: Generation, name: str) -> frozenset[int]:
 
 
 def _found(generation: Generation, urls: list[str]) -> frozenset[int]:
+    fronts = [url + name for url in urls if _HOST_ALONE.match(url) for name in FRONT_FILES]
+    return _at(generation, urls) or _at(generation, fronts)
+
+
+def _at(generation: Generation, urls: list[str]) -> frozenset[int]:
     found = (generation.snapshot.find(addresses.key(url)) for url in urls)
     return frozenset(number for number in found if number is not None)
 

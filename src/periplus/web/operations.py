@@ -13,7 +13,7 @@ from periplus.web.parameters import Parameter
 
 PREFIX = "/api/v1"
 MAX_SIZE = 100
-MAX_DEPTH = 10_000  # results that can be paged through
+MAX_DEPTH = 1_000  # results that can be paged through, as the search has it
 MAX_SEEDS = 1_000
 
 Address = Annotated[str, Meta(min_length=1, max_length=2_000)]

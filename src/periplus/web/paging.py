@@ -37,15 +37,15 @@ def pages(answer: SearchAnswer) -> Pages:
 
 
 def has_next(answer: SearchAnswer) -> bool:
-    """A page that is not full is the last: grouping by host can end a list before its total."""
-    return len(answer.results) >= answer.size and answer.page < last_page(answer)
+    """A page that is not full need not be the last: what host diversity kept back comes on pages of its own."""
+    return answer.next is not None
 
 
 def last_page(answer: SearchAnswer) -> int:
-    if len(answer.results) < answer.size:
+    if not has_next(answer):
         return answer.page
     reachable = min(answer.total.value, MAX_DEPTH - MAX_DEPTH % answer.size)
-    return max(1, math.ceil(reachable / answer.size))
+    return max(answer.page + 1, math.ceil(reachable / answer.size))
 
 
 class Links:

@@ -1,0 +1,35 @@
+"""What host diversity keeps back of a list: it follows when every host has had its results, on pages of its own.
+
+So no page of the list itself has more of a host than it may, and paging still reaches all that the total counts. A list
+of one host alone is not cut at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import structs
+
+from periplus.search.arranging import MORE, counts_of, picked
+from periplus.search.execution import run
+
+if TYPE_CHECKING:
+    from periplus.search.execution import Listing, Task
+    from periplus.search.generations import Generation
+
+
+def keeps_back(listing: Listing) -> bool:
+    """Whether there is more of some host than a whole list shows."""
+    return bool(counts_of(listing)[:, MORE].any())
+
+
+def held_back(generation: Generation, task: Task, listing: Listing, wanted: int) -> Listing:
+    """At least ``wanted`` of the results that a whole list keeps back, if there are so many, best first."""
+    everything = run(generation, structs.replace(task, per_host=0), len(listing.numbers) + wanted)
+    return picked(everything, ~np.isin(everything.numbers, listing.numbers), counts_of(everything))
+
+
+def pages_of(results: int, size: int) -> int:
+    """That so many results fill, the last of them not always whole."""
+    return max(1, -(-results // size))
