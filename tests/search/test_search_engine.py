@@ -202,6 +202,25 @@ def test_one_site_alone_is_shown_whole(tmp_path):
         assert len(engine.similar("https://www.harbour.example/0", 10)) == 9
 
 
+@pytest.mark.parametrize("explain", [False, True])
+def test_pages_in_the_reader_s_language_come_first(tmp_path, explain):
+    """Of a query that does not tell its own; a name is the same in all of them."""
+    pages = [page(f"https://{code}.example/", "Samba", "samba 4.1", language=code) for code in ("cs", "de", "en", "fr")]
+    build(tmp_path, [*pages, page("https://www.example/", "Harbour", "harbour")])
+    with closing(Engine(tmp_path, Settings())) as engine:
+
+        def first(reader, query="samba"):
+            return ask(engine, query, reader=reader, explain=explain).results[0].language
+
+        assert [first(reader) for reader in ("fr", "en", "de-AT", "cs")] == ["fr", "en", "de", "cs"]
+        assert first("no language!") == first("") == first("xx")
+        assert first("fr", "wie ist das mit samba und der") == "de"
+        assert len(ask(engine, "samba", reader="fr").results) == 4
+        whole = ask(engine, "samba", reader="fr", explain=True).results[0]
+        assert engine.explain("samba", whole.url, reader="fr").value == pytest.approx(whole.score)
+        assert ask(engine, "samba", reader="fr", size=1).next == "/api/v1/search?q=samba&page=2&size=1"
+
+
 def test_next_is_a_relative_link(engine):
     assert ask(engine, "tide", size=2).next == "/api/v1/search?q=tide&page=2&size=2"
     assert ask(engine, "moon", size=20).next is None

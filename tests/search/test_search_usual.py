@@ -146,9 +146,10 @@ typed_words = st.one_of(
     st.sampled_from([(1, 10), (2, 3), (1, 1), (3, 40), (1, 100)]),
     st.booleans(),
     st.sampled_from([None, 0, 1, 3]),
+    st.sampled_from(["", "en", "de", "xx"]),
 )
-def test_kernels_answer_as_steps_do(opened, query, paging, duplicates, per_host):
-    request = SearchRequest(query, *paging, duplicates=duplicates)
+def test_kernels_answer_as_steps_do(opened, query, paging, duplicates, per_host, reader):
+    request = SearchRequest(query, *paging, duplicates=duplicates, reader=reader)
     same, one, other, _ = both(opened, request, per_host)
     assert same, (one, other)
 
@@ -159,7 +160,7 @@ def found_by_kernels(engine: Engine, query: str):
         patch.setattr(usual, "LITTLE", 1 << 40)
         with engine._generations.use() as generation:
             profile = requests.check(SearchRequest(""), Settings()).profile
-            return generation.usual_of(profile).found(generation, query, 0, 10, 0, fold=True)
+            return generation.usual_of(profile).found(generation, query, "", 0, 10, 0, fold=True)
 
 
 @given(st.lists(typed_words, max_size=8).map(" ".join))

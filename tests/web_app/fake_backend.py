@@ -290,7 +290,7 @@ class FakeBackend:
         titles = sorted({note.title.lower() for note in self.notes[:26]} | {"tide tables", "tide", "harbour lights"})
         return [Suggestion(title) for title in titles if text and title.startswith(text.lower())][:limit]
 
-    def explain(self, query: str, url: str, profile: str = "") -> Explanation:
+    def explain(self, query: str, url: str, profile: str = "", reader: str = "") -> Explanation:
         self._check()
         words = {word.casefold() for word in WORD.findall(query)}
         return _explanation(self._note(url), words)

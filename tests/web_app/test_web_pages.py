@@ -181,6 +181,29 @@ def test_no_page_is_offered_that_cannot_be_asked_for(client, backend):
     assert MAX_DEPTH == MAX_RESULTS
 
 
+@pytest.mark.parametrize(
+    ("headers", "reader"),
+    [
+        ({}, ""),
+        ({"accept-language": "fi-FI,fi;q=0.9,en;q=0.8"}, "fi"),
+        ({"accept-language": "en;q=0.3, DE-at;q=0.9"}, "de"),
+        ({"accept-language": "*, de;q=nan, fr;q=0, ;;;"}, ""),
+        ({"accept-language": "fi", "cookie": "language=fr"}, "fr"),
+        ({"accept-language": "fi", "cookie": "language=klingon"}, "fi"),
+    ],
+    ids=str,
+)
+def test_a_browser_tells_the_reader_s_language(client, backend, headers, reader):
+    assert client.get("/search?q=tide", **headers).status == 200
+    assert backend.requests[-1].reader == reader
+
+
+def test_programs_get_the_same_whatever_their_language(client, backend):
+    for path in ("/api/v1/search?q=tide", "/search?q=tide&format=rss"):
+        assert client.get(path, accept_language="fi").status == 200
+        assert backend.requests[-1].reader == ""
+
+
 def test_last_page_has_no_next(client):
     text = client.get("/search?q=tide&page=4").text
 

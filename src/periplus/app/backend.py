@@ -53,8 +53,8 @@ class CollectionBackend:
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         return self._collection.suggest(text, limit)
 
-    def explain(self, query: str, url: str, profile: str = "") -> Explanation:
-        return self._collection.explain(query, url, profile=profile)
+    def explain(self, query: str, url: str, profile: str = "", reader: str = "") -> Explanation:
+        return self._collection.explain(query, url, profile=profile, reader=reader)
 
     def inspect(self, url: str) -> Inspection:
         return self._collection.inspect(url)

@@ -187,9 +187,9 @@ class Collection:
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         return self.engine.suggest(text, limit)
 
-    def explain(self, query: str, url: str, *, profile: str = "") -> Explanation:
+    def explain(self, query: str, url: str, *, profile: str = "", reader: str = "") -> Explanation:
         """Why ``url`` has the score it has for ``query``, or why it was not found."""
-        return self.engine.explain(query, url, profile)
+        return self.engine.explain(query, url, profile, reader)
 
     def inspect(self, url: str) -> Inspection:
         """Everything known about one address, with the reason for its state."""

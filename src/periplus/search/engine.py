@@ -20,7 +20,7 @@ from periplus.records import (
     Suggestion,
     Total,
 )
-from periplus.search import requests
+from periplus.search import conditions, requests
 from periplus.search.among import Among
 from periplus.search.answers import Page
 from periplus.search.asked import PastQueries
@@ -186,11 +186,11 @@ class Engine:
         if self._past is not None:
             self._past.note(query, person)
 
-    def explain(self, query: str, url: str, profile: str = "") -> Explanation:
+    def explain(self, query: str, url: str, profile: str = "", reader: str = "") -> Explanation:
         """Why the page at ``url`` has the score that it has for ``query``, or why it is not found at all."""
         checked = requests.check(SearchRequest(query, profile=profile), self._settings)
         with self._generations.use() as generation:
-            understood = understand(generation, query, rules=self._rules)
+            understood = understand(generation, query, rules=self._rules, reader=conditions.language(reader))
             return explain(generation, understood, _task(generation, understood, checked, 0, float("inf")), url)
 
     def stored(self, url: str) -> StoredDocument | None:
@@ -304,7 +304,7 @@ class _Search(Struct, gc=False):
         asked = (self.checked.first, self.checked.last, self.per_host, not self.request.duplicates)
         plain = without_dashes(text)
         if usual is not None and self._is_usual(plain):
-            found = usual.found(self.generation, plain, *asked)
+            found = usual.found(self.generation, plain, self._reader(), *asked)
             if found is not None:
                 told = (found.missing, found.is_certain, found.kept, found.words)
                 return _Outcome(plain, found.total, found.listed, found.results, *told)
@@ -332,7 +332,12 @@ class _Search(Struct, gc=False):
         return (text is self.query or clean(text) == text) and name_of(text) not in self.generation.hosts_by_name
 
     def _understood(self, text: str) -> Understood:
-        return understand(self.generation, text, self.checked.language, self.checked.filters, rules=self.rules)
+        language, filters = self.checked.language, self.checked.filters
+        return understand(self.generation, text, language, filters, rules=self.rules, reader=self._reader())
+
+    def _reader(self) -> str:
+        """Whose language browsers tell in many ways; one that makes no sense is none."""
+        return conditions.language(self.request.reader) if self.request.reader else ""
 
     def _listed(self, understood: Understood) -> Listing:
         if understood.contradictory:

@@ -61,10 +61,12 @@ def understand(
     *,
     plain: bool = False,
     rules: Rules | None = None,
+    reader: str = "",
 ) -> Understood:
     """How ``text`` is read in this generation, with the filters of the request added to its own.
 
-    ``plain`` text has no operators: every word of it is a word.
+    ``plain`` text has no operators: every word of it is a word. Where the text does not tell its language, that of
+    the ``reader`` is the better one for a page to be in; words are not read by it.
     """
     alone = words_alone(text)
     reading = Reading(tuple(map(Word, alone))) if alone else prose(text) if plain else read(text)
@@ -91,7 +93,7 @@ def understand(
         text,
         reading,
         made,
-        guessed,
+        guessed or reader,
         tells and asks_for_new(lowered, _year(int(time.time()) // DAY)),
         named,
         both is None,

@@ -150,7 +150,7 @@ def page_link(request: SearchRequest, page: int) -> str:
 def _page_link(request: SearchRequest, query: str, page: int) -> str:
     words = query.replace(" ", "")
     typed = query.replace(" ", "+") if words.isascii() and words.isalnum() else quote_plus(query)
-    usual = request == SearchRequest(request.query, request.page, correct=request.correct)
+    usual = request == SearchRequest(request.query, request.page, correct=request.correct, reader=request.reader)
     return f"{API_PATH}?q={typed}&page={page}{'' if usual else _others(request)}"
 
 

@@ -177,7 +177,7 @@ class Usual:
         self._year, self._since, self._until = 0, 0.0, 0.0
 
     def found(
-        self, generation: Generation, query: str, first: int, last: int, per_host: int, fold: bool
+        self, generation: Generation, query: str, reader: str, first: int, last: int, per_host: int, fold: bool
     ) -> Found | None:
         """Results of a query from the first to before the last; nothing when it is not usual."""
         data, now = query.encode(), time.time()
@@ -204,7 +204,7 @@ class Usual:
                 if not head[NEEDED]:
                     return None
                 kept.make_room(head[NEEDED])
-        language = self._told[head[LANGUAGE]]
+        language = self._told[head[LANGUAGE]] or reader
         age = now if head[FRESH] else 0.0
         found = self._page(generation, desk, language, age, first, last, per_host, fold, kept)
         if found is not None and found.total.value < LITTLE:

@@ -93,6 +93,19 @@ def language_of(request: Request, known: Catalogues) -> str:
     return chosen if chosen in known else _wanted(request.headers.get("accept-language", "")[:500], tuple(known))
 
 
+def reader_of(request: Request, known: Catalogues) -> str:
+    """The language of who asks, one of ours or not; empty when the browser does not tell."""
+    chosen = request.cookies.get(COOKIE, "")
+    return chosen if chosen in known else _liked(request.headers.get("accept-language", "")[:500])
+
+
+@lru_cache(REMEMBERED)
+def _liked(header: str) -> str:
+    """The language that an Accept-Language header likes best, if it names any."""
+    liked = [(-_quality(part), place, _code(part)) for place, part in enumerate(header.split(","))]
+    return next((code for weight, _, code in sorted(liked) if code.isalpha() and weight < 0), "")
+
+
 @lru_cache(REMEMBERED)
 def _wanted(header: str, known: tuple[str, ...]) -> str:
     """The known language that an Accept-Language header likes best; ``de-AT`` is served with ``de``."""

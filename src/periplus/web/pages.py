@@ -15,6 +15,7 @@ from starlette.routing import Route
 from periplus.errors import InvalidAddress, NotFound, UsageError
 from periplus.web.backend import TABS
 from periplus.web.feeds import FORMATS, feed, foreign_parameters, searxng
+from periplus.web.languages import reader_of
 from periplus.web.lenses import lens_of
 from periplus.web.listing import result_page, similar_items
 from periplus.web.operations import SEARCH_PARAMETERS, search_request
@@ -77,7 +78,8 @@ async def results(request: Request) -> Response:
         request.app.state.gate.check_scope(request, "search")
     else:
         values["lens"] = lens_of(request)
-    answer, facts = await request.app.state.pool.run(_search, _backend(request), values, choice)
+    reader = reader_of(request, request.app.state.catalogues) if choice["format"] == "html" else ""
+    answer, facts = await request.app.state.pool.run(_search, _backend(request), values, choice, reader)
     if choice["format"] == "json":
         return searxng(answer)
     if choice["format"] in ("rss", "atom"):
@@ -89,11 +91,9 @@ async def results(request: Request) -> Response:
 
 
 def _search(
-    backend: Backend, values: dict[str, Any], choice: dict[str, Any]
+    backend: Backend, values: dict[str, Any], choice: dict[str, Any], reader: str
 ) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
-    wanted = search_request(values)
-    if choice["exact"]:
-        wanted = msgspec.structs.replace(wanted, correct=False)
+    wanted = msgspec.structs.replace(search_request(values), correct=not choice["exact"], reader=reader)
     try:
         return _ask(backend, wanted, choice["tab"])
     except UsageError:
@@ -140,7 +140,8 @@ async def explain(request: Request) -> Response:
     if not (given["q"] and given["url"]):
         return page(request, "explain.html", asked)
     try:
-        score = await run_in_threadpool(_backend(request).explain, given["q"], given["url"], given["profile"])
+        reader = reader_of(request, request.app.state.catalogues)
+        score = await run_in_threadpool(_backend(request).explain, given["q"], given["url"], given["profile"], reader)
     except InvalidAddress as error:
         return page(request, "explain.html", asked | {"mistake": str(error)}, status=400)
     return page(request, "explain.html", asked | {"explanation": score})
