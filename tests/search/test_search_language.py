@@ -65,6 +65,9 @@ def test_reading(text, nodes):
     [
         ("C++", ["C++"]),
         ("--flag", ["--flag"]),
+        ("python -m venv", ["python", "-m", "venv"]),
+        ("git commit -m", ["git", "commit", "-m"]),
+        ("ls -1", ["ls", "-1"]),
         ("a - b", ["a", "b"]),
         ("f(x) g(y)", ["f(x)", "g(y)"]),
         ("std::sort", ["std::sort"]),
