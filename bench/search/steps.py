@@ -42,7 +42,7 @@ STEPS = {
     "scores, order, folding, hosts": "periplus.search.shortlist:Shortlists.of",
     "list": "periplus.search.execution:run",
     "spelling of usual queries, by a kernel": "periplus.search.respelling:Respeller.corrections",
-    "other spelling": "periplus.search.engine:_Search._corrections",
+    "other spelling": "periplus.search.searching:Search._corrections",
     "words near a word": "periplus.search.dictionary:Dictionary.near",
     "stored documents, places of words in texts": "periplus.search.hits:_looked",
     "new spellings in texts": "periplus.search.spellings:judged",

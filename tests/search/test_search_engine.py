@@ -140,7 +140,7 @@ def test_diversity_can_be_turned_off(engine):
 def all_pages(engine, query, per_host=None, **options):
     """Pages of a list until there is no next one."""
     pages = []
-    for number in range(1, 40):
+    for number in range(1, 100):
         pages.append(engine.search(SearchRequest(query, page=number, **options), per_host=per_host))
         if pages[-1].next is None:
             return pages
@@ -335,7 +335,9 @@ class SlowClock:
 def test_the_first_answer_has_time_to_load_what_it_needs(collection, monkeypatch):
     """Or a search in a new process would have no corrections; from then on the budget counts, and says so."""
     opened = Engine(collection, Settings())
-    monkeypatch.setattr("periplus.search.engine.time", SlowClock())
+    clock = SlowClock()
+    for module in ("engine", "searching"):
+        monkeypatch.setattr(f"periplus.search.{module}.time", clock)
     try:
         first, second = [ask(opened, query) for query in ("harbuor", "lighthuose")]
         assert first.query.corrected == "harbour"

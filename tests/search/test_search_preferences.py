@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import closing
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -198,6 +201,31 @@ def doubled(tmp_path):
     engine = Engine(tmp_path, Settings())
     yield engine
     engine.close()
+
+
+@pytest.mark.parametrize("size", [3, 7, 10, 20])
+def test_pages_agree_where_a_list_with_copies_ends(tmp_path, size):
+    """How far it is asked for decides how far near-duplicates are looked for, and with that where it ends."""
+    generator = random.Random(7)
+    prints = [generator.getrandbits(62) for _ in range(90)]
+    first = [page(f"https://first.example/{i}", "Tide", "tide " * 9, fingerprint=prints[i]) for i in range(90)]
+    behind = [
+        page(f"https://copy{i % 4}.example/{i}", "Sea", "tide " + "sea " * (20 + i), fingerprint=prints[i])
+        for i in range(8)
+    ]
+    with Database.open(tmp_path / "state.db") as database:
+        BatchLog(LocalFiles(tmp_path), database).append([*first, *behind])
+    build(tmp_path, [*first, *behind])
+    with closing(Engine(tmp_path, Settings())) as engine:
+        found = []
+        for number in range(1, 50):
+            answer = ask(engine, "tide", page=number, size=size)
+            found += answer.results
+            if answer.next is None:
+                break
+    assert [result.rank for result in found] == list(range(1, len(found) + 1))
+    assert len({result.url for result in found}) == len(found)
+    assert {result.url for result in found} >= {document.url for document in first}
 
 
 def test_near_duplicates_are_folded_into_the_best(doubled):

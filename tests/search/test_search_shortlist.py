@@ -112,7 +112,7 @@ def test_scores_are_those_of_the_tree_and_of_the_arrays(folder, query, options):
 @pytest.fixture(autouse=True)
 def lists_are_made_by_steps(monkeypatch):
     """Not by the kernel that makes whole answers (``test_search_usual.py``)."""
-    monkeypatch.setattr("periplus.search.engine._Search._usual", lambda _: None)
+    monkeypatch.setattr("periplus.search.searching.Search._usual", lambda _: None)
 
 
 def answered(engine, request, per_host):

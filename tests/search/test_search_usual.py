@@ -14,7 +14,7 @@ from search_samples import DOCUMENTS, anchors_of, build, page, prior_of
 
 from periplus.index.analysis import forms
 from periplus.records import SearchRequest
-from periplus.search import Engine, engine, execution, generations, requests, stemmers, typed, usual, vocabulary
+from periplus.search import Engine, execution, generations, requests, searching, stemmers, typed, usual, vocabulary
 from periplus.search.kernels import usual as usual_kernel
 from periplus.search.kernels import wording
 from periplus.search.plan import FOREIGN_SHARE
@@ -121,7 +121,7 @@ def both(engine: Engine, request: SearchRequest, per_host: int | None = None):
         patch.setattr(usual.Usual, "found", found)
         one = engine.search(request, per_host=per_host)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("periplus.search.engine._Search._usual", lambda _: None)
+        patch.setattr("periplus.search.searching.Search._usual", lambda _: None)
         other = engine.search(request, per_host=per_host)
     same = structs.replace(one, took_ms=0) == structs.replace(other, took_ms=0)
     return same, one, other, any(found is not None for found in kernels_read)
@@ -178,7 +178,7 @@ def test_stop_words_are_not_looked_for(opened):
 
 
 def test_a_query_that_finds_little_is_understood_once(opened, monkeypatch):
-    monkeypatch.setattr(engine, "understand", None)
+    monkeypatch.setattr(searching, "understand", None)
     assert opened.search(SearchRequest("tidex", correct=False)).suggestions
 
 
@@ -280,7 +280,7 @@ def test_words_among_signs_are_corrected(opened, query, meant):
     same, one, _, by_kernel = both(opened, SearchRequest(query))
     assert same
     assert by_kernel
-    assert one.total.value > engine.FEW_FOUND
+    assert one.total.value > searching.FEW_FOUND
     assert one.corrections == (meant,)
 
 
@@ -320,7 +320,7 @@ def test_without_stemmers_by_address_all_queries_go_step_by_step(tmp_path, monke
 def test_a_kernel_that_fails_is_told(opened, monkeypatch):
     """As checked accesses do; no answer is made up."""
     with opened._generations.use() as generation:
-        searches = generation.usual_of(engine.requests.check(SearchRequest(""), Settings()).profile)
+        searches = generation.usual_of(requests.check(SearchRequest(""), Settings()).profile)
     monkeypatch.setattr(searches, "_search", lambda *_: usual.BROKEN)
     with pytest.raises(IndexError, match="failed"):
         opened.search(SearchRequest("tide moon"))
@@ -436,7 +436,7 @@ def test_both_ways_weigh_and_ask_alike():
 
 def test_what_is_laid_out_is_what_kernels_read(opened):
     with opened._generations.use() as generation:
-        searches = generation.usual_of(engine.requests.check(SearchRequest(""), Settings()).profile)
+        searches = generation.usual_of(requests.check(SearchRequest(""), Settings()).profile)
     assert len(searches._means) == usual_kernel.MEANS
     assert len(searches._facts) == wording.FACTS
 

@@ -19,6 +19,25 @@ if TYPE_CHECKING:
     from periplus.search.generations import Generation
 
 
+def own_part(generation: Generation, task: Task, size: int, results: int) -> Listing:
+    """The list itself, as its last page of so many shows it; it has about as many ``results`` as are given.
+
+    How far it is asked for decides how far near-duplicates are looked for, and so where it ends: all pages behind have
+    to take the end that the reader has seen.
+    """
+    page = pages_of(results, size)
+    listing = run(generation, task, page * size + 1)
+    while len(listing.numbers) > page * size:
+        page += 1
+        listing = run(generation, task, page * size + 1)
+    while page > 1:
+        shorter = run(generation, task, (page - 1) * size + 1)
+        if len(shorter.numbers) > (page - 1) * size:
+            break
+        page, listing = page - 1, shorter
+    return listing
+
+
 def keeps_back(listing: Listing) -> bool:
     """Whether there is more of some host than a whole list shows."""
     return bool(counts_of(listing)[:, MORE].any())
