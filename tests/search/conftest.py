@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from search_samples import DOCUMENTS, anchors_of, build, prior_of
+from search_samples import DOCUMENTS, PATIENT, anchors_of, build, prior_of
 
 from periplus.search import Engine
-from periplus.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +23,6 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def engine(collection: Path) -> Iterator[Engine]:
-    opened = Engine(collection, Settings())
+    opened = Engine(collection, PATIENT)
     yield opened
     opened.close()

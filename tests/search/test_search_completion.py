@@ -9,7 +9,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_samples import DOCUMENTS, build
+from search_samples import DOCUMENTS, PATIENT, build
 
 from periplus.search import Engine, completion
 from periplus.search.asked import PastQueries
@@ -236,7 +236,7 @@ def test_the_setting_turns_past_queries_off(tmp_path):
             engine.asked(f"tide clock {on}", person)
         engine.close()
     assert PastQueries(tmp_path).counts == {"tide clock True": 3}
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     assert "tide clock True" in texts(engine.suggest("tide cl"))
     engine.close()
 

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import msgspec
 import pytest
-from search_samples import DOCUMENTS, build, day, page
+from search_samples import DOCUMENTS, PATIENT, build, day, page
 
 from periplus.errors import NotReady, UsageError
 from periplus.ranking import PROFILES, check
@@ -177,7 +177,7 @@ def test_a_list_of_one_host_alone_is_not_cut(tmp_path):
     """Nobody needs the room: with a limit, a page of three would be all there is."""
     own = [page(f"https://harbour.example/{i}", f"Tide {i}", f"tide {'sea ' * i}") for i in range(9)]
     build(tmp_path, [*own, page("https://charts.example/", "Charts", "charts of the coast")])
-    with closing(Engine(tmp_path, Settings())) as engine:
+    with closing(Engine(tmp_path, PATIENT)) as engine:
         assert len(ask(engine, "tide").results) == 9
         assert not any(result.more_from_site for result in ask(engine, "tide"))
         whole = urls(engine.search(SearchRequest("tide"), per_host=0))
@@ -194,7 +194,7 @@ def test_one_site_alone_is_shown_whole(tmp_path):
     hosts = ("www.harbour.example", "docs.harbour.example")
     texts = [f"tide {'sea ' * i} {'lantern keel anchor' if i < 10 else 'office'}" for i in range(14)]
     build(tmp_path, [page(f"https://{hosts[i % 2]}/{i}", f"Tide {i}", text) for i, text in enumerate(texts)])
-    with closing(Engine(tmp_path, Settings())) as engine:
+    with closing(Engine(tmp_path, PATIENT)) as engine:
         answer = ask(engine, "tide")
         assert (len(answer.results), answer.total.value) == (10, 14)
         assert not any(result.more_from_site for result in answer)
@@ -207,7 +207,7 @@ def test_pages_in_the_reader_s_language_come_first(tmp_path, explain):
     """Of a query that does not tell its own; a name is the same in all of them."""
     pages = [page(f"https://{code}.example/", "Samba", "samba 4.1", language=code) for code in ("cs", "de", "en", "fr")]
     build(tmp_path, [*pages, page("https://www.example/", "Harbour", "harbour")])
-    with closing(Engine(tmp_path, Settings())) as engine:
+    with closing(Engine(tmp_path, PATIENT)) as engine:
 
         def first(reader, query="samba"):
             return ask(engine, query, reader=reader, explain=explain).results[0].language
@@ -245,7 +245,7 @@ def test_a_front_page_may_be_a_file(tmp_path):
     other = [page(f"http://charts.test/charts/{i}.html", "Charts test", "charts.test " * 9) for i in range(9)]
     front = page("http://charts.test/index.html", "Welcome", "Maps of the coast.")
     build(tmp_path, [*other, front, page("http://tides.test/", "Tides", "of charts")])
-    with closing(Engine(tmp_path, Settings())) as engine:
+    with closing(Engine(tmp_path, PATIENT)) as engine:
         for query in ("charts.test", "http://charts.test/", "charts"):
             assert urls(ask(engine, query))[0] == "http://charts.test/index.html", query
 
@@ -364,7 +364,7 @@ def test_answers_are_cached_by_what_was_asked(engine):
 
 
 def test_without_an_index_it_is_not_ready(tmp_path):
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     assert not engine.ready
     assert engine.generation == 0
     assert not engine.reload()
@@ -374,7 +374,7 @@ def test_without_an_index_it_is_not_ready(tmp_path):
 
 def test_an_empty_index_answers(tmp_path):
     build(tmp_path, [])
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     assert engine.ready
     for query in ("tide", "lang:en", "", "tide OR moon", "a.example", "ti*", '"a b"'):
         assert ask(engine, query).total.value == 0
@@ -410,14 +410,14 @@ def test_freshness_counts_for_queries_that_ask_for_it(tmp_path):
             page("https://b.example/2", "Bulletin", text, published=day("2026-11-01")),
         ],
     )
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     assert urls(ask(engine, "latest harbour bulletin"))[0] == "https://b.example/2"
 
 
 def test_more_candidates_than_are_reranked_keep_their_order(tmp_path):
     documents = [page(f"https://h{i}.example/", f"Page {i}", "walrus " * (1 + i % 7) + "and seal") for i in range(260)]
     build(tmp_path, documents)
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     seen: list[str] = []
     for number in (1, 2, 3):
         seen += urls(ask(engine, "walrus", page=number, size=100))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from search_samples import build, page
+from search_samples import PATIENT, build, page
 
 from periplus.ranking import PROFILES, check
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.settings import Settings
 
 TIDES = "https://harbour.example/tides"
 
@@ -74,7 +73,7 @@ def crowded(tmp_path_factory):
     pages = [page(f"https://h{i}.example/", f"Walrus {i}", "walrus " * 3) for i in range(300)]
     last = page("https://last.example/", "Other", "nothing " * 400 + "walrus")
     build(folder, [*pages, last])
-    engine = Engine(folder, Settings())
+    engine = Engine(folder, PATIENT)
     yield engine
     engine.close()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from search_samples import DOCUMENTS, anchors_of, build, page, prior_of
+from search_samples import DOCUMENTS, PATIENT, anchors_of, build, page, prior_of
 
 from periplus.documents import BatchLog
 from periplus.errors import SettingError, UsageError
@@ -198,7 +198,7 @@ def doubled(tmp_path):
     with Database.open(tmp_path / "state.db") as database:
         BatchLog(LocalFiles(tmp_path), database).append([*copies, other, *bare])
     build(tmp_path, [*copies, other, *bare])
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     yield engine
     engine.close()
 
@@ -216,7 +216,7 @@ def test_pages_agree_where_a_list_with_copies_ends(tmp_path, size):
     with Database.open(tmp_path / "state.db") as database:
         BatchLog(LocalFiles(tmp_path), database).append([*first, *behind])
     build(tmp_path, [*first, *behind])
-    with closing(Engine(tmp_path, Settings())) as engine:
+    with closing(Engine(tmp_path, PATIENT)) as engine:
         found = []
         for number in range(1, 50):
             answer = ask(engine, "tide", page=number, size=size)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import gc
 import weakref
 
-from search_samples import build, page
+from search_samples import PATIENT, build, page
 
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.settings import Settings
 
 
 def test_a_generation_is_released_without_the_collector_of_cycles(tmp_path):
     """Servers tell the collector to leave alone what they began with, and must not keep its files for ever."""
     build(tmp_path, [page("https://a.example/", "Walrus", "walrus tide")])
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     engine.warm()
     engine.search(SearchRequest("walrus", counts=True, explain=True))
     engine.suggest("wal")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from search_samples import build, page
+from search_samples import PATIENT, build, page
 
 from periplus import addresses
 from periplus.documents import BatchLog
@@ -22,7 +22,6 @@ from periplus.search.apart import gathered_completion, gathered_words, received,
 from periplus.search.dictionary import Dictionary
 from periplus.search.generations import Generation
 from periplus.search.spelling import Speller
-from periplus.settings import Settings
 from periplus.storage import Database, LocalFiles
 
 A, B, C = "https://a.example/", "https://b.example/x", "https://c.example/"
@@ -39,7 +38,7 @@ def urls(answer):
 
 def test_reload_takes_up_a_new_generation(tmp_path):
     build(tmp_path, PAGES[:1], 1)
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     assert engine.generation == 1
     assert not engine.reload()
     build(tmp_path, PAGES[1:], 2)
@@ -51,14 +50,14 @@ def test_reload_takes_up_a_new_generation(tmp_path):
 
 
 def test_an_engine_opened_before_the_first_generation_finds_it(tmp_path):
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     build(tmp_path, PAGES)
     assert engine.search(SearchRequest("walrus")).total.value == 3
 
 
 def test_a_closed_engine_is_not_ready(tmp_path):
     build(tmp_path, PAGES)
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     engine.close()
     assert not engine.ready
     with pytest.raises(NotReady):
@@ -68,7 +67,7 @@ def test_a_closed_engine_is_not_ready(tmp_path):
 
 def test_searches_run_on_while_generations_are_swapped(tmp_path):
     build(tmp_path, PAGES[:1], 1)
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     failures: list[BaseException] = []
     totals: set[tuple[int, int]] = set()
     expected = {engine.generation: 1}
@@ -103,7 +102,7 @@ def test_searches_run_on_while_generations_are_swapped(tmp_path):
 
 def test_a_snapshot_is_closed_by_the_last_to_leave(tmp_path, monkeypatch):
     build(tmp_path, PAGES[:1], 1)
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     generations = engine._generations
     closed: list[int] = []
     with generations.use() as old:
@@ -124,7 +123,7 @@ def published_ranks(folder):
 def test_reference_profiles_read_published_ranks(tmp_path):
     build(tmp_path, [*PAGES, page("https://d.example/", "Otter", "No such animal.")])
     published_ranks(tmp_path)
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     answer = engine.search(SearchRequest("walrus", profile="tfidf-pagerank", explain=True))
     assert urls(answer)[0] == B
     rank = next(part.value for part in answer.results[0].explain.parts if part.name == "PageRank")
@@ -139,7 +138,7 @@ def test_damaged_ranks_degrade_and_do_not_prevent(tmp_path):
     build(tmp_path, PAGES)
     published_ranks(tmp_path)
     (tmp_path / "ranks" / "current.json").write_bytes(b"nonsense")
-    answer = Engine(tmp_path, Settings()).search(SearchRequest("walrus", profile="grs2"))
+    answer = Engine(tmp_path, PATIENT).search(SearchRequest("walrus", profile="grs2"))
     assert len(answer) == 3
     assert "ranks" in answer.degraded
 
@@ -153,7 +152,7 @@ def test_link_finds_the_pages_that_link(tmp_path):
     log.append([PAGES[0], linking, structs.replace(PAGES[2], links=(Link(A, "seal"),))])
     store = IndexStore(tmp_path / "index")
     store.update([(number, log.documents(number)) for number in log.numbers()])
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     assert set(urls(engine.search(SearchRequest("link:https://a.example/")))) == {B, C}
     found = engine.search(SearchRequest("again link:a.example"))
     assert urls(found) == [B]
@@ -170,7 +169,7 @@ def test_link_finds_the_pages_that_link(tmp_path):
 
 def test_link_without_batches_says_so(tmp_path):
     build(tmp_path, PAGES)
-    answer = Engine(tmp_path, Settings()).search(SearchRequest("walrus link:a.example"))
+    answer = Engine(tmp_path, PATIENT).search(SearchRequest("walrus link:a.example"))
     assert not answer.results
     assert "links" in answer.degraded
 
@@ -178,7 +177,7 @@ def test_link_without_batches_says_so(tmp_path):
 def test_large_collections_build_in_the_background(tmp_path, monkeypatch):
     monkeypatch.setattr("periplus.search.generations.SMALL", 0)
     build(tmp_path, PAGES)
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     assert {suggestion.text for suggestion in engine.suggest("wal")} <= {"walrus", "Walrus", "More walrus"}
     engine.search(SearchRequest("walris"))
     with engine._generations.use() as generation:
@@ -198,7 +197,7 @@ def test_new_pages_are_found_before_words_are_gathered_anew(tmp_path, monkeypatc
     monkeypatch.setattr("periplus.search.generations.SMALL", 0)
     monkeypatch.setattr("periplus.search.lazy.PAUSE", 0.0)
     build(tmp_path, PAGES)
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     engine.warm()
     gate = threading.Event()
     for name in ("lazy_speller", "lazy_completion"):
@@ -224,7 +223,7 @@ def test_another_process_gathers_the_words_of_a_large_collection(tmp_path, monke
     built_here = []
     monkeypatch.setattr("periplus.search.spelling.dictionary_of", built_here.append)
     build(tmp_path, PAGES)
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     engine.suggest("wal")
     with engine._generations.use() as generation:
         generation.lazy_completion.join()
@@ -274,7 +273,7 @@ def hold_back(monkeypatch, name, gate):
 def test_time_that_runs_out_is_said_and_not_kept(tmp_path, monkeypatch):
     """The references re-rank thousands of pages chunk by chunk; what was not reached keeps the first pass's order."""
     build(tmp_path, [page(f"https://h{i}.example/", f"Walrus {i}", "walrus " * (i % 7 + 1)) for i in range(600)])
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     late = SimpleNamespace(perf_counter=lambda: 1e12, time=time.time)
     monkeypatch.setattr("periplus.search.evidence.time", late)
     request = SearchRequest("walrus", profile="bm25", size=20)
@@ -288,7 +287,7 @@ def test_time_that_runs_out_is_said_and_not_kept(tmp_path, monkeypatch):
 
 def test_spelling_that_is_still_being_gathered_is_said(tmp_path, monkeypatch):
     build(tmp_path, [page("https://a.example/", "Walrus", "walrus and more")])
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     monkeypatch.setattr("periplus.search.generations.Generations.speller", lambda *_: None)
     assert "spelling" in engine.search(SearchRequest("walruss")).degraded
     monkeypatch.undo()
@@ -300,7 +299,7 @@ def test_spelling_that_is_still_being_gathered_is_said(tmp_path, monkeypatch):
 
 def test_safe_is_said_to_be_missing(tmp_path):
     build(tmp_path, [page("https://a.example/", "Walrus", "walrus")])
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     assert "safe" in engine.search(SearchRequest("walrus", safe=True)).degraded
     engine.close()
 
@@ -308,7 +307,7 @@ def test_safe_is_said_to_be_missing(tmp_path):
 def test_everything_is_answered_while_generations_are_swapped(tmp_path):
     """Suggestions, explanations, similar pages, lenses and counts, from several threads, while pages are added."""
     build(tmp_path, [page(f"https://a.example/{i}", f"Walrus {i}", "walrus tide") for i in range(5)])
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     failures: list[BaseException] = []
     done = threading.Event()
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from search_samples import build, page
+from search_samples import PATIENT, build, page
 
 from periplus.documents import BatchLog
 from periplus.records import SearchRequest
 from periplus.search import Engine
 from periplus.search.fitness import MOST
-from periplus.settings import Settings
 from periplus.storage import Database, LocalFiles
 
 UNFIT = {"adult_words": MOST}
@@ -25,7 +24,7 @@ def engine(tmp_path):
     build(tmp_path, PAGES)
     with Database.open(tmp_path / "state.db") as database:
         BatchLog(LocalFiles(tmp_path), database).append(PAGES)
-    opened = Engine(tmp_path, Settings())
+    opened = Engine(tmp_path, PATIENT)
     yield opened
     opened.close()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
-from search_samples import DOCUMENTS, anchors_of, build, page, prior_of
+from search_samples import DOCUMENTS, PATIENT, anchors_of, build, page, prior_of
 
 from periplus import addresses
 from periplus.index import IndexStore
@@ -24,7 +24,6 @@ from periplus.search.plan import typed
 from periplus.search.ranks import Ranks
 from periplus.search.terms import Lexicon, Terms
 from periplus.search.text import _SPACES, _UNSEEN, clean
-from periplus.settings import Settings
 
 WORDS = ["tide", "tides", "moon", "harbour", "table", "tables", "light", "keeper", "storm", "lantern", "the", "of"]
 SEED = 27
@@ -63,7 +62,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def engine(folder):
-    opened = Engine(folder, Settings())
+    opened = Engine(folder, PATIENT)
     yield opened
     opened.close()
 
@@ -173,7 +172,7 @@ def test_cleaning_at_once_is_cleaning(text):
 def test_pages_without_text_are_shown_beside_others(tmp_path):
     pages = [page("https://a.example/", "Tide", ""), page("https://b.example/", "Tide", "The tide\n\ncomes  in.")]
     build(tmp_path, [*pages, page("https://c.example/", "Tide", "A tide turns.")])
-    engine = Engine(tmp_path, Settings())
+    engine = Engine(tmp_path, PATIENT)
     shown = {result.site: (result.snippet, result.highlights) for result in engine.search(SearchRequest("tide"))}
     engine.close()
     assert shown["a.example"] == ("", ())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
-from search_samples import DOCUMENTS, anchors_of, build, page, prior_of
+from search_samples import DOCUMENTS, PATIENT, anchors_of, build, page, prior_of
 
 from periplus.index.analysis import forms
 from periplus.records import SearchRequest
@@ -103,7 +103,7 @@ def built(folder, languages: tuple[str, ...]):
     ids=["one language", "three languages", "one without a stemmer"],
 )
 def opened(request, tmp_path_factory):
-    engine = Engine(built(tmp_path_factory.mktemp("usual"), request.param), Settings())
+    engine = Engine(built(tmp_path_factory.mktemp("usual"), request.param), PATIENT)
     yield engine
     engine.close()
 
@@ -308,7 +308,7 @@ def test_without_stemmers_by_address_all_queries_go_step_by_step(tmp_path, monke
     monkeypatch.setattr(stemmers, "_keys", lambda: None)
     monkeypatch.setattr(stemmers, "_own", stemmers._Own())
     monkeypatch.setattr(usual, "_own", usual._Own())
-    opened = Engine(built(tmp_path, ("en",)), Settings())
+    opened = Engine(built(tmp_path, ("en",)), PATIENT)
     try:
         _, one, _, by_kernel = both(opened, SearchRequest("tide"))
         assert one.results
@@ -381,7 +381,7 @@ def test_many_threads_ask_at_once(opened):
 
 def test_a_new_generation_is_searched_with_its_own_words(tmp_path):
     folder = built(tmp_path, ("en",))
-    opened = Engine(folder, Settings())
+    opened = Engine(folder, PATIENT)
     try:
         assert not opened.search(SearchRequest("brandnew tide")).results[0].url.endswith("/fresh")
         build(folder, [page("https://new.example/fresh", "Brandnew tide", "A brandnew tide.", language="en")], 9)
