@@ -226,6 +226,15 @@ def test_threads_at_work_are_not_torn_out_of_what_they_do(arguments, code):
     assert ("periplus" in done.stdout) is (code == 0)
 
 
+@pytest.mark.parametrize(("closed", "code"), [(">&-", 1), ("2>&-", 0)])
+def test_a_process_without_streams_ends_as_well(closed, code):
+    script = LEAVING.format(threads=True, arguments=["--version"]).replace('"handlers ran"', "")
+    command = ["sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code
+
+
 def test_without_threads_a_process_ends_as_usual():
     script = LEAVING.format(threads=False, arguments=["--version"])
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)

@@ -74,13 +74,24 @@ def test_what_strangers_wrote_steers_no_terminal_and_is_no_markup(capsys):
 
 
 def test_a_terminal_is_told_what_else_there_is(capsys):
-    shown = ("http://tides.test/a", "tides.test › a", "tides.test", "A", "", (), "en", None, "2026-01-01", "text/html")
+    shown = (
+        "http://old.tides.test:81/a",
+        "old.tides.test › a",
+        "tides.test",
+        "A",
+        "",
+        (),
+        "en",
+        None,
+        "2026-01-01",
+        "text/html",
+    )
     result = SearchResult(3, "1", *shown, score=1.0, more_from_site=1_204)
     total = Total(1_207)
     show_answer(SearchAnswer(QueryReading("a", "a"), (result,), total, 2, 3, "/next", (), (), 1.25, (), 1))
 
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert "1,204 more from this site: add site:tides.test" in lines
+    assert "1,204 more from this host: add site:old.tides.test" in lines
     assert lines[-1] == "1,207 found in 1.2 ms; --page 3 goes on"
 
 

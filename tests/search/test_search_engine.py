@@ -206,6 +206,7 @@ def test_one_site_alone_is_shown_whole(tmp_path):
 def test_pages_in_the_reader_s_language_come_first(tmp_path, explain):
     """Of a query that does not tell its own; a name is the same in all of them."""
     pages = [page(f"https://{code}.example/", "Samba", "samba 4.1", language=code) for code in ("cs", "de", "en", "fr")]
+    pages.append(page("https://unknown.example/", "Samba", "samba 4.1", language=""))
     build(tmp_path, [*pages, page("https://www.example/", "Harbour", "harbour")])
     with closing(Engine(tmp_path, PATIENT)) as engine:
 
@@ -214,8 +215,9 @@ def test_pages_in_the_reader_s_language_come_first(tmp_path, explain):
 
         assert [first(reader) for reader in ("fr", "en", "de-AT", "cs")] == ["fr", "en", "de", "cs"]
         assert first("no language!") == first("") == first("xx")
+        assert urls(ask(engine, "samba", reader="ja")) == urls(ask(engine, "samba"))  # no page is in it
         assert first("fr", "wie ist das mit samba und der") == "de"
-        assert len(ask(engine, "samba", reader="fr").results) == 4
+        assert len(ask(engine, "samba", reader="fr").results) == 5
         whole = ask(engine, "samba", reader="fr", explain=True).results[0]
         assert engine.explain("samba", whole.url, reader="fr").value == pytest.approx(whole.score)
         assert ask(engine, "samba", reader="fr", size=1).next == "/api/v1/search?q=samba&page=2&size=1"

@@ -68,6 +68,8 @@ def test_reading(text, nodes):
         ("python -m venv", ["python", "-m", "venv"]),
         ("git commit -m", ["git", "commit", "-m"]),
         ("ls -1", ["ls", "-1"]),
+        ("git commit -m, or -é?", ["git", "commit", "-m,", "or", "-é?"]),
+        ("-(m) -m*", ["-m", "-m"]),
         ("a - b", ["a", "b"]),
         ("f(x) g(y)", ["f(x)", "g(y)"]),
         ("std::sort", ["std::sort"]),
@@ -171,3 +173,9 @@ def test_silent_words_tell_neither_a_language_nor_a_wish_for_the_new(words):
         assert guessed_language(words) == ""
         assert not any(asks_for_new(words, year) for year in range(1990, 2110))
     assert are_silent(words) == (not {"the", "der", "und", "of", "2025", "latest"}.intersection(words))
+
+
+@given(st.text(alphabet='-+m1é _()"*|,.', max_size=12))
+def test_what_was_read_among_signs_is_read_the_same_again(text):
+    reading = read(text)
+    assert read(str(reading)).nodes == reading.nodes

@@ -203,8 +203,51 @@ def doubled(tmp_path):
     engine.close()
 
 
+def test_a_pinned_page_that_does_not_match_hides_nothing(tmp_path):
+    """It is shown besides all that does."""
+    own = [page(f"https://a.example/{i}", "Tide", f"tide {'sea ' * i}") for i in range(4)]
+    build(tmp_path, [*own, page("https://b.example/", "Tide", "tide"), page("https://c.example/", "Visit", "us")])
+    path = tmp_path / "rules.toml"
+    path.write_text('[[pinned]]\nqueries = ["tide"]\nurls = ["https://c.example/"]\n', encoding="utf-8")
+    settings = Settings(search=SearchSettings(rules="rules.toml", budget_ms=120_000))
+    with closing(Engine(tmp_path, settings)) as engine:
+        first = ask(engine, "tide")
+        assert first.results[0].pinned
+        assert [len(first.results), len(ask(engine, "tide", page=2).results)] == [5, 1]
+        assert first.next is not None
+
+
+@pytest.mark.parametrize("size", [2, 10])
+def test_what_is_kept_back_does_not_end_early_among_copies(tmp_path, size):
+    """Most of one host are copies of each other; the rest of them come all the same."""
+    generator = random.Random(3)
+    prints = [generator.getrandbits(62) for _ in range(60)]
+    copies = [
+        page(f"https://a.example/{i}", "Tide", "tide " * 9, fingerprint=prints[0 if i < 300 else i % 60])
+        for i in range(400)
+    ]
+    others = [
+        page(f"https://{host}.example/", "Tide", "tide sea", fingerprint=host_print)
+        for host, host_print in (("b", 5 << 40), ("c", 9 << 50))
+    ]
+    with Database.open(tmp_path / "state.db") as database:
+        BatchLog(LocalFiles(tmp_path), database).append([*copies, *others])
+    build(tmp_path, [*copies, *others])
+    with closing(Engine(tmp_path, PATIENT)) as engine:
+        found = []
+        for number in range(1, 100):
+            answer = ask(engine, "tide", page=number, size=size)
+            assert answer.results
+            found += [result.url for result in answer]
+            if answer.next is None:
+                break
+        assert not ask(engine, "tide", page=number + 1, size=size).results
+    assert len(found) == len(set(found)) == 62
+
+
+@pytest.mark.parametrize("explain", [False, True], ids=["by kernels", "by steps"])
 @pytest.mark.parametrize("size", [3, 7, 10, 20])
-def test_pages_agree_where_a_list_with_copies_ends(tmp_path, size):
+def test_pages_agree_where_a_list_with_copies_ends(tmp_path, size, explain):
     """How far it is asked for decides how far near-duplicates are looked for, and with that where it ends."""
     generator = random.Random(7)
     prints = [generator.getrandbits(62) for _ in range(90)]
@@ -219,7 +262,7 @@ def test_pages_agree_where_a_list_with_copies_ends(tmp_path, size):
     with closing(Engine(tmp_path, PATIENT)) as engine:
         found = []
         for number in range(1, 50):
-            answer = ask(engine, "tide", page=number, size=size)
+            answer = ask(engine, "tide", page=number, size=size, explain=explain)
             found += answer.results
             if answer.next is None:
                 break

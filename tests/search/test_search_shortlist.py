@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from string import ascii_lowercase
 
 import numpy as np
 import pytest
@@ -112,6 +113,20 @@ def test_scores_are_those_of_the_tree_and_of_the_arrays(folder, query, options):
 def lists_are_made_by_steps(monkeypatch):
     """Not by the kernel that makes whole answers (``test_search_usual.py``)."""
     monkeypatch.setattr("periplus.search.searching.Search._usual", lambda _: None)
+
+
+def test_what_kernels_read_by_address_stays_whatever_languages_are_asked_for(engine):
+    """Browsers tell of any language; an address that was given to a kernel must hold."""
+    with engine._generations.use() as generation:
+        lists = generation.shortlists_of(PROFILES["periplus"])
+        names = generation.snapshot.language_names()
+        before = {name: lists.worth(name) for name in ("", *names)}
+        others = {lists.worth(f"{one}{two}") for one in ascii_lowercase for two in ascii_lowercase} - set(
+            before.values()
+        )
+        assert len(others) == 1
+        assert {name: lists.worth(name) for name in before} == before
+        assert len(lists._languages) <= len(names) + 2
 
 
 def answered(engine, request, per_host):

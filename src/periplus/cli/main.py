@@ -44,11 +44,12 @@ def _leave(code: int) -> NoReturn:
     if not others or not all(thread.daemon for thread in others):
         sys.exit(code)
     atexit._run_exitfuncs()  # noqa: SLF001 - what would run at any end; there is no other way to ask for it
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:  # whoever read our output went away
-        code = code or FAILED
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:  # it is when there was none to begin with
+                stream.flush()
+        except (OSError, ValueError):  # whoever read our output went away
+            code = code or FAILED
     os._exit(code)
 
 

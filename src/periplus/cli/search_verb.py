@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 from rich.padding import Padding
@@ -76,7 +77,7 @@ def _show_result(console: Console, result: SearchResult) -> None:
     if result.snippet:
         console.print(Padding(snippet, (0, 0, 0, 5), expand=False))
     if result.more_from_site:
-        more = f"{number(result.more_from_site)} more from this site: add site:{result.site}"
+        more = f"{number(result.more_from_site)} more from this host: add site:{urlsplit(result.url).hostname}"
         console.print(Padding(Text(more, style="dim"), (0, 0, 0, 5), expand=False))
     if result.explain is not None:
         show_explanation(console, result.explain, 5)

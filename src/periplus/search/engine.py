@@ -10,7 +10,7 @@ from msgspec import structs
 from periplus.index import analysis_steps
 from periplus.index.analysis import analyze
 from periplus.records import SearchRequest
-from periplus.search import conditions, requests
+from periplus.search import requests
 from periplus.search.answers import Page
 from periplus.search.asked import PastQueries
 from periplus.search.cache import Cache, Repeated
@@ -101,6 +101,8 @@ class Engine:
         generation = self._generations.enter()
         try:
             limit = self._per_host(generation) if per_host is None else per_host
+            if request.reader:
+                request = structs.replace(request, reader=generation.language_of(request.reader))
             query = clean(request.query)
             asked = request if query == request.query else structs.replace(request, query=query)
             # Corrections by the words of the generation before are not kept for longer than these serve.
@@ -168,7 +170,7 @@ class Engine:
         """Why the page at ``url`` has the score that it has for ``query``, or why it is not found at all."""
         checked = requests.check(SearchRequest(query, profile=profile), self._settings)
         with self._generations.use() as generation:
-            understood = understand(generation, query, rules=self._rules, reader=conditions.language(reader))
+            understood = understand(generation, query, rules=self._rules, reader=generation.language_of(reader))
             return explain(generation, understood, task_of(generation, understood, checked, 0, float("inf")), url)
 
     def stored(self, url: str) -> StoredDocument | None:

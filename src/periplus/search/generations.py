@@ -12,6 +12,7 @@ import numpy as np
 from periplus import addresses
 from periplus.errors import NotReady
 from periplus.index import IndexStore
+from periplus.search import conditions
 from periplus.search.apart import gathered_completion, gathered_words
 from periplus.search.completion import Completion
 from periplus.search.fitness import unfit
@@ -101,6 +102,11 @@ class Generation:
         counts = np.bincount(np.asarray(self.snapshot.column("language", numbers), np.int64), minlength=len(names))
         order = np.argsort(-counts, kind="stable")[:MAIN_LANGUAGES]
         return tuple(names[i] for i in order if counts[i] >= LEAST_SHARE * len(numbers))
+
+    def language_of(self, reader: str) -> str:
+        """The language that a reader's browser tells, if there are pages in it."""
+        language = conditions.language(reader)
+        return language if language in self.snapshot.language_names() else ""
 
     @cached_property
     def nameless(self) -> int:

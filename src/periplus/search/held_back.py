@@ -13,20 +13,22 @@ from msgspec import structs
 
 from periplus.search.arranging import MORE, counts_of, picked
 from periplus.search.execution import run
+from periplus.search.requests import MAX_RESULTS
 
 if TYPE_CHECKING:
     from periplus.search.execution import Listing, Task
     from periplus.search.generations import Generation
 
 
-def own_part(generation: Generation, task: Task, size: int, results: int) -> Listing:
-    """The list itself, as its last page of so many shows it; it has about as many ``results`` as are given.
+def own_part(generation: Generation, task: Task, size: int, results: int, known: Listing | None = None) -> Listing:
+    """The list itself, as its last page of so many shows it; it has about as many ``results`` as are given, and may be
+    ``known`` as the page with the last of these shows it.
 
     How far it is asked for decides how far near-duplicates are looked for, and so where it ends: all pages behind have
     to take the end that the reader has seen.
     """
     page = pages_of(results, size)
-    listing = run(generation, task, page * size + 1)
+    listing = run(generation, task, page * size + 1) if known is None else known
     while len(listing.numbers) > page * size:
         page += 1
         listing = run(generation, task, page * size + 1)
@@ -43,9 +45,9 @@ def keeps_back(listing: Listing) -> bool:
     return bool(counts_of(listing)[:, MORE].any())
 
 
-def held_back(generation: Generation, task: Task, listing: Listing, wanted: int) -> Listing:
-    """At least ``wanted`` of the results that a whole list keeps back, if there are so many, best first."""
-    everything = run(generation, structs.replace(task, per_host=0), len(listing.numbers) + wanted)
+def held_back(generation: Generation, task: Task, listing: Listing) -> Listing:
+    """The results that a whole list keeps back, as many as can be paged through, best first."""
+    everything = run(generation, structs.replace(task, per_host=0), MAX_RESULTS)
     return picked(everything, ~np.isin(everything.numbers, listing.numbers), counts_of(everything))
 
 

@@ -45,7 +45,7 @@ _QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "”": "”"}
 _OPERATOR = re.compile(rf"({'|'.join((*FIELD_OPERATORS, *FILTER_OPERATORS))}):(?=\S)", re.IGNORECASE)
 _QUOTE_SIGNS = frozenset('"“”„«»')
 _SIGNS = re.compile(r"[\"“”„«»()|*:]|(?:^|\s)[+-]")  # operators, or words that only look like them
-_OPTION = re.compile(r"-[0-9A-Za-z](?=[\s)]|$)")  # of a command, as in "git commit -m": nobody excludes a letter
+_OPTION = re.compile(r"[^\W_][.,;:?!]*$")  # of a command, as in "git commit -m": nobody excludes a letter
 _OR = ("OR", "|", "||")
 
 
@@ -182,12 +182,12 @@ class _Reader:
             return node
         if isinstance(node, Signed):
             return node
+        if sign == "-" and isinstance(node, Word) and _OPTION.match(node.text):
+            return Word(sign + node.text)
         return Signed(sign, node)
 
     def _sign(self) -> str:
         here, following = self.text[self.at : self.at + 1], self.text[self.at + 1 : self.at + 2]
-        if _OPTION.match(self.text, self.at):
-            return ""
         if here in ("+", "-") and following and not following.isspace() and following not in "+-)":
             self.at += 1
             return here

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from periplus.index.query import Filters
 from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, SearchResult, Total
-from periplus.search import conditions, requests
+from periplus.search import requests
 from periplus.search.among import Among
 from periplus.search.answers import Page
 from periplus.search.completion import FEW_RESULTS
@@ -95,23 +95,26 @@ class Search(Struct, gc=False):
 
     def _outcome(self, text: str) -> Outcome:
         outcome = self._found(text)
-        ends_here = outcome.listed <= self.checked.last and outcome.listed < outcome.total.value
-        if not ends_here or not self.per_host:
+        if not self.per_host or outcome.listed > self.checked.last:
             return outcome
-        if self.request.page == 1 and outcome.listing is None:  # all of the list is on this page
-            if any(result.more_from_site for result in outcome.results):
+        if outcome.listing is None:  # by kernels: as a rule nothing is left, or all of the list is on this page
+            if outcome.listed >= outcome.total.value:
+                return outcome
+            if self.request.page == 1:
+                if not any(result.more_from_site for result in outcome.results):
+                    return outcome
                 return self._whole(text) if outcome.listed == self.per_host else self._followed(outcome)
-            return outcome
         return self._continued(outcome)
 
     def _continued(self, outcome: Outcome) -> Outcome:
         """A list that ends on this page or before it, with what host diversity keeps back."""
         understood = outcome.understood or self._understood(outcome.text)
         task = self._task_of(understood)
-        if task is None:
+        if task is None or not task.per_host:
             return outcome
         size = self.request.size
-        listing = own_part(self.generation, task, size, outcome.listed)
+        is_last = pages_of(outcome.listed, size) == self.request.page
+        listing = own_part(self.generation, task, size, outcome.listed, outcome.listing if is_last else None)
         if not keeps_back(listing):
             return outcome
         if len(listing.numbers) == self.per_host:
@@ -120,7 +123,7 @@ class Search(Struct, gc=False):
         if self.request.page <= pages:
             return self._followed(outcome)
         first = self.checked.first - pages * size
-        rest = held_back(self.generation, task, listing, first + size + 1)
+        rest = held_back(self.generation, task, listing)
         return structs.replace(
             outcome,
             listed=self.checked.first + len(rest.numbers) - first,
@@ -145,7 +148,7 @@ class Search(Struct, gc=False):
         asked = (self.checked.first, self.checked.last, self.per_host, not self.request.duplicates)
         plain = without_dashes(text)
         if usual is not None and self._is_usual(plain):
-            found = usual.found(self.generation, plain, self._reader(), *asked)
+            found = usual.found(self.generation, plain, self.request.reader, *asked)
             if found is not None:
                 told = (found.missing, found.is_certain, found.kept, found.words)
                 return Outcome(plain, found.total, found.listed, found.results, *told)
@@ -174,11 +177,7 @@ class Search(Struct, gc=False):
 
     def _understood(self, text: str) -> Understood:
         language, filters = self.checked.language, self.checked.filters
-        return understand(self.generation, text, language, filters, rules=self.rules, reader=self._reader())
-
-    def _reader(self) -> str:
-        """Whose language browsers tell in many ways; one that makes no sense is none."""
-        return conditions.language(self.request.reader) if self.request.reader else ""
+        return understand(self.generation, text, language, filters, rules=self.rules, reader=self.request.reader)
 
     def _listed(self, understood: Understood) -> Listing:
         self.task = self._task_of(understood)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
-LANGUAGES_KEPT = 256
+NO_PAGE_S = "?"  # a language that no page is in
 SMALLEST = 1 << 18  # words of 64 bits that a thread keeps
 LARGEST = 1 << 20  # those that it keeps at most; more are given back after the query
 _NO_FILTERS = Filters()
@@ -150,11 +150,10 @@ class Shortlists:
             self._has_prints = True
 
     def _worth(self, language: str) -> tuple[tuple[int, int], FloatArray]:
-        if len(self._languages) >= LANGUAGES_KEPT:
-            self._languages = {}
-        worth = language_worth(self._snapshot, language) if language else NEITHER
-        found = self._languages[language] = (worth.ctypes.data, len(worth)), worth
-        return found
+        # One for all that no page is in: what kernels read by its address must never go, whatever people ask for.
+        known = language if not language or language in self._snapshot.language_names() else NO_PAGE_S
+        worth = language_worth(self._snapshot, known) if known else NEITHER
+        return self._languages.setdefault(known, ((worth.ctypes.data, len(worth)), worth))
 
 
 def _read(memory: Memory, at: int, length: int, most: int) -> Shortlist:
