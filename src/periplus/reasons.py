@@ -2,7 +2,7 @@
 
 Every refusal, failure and exclusion in Periplus carries one of these codes; the inspector, the journal and
 the documentation show the sentence beside it. A code is stable: stored in databases and batches, never renamed.
-``retry`` says whether trying again later can help.
+``retry`` says whether trying again later can help. ``LACKING`` has the same for what an answer may be without.
 """
 
 from __future__ import annotations
@@ -78,6 +78,15 @@ _ALL = (
 )
 
 REASONS: dict[str, Reason] = {reason.code: reason for reason in _ALL}
+
+LACKING = {  # what an answer may be without, by its code in ``degraded``
+    "budget": "The time for this query ran out, so some pages may be missing or out of order.",
+    "query-cut": "The query is very long: only its most telling words were searched for.",
+    "safe": "It is not known here which pages are unfit for all ages, so none was left out.",
+    "links": "It is not known here which pages link to this one.",
+    "ranks": "There are no page ranks yet, so links do not count; periplus rank makes them.",
+    "spelling": "The words of this generation are still being learnt, so mistypings were not looked for.",
+}
 
 
 def sentence(code: str) -> str:

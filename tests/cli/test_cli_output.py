@@ -103,7 +103,7 @@ def test_a_terminal_is_told_in_words_what_an_answer_lacks(capsys):
     assert first == "nothing found in 1.2 ms"
     assert "no page ranks" in lacking[0]
     assert "ran out" in lacking[1]
-    assert lacking[2] == "not everything could be searched: shard-7"
+    assert lacking[2] == "Not everything could be searched: shard-7."
 
 
 def test_a_terminal_gets_our_own_colours_only(monkeypatch):

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus import addresses
+from periplus.documents import BatchLog
 from periplus.index import IndexStore
-from periplus.records import Anchor, Document, Heading
+from periplus.records import Anchor, Document, Heading, SearchAnswer, SearchRequest
 from periplus.settings import SearchSettings, Settings
+from periplus.storage import Database, LocalFiles
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from periplus.search import Engine
 
 
 def day(text: str) -> float:
@@ -41,6 +45,23 @@ def page(url: str, title: str = "", text: str = "", **more: Any) -> Document:
 
 def build(folder: Path, documents: list[Document], number: int = 1, anchors: Any = None, prior: Any = None) -> None:
     IndexStore(folder / "index").update([(number, documents)], anchors=anchors, prior=prior)
+
+
+def build_with_batches(folder: Path, documents: list[Document]) -> None:
+    """With what an index does not hold itself, such as fingerprints."""
+    with Database.open(folder / "state.db") as database:
+        BatchLog(LocalFiles(folder), database).append(documents)
+    build(folder, documents)
+
+
+def all_pages(engine: Engine, query: str, per_host: int | None = None, **options: Any) -> list[SearchAnswer]:
+    """Pages of a list until there is no next one."""
+    pages = []
+    for number in range(1, 100):
+        pages.append(engine.search(SearchRequest(query, page=number, **options), per_host=per_host))
+        if pages[-1].next is None:
+            return pages
+    raise AssertionError("the list has no end")
 
 
 DOCUMENTS = [

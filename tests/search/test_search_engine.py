@@ -7,7 +7,7 @@ from contextlib import closing
 
 import msgspec
 import pytest
-from search_samples import DOCUMENTS, PATIENT, build, day, page
+from search_samples import DOCUMENTS, PATIENT, all_pages, build, day, page
 
 from periplus.errors import NotReady, UsageError
 from periplus.ranking import PROFILES, check
@@ -135,16 +135,6 @@ def test_diversity_can_be_turned_off(engine):
     answer = engine.search(SearchRequest("tide", size=20), per_host=0)
     assert sum("harbour.example" in result.url for result in answer) == 5
     assert len(answer) == answer.total.value
-
-
-def all_pages(engine, query, per_host=None, **options):
-    """Pages of a list until there is no next one."""
-    pages = []
-    for number in range(1, 100):
-        pages.append(engine.search(SearchRequest(query, page=number, **options), per_host=per_host))
-        if pages[-1].next is None:
-            return pages
-    raise AssertionError("the list has no end")
 
 
 def test_pages_are_pieces_of_one_list(engine):

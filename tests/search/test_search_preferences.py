@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from search_samples import DOCUMENTS, PATIENT, anchors_of, build, page, prior_of
+from search_samples import DOCUMENTS, PATIENT, all_pages, anchors_of, build, build_with_batches, page, prior_of
 
-from periplus.documents import BatchLog
 from periplus.errors import SettingError, UsageError
 from periplus.ranking import check
 from periplus.records import Count, SearchRequest
@@ -19,7 +18,6 @@ from periplus.search import Engine
 from periplus.search.arranging import spread
 from periplus.search.folding import NEAR_BITS, Fingerprints, folds, newest
 from periplus.settings import SearchSettings, Settings
-from periplus.storage import Database, LocalFiles
 
 RULES = """
 [[synonyms]]
@@ -195,9 +193,7 @@ def doubled(tmp_path):
     ]
     other = page("https://other.example/a", "Other", "quite another tide text", fingerprint=-(1 << 50))
     bare = [page(f"https://bare{i}.example/a", "Bare", "tide", fingerprint=0) for i in range(2)]
-    with Database.open(tmp_path / "state.db") as database:
-        BatchLog(LocalFiles(tmp_path), database).append([*copies, other, *bare])
-    build(tmp_path, [*copies, other, *bare])
+    build_with_batches(tmp_path, [*copies, other, *bare])
     engine = Engine(tmp_path, PATIENT)
     yield engine
     engine.close()
@@ -230,18 +226,12 @@ def test_what_is_kept_back_does_not_end_early_among_copies(tmp_path, size):
         page(f"https://{host}.example/", "Tide", "tide sea", fingerprint=host_print)
         for host, host_print in (("b", 5 << 40), ("c", 9 << 50))
     ]
-    with Database.open(tmp_path / "state.db") as database:
-        BatchLog(LocalFiles(tmp_path), database).append([*copies, *others])
-    build(tmp_path, [*copies, *others])
+    build_with_batches(tmp_path, [*copies, *others])
     with closing(Engine(tmp_path, PATIENT)) as engine:
-        found = []
-        for number in range(1, 100):
-            answer = ask(engine, "tide", page=number, size=size)
-            assert answer.results
-            found += [result.url for result in answer]
-            if answer.next is None:
-                break
-        assert not ask(engine, "tide", page=number + 1, size=size).results
+        pages = all_pages(engine, "tide", size=size)
+        assert not ask(engine, "tide", page=len(pages) + 1, size=size).results
+    assert all(one.results for one in pages)
+    found = [result.url for one in pages for result in one]
     assert len(found) == len(set(found)) == 62
 
 
@@ -256,16 +246,9 @@ def test_pages_agree_where_a_list_with_copies_ends(tmp_path, size, explain):
         page(f"https://copy{i % 4}.example/{i}", "Sea", "tide " + "sea " * (20 + i), fingerprint=prints[i])
         for i in range(8)
     ]
-    with Database.open(tmp_path / "state.db") as database:
-        BatchLog(LocalFiles(tmp_path), database).append([*first, *behind])
-    build(tmp_path, [*first, *behind])
+    build_with_batches(tmp_path, [*first, *behind])
     with closing(Engine(tmp_path, PATIENT)) as engine:
-        found = []
-        for number in range(1, 50):
-            answer = ask(engine, "tide", page=number, size=size, explain=explain)
-            found += answer.results
-            if answer.next is None:
-                break
+        found = [result for one in all_pages(engine, "tide", size=size, explain=explain) for result in one]
     assert [result.rank for result in found] == list(range(1, len(found) + 1))
     assert len({result.url for result in found}) == len(found)
     assert {result.url for result in found} >= {document.url for document in first}

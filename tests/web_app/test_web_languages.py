@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+from periplus.reasons import LACKING
 from periplus.web import languages, rendering
 from periplus.web.filters import filters
+from periplus.web.listing import FOR_OPERATORS
 
 CATALOGUES = languages.load()
 FOREIGN = [code for code in CATALOGUES if code != "en"]
@@ -20,6 +22,11 @@ def texts():
     for path in sorted(rendering.FOLDER.iterdir()):
         for found in TEXT.finditer(path.read_text()):
             yield found[1] or found[2]
+
+
+def test_what_an_answer_lacks_is_told_in_every_language():
+    told = [LACKING[part] for part in LACKING if part not in FOR_OPERATORS]
+    assert [(code, text) for code in FOREIGN for text in told if text not in CATALOGUES[code]] == []
 
 
 def test_the_promised_languages_are_there():

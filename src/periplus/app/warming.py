@@ -55,7 +55,8 @@ def ready_note() -> Path | None:
     folder = kernel_folder()
     if folder is None:
         return None
-    return folder / f"all-{kernels_digest((*PACKAGE.glob('*/kernels/*.py'), *PACKAGE.glob('*/kernels.py')))}"
+    sources = (*PACKAGE.glob("*/kernels/*.py"), *PACKAGE.glob("*/kernels.py"))
+    return folder / f"all-{kernels_digest(sources)}"
 
 
 def _note_that_all_are_there() -> None:

@@ -13,20 +13,12 @@ from rich.text import Text
 from periplus.cli import options as opt
 from periplus.cli.output import data, number, print_json
 from periplus.cli.warming import ready_kernels
+from periplus.reasons import LACKING
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from periplus.records import Explanation, SearchAnswer, SearchResult
-
-LACKING = {  # what an answer may be without
-    "budget": "the time for this query ran out: pages may be missing or out of order, mistypings uncorrected",
-    "spelling": "mistypings were not looked for: the words of this generation are still being learnt",
-    "ranks": "ranked without links: there are no page ranks yet (periplus rank makes them)",
-    "links": "it is not known which pages link to this one",
-    "safe": "it is not known which pages are unfit for all ages, so none was left out",
-    "query-cut": "the query is very long: only its most telling words were searched for",
-}
 
 
 def search(
@@ -65,7 +57,7 @@ def show_answer(answer: SearchAnswer) -> None:
     following = f"; --page {answer.page + 1} goes on" if answer.next else ""
     console.print(f"{found} in {answer.took_ms:.1f} ms{following}", style="dim")
     for part in answer.degraded:
-        console.print(LACKING.get(part, f"not everything could be searched: {part}"), style="dim")
+        console.print(LACKING.get(part, f"Not everything could be searched: {part}."), style="dim")
 
 
 def _show_result(console: Console, result: SearchResult) -> None:

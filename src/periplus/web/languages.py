@@ -90,27 +90,24 @@ def direction(language: str) -> str:
 
 def language_of(request: Request, known: Catalogues) -> str:
     chosen = request.cookies.get(COOKIE, "")
-    return chosen if chosen in known else _wanted(request.headers.get("accept-language", "")[:500], tuple(known))
+    return chosen if chosen in known else next((code for code in _liked(request) if code in known), DEFAULT)
 
 
 def reader_of(request: Request, known: Catalogues) -> str:
     """The language of who asks, one of ours or not; empty when the browser does not tell."""
     chosen = request.cookies.get(COOKIE, "")
-    return chosen if chosen in known else _liked(request.headers.get("accept-language", "")[:500])
+    return chosen if chosen in known else next((code for code in _liked(request) if code.isalpha()), "")
+
+
+def _liked(request: Request) -> tuple[str, ...]:
+    return _codes(request.headers.get("accept-language", "")[:500])
 
 
 @lru_cache(REMEMBERED)
-def _liked(header: str) -> str:
-    """The language that an Accept-Language header likes best, if it names any."""
+def _codes(header: str) -> tuple[str, ...]:
+    """The languages of an Accept-Language header, the best liked first; ``de-AT`` is ``de``."""
     liked = [(-_quality(part), place, _code(part)) for place, part in enumerate(header.split(","))]
-    return next((code for weight, _, code in sorted(liked) if code.isalpha() and weight < 0), "")
-
-
-@lru_cache(REMEMBERED)
-def _wanted(header: str, known: tuple[str, ...]) -> str:
-    """The known language that an Accept-Language header likes best; ``de-AT`` is served with ``de``."""
-    liked = [(-_quality(part), place, _code(part)) for place, part in enumerate(header.split(","))]
-    return next((code for weight, _, code in sorted(liked) if code in known and weight < 0), DEFAULT)
+    return tuple(code for weight, _, code in sorted(liked) if weight < 0)
 
 
 def _code(part: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
+from periplus.reasons import LACKING
 from periplus.web.backend import TABS
 from periplus.web.filters import ALWAYS, filters
 from periplus.web.highlights import marked
@@ -31,12 +32,6 @@ if TYPE_CHECKING:
 
 PRECISE = 10  # milliseconds below which tenths are told
 STEP = " › "
-WARNINGS = {  # what an answer may lack, as a reader is told it
-    "budget": "The time for this query ran out, so some pages may be missing or out of order.",
-    "query-cut": "The query is very long: only its most telling words were searched for.",
-    "safe": "It is not known here which pages are unfit for all ages, so none was left out.",
-    "links": "It is not known here which pages link to this one.",
-}
 FOR_OPERATORS = ("ranks", "spelling")  # the list is whole without them; the API and the console tell of them
 
 
@@ -194,12 +189,14 @@ def _notices(
         "without_lens": link(lens="none", page=1) if levels else "",
         "fold": link(duplicates=False, page=1) if values["duplicates"] else "",
         "apply_lens": link(lens="", page=1) if given == "none" else "",
-        "parts": ", ".join([part for part in answer.degraded if part not in WARNINGS and part not in FOR_OPERATORS]),
+        "parts": ", ".join([part for part in answer.degraded if part not in LACKING]),
     }
     lists: Lists = {
         "corrections": corrections,
         "correction_links": [link(q=text, page=1) for text in corrections],
-        "warnings": [moulds.say(WARNINGS[part]) for part in answer.degraded if part in WARNINGS],
+        "warnings": [
+            moulds.say(LACKING[part]) for part in answer.degraded if part in LACKING and part not in FOR_OPERATORS
+        ],
     }
     return moulds.pour("_notices.html", texts, lists=lists)
 
