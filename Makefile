@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live docs lock soak soak-crash soak-frontier soak-kernels soak-search clean
+.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live same-answers docs lock soak soak-crash soak-frontier soak-kernels soak-search clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -90,6 +90,9 @@ soak-kernels: environment  ## the tests of all that kernels do, with every array
 
 bench-search: bench-environment  ## string to ten results beside tantivy; ARGS="--documents FILE --peer"
 	.venv-bench/bin/python -m bench.search $(ARGS)
+
+same-answers: environment  ## 8,730 requests asked of two versions: BEFORE=REVISION [AFTER=REVISION] ARGS="--web FOLDER"
+	$(PYTHON) -m bench.same_answers --before $(BEFORE) $(if $(AFTER),--after $(AFTER)) $(ARGS)
 
 bench-words: bench-environment  ## spelling and completion; ARGS="--collection FOLDER"
 	.venv-bench/bin/python -m bench.words $(ARGS)

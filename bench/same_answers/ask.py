@@ -1,0 +1,80 @@
+"""Asks one collection all requests of a file and writes the answers, a JSON line each; runs inside either version.
+
+    CHECKOUT/.venv/bin/python ask.py COLLECTION REQUESTS ANSWERS
+
+Only names that both versions have may be used here: ``Collection``, its backend, and ``SearchRequest``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+NOW = 1_790_000_000.0  # scores know how old a page is: both versions are given the same day
+time.time = lambda: NOW  # type: ignore[assignment]
+
+import msgspec  # noqa: E402
+
+from periplus import Collection  # noqa: E402
+from periplus.app.backend import CollectionBackend  # noqa: E402
+from periplus.errors import PeriplusError  # noqa: E402
+from periplus.records import SearchRequest  # noqa: E402
+
+FLAGS = {"search.budget_ms": 120_000}
+PASSING = ("took_ms", "generation")  # differ from run to run
+
+
+def answer_of(backend: CollectionBackend, request: dict[str, Any]) -> Any:
+    given = {name: value for name, value in request.items() if name not in ("kind", "call", "tab")}
+    match request["call"]:
+        case "search":
+            return backend.search(SearchRequest(**given))
+        case "tab":
+            return backend.search_tab(SearchRequest(**given), request["tab"])
+        case "suggest":
+            return backend.suggest(given["text"], 8)
+        case "similar":
+            return backend.similar(given["url"], 10)
+        case "explain":
+            return backend.explain(given["query"], given["url"], given["profile"])
+    raise ValueError(request["call"])
+
+
+def plain(answer: Any) -> Any:
+    """As JSON knows it; what passes left out."""
+    value = msgspec.json.decode(msgspec.json.encode(answer))
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, dict):
+            for name in PASSING:
+                part.pop(name, None)
+    return value
+
+
+def make_ready(collection: Collection, backend: CollectionBackend) -> None:
+    """Wait for all that is otherwise built beside the first searches."""
+    collection.engine.warm()
+    backend.tabs()  # begins to read the pages of the tabs, in versions that read them from the batches
+    for thread in threading.enumerate():
+        if thread.name == "verticals":
+            thread.join()
+
+
+def main() -> None:
+    folder, requests, answers = map(Path, sys.argv[1:])
+    with Collection(folder, flags=FLAGS) as collection, answers.open("w", encoding="utf-8") as sink:
+        backend = CollectionBackend(collection)
+        make_ready(collection, backend)
+        for line in requests.read_text(encoding="utf-8").splitlines():
+            try:
+                value = plain(answer_of(backend, json.loads(line)))
+            except PeriplusError as error:
+                value = {"error": f"{type(error).__name__}: {error}"}
+            sink.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
