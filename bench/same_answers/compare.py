@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ORDER, SCORES, TEXTS, TOTALS, REST = "ids and order", "scores", "texts", "totals", "the rest"
 ASPECTS = (ORDER, SCORES, TEXTS, TOTALS, REST)

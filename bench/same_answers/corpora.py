@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RULES = """\
 [[synonyms]]
@@ -92,7 +94,7 @@ _MAKERS = {"demo": _demo, "manuals": _manuals, "judged": _judged}
 
 
 def _rules(corpus: Corpus) -> str:
-    first, second = (corpus.hosts + ("a.invalid", "b.invalid"))[:2]
+    first, second = ((*corpus.hosts, "a.invalid", "b.invalid"))[:2]
     return RULES.format(
         pinned=corpus.pinned or "nothing is pinned here",
         urls=", ".join(f'"{url}"' for url in corpus.urls or ("http://a.invalid/",)),

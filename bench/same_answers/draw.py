@@ -11,12 +11,14 @@ import json
 import random
 import re
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow.parquet as pq
 from bench.same_answers.corpora import CORPORA, Corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 REQUESTS = Path(__file__).parent / "requests"
 SEED = 19
@@ -86,7 +88,7 @@ def _search(query: str, **more: Any) -> Request:
 
 
 def _operators(draw: Drawer) -> Request:
-    one, two, three = (draw.words(3, 3) + ["tide", "log", "port"])[:3]
+    one, two, three = ([*draw.words(3, 3), "tide", "log", "port"])[:3]
     shapes = (
         f"{one} OR {two}", f"{one} -{three}", f"({one} {two}) OR {three}", f"+{one} {two}", f"intitle:{one}",
         f"inurl:{one} {two}", f"+({one} {two}) -{three}", f"{one} | {two} | {three}", f'intitle:"{one} {two}"',
@@ -144,7 +146,7 @@ def _named(draw: Drawer) -> Request:
 
 
 def _signs(draw: Drawer) -> Request:
-    one, two = (draw.words(2, 2) + ["port"])[:2]
+    one, two = ([*draw.words(2, 2), "port"])[:2]
     shapes = (f"{one}'s {two}", f"{one}-{two}", f"{one}.{two}", f"{one}_{two}()", f"@{one} #{two}", f"{one}/{two}",
               f"C++ {one}", f"--{one} {two}", f"{one}&{two}", f"u.s. {two}", f'"{one}', f"{one}:{two}")  # fmt: skip
     return _search(draw.random.choice(shapes))
