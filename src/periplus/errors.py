@@ -12,6 +12,8 @@ document with the class's ``code``. Third-party errors are turned into these at 
     │   └── CollectionMissing      no collection in that folder
     ├── StorageError               files or the state database
     │   ├── StorageFull            no space left; what was acknowledged is kept
+    │   ├── AlreadyThere           a file whose number is in use is never overwritten
+    │   ├── StateLost              stored files without the state database that belongs to them
     │   ├── Incompatible           written by another format version
     │   ├── Corrupt                damaged: checksum, length or structure
     │   │   └── Truncated          shorter than it says it is
@@ -68,6 +70,14 @@ class StorageError(PeriplusError):
 
 class StorageFull(StorageError):
     code = "storage-full"
+
+
+class AlreadyThere(StorageError):
+    code = "already-there"
+
+
+class StateLost(StorageError):
+    code = "state-lost"
 
 
 class Incompatible(StorageError):

@@ -3,3 +3,4 @@
 from __future__ import annotations
 
 from support.polite_crawls import polite_crawls  # noqa: F401 (a fixture)
+from support.postgres import postgres_address  # noqa: F401 (a fixture)

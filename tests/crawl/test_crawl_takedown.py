@@ -167,10 +167,10 @@ def test_a_crash_between_the_files_of_a_batch(
     links = _log(voyage).links(number).num_rows
     move = BatchLog._move
 
-    def failing(log: BatchLog, name: str, target: str) -> None:
+    def failing(log: BatchLog, name: str, target: str, *, new: bool = False) -> None:
         if target == f"documents/{number:08d}.parquet":
             raise KeyboardInterrupt
-        move(log, name, target)
+        move(log, name, target, new=new)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(BatchLog, "_move", failing)

@@ -178,7 +178,7 @@ def test_any_document_survives_parquet(log, batch):
 def test_a_failure_before_the_commit_leaves_nothing_visible(log, files, database, monkeypatch):
     log.append([TIDES])
 
-    def broken(*_):
+    def broken(*_, **__):
         raise StorageError("the disk said no")
 
     monkeypatch.setattr(BatchLog, "_move", broken)
@@ -192,12 +192,24 @@ def test_a_failure_before_the_commit_leaves_nothing_visible(log, files, database
     assert log.documents(2) == [GONE]
 
 
-def test_files_of_a_crashed_append_are_overwritten(log, files):
-    files.write("documents/00000001.parquet", b"torn")
-    files.write("links/00000001.parquet", b"torn")
+@pytest.mark.parametrize("name", ["documents/00000001.parquet", "links/00000001.parquet"])
+def test_a_number_whose_file_is_there_is_passed_over(log, files, name):
+    """Left by a crash, or by a state database that is lost: nobody can tell, so nothing is overwritten."""
+    files.write(name, b"of another time")
     assert log.numbers() == []
-    assert log.append([TIDES]) == 1
-    assert log.documents(1, links=True) == [TIDES]
+    assert log.append([TIDES]) == 2
+    assert log.documents(2, links=True) == [TIDES]
+    assert files.read(name) == b"of another time"
+
+
+def test_a_failure_beside_the_commit_leaves_no_file_under_its_number(log, files):
+    def broken(*_, **__):
+        raise StorageError("the disk said no")
+
+    with pytest.raises(StorageError):
+        log.append([TIDES], also=broken)
+    assert not files.names("documents/") + files.names("links/")
+    assert log.append([GONE]) == 1
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-10], lambda data: b"", lambda data: b"x" * len(data)])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.errors import NotFound, StorageError, StorageFull, UsageError
+from periplus.errors import AlreadyThere, NotFound, StorageError, StorageFull, UsageError
 from periplus.storage import LocalFiles
 
 
@@ -23,6 +23,14 @@ def test_what_was_written_is_read_back(files):
     assert files.exists("documents/00000001.parquet")
     assert not files.exists("documents")
     assert files.path("documents/00000001.parquet").is_file()
+
+
+def test_a_file_that_must_be_new_replaces_none(files):
+    files.write("links/1", b"first", new=True)
+    with pytest.raises(AlreadyThere, match=r"links/1 is there already .* periplus doctor"):
+        files.write("links/1", b"second", new=True)
+    assert files.read("links/1") == b"first"
+    assert [path.name for path in files.path("links/1").parent.iterdir()] == ["1"]  # nothing temporary is left
 
 
 def test_names_are_sorted_and_filtered_by_prefix(files):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from periplus import settings as settings_module
+from periplus.app import state
 from periplus.errors import CollectionMissing, StorageBusy, StorageError, UsageError
 from periplus.records import SearchAnswer, SearchRequest
-from periplus.storage import Database, LocalFiles
+from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from periplus.records import CrawlStatus, Document, Explanation, Inspection, Suggestion
     from periplus.search import Engine
     from periplus.settings import Settings
+    from periplus.storage import Database
 
-STATE_FILE = "state.db"
 NEW_SETTINGS = """\
 # Settings of this collection; docs/settings.md lists them all with their defaults.
 # PERIPLUS_<SECTION>_<NAME> variables and flags win over this file.
@@ -45,6 +46,7 @@ class Collection:
         self.cold = False  # true while a server makes it ready for its first visitor
         self._database: Database | None = None
         self._engine: Engine | None = None
+        self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
 
     @classmethod
@@ -72,7 +74,8 @@ class Collection:
 
     @property
     def exists(self) -> bool:
-        return (self.folder / settings_module.FILE_NAME).exists() or (self.folder / STATE_FILE).exists()
+        known = (settings_module.FILE_NAME, state.STATE_FILE, state.IDENTITY_FILE)
+        return any((self.folder / name).exists() for name in known) or state.has_stored(self.folder)
 
     @property
     def files(self) -> LocalFiles:
@@ -80,9 +83,17 @@ class Collection:
 
     @property
     def database(self) -> Database:
+        """The state; where it is lost or is not that of the files, a stand-in that cannot be written to."""
         if self._database is None:
-            self._database = Database.open(self.settings.storage.database or self.folder / STATE_FILE)
+            self._database = state.open_state(self.folder, self.settings.storage.database)
         return self._database
+
+    @property
+    def notice(self) -> str:
+        """One line for whoever reads on without the state; before the state is opened, after a quick look only."""
+        if self._database is None and not self.settings.storage.database and state.is_missing(self.folder):
+            return state.said_missing(self.folder)
+        return self._database.why if isinstance(self._database, state.StandIn) else ""
 
     @property
     def engine(self) -> Engine:
@@ -97,7 +108,7 @@ class Collection:
     def pipeline(self) -> Pipeline:
         from periplus.jobs import Pipeline
 
-        self._require()
+        self._require_state()
         return Pipeline(self.folder, self.database, self.settings)
 
     def create(self, extra: str = "") -> Self:
@@ -109,6 +120,7 @@ class Collection:
         if not self.exists:
             self.files.write(settings_module.FILE_NAME, (NEW_SETTINGS + extra).encode())
             self._loaded = settings_module.load(self.folder, self._flags)
+        self._require_state()
         return self
 
     def close(self) -> None:
@@ -118,6 +130,7 @@ class Collection:
         if self._database is not None:
             self._database.close()
         self._engine = self._database = None
+        self._is_settled = False
 
     def __enter__(self) -> Self:
         return self
@@ -167,7 +180,7 @@ class Collection:
         from periplus.documents import BatchLog
         from periplus.index import IndexStore
 
-        self._require()
+        self._require_state()
         removal = remove(self.database, target, BatchLog(self.files, self.database), self.folder)
         store = IndexStore(self.folder / "index")
         with suppress(StorageBusy):
@@ -202,7 +215,8 @@ class Collection:
         from periplus.jobs import collection_status
 
         self._require()
-        return collection_status(self.folder, self.database)
+        found = collection_status(self.folder, self.database)
+        return msgspec.structs.replace(found, notice=self.notice)
 
     def politeness(self, host: str = "") -> AuditReport:
         """Check every journalled request against the gaps and rules that were in force."""
@@ -234,6 +248,13 @@ class Collection:
             raise CollectionMissing(
                 f"no collection in {self.folder}; name another --dir, or make one: periplus up URL --dir {self.folder}"
             )
+
+    def _require_state(self) -> None:
+        """For whatever writes: the state must be that of the files."""
+        self._require()
+        if not self._is_settled:
+            state.require_state(self.folder, self.database)
+            self._is_settled = True
 
     def _with(self, options: Mapping[str, Any]) -> Settings:
         known = {info.name for info in settings_module.catalogue() if info.section == "crawl"}

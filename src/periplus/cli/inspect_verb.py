@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from periplus.cli import options as opt
-from periplus.cli.output import data, mark, print_json
+from periplus.cli.output import data, mark, print_json, say_notice
 
 MARKS = {"ok": ("✓", "green"), "refused": ("–", "yellow"), "failed": ("✗", "red"), "waiting": ("…", "blue")}
 
@@ -26,6 +26,7 @@ def inspect(
 
     with Collection.existing(directory) as collection:
         inspection = collection.inspect(url)
+        say_notice(collection)
     if json:
         print_json(inspection)
         return

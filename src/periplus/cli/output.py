@@ -14,12 +14,20 @@ from periplus.cli.harmless import HarmlessConsole, escaped, harmless
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from periplus.app import Collection
+
 _encoder = msgspec.json.Encoder()
 
 
 def messages() -> Console:
     """The console for progress and remarks."""
     return HarmlessConsole(stderr=True)
+
+
+def say_notice(collection: Collection) -> None:
+    """That the state is lost, and what to do, beside what can be shown without it."""
+    if collection.notice:
+        messages().print(f"periplus: {collection.notice}", soft_wrap=True, highlight=False)
 
 
 def data() -> Console:

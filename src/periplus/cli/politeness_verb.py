@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from periplus.cli import options as opt
-from periplus.cli.output import data, facts, mark, number, print_json
+from periplus.cli.output import data, facts, mark, number, print_json, say_notice
 
 
 def politeness(
@@ -21,6 +21,7 @@ def politeness(
 
     with Collection.existing(directory) as collection:
         report = collection.politeness(host)
+        say_notice(collection)
     if json:
         print_json(report)
     else:

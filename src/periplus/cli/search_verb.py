@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from periplus.cli import options as opt
-from periplus.cli.output import data, number, print_json
+from periplus.cli.output import data, number, print_json, say_notice
 from periplus.cli.warming import ready_kernels
 from periplus.reasons import LACKING
 
@@ -35,6 +35,7 @@ def search(
 
     with Collection.existing(directory) as collection:
         ready_kernels()
+        say_notice(collection)
         answer = collection.search(opt.typed(query), k, page=page, profile=profile, explain=explain)
     if json:
         print_json(answer)

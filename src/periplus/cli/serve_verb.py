@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from periplus.cli import options as opt
-from periplus.cli.output import messages
+from periplus.cli.output import messages, say_notice
 from periplus.cli.warming import ready_kernels
 
 
@@ -34,6 +34,7 @@ def serve(
     }
     with Collection.existing(directory, flags=flags) as collection:
         ready_kernels()
+        say_notice(collection)
         serve_collection(collection, started=say_where)
 
 

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 
 from periplus.cli import options as opt
-from periplus.cli.output import data, facts, number, print_json, size
+from periplus.cli.output import data, facts, number, print_json, say_notice, size
 
 if TYPE_CHECKING:
     from periplus.jobs import CollectionStatus, OperatorView
@@ -40,8 +40,10 @@ def status(
 
         if json:
             print_json(asdict(collection.status()) | asdict(operator_view(collection.database)))
+            say_notice(collection)
         elif not watch:
             data().print(look())
+            say_notice(collection)
         else:
             with Live(look(), console=data(), auto_refresh=False) as live:
                 while True:

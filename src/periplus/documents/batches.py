@@ -4,7 +4,8 @@ Invariants:
 
 - A batch is visible only when its row in ``batches`` is committed, and then both of its files are whole on disk.
 - Numbers are given in the order of commits, so a reader that asks for what came after the last one it saw misses none.
-- A crash leaves at most temporary files, or files under the next number, which the next append overwrites.
+- A crash leaves at most temporary files, or files under a number that no row has. A number whose files are there is
+  passed over by the next append: no file is ever overwritten, whatever the table says.
 - Files never change once visible, but for takedowns, which replace rows in place (``replace``).
 - A later batch wins over an earlier one, a later row over an earlier row.
 """
@@ -138,19 +139,42 @@ class BatchLog(BatchFiles):
         """Make a staged batch visible; its number. When that fails, nothing of it is left."""
         try:
             with self._database.write() as transaction:
-                number = transaction.next_number(_COUNTER)
-                self._move(staged.documents_name, documents_name(number))
-                self._move(staged.links_name, links_name(number))
-                transaction.execute(
-                    "INSERT INTO batches (number, documents, links, created) VALUES (?, ?, ?, ?)",
-                    (number, staged.documents, staged.links, time.time()),
-                )
-                if also is not None:
-                    also(transaction, number)
+                number = self._free_number(transaction)
+                with self._placed(staged, number):
+                    transaction.execute(
+                        "INSERT INTO batches (number, documents, links, created) VALUES (?, ?, ?, ?)",
+                        (number, staged.documents, staged.links, time.time()),
+                    )
+                    if also is not None:
+                        also(transaction, number)
         except BaseException:
             self.discard(staged)
             raise
         return number
+
+    def _free_number(self, transaction: Transaction) -> int:
+        """The next number that no file has: a crash may have left some, or the table may be older than the files."""
+        while True:
+            number = transaction.next_number(_COUNTER)
+            if not any(map(self._files.exists, (documents_name(number), links_name(number)))):
+                return number
+
+    @contextmanager
+    def _placed(self, staged: StagedBatch, number: int) -> Iterator[None]:
+        """The files under their number. What fails before the commit takes them away; a commit in doubt does not."""
+        placed = []
+        try:
+            for name, target in (
+                (staged.documents_name, documents_name(number)),
+                (staged.links_name, links_name(number)),
+            ):
+                self._move(name, target, new=True)
+                placed.append(target)
+            yield
+        except BaseException:
+            for target in placed:
+                self._files.remove(target)
+            raise
 
     def numbers(self, after: int = 0) -> list[int]:
         """Numbers of the batches after ``after``, in order."""
@@ -186,8 +210,8 @@ class BatchLog(BatchFiles):
             with suppress(NotFound):
                 self._files.remove(name)
 
-    def _move(self, name: str, target: str) -> None:
-        with self._files.create(target) as path:
+    def _move(self, name: str, target: str, *, new: bool = False) -> None:
+        with self._files.create(target, new=new) as path:
             self._files.path(name).replace(path)
 
 

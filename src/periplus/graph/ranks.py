@@ -204,7 +204,7 @@ class RankStore:
         digests = {}
         for name, column in columns.items():
             data = _npy(column)
-            self._files.write(f"{generation}/{name}.npy", data)
+            self._files.write(f"{generation}/{name}.npy", data, new=True)
             digests[name] = xxh3_64_hexdigest(data)
         meta = RankMeta(
             generation,
@@ -220,7 +220,7 @@ class RankStore:
             top_hosts[:TOP_KEPT],
             digests,
         )
-        self._files.write(f"{generation}/{_META}", msgspec.json.encode(meta))
+        self._files.write(f"{generation}/{_META}", msgspec.json.encode(meta), new=True)
         self._files.write(_POINTER, msgspec.json.encode({"generation": generation, "format": FORMAT}))
         self._sweep(generation)
         return self._open(generation)

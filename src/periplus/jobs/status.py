@@ -49,6 +49,7 @@ class CollectionStatus(Struct, frozen=True):
     slots: tuple[SlotStatus, ...] = ()
     backlog: int = 0  # pages whose documents the next index makes
     examples: tuple[str, ...] = ()  # queries to show on the landing page
+    notice: str = ""  # that the state is lost, and what to do
 
 
 def collection_status(folder: Path, database: Database) -> CollectionStatus:

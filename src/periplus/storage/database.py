@@ -16,7 +16,7 @@ import os
 import threading
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from periplus.errors import DatabaseBusy, PeriplusError, StorageError
 from periplus.storage.sqlite import SqliteBackend
@@ -125,12 +125,13 @@ class Database:
         self._reset()
 
     @classmethod
-    def open(cls, address: str | Path, busy_seconds: float = BUSY_SECONDS) -> Database:
+    def open(cls, address: str | Path, busy_seconds: float = BUSY_SECONDS) -> Self:
         """Open ``postgresql://…`` or the SQLite file at a path, made when missing, and migrate it to this version."""
         from periplus.storage.migrations import migrate
 
         database = cls(_backend(address, busy_seconds), busy_seconds)
         try:
+            database.backend.create()
             migrate(database)
         except BaseException:
             database.close()

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from periplus.errors import NotFound, StorageError, StorageFull, UsageError
+from periplus.errors import AlreadyThere, NotFound, StorageError, StorageFull, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TEMPORARY_PREFIX = ".tmp-"
 # EFBIG: the limit of a process or file system on the size of one file.
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})  # file systems without hard links
 
 
 class LocalFiles:
@@ -41,14 +42,17 @@ class LocalFiles:
             raise UsageError(f"{name!r} leads out of {self.root} through a symbolic link")
         return path
 
-    def write(self, name: str, data: bytes | bytearray | memoryview) -> None:
-        """Put ``data`` under ``name``, replacing what was there; durable when it returns."""
-        with self.create(name) as temporary, temporary.open("wb") as file:
+    def write(self, name: str, data: bytes | bytearray | memoryview, *, new: bool = False) -> None:
+        """Put ``data`` under ``name``, replacing what was there unless it must be ``new``; durable when it returns."""
+        with self.create(name, new=new) as temporary, temporary.open("wb") as file:
             file.write(data)
 
     @contextmanager
-    def create(self, name: str) -> Iterator[Path]:
-        """A temporary path for a writer of any kind; becomes ``name`` when the block ends without an error."""
+    def create(self, name: str, *, new: bool = False) -> Iterator[Path]:
+        """A temporary path for a writer of any kind; becomes ``name`` when the block ends without an error.
+
+        A file that must be ``new`` never takes the place of another one: ``AlreadyThere``.
+        """
         path = self.path(name)
         temporary = path.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}-{path.name}")
         with _translated(path):
@@ -56,7 +60,7 @@ class LocalFiles:
             with _held(temporary):
                 yield temporary
                 _flush(temporary)
-                temporary.replace(path)
+                (_place if new else Path.replace)(temporary, path)
                 _flush(path.parent)
 
     def read(self, name: str) -> bytes:
@@ -138,6 +142,22 @@ def _is_abandoned(temporary: Path) -> bool:
     finally:
         os.close(descriptor)
     return True
+
+
+def _place(temporary: Path, path: Path) -> None:
+    """Give a file a name that no other has."""
+    try:
+        try:
+            os.link(temporary, path)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            path.touch(exist_ok=False)  # the name is ours from here on; a crash leaves it empty
+            temporary.replace(path)
+    except FileExistsError as error:
+        raise AlreadyThere(
+            f"{path} is there already and is not overwritten; periplus doctor compares the files with the state"
+        ) from error
 
 
 def _flush(path: Path) -> None:

@@ -79,6 +79,9 @@ class PostgresBackend:
         parts = urlsplit(self.address)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
+    def create(self) -> None:
+        """The server's owner does that."""
+
     def connect(self, *, writable: bool) -> psycopg.Connection[Row]:
         connection = psycopg.connect(
             self.address,

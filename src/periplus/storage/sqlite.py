@@ -54,11 +54,21 @@ class SqliteBackend:
     def name(self) -> str:
         return str(self.path)
 
-    def connect(self, *, writable: bool) -> sqlite3.Connection:
+    def create(self) -> None:
+        """Make an empty file where there is none, for the first connection."""
         if not self.path.parent.is_dir():
             raise NotFound(f"{self.path.parent} is not a folder; create it before the database in it is opened")
+        if self.path.exists():
+            return
+        try:
+            self.path.touch()
+        except OSError as error:
+            raise StorageError(f"{self.path}: {error.strerror}; check the folder's owner and the disk") from error
+
+    def connect(self, *, writable: bool) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path,
+            f"{self.path.absolute().as_uri()}?mode=rw",  # one that vanished meanwhile is not made again, empty
+            uri=True,
             timeout=self.busy_seconds,
             isolation_level=None,  # transactions begin and end only where we say so
             check_same_thread=False,  # the pool hands a connection to one thread at a time

@@ -1,0 +1,159 @@
+"""The state database that belongs to a folder, and what stands in for it when it is lost.
+
+Files and state go together. A state that is missing, damaged, unfinished, older than the files or of another folder
+must not be written to: numbers would be given twice, and what is stored would be forgotten. So it is compared
+with the files when it is opened. Where it does not fit, an empty one in a temporary folder stands in: whoever reads
+goes on with what the files alone can tell, whoever writes gets ``StateLost``, which says what to do.
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from periplus.documents import spans
+from periplus.errors import Corrupt, PeriplusError, StateLost
+from periplus.storage import Database, LocalFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from periplus.storage import Transaction
+
+STATE_FILE: Final = "state.db"
+IDENTITY_FILE: Final = "collection.id"  # says which state belongs to the folder, beside ``IDENTITY`` in the state
+IDENTITY: Final = "collection.id"
+UNFINISHED: Final = "state.unfinished"  # in meta, while ``doctor --repair`` fills a PostgreSQL database
+LEFT_BY_CRASHES: Final = 8  # batches without a row that may lie behind the last one; more mean an older state
+ARCHIVED: Final = "archive/periplus-*.warc.gz"
+REPAIR: Final = "periplus doctor --repair builds it again from them, or restore it from a backup"
+
+
+class StandIn(Database):
+    """An empty state in a temporary folder; it cannot be written to, and says why."""
+
+    why = ""
+    folder: tempfile.TemporaryDirectory[str] | None = None
+
+    @classmethod
+    def because(cls, why: str) -> StandIn:
+        folder = tempfile.TemporaryDirectory(prefix="periplus-")
+        made = cls.open(Path(folder.name) / STATE_FILE)
+        made.folder, made.why = folder, why
+        return made
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        if self.folder is None:  # migrations, which make its tables
+            with super().write() as transaction:
+                yield transaction
+            return
+        raise StateLost(self.why)
+
+    def close(self) -> None:
+        super().close()
+        if self.folder is not None:
+            self.folder.cleanup()
+
+
+def open_state(folder: Path, address: str = "") -> Database:
+    """The state of the collection in ``folder``, made for a folder without stored files; or what stands in for it."""
+    where = address or folder / STATE_FILE
+    if not address and is_missing(folder):
+        return StandIn.because(said_missing(folder))
+    try:
+        database = Database.open(where)
+    except Corrupt as error:
+        if not has_stored(folder):
+            raise
+        return StandIn.because(f"{str(error).partition(';')[0]}; {REPAIR}")
+    try:
+        wrong = misfit(folder, database)
+    except BaseException:
+        database.close()
+        raise
+    if not wrong:
+        return database
+    database.close()
+    return StandIn.because(f"{database.name} {wrong}; {REPAIR}")
+
+
+def require_state(folder: Path, database: Database) -> None:
+    """Raise ``StateLost`` where a stand-in is all there is; else see to it that folder and state know each other."""
+    if isinstance(database, StandIn):
+        raise StateLost(database.why)
+    _settle(folder, database)
+
+
+def is_missing(folder: Path) -> bool:
+    """Whether the state file is missing or empty beside stored files; a quick look, which opens nothing."""
+    path = folder / STATE_FILE
+    return not (path.exists() and path.stat().st_size) and has_stored(folder)
+
+
+def said_missing(folder: Path) -> str:
+    return f"{folder / STATE_FILE} is missing or empty beside stored files; {REPAIR}"
+
+
+def has_stored(folder: Path) -> bool:
+    """Whether there is anything that only exists once."""
+    return bool(spans.stored(LocalFiles(folder))) or any(folder.glob(ARCHIVED))
+
+
+def misfit(folder: Path, database: Database) -> str:
+    """Why this state is not that of the files; empty when it is."""
+    ours = identity_of(folder)
+    with database.read() as tx:
+        theirs = tx.value("SELECT value FROM meta WHERE key = ?", (IDENTITY,))
+        unfinished = tx.value("SELECT 1 FROM meta WHERE key = ?", (UNFINISHED,))
+        number = int(tx.value("SELECT value FROM counters WHERE name = ?", ("batches",)) or 0)
+        used = tx.value("SELECT 1 FROM urls LIMIT 1") or tx.value("SELECT 1 FROM removed LIMIT 1") or number
+    if unfinished:
+        return "was not built to its end"
+    if ours and theirs and ours != theirs:
+        return "belongs to another collection than the stored files"
+    if not used and not theirs and has_stored(folder):
+        return "is empty beside stored files"
+    seen = _indexed(folder)
+    if seen > number:
+        return f"is older than the stored files (it knows {number} batches, the index has taken in {seen})"
+    later = [one.last for one in spans.stored(LocalFiles(folder)) if one.last > number]
+    if len(later) > LEFT_BY_CRASHES:
+        return f"is older than the stored files (it knows {number} batches, {len(later)} more are stored)"
+    return ""
+
+
+def identity_of(folder: Path) -> str:
+    try:
+        return (folder / IDENTITY_FILE).read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def _settle(folder: Path, database: Database) -> None:
+    """The folder and its state have one name, made with the first verb that writes."""
+    with database.read() as tx:
+        theirs = str(tx.value("SELECT value FROM meta WHERE key = ?", (IDENTITY,)) or "")
+    ours = identity_of(folder)
+    if ours and ours == theirs:
+        return
+    name = theirs or ours or secrets.token_hex(16)
+    if not theirs:
+        with database.write() as tx:
+            tx.insert_new("meta", ("key", "value"), [(IDENTITY, name)], "key")
+            name = str(tx.value("SELECT value FROM meta WHERE key = ?", (IDENTITY,)))
+    LocalFiles(folder).write(IDENTITY_FILE, f"{name}\n".encode())
+
+
+def _indexed(folder: Path) -> int:
+    """The last batch that the published index holds; 0 where it cannot be told."""
+    from periplus.index.manifest import read_manifest
+
+    try:
+        manifest = read_manifest(folder / "index")
+    except (PeriplusError, OSError):
+        return 0
+    return manifest.last_batch if manifest else 0
