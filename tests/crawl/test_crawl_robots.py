@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import example, given
@@ -78,6 +79,65 @@ def test_groups_are_chosen_by_token_and_merged() -> None:
     assert RobotsFile.parse("User-agent: peri\nDisallow: /", "Periplus").group == ""
 
 
+# Lines between the agents of a group: RFC 9309 2.2.4, other records must not interfere with rules
+
+_OTHERS = ["Crawl-delay: 7", "Request-rate: 1/5", "Host: a.test", "Noindex: /x", "Sitemap: /s.xml", "", "?", "a: b"]
+
+
+@pytest.mark.parametrize("other", _OTHERS)
+def test_other_lines_do_not_end_a_list_of_agents(other: str) -> None:
+    text = f"User-agent: Periplus\n{other}\nUser-agent: friend\nDisallow: /x\n"
+    assert not allowed(text, "/x")
+    assert not allowed(text, "/x", "friend")
+    assert allowed(text, "/x", "stranger")
+
+
+def test_a_delay_is_for_the_agents_right_above_it() -> None:
+    text = (
+        "User-agent: *\nCrawl-delay: 10\nUser-agent: one\nUser-agent: two\nCrawl-delay: 2\nUser-agent: three\n"
+        "Disallow: /x\nCrawl-delay: 4\nUser-agent: one\nCrawl-delay: 1\n"
+    )
+    delays = {token: RobotsFile.parse(text, token).delay for token in ("other", "one", "two", "three")}
+    assert delays == {"other": 10.0, "one": 2.0, "two": 2.0, "three": 4.0}
+    assert all(not allowed(text, "/x", token) for token in delays)
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "expected"),
+    [
+        ("User-agent: *\ndisallow /x", "/x", False),
+        ("User-agent: *\nDisallow\t/x  # why not", "/x", False),
+        ("User-agent *\nDisallow /x:y\nAllow: /", "/x:y", False),
+        ("user agent Periplus\nDisallow: /x", "/x", False),
+        ("User-agent: *\nDisallow /x", "/y", True),
+        ("User-agent: *\nDisallow /x and /y please", "/x", True),  # prose
+        ("User-agent: *\nDisallow: /x\nUser agents may come\nDisallow: /y", "/y", False),
+        ("User-agent: *\nDisallow/x", "/x", True),
+    ],
+)
+def test_a_line_without_its_colon_is_read_as_meant(text: str, path: str, expected: bool) -> None:
+    assert allowed(text, path) is expected
+
+
+def test_a_delay_and_a_sitemap_without_their_colons() -> None:
+    robots = RobotsFile.parse("User-agent: *\nCrawl-delay 3\nSitemap http://a.test/s.xml", "Periplus")
+    assert (robots.delay, robots.sitemaps) == (3.0, ("http://a.test/s.xml",))
+
+
+def test_thousands_of_agents_with_thousands_of_rules_take_little_memory() -> None:
+    names = "\n".join(f"User-agent: {'a' * (n % 40)}b{'c' * (n // 40)}" for n in range(3_000))
+    text = f"{names}\nUser-agent: Periplus\n" + "Allow:/a\n" * 20_000 + "Disallow: /x"
+    assert len(text) < SIZE_LIMIT
+    tracemalloc.start()
+    try:
+        robots = RobotsFile.parse(text, "Periplus")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 50_000_000  # bytes; a list of rules for each agent takes 500 MB
+    assert not robots.verdict(HOST + "/x").allowed
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_and_byte_order_mark(end: str) -> None:
     body = b"\xef\xbb\xbf" + end.join(["User-agent: *", "Disallow: /x", "Sitemap: http://a.test/s.xml"]).encode()
@@ -118,6 +178,20 @@ def test_agrees_with_protego(rules: list[tuple[str, str]], path: str) -> None:
         kept = [(name, rule) for name, rule in kept if not rule.endswith("$")]
     text = "User-agent: *\n" + "\n".join(f"{name}: {rule}" for name, rule in kept)
     assert allowed(text, path) is Protego.parse(text).can_fetch(HOST + path, "Periplus"), text
+
+
+_agents = st.sampled_from(["User-agent: *", "User-agent: Periplus", "User-agent: other", "User-agent *"])
+_rules = st.sampled_from(["Disallow: /a", "Allow: /ab", "Disallow /b", "Disallow: /", "Allow: /a$", "Disallow:"])
+_unknown = st.sampled_from(["Crawl-delay: 3", "Host: x", "nonsense", "Sitemap: /s", "", "# note", "Noindex: /a"])
+
+
+@given(st.lists(st.one_of(_agents, _rules, _unknown), max_size=12), st.sampled_from(["/", "/a", "/ab", "/b", "/c"]))
+def test_other_lines_change_nothing_about_rules(text: list[str], path: str) -> None:
+    """The same verdict without them; which is protego's, whose groups end with a Crawl-delay."""
+    plain = [line for line in text if line.startswith(("User-agent", "Allow", "Disallow"))]
+    verdict = allowed("\n".join(plain), path)
+    assert allowed("\n".join(text), path) is verdict
+    assert Protego.parse("\n".join(plain)).can_fetch(HOST + path, "Periplus") is verdict
 
 
 many = st.lists(st.tuples(st.booleans(), st.text(alphabet="ab/*$", max_size=7)), min_size=30, max_size=80)

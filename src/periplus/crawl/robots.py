@@ -2,8 +2,11 @@
 
 The longest matching pattern wins, ``allow`` wins a tie; ``*`` stands for any text and ``$`` at the end for the end of
 the address. Both sides are compared in one spelling of percent-escapes. Groups that name our product token are
-merged; without one, those for ``*`` count. One rule is matched in time linear in the length of the address, whatever
-the pattern (no backtracking); ``robots_matcher`` keeps the number of rules that are tried small.
+merged; without one, those for ``*`` count. Only a rule ends the list of a group's agents: a ``Crawl-delay`` or an
+unknown line among them does not (2.2.4). A line without its colon is read as meant.
+
+One rule is matched in time linear in the length of the address, whatever the pattern (no backtracking);
+``robots_matcher`` keeps the number of rules that are tried small.
 """
 
 from __future__ import annotations
@@ -17,9 +20,11 @@ from periplus.crawl.robots_matcher import Matcher
 
 SIZE_LIMIT = 500 * 1024  # bytes that are read, RFC 9309 2.5
 SITEMAPS_LIMIT = 1_000  # that a file may announce
+ANYONE = "*"
 RULE_SHOWN = 200  # characters of a rule that are repeated: it goes into the journal with every request
 
 _FIELD = re.compile(r"^\s*([A-Za-z][A-Za-z _-]*?)\s*:\s*(.*?)\s*$")
+_WITHOUT_COLON = re.compile(r"^\s*([A-Za-z]+(?:[ _-][A-Za-z]+)?)\s+(\S+)\s*$")  # two words: more of them are prose
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 _STARS = re.compile(r"\*+")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~/=?&+,;:@!'()-]*").fullmatch
@@ -92,11 +97,11 @@ class RobotsFile:
     @classmethod
     def parse(cls, body: bytes | str, token: str) -> RobotsFile:
         """Read ``body`` (cut at the size limit) for the crawler called ``token``."""
-        groups, sitemaps = _read_groups(_text(body))
         wanted = token.lower()
-        chosen = wanted if wanted in groups else "*" if "*" in groups else ""
-        rules, delay = groups.get(chosen, ([], None))
-        return cls(rules, delay, tuple(sitemaps), chosen)
+        reading = _read(_text(body), {wanted, ANYONE})
+        chosen = next((name for name in (wanted, ANYONE) if name in reading.groups), "")
+        group = reading.groups.get(chosen) or _Group()
+        return cls(group.rules, group.delay, tuple(reading.sitemaps), chosen)
 
     def __len__(self) -> int:
         return len(self._rules)
@@ -119,8 +124,6 @@ class RobotsFile:
 
 ALLOW_ALL = RobotsFile([], None, (), "")
 
-_Group = tuple[list[Rule], "float | None"]
-
 
 def _text(body: bytes | str) -> str:
     if isinstance(body, str):
@@ -128,29 +131,84 @@ def _text(body: bytes | str) -> str:
     return body[:SIZE_LIMIT].decode("utf-8", "replace").removeprefix("\ufeff")
 
 
-def _read_groups(text: str) -> tuple[dict[str, _Group], list[str]]:
-    groups: dict[str, _Group] = {}
-    sitemaps: list[str] = []
-    current: list[str] = []
-    in_rules = True  # the next user-agent line starts a new group
+def _read(text: str, tokens: set[str]) -> _Reading:
+    reading = _Reading(tokens)
     for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):
         line = raw.partition("#")[0]
-        match = _FIELD.match(line)
-        name = _NAMES.get(match[1].lower(), "") if match else ""
-        if not match or not name:
-            continue
-        value = match[2]
+        name, value = _field(line)
         if name == "sitemap":
-            if value and len(sitemaps) < SITEMAPS_LIMIT:
-                sitemaps.append(value)
+            reading.sitemap(value)
         elif name == "agent":
-            current = current if not in_rules else []
-            in_rules = False
-            current.extend(_open_group(groups, value))
-        else:
-            in_rules = True
-            _add(groups, current, name, value, number, _shown(line))
-    return groups, sitemaps
+            reading.agent(value)
+        elif name == "delay":
+            reading.delay(value)
+        elif name:
+            reading.rule(name == "allow", value, number, line)
+    return reading
+
+
+def _field(line: str) -> tuple[str, str]:
+    """What a line sets and its value; ("", "") when it says nothing that we know."""
+    for shape in (_FIELD, _WITHOUT_COLON):
+        match = shape.match(line)
+        name = _NAMES.get(match[1].lower(), "") if match else ""
+        if match and name:
+            return name, match[2]
+    return "", ""
+
+
+class _Group:
+    """What was said to one user agent."""
+
+    def __init__(self) -> None:
+        self.rules: list[Rule] = []
+        self.delay: float | None = None
+
+
+class _Reading:
+    """What the lines of a file said so far to some ``tokens``; thousands of others may be named, and cost nothing."""
+
+    def __init__(self, tokens: set[str]) -> None:
+        self._tokens = tokens
+        self.groups: dict[str, _Group] = {}
+        self.sitemaps: list[str] = []
+        self._agents: set[str] = set()  # that the next rule is for
+        self._delayed: set[str] = set()  # that the next delay is for: those of them named since the last one
+        self._has_rules = False  # the next agent begins a new group
+        self._has_delay = False  # the next agent begins a new list of those that a delay is for
+
+    def sitemap(self, value: str) -> None:
+        if value and len(self.sitemaps) < SITEMAPS_LIMIT:
+            self.sitemaps.append(value)
+
+    def agent(self, value: str) -> None:
+        if self._has_rules:
+            self._agents = set()
+        if self._has_rules or self._has_delay:
+            self._delayed = set()
+        self._has_rules = self._has_delay = False
+        token = ANYONE if value.startswith(ANYONE) else _first_token(value)
+        if token in self._tokens:
+            self.groups.setdefault(token, _Group())
+            self._agents.add(token)
+            self._delayed.add(token)
+
+    def delay(self, value: str) -> None:
+        """For the agents that were named right above it; of several the longest."""
+        self._has_delay = True
+        seconds = _seconds(value)
+        if seconds is None:
+            return
+        for agent in self._delayed:
+            group = self.groups[agent]
+            group.delay = max(group.delay or 0.0, seconds)
+
+    def rule(self, allow: bool, value: str, number: int, line: str) -> None:
+        self._has_rules = True
+        if value and self._agents:
+            rule = _rule(allow, value, number, _shown(line))
+            for agent in self._agents:
+                self.groups[agent].rules.append(rule)
 
 
 def _shown(line: str) -> str:
@@ -159,36 +217,17 @@ def _shown(line: str) -> str:
     return text if len(line) <= RULE_SHOWN else f"{text}…"
 
 
-def _open_group(groups: dict[str, _Group], value: str) -> list[str]:
-    token = "*" if value.startswith("*") else _first_token(value)
-    if not token:
-        return []
-    groups.setdefault(token, ([], None))
-    return [token]
-
-
 def _first_token(value: str) -> str:
     match = _TOKEN.match(value)
     return match[0].lower() if match else ""
 
 
-def _add(groups: dict[str, _Group], agents: list[str], name: str, value: str, line: int, text: str) -> None:
-    if not value or not agents:
-        return
-    for agent in agents:
-        rules, delay = groups[agent]
-        if name == "delay":
-            groups[agent] = (rules, _seconds(value, delay))
-        else:
-            rules.append(_rule(name == "allow", value, line, text))
-
-
-def _seconds(value: str, before: float | None) -> float | None:
+def _seconds(value: str) -> float | None:
     try:
         seconds = float(value)
     except ValueError:
-        return before
-    return seconds if math.isfinite(seconds) and seconds >= 0 else before
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def _rule(allow: bool, value: str, line: int, text: str) -> Rule:
