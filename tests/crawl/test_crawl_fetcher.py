@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crawl.voyages import settings_for
 from periplus.crawl import Fetched, Fetcher, fetcher, user_agent
-from periplus.crawl.resolver import Dns, Mapping, Resolver, is_private
+from periplus.crawl.resolver import Dns, Mapping, Resolver
 from periplus.crawl.unpack import unpack
 from periplus.demo import Reply
 from periplus.errors import FetchError, SettingError
@@ -184,21 +184,6 @@ async def test_good_certificates_are_trusted(secure_web: MockWeb, certificates: 
 
 
 # The guard
-
-
-@pytest.mark.parametrize(
-    "ip",
-    ["127.0.0.1", "10.1.2.3", "192.168.0.1", "172.16.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
-     "255.255.255.255", "::1", "::", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:10.0.0.1", "64:ff9b::a00:1",
-     "2002:7f00:1::", "168.63.129.16", "[::1]", "nonsense"],
-)  # fmt: skip
-def test_private_addresses(ip: str) -> None:
-    assert is_private(ip)
-
-
-@pytest.mark.parametrize("ip", ["93.184.216.34", "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"])
-def test_public_addresses(ip: str) -> None:
-    assert not is_private(ip)
 
 
 @pytest.mark.parametrize(

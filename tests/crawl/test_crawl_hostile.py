@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import threading
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
@@ -33,6 +34,38 @@ def number_in(request: Request) -> int:
 
 def xml(text: str) -> Reply:
     return Reply(200, text.encode(), (("Content-Type", "application/xml"),))
+
+
+# This machine, by all its names
+
+_SPELLINGS = (
+    "2130706433", "017700000001", "0x7f000001", "0x7f.1", "127.1", "127.0.0.1.", "127.000.000.001", "%31%32%37.0.0.1",
+    "①②⑦.0.0.1", "127。0。0。1", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[::1%25lo]",
+    "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "localhost", "LOCALHOST.", "a.localhost", "0", "0.0.0.0", "127.0.0.1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["link", "redirect", "robots", "sitemap", "icon", "canonical", "feed", "refresh"])
+def test_no_way_of_writing_an_address_leads_to_this_machine(voyage: Voyage, mock_web: MockWeb, way: str) -> None:
+    targets = [f"http://{spelling}:{mock_web.port}/secret" for spelling in _SPELLINGS]
+    for number, target in enumerate(targets):
+        host = f"h{number}.test"
+        pages = {
+            "link": f"<a href='{target}'>in</a>",
+            "icon": f"<link rel=icon href='{target}'>",
+            "canonical": f"<link rel=canonical href='{target}'>",
+            "feed": f"<link rel=alternate type='application/rss+xml' href='{target}'>",
+            "refresh": f"<meta http-equiv=refresh content='0; url={target}'>",
+        }
+        mock_web.text(f"http://{host}/", f"<title>T</title>{pages.get(way, '')}<p>Words at {host}.", "text/html")
+        if way == "redirect":
+            mock_web.redirect(f"http://{host}/", quote(target, safe=":/[]%"))
+        if way == "robots":
+            mock_web.robots(host, answer=Reply(302, b"", (("Location", quote(target, safe=":/[]%")),)))
+        if way == "sitemap":
+            mock_web.robots(host, f"Sitemap: {target}\n")
+    voyage.run(mock_web, *(f"http://h{number}.test/" for number in range(len(targets))), icons=True, retries=0)
+    assert {record.host for record in mock_web.requests()} <= {f"h{number}.test" for number in range(len(targets))}
 
 
 # Politeness

@@ -1,7 +1,8 @@
 """Host names to IP addresses, with the guard against addresses that are nobody's business.
 
 A crawler fetches what strangers link to, so it must not be led into a private network: every address is checked after
-resolution, and again when the socket is made (address literals and rebinding never pass the resolver).
+resolution, and again when the socket is made (address literals and rebinding never pass the resolver); ``guard``
+says which may be visited.
 ``--resolve`` entries come before DNS, may name a port to connect to, and are trusted, since the operator wrote them.
 """
 
@@ -14,6 +15,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from periplus.crawl.guard import is_loopback, is_private, parsed
 from periplus.errors import FetchError, SettingError
 
 if TYPE_CHECKING:
@@ -22,12 +24,6 @@ if TYPE_CHECKING:
 TTL_LEAST, TTL_MOST = 60.0, 3_600.0
 NAMES_KEPT = 20_000
 LOOKUP_SECONDS = 10.0
-_METADATA = frozenset(
-    map(ipaddress.ip_address, ("169.254.169.254", "fd00:ec2::254", "100.100.100.200", "168.63.129.16"))
-)
-_TRANSLATED = tuple(
-    map(ipaddress.ip_network, ("64:ff9b::/96", "2002::/16", "2001::/32"))
-)  # carry IPv4 addresses inside
 
 
 class Route(NamedTuple):
@@ -40,27 +36,6 @@ class Route(NamedTuple):
 
 class PrivateAddress(OSError):
     """A connection to an address that must not be visited."""
-
-
-def is_private(ip: str) -> bool:
-    """Anything that is not a public unicast address: private, loopback, link-local, metadata, mapped and the like."""
-    try:
-        address = ipaddress.ip_address(ip.split("%", maxsplit=1)[0].strip("[]"))
-    except ValueError:
-        return True
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped is not None:
-            return is_private(str(address.ipv4_mapped))
-        if any(address in network for network in _TRANSLATED):
-            return True
-    return not address.is_global or address.is_multicast or address in _METADATA
-
-
-def is_loopback(ip: str) -> bool:
-    address = ipaddress.ip_address(ip.split("%", maxsplit=1)[0].strip("[]"))
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        return address.ipv4_mapped.is_loopback
-    return address.is_loopback
 
 
 class Mapping:
@@ -187,10 +162,9 @@ class Resolver:
 
 
 def _literal(name: str) -> str:
-    try:
-        return str(ipaddress.ip_address(name.strip("[]")))
-    except ValueError:
-        return ""
+    """The address that a host of a URL spells out; empty when it is a name."""
+    address = parsed(name)
+    return str(address) if address is not None else ""
 
 
 class Dns:
