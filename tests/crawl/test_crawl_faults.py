@@ -123,7 +123,7 @@ def test_a_worker_that_dies_between_lease_and_write(tmp_path: Path, database: Da
     host = dead.activate_one("a.test", time.time(), 2.0)
     assert host is not None
     before = time.time()
-    Recovery(tmp_path, database, settings.crawl, kit.frontier, kit.interpreter).heal(number)
+    Recovery(tmp_path, database, settings.crawl, kit.frontier, kit.interpreter).heal(number, 1)
     with database.read() as tx:
         active, ready_at = tx.row("SELECT active, ready_at FROM hosts") or (None, 0.0)
     assert active == 0

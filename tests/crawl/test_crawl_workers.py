@@ -18,10 +18,7 @@ from periplus.crawl import Crawler, send_command, slots, status, workers
 from periplus.crawl.address_slots import SharedAddressSlots
 from periplus.crawl.frontier import Frontier, partition
 from periplus.crawl.partitions import MARGIN, Partitions, free_of
-from periplus.crawl.places import UNLIMITED, Places, fill_pool
-from periplus.crawl.roster import register
 from periplus.crawl.rows import PARTITIONS, Bundle, Found, Rest
-from periplus.crawl.status import begin
 from periplus.errors import LeaseLost, UsageError
 from web.faults import Gate
 from web.growing import Growing
@@ -126,25 +123,6 @@ def test_a_host_is_lent_to_another_worker(database: Database) -> None:
     borrowed = other.activate_one("a.test", 8.0, 1.0)
     assert borrowed is not None
     assert owner.wanted() == []
-
-
-def test_places_are_never_more_than_the_limit(database: Database) -> None:
-    crawl, _ = begin(database)
-    numbers = [register(database) for _ in range(3)]
-    with database.write() as tx:
-        fill_pool(tx, crawl, 10)
-    team = [Places(10, crawl, number, least=2) for number in numbers]
-    with database.write() as tx:
-        granted = [places.settle(tx, 0, 3, idle=False).places for places in team]
-        assert sum(granted) <= 10
-        assert min(granted) >= 1
-        spent = sum(granted)
-        for places, grant in zip(team, granted, strict=True):
-            assert not places.settle(tx, grant, 3, idle=True).full or spent == 10
-        last = team[0].settle(tx, 0, 1, idle=False)
-        assert last.places == 10 - spent
-        assert team[0].settle(tx, last.places, 1, idle=True).full
-    assert Places(0, crawl, 9, least=2).first == UNLIMITED
 
 
 def test_the_gap_of_an_ip_address_holds_between_workers(tmp_path: Path) -> None:

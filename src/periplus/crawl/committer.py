@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field
 
 from periplus.crawl import takedown
-from periplus.crawl.places import Grant
+from periplus.crawl.page_pool import Grant
 from periplus.crawl.rows import ActiveRow, Batched, Bundle, Committed
 from periplus.errors import StorageError, StorageFull
 from periplus.storage import LocalFiles
@@ -41,7 +41,7 @@ class Order(NamedTuple):
 
     hosts: int  # new ones wanted, at most
     revisits_only: bool
-    idle: bool  # nothing is under way, and nothing will be before this round is done
+    places: int  # for new pages, to be held after the round
     used: frozenset[int]  # partitions of the hosts in memory
     status: WorkerStatus
     slots: list[SlotStatus]

@@ -20,7 +20,7 @@ from periplus.crawl.checks import check
 from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.journal import keep_token
 from periplus.crawl.pacing import Hours
-from periplus.crawl.places import fill_pool
+from periplus.crawl.page_pool import count_pool
 from periplus.crawl.recovery import Recovery
 from periplus.crawl.rows import Bundle, Found
 from periplus.crawl.scope import canonical_seeds
@@ -167,7 +167,7 @@ class _Session:
             worker.frontier.rank_hosts(rank_of)
         self._number, earlier = begin(self._database)
         with self._database.write() as tx:
-            fill_pool(tx, self._number, crawl.max_pages)
+            count_pool(tx, self._number, crawl.max_pages)
             how = "goes on where it was interrupted" if earlier else "begins"
             self._first_event = write_event(tx, "crawl", f"crawl {self._number} {how}")
         worker.enroll(self._number, roster.register(self._database), leads=True, earlier=earlier, also=self._save)

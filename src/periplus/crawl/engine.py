@@ -16,8 +16,9 @@ from periplus import addresses
 from periplus.crawl.committer import Order
 from periplus.crawl.frontier import partition
 from periplus.crawl.hosts import ActiveHost, rules_of
+from periplus.crawl.page_pool import Allowance
 from periplus.crawl.roster import SlotStatus
-from periplus.crawl.rows import NEVER, PAGE, QUEUED, Rest
+from periplus.crawl.rows import FETCHED, NEVER, PAGE, Rest
 from periplus.errors import FetchError
 
 if TYPE_CHECKING:
@@ -82,9 +83,7 @@ class Engine:
         self._member = member
         self._poll = poll
         self._ends = ends
-        self._left = member.places.first  # places for new pages
-        self._full = False
-        self._new_under_way = 0
+        self._allowance = Allowance(settings.concurrency, limited=bool(settings.max_pages))
         self._hosts: dict[int, ActiveHost] = {}
         self._heap: list[tuple[float, int]] = []
         self._held: list[ActiveHost] = []  # wait for a commit
@@ -96,7 +95,6 @@ class Engine:
         self._next_look = 0.0
         self._parts: frozenset[int] = frozenset()
         self._asked_back: set[int] = set()  # hosts that other workers need
-        self._hungry = False  # a page waits for a place
         self._next_asking = 0.0
         self._crowded = False
         self._error: BaseException | None = None
@@ -204,8 +202,7 @@ class Engine:
             self._no_errand(host, now)
             return
         row = errand.row
-        if _is_new_page(row) and not self._full and self._left - self._new_under_way <= 0:
-            self._hungry = True
+        if _is_new_page(row) and not self._allowance.take():
             host.queue.appendleft(row)  # the requests under way may fill the crawl's last places
             self._push(host, now + TICK / 4)
             return
@@ -213,7 +210,6 @@ class Engine:
         host.visits += 1
         host.doing = (row.url, "waiting", now)
         host.taken.add(row.key)
-        self._new_under_way += _is_new_page(row)
         task = asyncio.create_task(self._visit(host, errand))
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -242,7 +238,7 @@ class Engine:
         if host.queue:  # the turn was used up by refusals; other hosts come first now
             self._push(host, now + TICK / 4)
         else:
-            self._rest(host, Rest.REVISITS if self._full else Rest.LATER)
+            self._rest(host, Rest.REVISITS if self._allowance.full else Rest.LATER)
 
     def _judged(self, host: ActiveHost, row: UrlRow, now: float) -> _Errand | None:
         """None when a filter or a rule refuses the address, which is then done with."""
@@ -261,19 +257,19 @@ class Engine:
         return None
 
     def _refill(self, host: ActiveHost, now: float) -> bool:
-        host.queue.extend(self._frontier.more(host.row, now, host.taken, revisits_only=self._full))
+        host.queue.extend(self._frontier.more(host.row, now, host.taken, revisits_only=self._allowance.full))
         return bool(host.queue)
 
     async def _visit(self, host: ActiveHost, errand: _Errand) -> None:
         assert self.visitor is not None
-        is_new = _is_new_page(errand.row)
         self._ledger.counters.current = errand.row.url
         try:
             gained = await self.visitor.visit(host, errand.row, errand.verdict)
         finally:
-            self._new_under_way -= is_new
+            if _is_new_page(errand.row):
+                self._allowance.end()
             host.busy = False
-        self._left -= gained
+        self._allowance.spend(gained)
         self._after(host)
 
     def _after(self, host: ActiveHost) -> None:
@@ -302,7 +298,7 @@ class Engine:
     # The limit of pages
 
     def _has_enough_of(self, host: ActiveHost) -> bool:
-        return self._full or host.row.pages >= self._frontier.budget(host.row)
+        return self._allowance.full or host.row.pages >= self._frontier.budget(host.row)
 
     # Committing
 
@@ -322,7 +318,7 @@ class Engine:
 
     def _is_commit_due(self, now: float) -> bool:
         bundle = self._ledger.bundle
-        if self._hungry and now >= self._next_asking:
+        if self._allowance.hungry and now >= self._next_asking:
             return True
         if not bundle:
             return False
@@ -337,12 +333,11 @@ class Engine:
         return max(0, min(room, 200))
 
     def _order(self, hosts: int, *, last: bool = False) -> Order:
-        if self._hungry:
-            self._hungry = False
+        if self._allowance.hungry:
             self._next_asking = time.time() + ASKING_PAUSE
         used = frozenset(partition(key) for key in self._hosts)
-        idle = last or not (hosts or self._tasks or self._hosts or self._held)
-        return Order(hosts, self._full, idle, used, self._member.status(self), self.slots(), last)
+        wish = self._allowance.wish(time.monotonic(), last=last)
+        return Order(hosts, self._allowance.full, wish, used, self._member.status(self), self.slots(), last)
 
     async def _commit_now(self, bundle: Bundle, order: Order) -> None:
         held, self._held = self._held, []
@@ -362,8 +357,7 @@ class Engine:
                 host.taken.discard(item.row.key)
         self._links.forget(done.committed.dropped)
         self._ledger.counters.stored(self._committer.documents)
-        self._left += done.grant.places
-        self._full = done.grant.full
+        self._allowance.settle(done.grant)
         self._parts = frozenset(done.parts)
         self._let_go(done)
         if done.asked:
@@ -408,12 +402,19 @@ class Engine:
         if outlook.busy or outlook.next_at <= now:
             self._next_activation = min(self._next_activation, now + TICK)
             return False
-        if self._full:
-            return True
-        if outlook.soonest >= NEVER or outlook.soonest - now > max(LONGEST_IDLE, self._settings.max_delay):
-            return True
+        patience = max(LONGEST_IDLE, self._settings.max_delay)
+        if self._allowance.full or outlook.soonest >= NEVER or outlook.soonest - now > patience:
+            return not self._goes_on(now)
         self._next_activation = min(self._next_activation, max(outlook.soonest, now + TICK))
         return False
+
+    def _goes_on(self, now: float) -> bool:
+        """A last look: pages that went while others came have left places to be filled."""
+        if not self._member.more_to_fetch(now):
+            return False
+        self._allowance.full = False
+        self._next_activation = now
+        return True
 
     async def _sleep(self, now: float) -> None:
         until = now + TICK
@@ -459,4 +460,5 @@ class Engine:
 
 
 def _is_new_page(row: UrlRow) -> bool:
-    return row.state == QUEUED and row.kind == PAGE
+    """Whether the limit of pages has a say: also for what failed before and is tried again."""
+    return row.state != FETCHED and row.kind == PAGE

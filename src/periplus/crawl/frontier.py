@@ -187,11 +187,13 @@ class Frontier:
     ) -> list[UrlRow]:
         wanted = count + len(exclude)
         rows: list[tuple[Any, ...]] = []
-        if not revisits_only and host.pages < self.budget(host):
+        takes_new = not revisits_only and host.pages < self.budget(host)
+        if takes_new:
             sql = f"{_URL_SELECT} WHERE host = ? AND state = 0 AND next_at <= ? ORDER BY priority LIMIT ?"
             rows = tx.rows(sql, (host.key, now, wanted))
         if len(rows) < wanted:
-            sql = f"{_URL_SELECT} WHERE host = ? AND state > 0 AND next_at <= ? ORDER BY next_at LIMIT ?"
+            held = "" if takes_new else f" AND {_HELD}"
+            sql = f"{_URL_SELECT} WHERE host = ? AND state > 0{held} AND next_at <= ? ORDER BY next_at LIMIT ?"
             rows += tx.rows(sql, (host.key, now, wanted - len(rows)))
         return [UrlRow(*row) for row in rows if row[0] not in exclude][:count]
 
@@ -347,13 +349,22 @@ class Frontier:
 
     def _earliest(self, tx: Transaction, host: int, rest: Rest) -> float:
         """When the first address of a host is due."""
-        times = [tx.value("SELECT MIN(next_at) FROM urls WHERE host = ? AND state > 0", (host,))]
         row = tx.rows(f"SELECT {_HOST_COLUMNS} FROM hosts WHERE key = ?", (host,))  # noqa: S608
-        if rest is Rest.LATER and row and (known := HostRow(*row[0])).pages < self.budget(known):
-            times.append(tx.value("SELECT MIN(next_at) FROM urls WHERE host = ? AND state = 0", (host,)))
-        return min((float(time) for time in times if time is not None), default=NEVER)
+        takes_new = rest is Rest.LATER and row and (known := HostRow(*row[0])).pages < self.budget(known)
+        which = ("state > 0", "state = 0") if takes_new else (f"state > 0 AND {_HELD}",)
+        return _least(tx.value(f"SELECT MIN(next_at) FROM urls WHERE host = ? AND {one}", (host,)) for one in which)  # noqa: S608
+
+    def reopen(self, tx: Transaction, now: float) -> int:
+        """Hosts that were passed over because the crawl was full, and have addresses that are due: due again."""
+        return tx.execute(
+            f"UPDATE hosts SET next_at = ready_at WHERE active = 0 AND queued > 0 AND ready_at <= ? AND next_at > ?"  # noqa: S608
+            f" AND {_IN_BUDGET}"
+            " AND EXISTS (SELECT 1 FROM urls WHERE urls.host = hosts.key AND urls.state = 0 AND urls.next_at <= ?)",
+            (now, now, *_budget_arguments(self._host_budget), now),
+        )
 
 
+_HELD = "(state = 1 OR kind <> 0)"  # visits that bring no page more than there is
 _IN_BUDGET = "pages < (CASE WHEN level < ? THEN ? WHEN linked >= ? THEN ? ELSE ? * (1 + linked) / ? END)"
 
 

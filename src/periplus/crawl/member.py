@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from periplus.crawl import roster
-from periplus.crawl.places import Grant
+from periplus.crawl.page_pool import Grant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from periplus.crawl.counters import Counters
     from periplus.crawl.engine import Engine
     from periplus.crawl.frontier import Frontier
+    from periplus.crawl.page_pool import PageAccount
     from periplus.crawl.partitions import Partitions
-    from periplus.crawl.places import Places
     from periplus.crawl.roster import WorkerStatus
     from periplus.crawl.rows import Committed
     from periplus.storage import Database, Transaction
@@ -29,7 +29,7 @@ class Member:
         database: Database,
         frontier: Frontier,
         partitions: Partitions,
-        places: Places,
+        account: PageAccount,
         counters: Counters,
         also: Callable[[Transaction], None] | None = None,
     ) -> None:
@@ -38,7 +38,7 @@ class Member:
         self._partitions = partitions
         self._counters = counters
         self._also = also
-        self.places = places
+        self._account = account
         self.order: Order | None = None
         self.grant = Grant()
         frontier.parts = ()
@@ -60,10 +60,17 @@ class Member:
         """What a commit says besides its bundle: places for pages, and that we are alive."""
         order = self.order
         assert order is not None
-        self.grant = self.places.settle(tx, committed.gained, roster.living(tx), idle=order.idle)
+        self.grant = self._account.settle(tx, committed.gained, order.places, roster.living(tx))
         roster.write(tx, order.status, order.slots)
         if self._also is not None:
             self._also(tx)
+
+    def more_to_fetch(self, now: float) -> bool:
+        """Before a crawl ends: whether there are places after all, and pages that were passed over for want of them."""
+        if not self._account.limit:
+            return False
+        with self._database.write() as tx:
+            return self._account.count(tx) > 0 and self._frontier.reopen(tx, now) > 0
 
     def beat(self, used: frozenset[int]) -> int:
         """Keep, take and leave partitions; how many workers there are."""

@@ -19,6 +19,7 @@ from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.fetcher import Fetched
 from periplus.crawl.hosts import origin_of
 from periplus.crawl.interpretation import outcome_of, refusal_document
+from periplus.crawl.page_pool import count_pool
 from periplus.crawl.robots_visit import judge
 from periplus.crawl.rows import FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, JournalRow, UrlRow
 from periplus.crawl.scope import REOPENED
@@ -68,10 +69,11 @@ class Recovery:
             self._make_all_due()
         return replayed
 
-    def heal(self, worker: int) -> int:
+    def heal(self, worker: int, crawl: int) -> int:
         """The same for one worker that died while others go on; how many responses were replayed.
 
-        Its partitions are free afterwards. What a living process writes is left alone.
+        Its partitions are free afterwards, and its places are in the pool of the crawl: in one transaction, so that the
+        crawl never looks full meanwhile. What a living process writes is left alone.
         """
         owner = roster.owner_name(worker)
         with self._database.read() as tx:
@@ -86,6 +88,7 @@ class Recovery:
         with self._database.write() as tx:
             partitions.free_of(tx, owner)
             roster.end(tx, worker)
+            count_pool(tx, crawl, self._settings.max_pages)
             tx.execute("DELETE FROM wanted_hosts WHERE worker = ?", (worker,))
         return replayed
 

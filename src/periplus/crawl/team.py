@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from periplus import errors
 from periplus.crawl import roster
-from periplus.crawl.places import fill_pool
 from periplus.crawl.recovery import Recovery
 from periplus.crawl.worker import LOST, WORKERS_LOCK, Task, Worker
 from periplus.errors import PeriplusError, StorageBusy, StorageError
@@ -127,10 +126,8 @@ class Team:
             self._tell(f"worker {hand.number} has left")
             return
         kit = Worker(self._folder, self._database, self._settings)
-        Recovery(self._folder, self._database, self._settings.crawl, kit.frontier, kit.interpreter).heal(hand.number)
-        if self._settings.crawl.max_pages:
-            with self._database.write() as tx:
-                fill_pool(tx, self._crawl, self._settings.crawl.max_pages)
+        recovery = Recovery(self._folder, self._database, self._settings.crawl, kit.frontier, kit.interpreter)
+        recovery.heal(hand.number, self._crawl)
         self._deaths += 1
         code = hand.process.returncode
         how = " ".join(message.split()) or ("its leases went to others" if code == LOST else f"ended with code {code}")

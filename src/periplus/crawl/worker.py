@@ -34,8 +34,8 @@ from periplus.crawl.interpretation import Interpreter
 from periplus.crawl.ledger import Ledger
 from periplus.crawl.links import LinkFilter
 from periplus.crawl.member import Member
+from periplus.crawl.page_pool import PageAccount
 from periplus.crawl.partitions import Partitions
-from periplus.crawl.places import Places
 from periplus.crawl.requests import Requester
 from periplus.crawl.robots_visit import RobotsVisit
 from periplus.crawl.scope import Scope
@@ -113,8 +113,8 @@ class Worker:
         self.counters = Counters(settings.max_pages, earlier)
         owner = roster.owner_name(number)
         partitions = Partitions(self._database, owner, timeout=settings.timeout, for_good=leads)
-        places = Places(settings.max_pages, crawl, number, settings.concurrency)
-        self._member = Member(self._database, self.frontier, partitions, places, self.counters, also)
+        account = PageAccount(settings.max_pages, crawl, number)
+        self._member = Member(self._database, self.frontier, partitions, account, self.counters, also)
 
     async def run(self, poll: Callable[[Engine], None]) -> None:
         """Work until there is nothing to do, or until ``poll`` stops the engine."""
