@@ -232,6 +232,8 @@ class Database:
             yield transaction
             with translated_errors(self._backend):
                 self._backend.commit(connection)
+            if writable:
+                self._backend.committed(connection)
         except BaseException:
             self._undo(connection)
             raise

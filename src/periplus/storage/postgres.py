@@ -103,6 +103,9 @@ class PostgresBackend:
     def commit(self, connection: psycopg.Connection[Row]) -> None:
         connection.execute("COMMIT")
 
+    def committed(self, connection: psycopg.Connection[Row]) -> None:
+        """The server looks after its own log."""
+
     def rollback(self, connection: psycopg.Connection[Row]) -> None:
         if not self.usable(connection):
             connection.execute("ROLLBACK")

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 WRITER_CACHE_KIB = 96 * 1024  # of pages; the frontier's index pages are hot
 READER_CACHE_KIB = 8 * 1024
-WAL_LIMIT_BYTES = 64 * 1024 * 1024  # what a checkpoint leaves of the WAL file at most
-CHECKPOINT_PAGES = 32_000  # of WAL before a commit folds it in; pages written often are then folded in once
+# A commit folds the WAL in when it is as large as the file itself, within these bounds: pages that are written often
+# are then folded in once, and the log of a small collection stays small.
+LEAST_WAL, MOST_WAL = 4 * 1024 * 1024, 128 * 1024 * 1024  # bytes
+FOLDING_MS = 250  # that a commit waits for readers of older pages; they come and go, few stay
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 32.0  # seconds until the next try, doubled while a reader stays
 OLDEST_SQLITE = (3, 35)  # RETURNING
 CACHED_STATEMENTS = 256
 _PRIMARY_CODE = 0xFF  # an extended result code carries its primary code in the low byte
@@ -49,6 +52,8 @@ class SqliteBackend:
             raise Incompatible(f"SQLite {sqlite3.sqlite_version} is too old; use a Python built with 3.35 or later")
         self.path = path
         self.busy_seconds = busy_seconds
+        self._wal = path.with_name(f"{path.name}-wal")
+        self._next_folding = self._pause = 0.0
 
     @property
     def name(self) -> str:
@@ -87,8 +92,7 @@ class SqliteBackend:
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA temp_store=MEMORY")
         connection.execute("PRAGMA case_sensitive_like=ON")  # as PostgreSQL has it
-        connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
-        connection.execute(f"PRAGMA journal_size_limit={WAL_LIMIT_BYTES}")
+        connection.execute("PRAGMA wal_autocheckpoint=0")  # ``committed`` does that, and cuts the file off
         connection.execute(f"PRAGMA cache_size=-{WRITER_CACHE_KIB if writable else READER_CACHE_KIB}")
         if not writable:
             connection.execute("PRAGMA query_only=ON")
@@ -118,6 +122,29 @@ class SqliteBackend:
 
     def commit(self, connection: sqlite3.Connection) -> None:
         connection.execute("COMMIT")
+
+    def committed(self, connection: sqlite3.Connection) -> None:
+        """Keep the WAL within its bounds. SQLite's own way only begins it anew where no reader is in its way at that
+        very moment, which with readers that overlap is never, and leaves the file as long as it once was.
+        """
+        if time.monotonic() < self._next_folding:
+            return
+        try:
+            if self._wal.stat().st_size <= min(max(self.path.stat().st_size, LEAST_WAL), MOST_WAL):
+                return
+            is_done = self._folded(connection, FOLDING_MS)
+        except (OSError, sqlite3.Error):
+            is_done = False  # the commit itself is safe; what a full disk keeps from being folded in stays where it is
+        self._pause = 0.0 if is_done else min(max(2 * self._pause, FIRST_PAUSE), LONGEST_PAUSE)
+        self._next_folding = time.monotonic() + self._pause
+
+    def _folded(self, connection: sqlite3.Connection, patience_ms: int) -> bool:
+        """Fold all of the WAL into the file and empty it; False when a reader still needs it."""
+        connection.execute(f"PRAGMA busy_timeout={patience_ms}")
+        try:
+            return not connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        finally:
+            connection.execute(f"PRAGMA busy_timeout={int(self.busy_seconds * 1000)}")
 
     def rollback(self, connection: sqlite3.Connection) -> None:
         if connection.in_transaction:
@@ -158,7 +185,7 @@ class SqliteBackend:
         return connection.execute(sql, (table,)).fetchone() is not None
 
     def checkpoint(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._folded(connection, int(self.busy_seconds * 1000))
 
     def check(self, connection: sqlite3.Connection) -> list[str]:
         found = [str(line) for (line,) in connection.execute("PRAGMA quick_check(20)")]
