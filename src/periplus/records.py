@@ -275,7 +275,10 @@ class Inspection(Struct, frozen=True):
 class CrawlStatus(Struct, frozen=True):
     """How far a crawl has come; sent to progress displays and kept for ``status``."""
 
-    state: str = "idle"  # idle, running, paused, stopping or done
+    state: str = "idle"  # running, paused, stalled, stopped or done; idle when there was no crawl yet
+    reason: str = ""  # why it is paused, stalled or stopped, in words
+    since: float = 0.0  # when that began
+    stored: int = 0  # pages of the collection in all, whichever crawl brought them
     pages: int = 0  # fetched with a body in this crawl
     unchanged: int = 0
     failed: int = 0
@@ -286,7 +289,7 @@ class CrawlStatus(Struct, frozen=True):
     bytes: int = 0
     documents: int = 0
     links: int = 0
-    limit: int = 0  # --max-pages
+    limit: int = 0  # --max-pages: of the collection in all
     rate: float = 0.0  # pages a second, lately
     seconds: float = 0.0
     current: str = ""  # an address being fetched now

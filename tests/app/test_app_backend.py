@@ -61,12 +61,19 @@ def test_curves_add_up_to_what_was_requested(backend):
 
 def test_curves_reach_back_an_hour_at_most():
     rows = [(float(second), 10, "", 5.0) for second in range(0, 10_000, 10)]
-    drawn = curves(rows)
+    drawn = curves(rows, 9_990.0)
 
-    assert curves([]) == []
+    assert curves([], 9_990.0) == []
+    assert curves(rows, 9_991.0 + LONGEST) == []
     assert drawn[-1]["at"] - drawn[0]["at"] < LONGEST
     assert drawn[-2]["requests"] == pytest.approx(0.1, rel=0.2)
-    assert len(curves(rows[:1])) == INTERVALS
+    assert len(curves(rows[:1], 0.0)) == INTERVALS
+
+
+def test_curves_fall_when_nothing_is_asked_any_more():
+    rows = [(float(second), 10, "", 5.0) for second in range(60)]
+    assert curves(rows, 60.0)[-1]["requests"] > 0.5
+    assert curves(rows, 180.0)[-1] == {"at": 180.0, "requests": 0.0, "bytes": 0.0, "errors": 0.0, "milliseconds": 0.0}
 
 
 def test_index_and_ranks(backend):

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from periplus.archive import ArchiveWriter
 from periplus.crawl import status
+from periplus.crawl.condition import Condition
 from periplus.crawl.counters import Counters
 from periplus.crawl.ledger import Ledger
 from periplus.crawl.rows import FAILED, FETCHED, REFUSED, UrlRow, Visited
-from periplus.crawl.status import begin, save
+from periplus.crawl.status import INTERRUPTED, begin, save
 from periplus.records import CrawlStatus, Document, Exchange
+from periplus.storage import write_event
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,21 +50,27 @@ def test_counters() -> None:
     counters.visited(Visited(UrlRow(2, "http://a.test/2", 1, state=FAILED), 0))
     counters.visited(Visited(UrlRow(3, "http://a.test/3", 1, state=REFUSED), 0))
     counters.stored(1)
-    found = counters.status("running")
+    found = counters.status(Condition())
     assert (found.pages, found.unchanged, found.failed, found.refused, found.documents) == (6, 1, 1, 1, 5)
     assert found.seconds >= 60.0
     assert found.limit == 10
 
 
-def test_a_crawl_that_died_is_idle_and_goes_on(database: Database) -> None:
+def test_a_crawl_that_died_is_stopped_and_goes_on(database: Database) -> None:
     assert status(database) == CrawlStatus()
     number, earlier = begin(database)
     assert earlier is None
     assert status(database).state == "running"
     with database.write() as tx:
-        save(tx, number, CrawlStatus(state="running", links=7))
+        save(tx, number, CrawlStatus(state="running", links=7, rate=68.9, active=3))
+    assert status(database).rate == 68.9
+    with database.write() as tx:
         tx.execute("UPDATE crawls SET at = at - 60")
-    assert status(database).state == "idle"
+    dead = status(database)
+    assert (dead.state, dead.reason, dead.rate, dead.active) == ("stopped", INTERRUPTED, 0.0, 0)
+    with database.write() as tx:
+        write_event(tx, "crawl", f"crawl {number} failed: no space left", "error")
+    assert status(database).reason == f"crawl {number} failed: no space left"
     again, earlier = begin(database)
     assert (again, earlier.links if earlier else 0) == (number, 7)
     with database.write() as tx:

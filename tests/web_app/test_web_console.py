@@ -67,7 +67,7 @@ def test_overview_of_a_new_collection(client, backend):
     backend.panels.overview = dict
     backend.status = lambda: {"collection": "new", "crawl": {}, "index": None, "ranks": None}
 
-    assert "No requests yet." in client.get("/console").text
+    assert "No requests in the last hour." in client.get("/console").text
 
 
 def test_hosts_can_be_ordered_and_filtered(client):

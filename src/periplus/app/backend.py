@@ -69,6 +69,8 @@ class CollectionBackend:
         plain: dict[str, Any] = msgspec.to_builtins(status)
         plain["version"] = __version__
         plain["hosts"] = status.crawl.hosts
+        if status.crawl.since:
+            plain["crawl"]["since"] = _iso(status.crawl.since)
         if status.index:
             plain["index"]["published"] = _iso(status.index.created)
         if status.last_write:

@@ -73,7 +73,7 @@ class CollectionPanels:
         sql = "SELECT at, bytes, outcome, ms FROM journal WHERE id > ? ORDER BY at"
         with self._collection.database.read() as tx:
             rows = tx.rows(sql, (_tail(tx),))
-        return curves([(float(at), int(size), str(outcome), float(ms)) for at, size, outcome, ms in rows])
+        return curves([(float(at), int(size), str(outcome), float(ms)) for at, size, outcome, ms in rows], time.time())
 
     def hosts(self, order: str = "queue", text: str = "", limit: int = 100) -> dict[str, Any]:
         """Hosts with their queues, the delay in force and the time of the next visit."""
@@ -192,11 +192,11 @@ class CollectionPanels:
         return self._judgements.all()
 
 
-def curves(rows: list[tuple[float, int, str, float]]) -> list[dict[str, Any]]:
-    """Requests, bytes and errors a second and the mean time of an answer, in equal intervals up to the last row."""
-    if not rows:
+def curves(rows: list[tuple[float, int, str, float]], now: float) -> list[dict[str, Any]]:
+    """Requests, bytes and errors a second and the mean time of an answer, in equal intervals of the last hour."""
+    end = max([now, *(at for at, *_ in rows[-1:])])
+    if not rows or rows[-1][0] < end - LONGEST:
         return []
-    end = rows[-1][0]
     begin = max(rows[0][0], end - LONGEST)
     width = max((end - begin) / INTERVALS, 1e-3)
     sums = [[0.0, 0.0, 0.0, 0.0] for _ in range(INTERVALS)]

@@ -14,8 +14,6 @@ from periplus.errors import StorageBusy
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-BUSY = ("running", "paused", "stopping")
-
 
 class CrawlStarter:
     """At most one crawl a collection: the crawler's own lock decides, this only says so early."""
@@ -46,7 +44,7 @@ class CrawlStarter:
                 self._begin(self._collection.flags, [])
 
     def _is_busy(self) -> bool:
-        return crawl.status(self._collection.database).state in BUSY
+        return crawl.status(self._collection.database).state in crawl.UNDER_WAY
 
     def _begin(self, flags: dict[str, Any], seeds: list[str]) -> None:
         self._child = Child("crawler", crawl_once, (str(self._collection.folder), flags, seeds), lambda _: None)

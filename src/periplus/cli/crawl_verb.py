@@ -9,6 +9,7 @@ import typer
 
 from periplus.cli import options as opt
 from periplus.cli.crawl_flags import all_seeds, limits, with_crawl_flags
+from periplus.cli.crawl_words import crawl_pages
 from periplus.cli.output import facts, messages, number, print_json, size
 from periplus.cli.progress import show_crawl, step
 
@@ -44,7 +45,7 @@ def crawl(
     messages().print(
         facts(
             [
-                ("pages", number(status.pages)),
+                ("pages", crawl_pages(status)),
                 ("unchanged", number(status.unchanged)),
                 ("failed", number(status.failed)),
                 ("refused", number(status.refused)),

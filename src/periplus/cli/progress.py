@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from periplus.cli.crawl_words import crawl_state
 from periplus.cli.output import messages, number
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ def step(name: str) -> Iterator[Step]:
 
 
 def show_crawl(bar: Step, status: CrawlStatus) -> None:
-    """Put a crawl's status on a bar: pages of the limit, or of what is known so far when that is less."""
-    known = status.pages + status.queued
-    total = min(known, status.limit) if status.limit else known
-    bar.at(status.pages, max(total, status.pages) or None, f"{status.hosts} hosts, {status.queued} waiting")
+    """Put a crawl's status on a bar: pages of this crawl, and what the limit of the collection still lets in."""
+    left = min(status.queued, max(0, status.limit - status.stored)) if status.limit else status.queued
+    note = f"{status.hosts} hosts, {status.queued} waiting"
+    if status.state in ("stalled", "paused"):
+        note = crawl_state(status)
+    bar.at(status.pages, status.pages + left or None, note)

@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.table import Table
 
 from periplus.cli import options as opt
+from periplus.cli.crawl_words import crawl_pages, crawl_state
 from periplus.cli.output import data, facts, number, print_json, say_notice, size
 
 if TYPE_CHECKING:
@@ -128,10 +129,10 @@ def _overview(status: CollectionStatus) -> Table:
 
     crawl = status.crawl
     left = seconds_left(status)
-    limit = f" of at most {number(crawl.limit)}" if crawl.limit else ""
     rows = [
         ("collection", status.collection),
-        ("crawl", f"{crawl.state}, {number(crawl.pages)} pages{limit} at {crawl.rate:.1f} a second"),
+        ("crawl", crawl_state(crawl)),
+        ("pages", f"{crawl_pages(crawl)}; {crawl.rate:.1f} a second"),
         ("", f"{number(crawl.queued)} waiting, {number(crawl.failed)} failed, {number(crawl.refused)} refused"),
         *([("", f"about {timedelta(seconds=round(left))} left at this rate")] if left is not None else []),
         ("last write", _when(status.last_write) if status.last_write else "none yet"),

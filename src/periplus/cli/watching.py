@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.control import Control
 from rich.segment import ControlType
 
+from periplus.cli.crawl_words import crawl_pages, crawl_state
 from periplus.cli.output import messages, number
 from periplus.errors import PeriplusError
 
@@ -66,8 +67,7 @@ def summary(status: CollectionStatus) -> str:
     """One line: pages, what waits, what can be found."""
     crawl = status.crawl
     searchable = status.index.documents if status.index else 0
-    rate = f" at {crawl.rate:.1f} a second" if crawl.state == "running" else ""
-    return (
-        f"crawl {crawl.state}: {number(status.pages)} pages{rate}, {number(crawl.queued)} waiting; "
-        f"{number(searchable)} searchable"
-    )
+    counts = f"{crawl_pages(crawl)}, {number(crawl.queued)} waiting, {number(searchable)} searchable"
+    if crawl.state == "running":
+        return f"crawl running: {counts}, {crawl.rate:.1f} a second"
+    return f"crawl {crawl_state(crawl)}; {counts}" if crawl.reason else f"crawl {crawl.state}: {counts}"

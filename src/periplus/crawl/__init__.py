@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from periplus.crawl.backlog import Backlog, backlog_size
+from periplus.crawl.condition import UNDER_WAY
 from periplus.crawl.control import send_command
 from periplus.crawl.host_report import HostReport, host_report
 from periplus.crawl.inspection import inspect
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from periplus.crawl.fetcher import Fetched, Fetcher, user_agent
 
 __all__ = [
+    "UNDER_WAY",
     "AuditReport",
     "Backlog",
     "Crawler",

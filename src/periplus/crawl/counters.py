@@ -13,6 +13,7 @@ from periplus.records import CrawlStatus
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from periplus.crawl.condition import Condition
     from periplus.crawl.rows import Visited
 
 RATE_WINDOW = 10.0  # seconds over which the rate is taken
@@ -33,6 +34,7 @@ class Counters:
         self.links = before.links
         self.queued = 0
         self.hosts = 0
+        self.pages_in_all = 0
         self.active = 0
         self.current = ""
         self.answers = [0, 0, 0, 0]  # 2xx, 3xx, 404, others and none
@@ -74,9 +76,17 @@ class Counters:
         place = 2 if status == 404 else {2: 0, 3: 1}.get(status // 100, 3)
         self.answers[place] += 1
 
-    def status(self, state: str, others: Iterable[WorkerStatus] = ()) -> CrawlStatus:
+    def progress(self, others: Iterable[WorkerStatus] = ()) -> int:
+        """A number that grows whenever an address is settled or an answer helps, here or at another worker."""
+        ours = self.pages + self.unchanged + self.failed + self.refused + sum(self.answers[:3])
+        return ours + sum(
+            one.pages + one.unchanged + one.failed + one.refused + one.answers_2xx + one.answers_3xx + one.answers_404
+            for one in others
+        )
+
+    def status(self, now: Condition, others: Iterable[WorkerStatus] = ()) -> CrawlStatus:
         """The figures of the crawl: ours and those of other workers."""
-        now = time.monotonic()
+        clock = time.monotonic()
         listed = list(others)
 
         def total(name: str) -> int:
@@ -84,11 +94,12 @@ class Counters:
 
         current = self.current or next((other.current for other in listed if other.current), "")
         return CrawlStatus(
-            state=state, pages=total("pages"), unchanged=total("unchanged"), failed=total("failed"),
+            state=now.state, reason=now.reason, since=now.since, stored=self.pages_in_all,
+            pages=total("pages"), unchanged=total("unchanged"), failed=total("failed"),
             refused=total("refused"), queued=self.queued, hosts=self.hosts, active=total("active"),
             bytes=total("bytes"), documents=total("documents"), links=total("links"), limit=self.limit,
-            rate=round(self._rate(now) + sum(other.rate for other in listed), 2),
-            seconds=round(self._seconds_before + now - self._began, 3), current=current,
+            rate=round(self._rate(clock) + sum(other.rate for other in listed), 2),
+            seconds=round(self._seconds_before + clock - self._began, 3), current=current,
         )  # fmt: skip
 
     def worker(self, number: int, state: str, *, hosts: int, partitions: int) -> WorkerStatus:

@@ -18,15 +18,28 @@ from periplus.crawl import control, partitions, roster
 from periplus.crawl.backlog import keep_languages
 from periplus.crawl.checks import check
 from periplus.crawl.committer import ARCHIVE
+from periplus.crawl.condition import (
+    DONE,
+    PAUSED,
+    QUIET,
+    STALLED,
+    STOPPED,
+    STOPPING,
+    Condition,
+    Standing,
+    condition,
+    waiting_for,
+)
 from periplus.crawl.journal import keep_token
 from periplus.crawl.pacing import Hours
 from periplus.crawl.page_pool import count_pool
 from periplus.crawl.recovery import Recovery
 from periplus.crawl.rows import Bundle, Found
 from periplus.crawl.scope import canonical_seeds
-from periplus.crawl.status import begin, forget, save
+from periplus.crawl.status import begin, forget, save, totals
 from periplus.crawl.takedown import sweep
 from periplus.crawl.team import Team, wait_for_old_workers
+from periplus.crawl.waits import host_waits
 from periplus.crawl.worker import Worker, known_seeds, loop_factory
 from periplus.errors import PeriplusError, UsageError
 from periplus.storage import folder_lock, write_event
@@ -133,13 +146,15 @@ class _Session:
         self._next = {"command": 0.0, "progress": 0.0, "figures": 0.0}
         self._next_sums = 0.0
         self._seen_command = ("", 0.0)
-        self._news: list[str] = []  # for the operator, with the next commit
+        self._news: list[tuple[str, str]] = []  # for the operator, with the next commit: text and level
         self._first_event = 0
         self._stopping = self._ordered_to_stop = False
         self._ordered_to_pause = False
         self._hours = Hours.parse(settings.crawl.hours)
         self._others: list[WorkerStatus] = []
-        self._state = "running"
+        self._condition = Condition()
+        self._progress = (0, time.time())  # how much was done, and when that last grew
+        self._mode = (False, False, False)  # stopping, paused, by order
         self._watch: asyncio.Task[None] | None = None
 
     def prepare(
@@ -192,7 +207,7 @@ class _Session:
         self._recovery.store_pending()  # of a worker that lost its leases
         sweep(self._database, self._folder)
         self._refresh_figures()
-        status = self._counters.status("stopped" if self._ordered_to_stop else "done", self._others)
+        status = self._counters.status(self._end(), self._others)
         with self._database.write() as tx:
             save(tx, self._number, status, ended=time.time())
             self._tell_news(tx)
@@ -222,12 +237,15 @@ class _Session:
             self._next["figures"] = now + FIGURES_SECONDS
             self._refresh_figures(whole=False)
             self._choose_workers()
+            self._judge(engine)
         self._steer(engine)
+        if (engine.stopping, engine.paused, self._ordered_to_pause) != self._mode:
+            self._judge(engine)
         self._watch_team(engine)
         if now >= self._next["progress"]:
             self._next["progress"] = now + PROGRESS_SECONDS
             self._counters.active = engine.under_way
-            self._crawler.report(self._counters.status(self._state, self._others))
+            self._crawler.report(self._counters.status(self._condition, self._others))
 
     def _obey(self, command: str) -> None:
         if command == "stop":
@@ -244,12 +262,45 @@ class _Session:
         """All workers do as the crawl as a whole."""
         engine.stopping = engine.stopping or self._stopping
         engine.paused = self._ordered_to_pause or not self._hours.is_open(time.time())
-        before = self._state
-        self._state = "stopping" if engine.stopping else "paused" if engine.paused else "running"
-        if self._state != before:
-            self._news.append({"stopping": "stops", "paused": "pauses", "running": "goes on"}[self._state])
         if engine.stopping or engine.paused or self._team.size:
             self._team.order("stop" if engine.stopping else "pause" if engine.paused else "resume")
+
+    def _judge(self, engine: Engine) -> None:
+        """Look at the figures, and tell the operator when they mean another state."""
+        now = time.time()
+        done = self._counters.progress(self._others)
+        mode = engine.stopping, engine.paused, self._ordered_to_pause
+        if done != self._progress[0] or mode != self._mode:
+            self._progress, self._mode = (done, now), mode
+        before, self._condition = self._condition, condition(self._standing(engine, now))
+        if (before.state, before.reason == STOPPING) != (self._condition.state, self._condition.reason == STOPPING):
+            self._news.append(_news(self._condition))
+
+    def _standing(self, engine: Engine, now: float) -> Standing:
+        quiet = now - self._progress[1] >= QUIET
+        with self._database.read() as tx:
+            waits = host_waits(tx) if quiet and not engine.paused else ()
+        return Standing(
+            now=now,
+            progress_at=self._progress[1],
+            queued=self._counters.queued,
+            stopping=engine.stopping,
+            paused=self._ordered_to_pause,
+            closed_hours="" if self._hours.is_open(now) else self._settings.crawl.hours,
+            may_send=engine.may_send,
+            silent=tuple(one.number for one in self._others if one.state == roster.SILENT),
+            waits=waits,
+        )
+
+    def _end(self) -> Condition:
+        """The state of a crawl that is over; addresses that it left waiting have their reason."""
+        if self._ordered_to_stop:
+            return Condition(STOPPED, "by order; periplus crawl or up goes on", time.time())
+        with self._database.read() as tx:
+            waits = host_waits(tx)
+        limit = self._settings.crawl.max_pages
+        full = limit and self._counters.pages_in_all >= limit
+        return Condition(DONE, "" if full else waiting_for(waits, time.time()), time.time())
 
     # Workers
 
@@ -280,13 +331,13 @@ class _Session:
     # The database
 
     def _save(self, tx: Transaction) -> None:
-        save(tx, self._number, self._counters.status(self._state, self._others))
+        save(tx, self._number, self._counters.status(self._condition, self._others))
         self._tell_news(tx)
 
     def _tell_news(self, tx: Transaction) -> None:
         news, self._news = self._news, []
-        for text in news:
-            write_event(tx, "crawl", f"crawl {self._number} {text}")
+        for text, level in news:
+            write_event(tx, "crawl", f"crawl {self._number} {text}", level)
 
     def _tell_failure(self, error: PeriplusError) -> None:
         """As well as the database allows: it may be what failed."""
@@ -298,8 +349,7 @@ class _Session:
         began = time.monotonic()
         if whole or began >= self._next_sums:
             with self._database.read() as tx:
-                row = tx.row("SELECT COALESCE(SUM(queued), 0), COUNT(*) FROM hosts") or (0, 0)
-            self._counters.queued, self._counters.hosts = int(row[0]), int(row[1])
+                self._counters.queued, self._counters.hosts, self._counters.pages_in_all = totals(tx)
             self._next_sums = began + (time.monotonic() - began) / SUMS_SHARE
         if self._team.wanted or self._others:
             ours = self._worker.number
@@ -313,6 +363,14 @@ class _Session:
         changed = {name: size for name, size in sizes.items() if name in marks and marks[name] != size}
         if changed:
             self._worker.frontier.commit(Bundle(marks=changed), time.time())
+
+
+def _news(now: Condition) -> tuple[str, str]:
+    if now.state == STALLED:
+        return f"stalls: {now.reason}", "warning"
+    if now.reason == STOPPING:
+        return "stops", "info"
+    return ("pauses" if now.state == PAUSED else "goes on"), "info"
 
 
 def _summary(number: int, status: CrawlStatus) -> str:

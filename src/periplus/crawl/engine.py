@@ -129,6 +129,10 @@ class Engine:
         return len(self._tasks)
 
     @property
+    def may_send(self) -> bool:
+        return self._member.may_send()
+
+    @property
     def hosts(self) -> int:
         return len(self._hosts)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from periplus.storage import Database, Transaction
 
 ALIVE_SECONDS = 10.0  # a worker writes its row more often than this
-ENDED = "ended"
+ENDED, SILENT = "ended", "silent"
 _COUNTER = "crawl.workers"
 
 
@@ -109,16 +109,25 @@ def workers(database: Database) -> list[WorkerStatus]:
     with database.read() as tx:
         rows = tx.rows("SELECT number, address, state, started, at, figures FROM workers ORDER BY number")
     return [
-        msgspec.structs.replace(
-            msgspec.json.decode(figures, type=WorkerStatus),
-            number=number,
-            address=address,
-            state=state if state == ENDED or now - at < ALIVE_SECONDS else "silent",
-            started=started,
-            last_write=at,
-        )
+        _as_of(now, msgspec.json.decode(figures, type=WorkerStatus), number, address, state, started, at)
         for number, address, state, started, at, figures in rows
     ]
+
+
+def _as_of(
+    now: float, figures: WorkerStatus, number: int, address: str, state: str, started: float, at: float
+) -> WorkerStatus:
+    """What a row says now; a worker that does not work has no rate, whatever it last wrote."""
+    lives = state != ENDED and now - at < ALIVE_SECONDS
+    return msgspec.structs.replace(
+        figures,
+        number=number,
+        address=address,
+        state=state if lives or state == ENDED else SILENT,
+        started=started,
+        last_write=at,
+        rate=figures.rate if lives else 0.0,
+    )
 
 
 def slots(database: Database) -> list[SlotStatus]:

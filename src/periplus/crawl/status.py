@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from periplus.crawl.condition import PAUSED, RUNNING, STALLED, STOPPED
 from periplus.records import CrawlStatus
 
 if TYPE_CHECKING:
     from periplus.storage import Database, Transaction
 
 ALIVE_SECONDS = 10.0  # a running crawl writes its status more often than this
+UNENDED = (RUNNING, PAUSED, STALLED, "stopping")  # as kept; the last by versions before 0.1
+INTERRUPTED = "its process ended before it was done; periplus crawl or up goes on"
+_TOTALS = "SELECT COALESCE(SUM(queued), 0), COUNT(*), COALESCE(SUM(pages), 0) FROM hosts"
 
 
 def begin(database: Database) -> tuple[int, CrawlStatus | None]:
@@ -20,7 +24,7 @@ def begin(database: Database) -> tuple[int, CrawlStatus | None]:
     now = time.time()
     with database.write() as tx:
         last = tx.row("SELECT id, state, status, started FROM crawls ORDER BY id DESC LIMIT 1")
-        if last is not None and last[1] in ("running", "paused", "stopping"):
+        if last is not None and last[1] in UNENDED:
             return int(last[0]), _so_far(tx, msgspec.json.decode(last[2], type=CrawlStatus), float(last[3]))
         sql = "INSERT INTO crawls (started, state, status, at) VALUES (?, 'running', ?, ?) RETURNING id"
         return int(tx.value(sql, (now, encoded(CrawlStatus(state="running")), now))), None
@@ -53,14 +57,31 @@ def save(tx: Transaction, number: int, status: CrawlStatus, *, ended: float = 0.
 def status(database: Database) -> CrawlStatus:
     """The newest figures: of the crawl that runs, or of the last one."""
     with database.read() as tx:
-        last = tx.row("SELECT status, at, ended FROM crawls ORDER BY id DESC LIMIT 1")
-        queued, hosts = tx.row("SELECT COALESCE(SUM(queued), 0), COUNT(*) FROM hosts") or (0, 0)
+        last = tx.row("SELECT status, at, ended, started FROM crawls ORDER BY id DESC LIMIT 1")
+        queued, hosts, stored = totals(tx)
+        said = _last_error(tx, last[3]) if last is not None else ""
     if last is None:
-        return CrawlStatus(queued=int(queued), hosts=int(hosts))
+        return CrawlStatus(queued=queued, hosts=hosts, stored=stored)
     found = msgspec.json.decode(last[0], type=CrawlStatus)
-    interrupted = not last[2] and time.time() - last[1] > ALIVE_SECONDS
-    state = "idle" if interrupted else found.state
-    return msgspec.structs.replace(found, state=state, queued=int(queued))
+    found = msgspec.structs.replace(found, queued=queued, hosts=hosts, stored=stored)
+    if last[2]:
+        return msgspec.structs.replace(found, rate=0.0, active=0)
+    if time.time() - last[1] <= ALIVE_SECONDS:
+        return found
+    return msgspec.structs.replace(
+        found, state=STOPPED, reason=said or INTERRUPTED, since=float(last[1]), rate=0.0, active=0
+    )
+
+
+def totals(tx: Transaction) -> tuple[int, int, int]:
+    """Of the collection in all: addresses that wait, hosts, pages stored."""
+    queued, hosts, pages = tx.row(_TOTALS) or (0, 0, 0)
+    return int(queued), int(hosts), int(pages)
+
+
+def _last_error(tx: Transaction, since: float) -> str:
+    sql = "SELECT text FROM events WHERE room = 'crawl' AND level = 'error' AND at >= ? ORDER BY id DESC LIMIT 1"
+    return str(tx.value(sql, (since,)) or "")
 
 
 def is_running(database: Database) -> bool:
