@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
-RULES = """\
-[[synonyms]]
-words = ["commit", "revision"]
-
+LENS = """\
+[lenses.chosen]
+raise = [{raised}]
+lower = [{lowered}]
+"""
+PINS = """\
 [[synonyms]]
 words = ["lighthouse", "beacon"]
 
@@ -23,9 +25,6 @@ words = ["lighthouse", "beacon"]
 queries = ["{pinned}"]
 urls = [{urls}]
 
-[lenses.chosen]
-raise = [{raised}]
-lower = [{lowered}]
 """
 
 
@@ -48,8 +47,6 @@ CORPORA = (
     Corpus(
         "manuals",
         ("docs.python.test", "django.test", "postgresql.test", "sqlite.test", "git.test", "handbook.debian.test"),
-        "getting started",
-        ("http://git.test/git-init.html", "http://sqlite.test/quickstart.html"),
     ),
     Corpus("judged", ()),
 )
@@ -94,13 +91,11 @@ _MAKERS = {"demo": _demo, "manuals": _manuals, "judged": _judged}
 
 
 def _rules(corpus: Corpus) -> str:
-    first, second = ((*corpus.hosts, "a.invalid", "b.invalid"))[:2]
-    return RULES.format(
-        pinned=corpus.pinned or "nothing is pinned here",
-        urls=", ".join(f'"{url}"' for url in corpus.urls or ("http://a.invalid/",)),
-        raised=f'"{first.partition(":")[0]}"',
-        lowered=f'"{second.partition(":")[0]}"',
-    )
+    """A lens for all; synonyms and pinned results in one collection, since they change the way of every query."""
+    first, second = (f'"{host.partition(":")[0]}"' for host in (*corpus.hosts, "a.invalid", "b.invalid")[:2])
+    urls = ", ".join(f'"{url}"' for url in corpus.urls)
+    pins = PINS.format(pinned=corpus.pinned, urls=urls) if corpus.pinned else ""
+    return pins + LENS.format(raised=first, lowered=second)
 
 
 def _run(checkout: Path, *words: str) -> None:

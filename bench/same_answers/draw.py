@@ -207,7 +207,7 @@ KINDS: dict[str, tuple[Callable[[Drawer], Request], tuple[str, ...], int]] = {
         ("demo", "manuals", "judged"), 210,
     ),
     "preferences": (_lens, ("demo", "manuals"), 240),
-    "pinned": (_pinned, ("demo", "manuals"), 200),
+    "pinned": (_pinned, ("demo",), 200),
     "safe": (lambda draw: _search(draw.query(), safe=True), ("demo", "manuals", "judged"), 210),
     "near-duplicates": (lambda draw: _search(draw.query(), duplicates=True), ("demo", "manuals"), 200),
     "counts": (lambda draw: _search(draw.query(), counts=True), ("demo", "manuals", "judged"), 210),

@@ -20,18 +20,11 @@ from bench.search.__main__ import QUERIES
 from periplus.app import Collection
 from periplus.app.serving import settle
 from periplus.records import SearchRequest
-from periplus.search import usual
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 STEPS = {
-    "usual queries: their words, by a kernel": "read",
-    "usual queries: first pass, list, texts and results, by a kernel": "search",
-    "usual queries: results made of what the kernel wrote": "periplus.search.usual:decode",
-    "usual queries: other results": "periplus.search.usual:_other_results",
-    "usual queries: around the kernels": "periplus.search.usual:Usual.found",
-    "other words that are known, by the same kernels": "periplus.search.usual:Usual.found_of",
     "understanding": "periplus.search.reading:understand",
     "planning": "periplus.search.plan:plan",
     "analysis of new words": "periplus.index.analysis.tokens:analyze",
@@ -41,8 +34,7 @@ STEPS = {
     "other searches": "periplus.index.snapshot:Snapshot.top",
     "scores, order, folding, hosts": "periplus.search.shortlist:Shortlists.of",
     "list": "periplus.search.execution:run",
-    "spelling of usual queries, by a kernel": "periplus.search.respelling:Respeller.corrections",
-    "other spelling": "periplus.search.searching:Search._corrections",
+    "spelling": "periplus.search.searching:Search._corrections",
     "words near a word": "periplus.search.dictionary:Dictionary.near",
     "stored documents, places of words in texts": "periplus.search.hits:_looked",
     "new spellings in texts": "periplus.search.spellings:judged",
@@ -75,11 +67,8 @@ class Clocks:
         return timed
 
     def install(self) -> None:
-        self._install_kernels()
         for step, path in STEPS.items():
             module, _, name = path.partition(":")
-            if not name:
-                continue
             owner: Any = importlib.import_module(module)
             *outer, last = name.split(".")
             for part in outer:
@@ -89,12 +78,6 @@ class Clocks:
             holders = [owner] if outer else [m for m in list(sys.modules.values()) if _holds(m, last, function)]
             for holder in holders:
                 setattr(holder, last, timed)
-
-    def _install_kernels(self) -> None:
-        """Those of usual searches, which take them when they are first needed."""
-        kernels = usual._kernels()
-        timed = {place: self.around(getattr(kernels, place), step) for step, place in STEPS.items() if ":" not in place}
-        usual._kernels = lambda: kernels._replace(**timed)  # type: ignore[assignment]
 
 
 def _holds(module: Any, name: str, function: Any) -> bool:

@@ -109,12 +109,6 @@ def test_scores_are_those_of_the_tree_and_of_the_arrays(folder, query, options):
         assert found[known.before] == pytest.approx(profile.rank(known.evidence).score.values, rel=1e-6)
 
 
-@pytest.fixture(autouse=True)
-def lists_are_made_by_steps(monkeypatch):
-    """Not by the kernel that makes whole answers (``test_search_usual.py``)."""
-    monkeypatch.setattr("periplus.search.searching.Search._usual", lambda _: None)
-
-
 def test_what_kernels_read_by_address_stays_whatever_languages_are_asked_for(engine):
     """Browsers tell of any language; an address that was given to a kernel must hold."""
     with engine._generations.use() as generation:

@@ -194,11 +194,6 @@ class Dictionary:
         table.frombytes(array("d", [EDIT_WORTH, self.floor]).tobytes())
         return table
 
-    @property
-    def addresses(self) -> tuple[int, int, int, int]:
-        """For other kernels: the same, the words as rows of bytes and their documents, and how many these are."""
-        return self._table.buffer_info()[0], self._short.ctypes.data, self.counts.ctypes.data, len(self.counts)
-
     def __getstate__(self) -> dict[str, object]:
         """Addresses mean nothing to another process."""
         return {name: value for name, value in vars(self).items() if name not in _OF_ONE_PROCESS}

@@ -57,12 +57,6 @@ def finished(
     return [_result(rank + place, *one) for place, one in enumerate(every)]
 
 
-def finished_from(texts: Texts, snapshot: Snapshot, rank: int) -> list[SearchResult]:
-    """The same of those that kernels could not unpack."""
-    scores, counts = np.array(texts.scores), np.array(texts.counts, np.int64).reshape(-1)
-    return finished(snapshot.packed_many(texts.numbers), texts.query, rank, scores, counts)
-
-
 def written(texts: Texts, rank: int) -> list[SearchResult]:
     """The results of stored documents that were looked through."""
     return decoded(texts, rank, texts.show(rank))

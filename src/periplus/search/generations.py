@@ -24,7 +24,6 @@ from periplus.search.shortlist import Shortlists
 from periplus.search.spelling import Speller
 from periplus.search.terms import Lexicon
 from periplus.search.typed import TypedWords
-from periplus.search.usual import Usual, usual_searches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,7 +79,6 @@ class Generation:
         self.retired = False
         self.keeping_open: Callable[[Callable[[], object]], object] = _at_once
         self.shortlists: dict[str, Shortlists] = {}  # by profile
-        self._usual: dict[str, Usual | None] = {}  # by profile, too
         self._apart = apart
         self._others = others = list[Apart]()  # who gathers words for us, if anybody does
         self.lazy_completion = Lazy(lambda: _completion(snapshot, phrases, others))
@@ -123,13 +121,6 @@ class Generation:
     def shortlists_of(self, profile: Profile) -> Shortlists:
         """Of a profile whose formula a kernel has; made once."""
         return self.shortlists.setdefault(profile.name, Shortlists(self, profile))
-
-    def usual_of(self, profile: Profile) -> Usual | None:
-        """The same for whole searches; nothing where no kernel can do them."""
-        try:
-            return self._usual[profile.name]
-        except KeyError:
-            return self._usual.setdefault(profile.name, usual_searches(self, profile))
 
     @property
     def is_small(self) -> bool:

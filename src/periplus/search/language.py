@@ -39,7 +39,6 @@ MAX_CHARACTERS = 4_000
 MAX_WORDS = 400
 MAX_DEPTH = 10
 LEAST_PREFIX = 2
-DASH = " - "
 
 _QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "”": "”"}
 _OPERATOR = re.compile(rf"({'|'.join((*FIELD_OPERATORS, *FILTER_OPERATORS))}):(?=\S)", re.IGNORECASE)
@@ -58,18 +57,8 @@ def words_alone(text: str) -> list[str] | None:
     return words if len(letters) + len(words) <= MAX_CHARACTERS else None
 
 
-def words_read(text: str) -> Reading:
-    """How words alone are understood."""
-    return _reading_of(text.split())
-
-
 def _reading_of(words: list[str]) -> Reading:
     return Reading(tuple(map(Word, words)))
-
-
-def without_dashes(text: str) -> str:
-    """A query without the dashes that stand between words, which say nothing."""
-    return text.replace(DASH, " ") if DASH in text else text
 
 
 def read(text: str) -> Reading:

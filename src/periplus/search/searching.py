@@ -1,7 +1,7 @@
 """One search in one generation, from what was asked to the answer.
 
-The usual search is left to kernels (``usual.py``); whatever they do not know goes step by step (``execution.py``). Then
-come corrections, suggestions and what is told of the list.
+The query is read (``reading.py``) and its list made (``execution.py``). Then come corrections, suggestions and what is
+told of the list.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from periplus.index.query import Filters
-from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, SearchResult, Total
+from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, Total
 from periplus.search import requests
 from periplus.search.among import Among
 from periplus.search.answers import Page
@@ -23,22 +23,17 @@ from periplus.search.execution import Listing, Task, run
 from periplus.search.explaining import find
 from periplus.search.generations import Generation, Generations
 from periplus.search.held_back import held_back, keeps_back, own_part, pages_of
-from periplus.search.language import without_dashes, words_read
 from periplus.search.lens import NO_LENS, spelled, without_blocked
 from periplus.search.links import linking
-from periplus.search.reading import Understood, name_of, understand
+from periplus.search.reading import Understood, understand
 from periplus.search.requests import Checked
 from periplus.search.rules import Rules
 from periplus.search.spelling import FEW_RESULTS as FEW_FOUND
-from periplus.search.spelling import suspects, unknown_among
-from periplus.search.terms import Kept, Terms
-from periplus.search.text import clean
-from periplus.search.usual import documents_on_desk
+from periplus.search.spelling import suspects
 
 if TYPE_CHECKING:
     from periplus.search.spelling import Speller
     from periplus.search.syntax import Reading
-    from periplus.search.usual import Usual
 
 SUGGESTIONS = 4
 
@@ -97,19 +92,11 @@ class Search(Struct, gc=False):
         outcome = self._found(text)
         if not self.per_host or outcome.listed > self.checked.last:
             return outcome
-        if outcome.listing is None:  # by kernels: as a rule nothing is left, or all of the list is on this page
-            if outcome.listed >= outcome.total.value:
-                return outcome
-            if self.request.page == 1:
-                if not any(result.more_from_site for result in outcome.results):
-                    return outcome
-                return self._whole(text) if outcome.listed == self.per_host else self._followed(outcome)
         return self._continued(outcome)
 
     def _continued(self, outcome: Outcome) -> Outcome:
         """A list that ends on this page or before it, with what host diversity keeps back."""
-        understood = outcome.understood or self._understood(outcome.text)
-        task = self._task_of(understood)
+        task = self._task_of(outcome.understood)
         if task is None or not task.per_host:
             return outcome
         size = self.request.size
@@ -118,7 +105,7 @@ class Search(Struct, gc=False):
         if not keeps_back(listing):
             return outcome
         if len(listing.numbers) == self.per_host:
-            return self._whole(outcome.text)
+            return self._whole(outcome.understood.text)
         pages = pages_of(len(listing.numbers), size)
         if self.request.page <= pages:
             return self._followed(outcome)
@@ -127,8 +114,6 @@ class Search(Struct, gc=False):
         return structs.replace(
             outcome,
             listed=self.checked.first + len(rest.numbers) - first,
-            results=[],
-            understood=understood,
             listing=rest,
             first=first,
             before=len(listing.numbers),
@@ -144,36 +129,9 @@ class Search(Struct, gc=False):
         return self._found(text)
 
     def _found(self, text: str) -> Outcome:
-        usual = self._usual()
-        asked = (self.checked.first, self.checked.last, self.per_host, not self.request.duplicates)
-        plain = without_dashes(text)
-        if usual is not None and self._is_usual(plain):
-            found = usual.found(self.generation, plain, self.request.reader, *asked)
-            if found is not None:
-                told = (found.missing, found.is_certain, found.kept, found.words)
-                return Outcome(plain, found.total, found.listed, found.results, *told)
         understood = self._understood(text)
-        words = understood.words
-        if usual is not None and words is not None and words.known and not understood.named:
-            terms = Terms.of(words.words, words.known)
-            now = time.time() if understood.wants_fresh else 0.0
-            found = usual.found_of(self.generation, terms, understood.language, now, *asked)
-            if found is not None:
-                return Outcome(text, found.total, found.listed, found.results, understood=understood)
         listing = self._listed(understood)
-        return Outcome(text, listing.total, len(listing.numbers), [], understood=understood, listing=listing)
-
-    def _usual(self) -> Usual | None:
-        """Searches by kernels alone, if nothing is asked for that these do not know."""
-        request, checked, rules = self.request, self.checked, self.rules
-        asks_more = request.safe or request.explain or request.counts or rules.pinned or rules.synonyms
-        if asks_more or not checked.is_plain or self.among is not None:
-            return None
-        return self.generation.usual_of(checked.profile)
-
-    def _is_usual(self, text: str) -> bool:
-        """Whether a query may be left to kernels from its first letter on: it is on one line, and names no site."""
-        return (text is self.query or clean(text) == text) and name_of(text) not in self.generation.hosts_by_name
+        return Outcome(understood, listing, listing.total, len(listing.numbers), self.checked.first)
 
     def _understood(self, text: str) -> Understood:
         language, filters = self.checked.language, self.checked.filters
@@ -209,26 +167,8 @@ class Search(Struct, gc=False):
 
     def _corrections(self, outcome: Outcome) -> tuple[str, ...]:
         found, understood = outcome.total.value, outcome.understood
-        if understood is None:
-            return self._usual_corrections(outcome) if outcome.missing or found <= FEW_FOUND else ()
         occur = understood.words is not None and understood.words.occurs
         return () if occur and found > FEW_FOUND else self._corrected(understood.reading, found)
-
-    def _usual_corrections(self, outcome: Outcome) -> tuple[str, ...]:
-        """Those of a query that kernels read, by a kernel, too, if that can be."""
-        words, few = outcome.text.split(), outcome.total.value <= FEW_FOUND
-        speller = self.generations.speller(self.generation) if outcome.is_certain and self._is_in_time() else None
-        corrections = speller.respeller.corrections(words, every=few) if speller is not None else None
-        if corrections is not None:
-            return corrections
-        lexicon = self.generation.lexicon
-        if outcome.kept is not None:  # what the speller asks next
-            outcome.kept.frequencies.update(documents_on_desk())
-        if few:
-            return self._corrected(words_read(outcome.text), outcome.total.value)
-        doubtful = unknown_among(lexicon, words, outcome.missing, is_certain=outcome.is_certain)
-        speller = self._speller(doubtful)
-        return speller.corrections_of_words(words, doubtful) if speller is not None else ()
 
     def _corrected(self, reading: Reading, found: int) -> tuple[str, ...]:
         doubtful = suspects(self.generation.lexicon, reading, found)
@@ -254,16 +194,11 @@ class Search(Struct, gc=False):
     def _assembled(
         self, outcome: Outcome, corrections: tuple[str, ...], corrected: str | None, started: float
     ) -> SearchAnswer:
-        request, lens, understood, listing = self.request, self.checked.lens, outcome.understood, outcome.listing
-        if listing is not None and understood is not None:
-            first = self.checked.first if outcome.first is None else outcome.first
-            page = Page(self.generation, request, first, understood, listing, outcome.before)
-            results, parsed = page.results(), understood.parsed
-        else:
-            results, parsed = tuple(outcome.results), understood.parsed if understood else clean(outcome.text)
+        request, lens, understood = self.request, self.checked.lens, outcome.understood
+        page = Page(self.generation, request, outcome.first, understood, outcome.listing, outcome.before)
         return SearchAnswer(
-            QueryReading(self.query, parsed, corrected),
-            results,
+            QueryReading(self.query, understood.parsed, corrected),
+            page.results(),
             outcome.total,
             request.page,
             request.size,
@@ -271,7 +206,7 @@ class Search(Struct, gc=False):
             corrections,
             self._suggestions(outcome) if outcome.total.value < FEW_RESULTS else (),
             since(started),
-            self._degraded(understood, listing),
+            self._degraded(outcome),
             self.generation.number,
             self._counts() if request.counts else None,
             spelled(lens) if lens is not NO_LENS else "",
@@ -284,10 +219,7 @@ class Search(Struct, gc=False):
 
     def _suggestions(self, outcome: Outcome) -> tuple[str, ...]:
         """Other queries to try, where this one found little."""
-        words = outcome.words
-        if not words:
-            understood = outcome.understood or self._understood(outcome.text)
-            words = tuple([word.text for word in understood.plan.words])
+        words = tuple([word.text for word in outcome.understood.plan.words])
         if not words:
             return ()
         completion = self.generations.completion(self.generation)
@@ -295,34 +227,27 @@ class Search(Struct, gc=False):
         typed = self.query.casefold()
         return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed)
 
-    def _degraded(self, understood: Understood | None, listing: Listing | None) -> tuple[str, ...]:
-        if understood is None and not self.notes:  # mostly
-            return self.generation.snapshot.degraded
-        notes = [*(listing.degraded if listing else ()), *self.generation.snapshot.degraded, *self.notes]
-        if understood and (understood.reading.cut or understood.plan.cut):
+    def _degraded(self, outcome: Outcome) -> tuple[str, ...]:
+        understood = outcome.understood
+        notes = [*outcome.listing.degraded, *self.generation.snapshot.degraded, *self.notes]
+        if understood.reading.cut or understood.plan.cut:
             notes.append("query-cut")
-        if understood and understood.plan.link and not self.generation.in_links.known:
+        if understood.plan.link and not self.generation.in_links.known:
             notes.append("links")
         if self.request.safe and self.generation.unfit is None:
             notes.append("safe")
-        return tuple(dict.fromkeys(notes)) if len(notes) > 1 else tuple(notes)
+        return tuple(dict.fromkeys(notes))
 
 
 class Outcome(Struct, gc=False):
-    """What one search found: a page of results, or a list of which the page is still to be made."""
+    """What one search found: a list, of which a page is still to be made."""
 
-    text: str
+    understood: Understood
+    listing: Listing
     total: Total
     listed: int  # results of the list, as far as it was made
-    results: list[SearchResult]
-    missing: int = 0  # words that may be misspelt, as bits; only where kernels read the text
-    is_certain: bool = False  # none of the plain ones among them occurs in any form
-    kept: Kept | None = None  # what is known of them for as long as the speller asks
-    words: tuple[str, ...] = ()  # that were looked for, where little was found; only there, too
-    understood: Understood | None = None  # except there
-    listing: Listing | None = None
-    first: int | None = None  # result of the listing on this page, where it has only what was kept back
-    before: int = 0  # results, in the list that kept it back
+    first: int  # result of the listing on this page
+    before: int = 0  # results, in the list that kept this one back
 
 
 def since(started: float) -> float:

@@ -8,7 +8,7 @@ the shorter it is and the more has to be changed. A word that is none may be two
 from __future__ import annotations
 
 import math
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import itemgetter
 from struct import Struct as Layout
 from typing import TYPE_CHECKING
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from periplus.index.query import TermForm
     from periplus.index.snapshot import Snapshot
-    from periplus.search.respelling import Respeller
     from periplus.search.syntax import Node
     from periplus.search.terms import Forms, Lists
     from periplus.search.typed import Typed
@@ -63,16 +62,6 @@ def suspects(lexicon: Lexicon, reading: Reading, found: int) -> list[str]:
     plain = [word.lower() if word.isascii() and word.isalnum() else "" for word in words]
     as_written = lexicon.frequencies(plain)  # nearly always a word occurs so
     return [word for word, there in zip(words, as_written, strict=True) if not (there or known_as(lexicon, word))]
-
-
-def unknown_among(lexicon: Lexicon, words: list[str], missing: int, *, is_certain: bool) -> list[str]:
-    """The same for a query of which ``missing`` says which words may be unknown, as bits; of plain words that may be
-    certain."""
-    marked = [word for place, word in enumerate(words) if missing >> place & 1]
-    if len(words) > MAX_CORRECTED:
-        looked_at = list(dict.fromkeys(words))[:MAX_CORRECTED]
-        marked = [word for word in marked if word in looked_at]
-    return [word for word in dict.fromkeys(marked) if (is_certain and is_one_word(word)) or not known_as(lexicon, word)]
 
 
 def as_typed(lexicon: Lexicon, text: str) -> Typed | None:
@@ -110,13 +99,6 @@ class Speller:
         self._snapshot = snapshot
         self._lexicon = lexicon or Lexicon(snapshot)
         self._dictionary = dictionary or dictionary_of(snapshot)
-
-    @cached_property
-    def respeller(self) -> Respeller:
-        """Corrections of usual queries by a kernel."""
-        from periplus.search.respelling import Respeller
-
-        return Respeller(self._snapshot, self._dictionary)
 
     def over(self, lexicon: Lexicon) -> Speller:
         """The same words, weighed by another generation."""

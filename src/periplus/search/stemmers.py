@@ -19,7 +19,7 @@ from periplus.index.analysis import composed
 from periplus.index.analysis.characters import fold
 from periplus.index.analysis.stemming import ALGORITHMS, DEFAULT_LANGUAGE
 from periplus.search.keys import table_of, term_key
-from periplus.search.spellings import language_name, language_numbers
+from periplus.search.spellings import language_numbers
 from periplus.search.vocabulary import stop_languages, stop_words
 
 if TYPE_CHECKING:
@@ -58,13 +58,6 @@ class Judge:
             numbers += [*language_numbers(name), stemmer, stops.ctypes.data, len(stops)]
         self._numbers = np.array(numbers, np.int64)
         self.address, self.size = self._numbers.ctypes.data, len(numbers)
-
-    def place(self, language: str) -> int:
-        """Where a language stands among the numbers; 0 for one that is not known."""
-        return next((at for at in range(_FIRST, self.size, _LANGUAGE) if self._named(at) == language), 0)
-
-    def _named(self, at: int) -> str:
-        return language_name(*self._numbers[at : at + 2].tolist())
 
     def __del__(self) -> None:
         for stemmer in self._stemmers:

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 _YEAR = re.compile(r"20\d\d$")
 LEAST_EVIDENCE = 2  # stop words of a language that a query must have before we believe it is in that language
@@ -57,15 +57,6 @@ def _telling() -> frozenset[str]:
 def stop_languages() -> list[str]:
     """The languages whose stop words are known."""
     return list(_table("stop"))
-
-
-def telling_words() -> Iterator[tuple[str, int, bool]]:
-    """Words that tell of their language or of the new, but for years: each with the languages whose stop word it is, as
-    bits in the order of ``stop_languages``, and whether it asks for the new."""
-    places = {language: 1 << place for place, language in enumerate(stop_languages())}
-    stops, fresh = _by_word("stop"), _by_word("fresh")
-    for word in dict.fromkeys([*stops, *fresh]):
-        yield word, sum(places[language] for language in stops.get(word, ())), word in fresh
 
 
 def guessed_language(words: Iterable[str]) -> str:
