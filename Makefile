@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live same-answers docs lock soak soak-crash soak-frontier soak-kernels soak-search soak-pool clean
+.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live same-answers docs lock soak soak-crash soak-frontier soak-kernels soak-search soak-pool soak-server clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -67,6 +67,9 @@ soak-crash: environment  ## a hundred kills at random moments of a crawl of a we
 
 soak-pool: environment  ## fifty crawls with a limit by two to four workers, killed on the way: each exact
 	$(PYTHON) tests/crawl/pool_soak.py $(ARGS)
+
+soak-server: environment  ## attacks on a server with 1,024 handles while another client searches; ARGS="--seconds 5"
+	$(PYTHON) tests/web_app/server_soak.py $(ARGS)
 
 soak-frontier: environment  ## ten million addresses in the frontier: speed and memory; ARGS="--urls 1000000"
 	$(PYTHON) -m bench.frontier $(ARGS)

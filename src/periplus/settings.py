@@ -133,6 +133,19 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     cors: Annotated[tuple[str, ...], Meta(description="origins whose pages may read the API; * is any")] = ()
     rate: Annotated[float, Meta(ge=0, description="searches a second of one client, lastingly; 0 is no limit")] = 20.0
     burst: Annotated[int, Meta(ge=1, description="searches of one client at once")] = 100
+    connections: Annotated[
+        int, Meta(ge=1, le=MOST, description="connections at once, where the limit of open files leaves room for them")
+    ] = 1_000
+    client_connections: Annotated[int, Meta(ge=1, le=MOST, description="connections of one client at once")] = 100
+    public_url: Annotated[
+        str, Meta(description="address that readers use, behind a proxy: https://example.org/find/; empty is as asked")
+    ] = ""
+    trusted_proxies: Annotated[
+        tuple[str, ...], Meta(description="addresses and networks of proxies whose X-Forwarded-For is believed")
+    ] = ()
+    public_status: Annotated[
+        bool, Meta(description="/metrics and /api/v1/status answer everybody; false asks for a key")
+    ] = True
     api_keys: Annotated[bool, Meta(description="programs need a key for the API; periplus keys makes them")] = False
     tls_cert: Annotated[str, Meta(description="certificate file, for https; empty serves http")] = ""
     tls_key: Annotated[str, Meta(description="file of the certificate's key, where it is not in the same file")] = ""

@@ -102,7 +102,13 @@ def web_server(collection: Collection, listener: socket.socket | None = None) ->
     )
     settings = collection.settings.serve
     return WebServer(
-        app, settings.host, settings.port, tls_cert=settings.tls_cert, tls_key=settings.tls_key, listener=listener
+        app,
+        settings.host,
+        settings.port,
+        tls_cert=settings.tls_cert,
+        tls_key=settings.tls_key,
+        listener=listener,
+        connections=app.state.connections,
     )
 
 

@@ -10,11 +10,13 @@ from starlette.routing import Route
 from periplus.web import api, console, embedding, icons, languages, lenses, pages, plumbing, themes
 from periplus.web.access import Gate
 from periplus.web.assets import Assets
+from periplus.web.connections import Connections
 from periplus.web.envelope import Answered, Envelope
 from periplus.web.limits import Buckets, Limits
 from periplus.web.metrics import Metrics
 from periplus.web.origins import OriginsMiddleware
 from periplus.web.pool import Pool
+from periplus.web.proxies import Proxies
 from periplus.web.rendering import Templates
 from periplus.web.shortcuts import Shortcuts
 
@@ -42,7 +44,9 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "", key
     """
     assets = Assets()
     serve = settings.serve
-    metrics = Metrics()
+    proxies = Proxies(serve.trusted_proxies)
+    connections = Connections(serve.connections, serve.client_connections, proxies)
+    metrics = Metrics(connections)
     limits = Limits(Buckets(serve.rate, serve.burst), keys) if serve.rate else None
     app = Application(
         routes=[
@@ -62,6 +66,7 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "", key
     )
     answered: ASGIApp = Answered(Shortcuts(app.router))
     app.envelope = Envelope(OriginsMiddleware(answered, serve.cors) if serve.cors else answered, metrics, limits)
+    app.state.connections = connections
     app.state.backend = backend
     app.state.settings = settings
     app.state.gate = Gate(operator_key, keys, required=serve.api_keys)

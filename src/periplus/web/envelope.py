@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from periplus.web import compression, headers
 from periplus.web.problems import answer, answer_to, crash, problem
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from periplus.web.metrics import Metrics
 
 MAX_BODY = 64_000  # bytes of a request's body: forms only
+CLIENT_GONE = 499  # counted for requests whose client left; never sent
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 
 
@@ -65,6 +66,8 @@ class Envelope:
         try:
             refusal = self._refusal(scope, given)
             await (refusal or self.app)(scope, receive, finish)
+        except ClientDisconnect:
+            status = CLIENT_GONE  # nobody is left to be told, and nothing of ours went wrong
         except Exception:
             if not is_sent:
                 await crash(Request(scope))(scope, receive, finish)

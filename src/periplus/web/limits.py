@@ -75,8 +75,14 @@ def client_of(text: str) -> str:
         address = ipaddress.ip_address(text)
     except ValueError:
         return "unknown"
+    address = (address.ipv4_mapped or address) if address.version == 6 else address
     if address.is_loopback:
         return ""
     if address.version == 6:
         return str(ipaddress.ip_network((address, IPV6_PREFIX), strict=False))
     return str(address)
+
+
+@lru_cache(CLIENTS)
+def is_loopback(text: str) -> bool:
+    return client_of(text) == ""

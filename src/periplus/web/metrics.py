@@ -12,9 +12,11 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 from starlette.responses import Response
+
+from periplus.web.connections import Connections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,8 +43,9 @@ class _Times:
 class Metrics(Collector):
     """Told of every request by the one thread that serves them."""
 
-    def __init__(self) -> None:
+    def __init__(self, connections: Connections | None = None) -> None:
         self.registry = CollectorRegistry()
+        self._connections = Connections() if connections is None else connections
         self.registry.register(self)
         running = Gauge("periplus_http_running", "Requests being answered now", registry=self.registry)
         running.set_function(lambda: self._under_way)
@@ -81,6 +84,13 @@ class Metrics(Collector):
             sums = itertools.accumulate(times.buckets)
             taken.add_metric((route,), list(zip(_LABELS, map(float, sums), strict=True)), times.seconds)
         yield taken
+        held = GaugeMetricFamily("periplus_http_connections", "Connections that are kept now")
+        held.add_metric((), len(self._connections))
+        yield held
+        refused = CounterMetricFamily("periplus_http_refused", "Connections refused or ended early", labels=("reason",))
+        for reason, number in self._connections.refusals.counts.items():
+            refused.add_metric((reason,), number)
+        yield refused
 
     async def endpoint(self, _request: Request) -> Response:
         return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_LATEST)

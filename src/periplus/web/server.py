@@ -6,6 +6,7 @@ A signal (or ``stop``) ends it gracefully: no new connections, running answers a
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import signal
@@ -17,6 +18,9 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from periplus.errors import PeriplusError, PortInUse, UsageError
+from periplus.web.connections import Connections
+from periplus.web.handshake import SecureListener
+from periplus.web.protocol import BoundedProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 GRACE = 5  # seconds
 BACKLOG = 1024
 START_TIMEOUT = 30.0
+TICKS = 10  # of uvicorn's clock, a tenth of a second each, between two looks at the deadlines of connections
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -42,6 +47,7 @@ class WebServer:
         tls_cert: str = "",
         tls_key: str = "",
         listener: socket.socket | None = None,  # one that is bound already, shared with other processes
+        connections: Connections | None = None,  # which are kept; with bounds of its own unless told
     ) -> None:
         _check_certificate(tls_cert, tls_key)
         self.socket = listener or _bind(host, port)
@@ -63,7 +69,8 @@ class WebServer:
             ssl_certfile=tls_cert or None,
             ssl_keyfile=tls_key or None,
         )
-        self._server = _Server(config)
+        self.connections = Connections() if connections is None else connections
+        self._server = _Server(config, self.connections)
         self._thread: threading.Thread | None = None
 
     @property
@@ -114,12 +121,41 @@ def serve(
 
 
 class _Server(uvicorn.Server):
+    """uvicorn's server with connections that are bounded from the moment they are accepted."""
+
     on_started: Callable[[], None] | None = None
 
+    def __init__(self, config: uvicorn.Config, connections: Connections) -> None:
+        super().__init__(config)
+        self._connections = connections
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started and self.on_started:
+        loop = asyncio.get_running_loop()
+        await self.lifespan.startup()
+        self.servers = [await self._listen(loop, listener) for listener in sockets or ()]
+        self.started = True
+        if self.on_started:
             self.on_started()
+
+    async def _listen(self, loop: asyncio.AbstractEventLoop, listener: socket.socket) -> Any:
+        if self.config.ssl:
+            return SecureListener(listener, self._connections, self.config.ssl, self._spoken)
+        return await loop.create_server(self._spoken, sock=listener, backlog=BACKLOG)
+
+    def _spoken(self) -> BoundedProtocol:
+        return BoundedProtocol(
+            self._connections, config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % TICKS == 0:
+            self._connections.sweep(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        self._connections.end_all()
+        await asyncio.sleep(0)  # a turn of the loop, in which they are closed
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
