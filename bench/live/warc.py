@@ -20,7 +20,7 @@ SPLIT_PAGES = 800
 # What each verb does before its first page, by itself.
 STARTS = {
     "import": "from periplus.cli.verbs import application; application();"
-    "from periplus.app import importing; importing._load()",
+    "from periplus.app.importing import leader; leader.load()",
     "index": "from periplus.cli.verbs import application; application(); from periplus.app import warming, Collection;"
     "warming.kernels_are_warm(); import periplus.jobs; from periplus.index.builder import load_kernels; load_kernels()",
 }
@@ -90,7 +90,7 @@ def split(path: Path, folder: Path, count: int) -> dict[str, float]:
     quicken()  # as an import does
     every = max(1, count // SPLIT_PAGES)
     began = time.process_time()
-    pages: list[Any] = [page for place, page in enumerate(archive.pages(path)) if place % every == 0]
+    pages: list[Any] = [page for place, page in enumerate(archive.contents(path)) if place % every == 0]
     steps = {"reading the WARC": (time.process_time() - began) * 1000 / count}
 
     def timed(name: str, step: Callable[[], Any]) -> Any:

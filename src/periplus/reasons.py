@@ -71,6 +71,17 @@ _ALL = (
     Reason("noindex", "the page asks not to be indexed", "remove noindex from the page"),
     Reason("canonical-elsewhere", "the page names another address as the canonical one"),
     Reason("duplicate", "the body is the same as that of another page"),
+    # an import
+    Reason("not-a-page", "no page, but robots.txt, the look-up of a name or an answer without a page"),
+    Reason("revisit", "a repetition of an earlier record, whose content is not at hand"),
+    Reason("bad-record", "a line or row that is no record", "the report names it"),
+    Reason("damaged", "a part of the file is damaged and was passed over", "the report names the place"),
+    Reason("not-html", "the file is no HTML, which is all that is read from a folder"),
+    Reason("hidden-file", "the name of the file or folder begins with a dot"),
+    Reason("link-out-of-folder", "a link in the folder leads out of it", "copy what it leads to into the folder"),
+    Reason("link-to-folder", "a link to a folder; its pages are read where they lie"),
+    Reason("folder-too-deep", "more folders below each other than the limit"),
+    Reason("file-unreadable", "the file or folder could not be opened", "the report names it"),
     # the links of a host, which then count for less
     Reason("link-exchange", "most sites that the host links to link back", "link where readers gain by it"),
     Reason("links-from-few-addresses", "the links to the host come from few sites or IP addresses"),

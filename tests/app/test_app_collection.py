@@ -9,7 +9,7 @@ import pytest
 from periplus import Collection
 from periplus.app.importing import import_paths
 from periplus.demo import DemoWeb
-from periplus.errors import CollectionMissing, Corrupt, UsageError
+from periplus.errors import CollectionMissing, Incompatible, UsageError
 
 
 def test_the_readme_in_python(tmp_path):
@@ -92,16 +92,6 @@ def test_an_archive_of_one_collection_can_be_imported_into_another(tmp_path):
 def test_an_unknown_kind_is_refused_before_anything_is_made(tmp_path, name):
     (tmp_path / name).write_text("x", encoding="utf-8")
 
-    with pytest.raises(UsageError, match="unknown kind"):
+    with pytest.raises(Incompatible, match="unknown kind"):
         import_paths(Collection(tmp_path / "c"), [tmp_path / name])
     assert not (tmp_path / "c").exists()
-
-
-def test_a_damaged_line_is_named_and_what_came_before_is_kept(tmp_path):
-    lines = write_lines(tmp_path / "docs.jsonl", *({"id": n, "text": f"port {n}"} for n in range(1_000)))
-    lines.write_text(lines.read_text(encoding="utf-8") + "{broken\n", encoding="utf-8")
-
-    with Collection(tmp_path / "c") as collection:
-        with pytest.raises(Corrupt, match="line 1001"):
-            import_paths(collection, [lines])
-        assert collection.index().documents == 1_000

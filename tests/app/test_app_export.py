@@ -14,9 +14,10 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from periplus import Collection
-from periplus.archive import pages, write_package
+from periplus.archive import contents, write_package
 from periplus.cli.main import run
 from periplus.demo import DemoWeb
+from periplus.records import Page
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +89,7 @@ def test_the_archive_as_a_package_that_other_tools_open(folder, tmp_path, capsys
         assert len(lines) == told["rows"] > len(known)
         for line in lines:
             check_place(package, json.loads(line.split(" ", 2)[2]))
-    assert known <= {page.url for page in pages(out)}
+    assert known <= {found.url for found in contents(out) if isinstance(found, Page)}
 
 
 def check_place(package, entry):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import zipfile
 
 import pyarrow as pa
@@ -13,7 +14,9 @@ import zstandard
 
 from periplus import Collection
 from periplus.addresses import key
-from periplus.app import importing, intake
+from periplus.app import importing
+from periplus.app.importing import lines as line_files
+from periplus.app.importing import tables, work
 from periplus.documents import BatchLog
 from periplus.errors import Corrupt, Incompatible
 from periplus.records import Document
@@ -35,7 +38,8 @@ def lines(tmp_path):
 
 
 def test_helpers_append_in_the_order_of_the_file(tmp_path, lines, monkeypatch):
-    monkeypatch.setattr(intake, "BATCH", 5)
+    monkeypatch.setattr(line_files, "LINES", 5)
+    monkeypatch.setattr(work, "BATCH", 5)
     told: list[int] = []
     with Collection(tmp_path / "two", flags={"index.workers": 2}) as two:
         report = importing.import_paths(two, [lines], progress=told.append)
@@ -48,14 +52,32 @@ def test_helpers_append_in_the_order_of_the_file(tmp_path, lines, monkeypatch):
     assert told == sorted(told)
 
 
-def test_what_came_before_a_damaged_line_is_kept_by_helpers_too(tmp_path, lines, monkeypatch):
-    monkeypatch.setattr(intake, "BATCH", 10)
+def test_a_bad_line_is_named_and_the_rest_is_taken_in_by_helpers_too(tmp_path, lines, monkeypatch):
+    monkeypatch.setattr(line_files, "LINES", 10)
+    monkeypatch.setattr(work, "BATCH", 10)
     with lines.open("a", encoding="utf-8") as file:
-        file.write("{broken\n")
+        file.write('{broken\n\n{"id": "last", "text": "Slack water."}\n')
     with Collection(tmp_path / "two", flags={"index.workers": 2}) as two:
-        with pytest.raises(Corrupt, match="line 48"):
-            importing.import_paths(two, [lines])
-        assert len(logged(two)) == 47
+        report = importing.import_paths(two, [lines])
+        rows = logged(two)
+    assert (len(rows), rows[-1]) == (48, ("last", "Slack water."))
+    assert (report.records, report.documents, report.left_out) == (49, 48, {"bad-record": 1})
+    (problem,) = report.problems
+    assert (problem.file, problem.place, problem.reason) == (str(lines), "line 48", "bad-record")
+    assert "malformed" in problem.what
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_strict_import_stops_at_the_first_bad_line_and_keeps_what_came_before(tmp_path, lines, monkeypatch, workers):
+    monkeypatch.setattr(line_files, "LINES", 10)
+    monkeypatch.setattr(work, "BATCH", 10)
+    whole = lines.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines.write_text("".join([*whole[:33], "{broken\n", *whole[33:]]), encoding="utf-8")
+    with Collection(tmp_path / "c", flags={"index.workers": workers}) as collection:
+        with pytest.raises(Corrupt, match=r"docs\.jsonl, line 34: .*kept"):
+            importing.import_paths(collection, [lines], strict=True)
+        assert logged(collection) == [(str(n % 20), f"Version {n} of the page.") for n in range(33)]
+    assert [path for path in (tmp_path / "c").rglob("*") if path.name.startswith(".tmp")] == []
 
 
 def documents_of(collection: Collection) -> list[Document]:
@@ -79,18 +101,66 @@ def test_rows_of_a_parquet_file_are_documents_by_id_or_by_address(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "error"),
+    "rows",
     [
-        ([{"url": "http://harbour.example/", "words": "x"}], Incompatible),
-        ([{"text": "x"}], Incompatible),
-        ([{"text": 1, "id": "a"}], Corrupt),
-        ([{"text": "x", "url": "no address"}], Corrupt),
+        [{"url": "http://harbour.example/", "words": "x"}],
+        [{"text": "x"}],
+        [{"text": 1, "id": "a"}],
+        [{"text": ["x"], "id": "a"}],
+        [{"text": "x", "id": {"a": 1}}],
     ],
 )
-def test_other_tables_are_refused_by_name(tmp_path, rows, error):
+def test_other_tables_are_refused_by_name(tmp_path, rows):
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet")
-    with Collection(tmp_path / "c") as collection, pytest.raises(error, match=r"rows\.parquet"):
+    with Collection(tmp_path / "c") as collection, pytest.raises(Incompatible, match=r"rows\.parquet"):
         importing.import_paths(collection, [tmp_path / "rows.parquet"])
+    assert not (tmp_path / "c").exists()
+
+
+def test_rows_that_are_no_records_are_named(tmp_path):
+    rows = [
+        {"id": 1, "url": None, "text": b"bytes in UTF-8"},
+        {"id": None, "url": "no address", "text": b"lost"},
+        {"id": None, "url": None, "text": b"lost"},
+        {"id": 4, "url": "no address", "text": b"kept by its id"},
+        {"id": 5, "url": None, "text": b"\xff\xfe"},
+        {"id": 6, "url": None, "text": None},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet", row_group_size=2)
+    with Collection(tmp_path / "c") as collection:
+        report = importing.import_paths(collection, [tmp_path / "rows.parquet"])
+        found = [(document.id, document.text, document.refusal) for document in documents_of(collection)]
+    assert found == [("1", "bytes in UTF-8", ""), ("4", "kept by its id", ""), ("6", "", "no-content")]
+    assert report.left_out == {"bad-record": 3, "no-content": 1}
+    assert [problem.place for problem in report.problems] == ["row 2", "row 3", "row 5"]
+    assert report.without_address == 1
+
+
+def test_ids_that_a_table_holds_as_fractions_are_whole_again(tmp_path):
+    table = pa.table(
+        {"id": pa.array([1.0, None, 3.0]), "text": ["a", "b", "c"], "url": [None, "http://h.example/", ""]}
+    )
+    pq.write_table(table, tmp_path / "rows.parquet")
+    with Collection(tmp_path / "c") as collection:
+        importing.import_paths(collection, [tmp_path / "rows.parquet"])
+        assert [document.id for document in documents_of(collection)] == ["1", "", "3"]
+
+
+def test_behind_a_damaged_group_of_rows_the_next_one_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "ROWS", 40)
+    path = tmp_path / "rows.parquet"
+    rows = [{"id": str(number), "text": f"Tide {number}. " + "x" * number} for number in range(300)]
+    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=100, compression="zstd")
+    damaged = bytearray(path.read_bytes())
+    chunk = pq.ParquetFile(path).metadata.row_group(1).column(1)
+    start = chunk.data_page_offset
+    damaged[start : start + 40] = bytes(40)
+    path.write_bytes(damaged)
+    with Collection(tmp_path / "c", flags={"index.workers": 2}) as collection:
+        report = importing.import_paths(collection, [path])
+        found = [int(name) for name, _ in logged(collection)]
+    assert found == [*range(100), *range(200, 300)]
+    assert [(problem.place, problem.reason) for problem in report.problems] == [("rows 101 to 200", "damaged")]
 
 
 def test_a_file_that_only_calls_itself_parquet_is_refused(tmp_path):
@@ -138,8 +208,8 @@ def imported(folder, paths, workers: int) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def short_stretches(monkeypatch):
-    monkeypatch.setattr(importing, "SHORTEST", 300)
-    monkeypatch.setattr(importing, "LONGEST", 1_500)
+    monkeypatch.setattr(work, "SHORTEST", 300)
+    monkeypatch.setattr(work, "LONGEST", 1_500)
 
 
 @pytest.mark.usefixtures("short_stretches")
@@ -163,14 +233,185 @@ def test_an_archive_inside_an_archive_is_not_taken_apart(tmp_path):
 
 
 @pytest.mark.usefixtures("short_stretches")
-def test_what_stands_before_damage_in_an_archive_is_kept_and_nothing_behind_it(tmp_path):
+@pytest.mark.parametrize("hole", [b"rubbish", bytes(3_000), b"\x1f\x8b\x08\0\0\0\0\0\0\xff and then nothing of it"])
+def test_what_stands_before_and_behind_damage_in_an_archive_is_kept(tmp_path, hole):
     path = tmp_path / "a.warc.gz"
     whole = archive_of(path, 60)
     kept = b"".join(page_record(number, f"<title>{number}</title><p>Tide {number}".encode()) for number in range(40))
     assert whole.startswith(kept)
+    path.write_bytes(kept + hole + whole[len(kept) :])
+    with Collection(tmp_path / "two", flags={"index.workers": 2}) as two:
+        report = importing.import_paths(two, [path, path])
+        assert len(documents_of(two)) == 120
+    assert (report.documents, report.left_out) == (120, {"damaged": 2})
+    assert {problem.place for problem in report.problems} == {f"byte {len(kept)}, {len(hole)} bytes"}
+    assert report.repeated == 120 - 25
+    assert [path for path in (tmp_path / "two").rglob("*") if path.name.startswith(".tmp")] == []
+
+
+@pytest.mark.usefixtures("short_stretches")
+def test_a_strict_import_stops_at_damage_in_an_archive(tmp_path):
+    path = tmp_path / "a.warc.gz"
+    whole = archive_of(path, 60)
+    kept = b"".join(page_record(number, f"<title>{number}</title><p>Tide {number}".encode()) for number in range(40))
     path.write_bytes(kept + b"rubbish" + whole[len(kept) :])
     with Collection(tmp_path / "two", flags={"index.workers": 2}) as two:
-        with pytest.raises(Corrupt, match=r"a\.warc\.gz"):
-            importing.import_paths(two, [path, path])
+        with pytest.raises(Corrupt, match=rf"a\.warc\.gz, byte {len(kept)}"):
+            importing.import_paths(two, [path, path], strict=True)
         assert len(documents_of(two)) == 40
-    assert [path for path in (tmp_path / "two").rglob("*") if path.name.startswith(".tmp")] == []
+
+
+def response(url: str, kind: str, body: bytes) -> bytes:
+    block = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode() + body
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\n"
+        f"Content-Type: application/http\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    return head.encode() + block + b"\r\n\r\n"
+
+
+def test_what_is_no_document_in_an_archive_is_left_out_and_counted(tmp_path):
+    base = "http://harbour.example"
+    (tmp_path / "a.warc").write_bytes(
+        b"".join(
+            [
+                response(f"{base}/", "text/html", b"<title>Harbour</title><p>High water at noon."),
+                response(f"{base}/robots.txt", "text/plain", b"User-agent: *\nDisallow: /tmp/"),
+                response(f"{base}/style.css", "text/css", b"body { color: navy }"),
+                response(f"{base}/old.css?v=2", "text/plain", b"body { color: navy }"),
+                response(f"{base}/app.js", "text/javascript", b"let tide = 1;"),
+                response(f"{base}/lib", "application/javascript", b"let tide = 1;"),
+                response(f"{base}/old.js", "text/plain", b"var tide = 1;"),
+                response(f"{base}/ship.png", "image/png", b"\x89PNG\r\n\x1a\n"),
+                response(f"{base}/face.woff2", "font/woff2", b"wOF2"),
+                response(f"{base}/tides.json", "application/json", b'{"high": 12}'),
+                response(f"{base}/notes.txt", "text/plain", b"Notes on tides."),
+                response("urn:pageinfo:x", "text/html", b"<p>x"),
+            ]
+        )
+    )
+    with Collection(tmp_path / "c") as collection:
+        report = importing.import_paths(collection, [tmp_path / "a.warc"])
+        assert [document.url for document in documents_of(collection)] == [f"{base}/", f"{base}/notes.txt"]
+    assert report.left_out == {"unsupported-type": 8, "not-a-page": 2}
+    assert report.types == {
+        "text/css": 2,
+        "text/javascript": 2,
+        "application/javascript": 1,
+        "application/json": 1,
+        "font/woff2": 1,
+        "image/png": 1,
+    }
+    assert report.problems == ()
+
+
+@pytest.mark.parametrize("title", ['"title": "", ', '"title": null, ', '"title": "  ", ', ""])
+def test_a_record_without_a_title_has_none(tmp_path, title):
+    (tmp_path / "docs.jsonl").write_text(
+        f'{{"id": "a", {title}"text": "High water\\nIt is at noon."}}', encoding="utf-8"
+    )
+    with Collection(tmp_path / "c") as collection:
+        importing.import_paths(collection, [tmp_path / "docs.jsonl"])
+        (document,) = documents_of(collection)
+        collection.index()
+        assert list(collection.search("intitle:high")) == []
+        (hit,) = collection.search("high water")
+    assert (document.title, document.text) == ("", "High water It is at noon.")
+    assert (hit.title, hit.id) == ("High water It is at noon.", "a")  # shown only
+
+
+def test_texts_are_taken_as_texts_whatever_they_begin_with(tmp_path):
+    texts = [
+        "%PDF-1.4 is a version",
+        "GIF89a is a format",
+        '{"@context": "x"}',
+        "PK\x03\x04",
+        "<html>",
+        "wOF is no word",
+    ]
+    records = [{"id": number, "text": text} for number, text in enumerate(texts)]
+    (tmp_path / "docs.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    with Collection(tmp_path / "c") as collection:
+        report = importing.import_paths(collection, [tmp_path / "docs.jsonl"])
+        assert {document.content_type for document in documents_of(collection)} == {"text/plain"}
+    assert (report.documents, report.refused) == (len(texts), 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (b'{"id": 1, "body": "x"}', "neither text nor title; it has id, body"),
+        (b'{"text": "x"}', "neither id nor url"),
+        (b'{"url": "nowhere", "text": "x"}', "no http address"),
+        (b'{"id": 1, "text": {"a": 1}}', "got `object` - at `$.text`"),
+        (b'{"id": [1], "text": "x"}', "got `array` - at `$.id`"),
+        (b'["a", "b"]', "got `array`"),
+        (b'{"id": 1, "text": "\xff"}', "UTF-8"),
+        (b'{"id": "%b", "text": "x"}' % (b"x" * 2_000), "an id of 2000 characters"),
+        (b"id,title,text", "malformed"),
+    ],
+)
+def test_a_line_that_is_no_record_says_what_is_wrong(tmp_path, line, what):
+    (tmp_path / "docs.jsonl").write_bytes(line + b'\r\n\r\n{"id": 2.0, "text": "High water."}\r\n')
+    with Collection(tmp_path / "c") as collection:
+        report = importing.import_paths(collection, [tmp_path / "docs.jsonl"])
+        assert logged(collection) == [("2", "High water.")]
+    (problem,) = report.problems
+    assert problem.place == "line 1"
+    assert what.lower() in problem.what.lower()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+def test_lines_in_any_encoding_of_unicode(tmp_path, encoding):
+    text = "".join(
+        json.dumps({"id": n, "text": f"Flut {n} in Büsum ☀"}, ensure_ascii=False) + "\r\n" for n in range(9_000)
+    )
+    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    (tmp_path / "docs.ndjson").write_bytes(mark + text.encode(encoding))
+    with Collection(tmp_path / "c", flags={"index.workers": 2}) as collection:
+        report = importing.import_paths(collection, [tmp_path / "docs.ndjson"])
+        assert logged(collection) == [(str(n), f"Flut {n} in Büsum ☀") for n in range(9_000)]
+    assert report.refused == 0
+
+
+def test_a_line_over_the_limit_is_named_and_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(line_files, "MAX_LINE", 100_000)
+    whole = [json.dumps({"id": n, "text": "tide " * n}) for n in (1, 30_000, 2, 19_000)]
+    (tmp_path / "docs.jsonl").write_text("\n".join(whole), encoding="utf-8")
+    with Collection(tmp_path / "c") as collection:
+        report = importing.import_paths(collection, [tmp_path / "docs.jsonl"])
+        assert [name for name, _ in logged(collection)] == ["1", "2", "19000"]
+    assert [(problem.place, problem.reason) for problem in report.problems] == [("line 2", "too-large")]
+
+
+def test_a_torn_packed_file_gives_what_stands_before_and_the_next_file_is_read(tmp_path):
+    text = "".join(json.dumps({"id": n, "text": f"Tide {n} {random.Random(n).random()}"}) + "\n" for n in range(3_000))
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(text.encode())[:-9_000])
+    (tmp_path / "b.jsonl").write_text('{"id": "b", "text": "Slack water."}', encoding="utf-8")
+    with Collection(tmp_path / "c") as collection:
+        report = importing.import_paths(collection, [tmp_path / "a.jsonl.gz", tmp_path / "b.jsonl"])
+        found = [name for name, _ in logged(collection)]
+    assert found == [*map(str, range(len(found) - 1)), "b"]
+    assert len(found) > 1_000
+    (problem,) = report.problems
+    assert (problem.file, problem.reason) == (str(tmp_path / "a.jsonl.gz"), "damaged")
+
+
+def test_many_small_files_become_one_batch(tmp_path):
+    paths = []
+    for number in range(30):
+        paths.append(tmp_path / f"{number:02}.jsonl")
+        paths[-1].write_text(json.dumps({"id": number, "text": "Slack water."}), encoding="utf-8")
+    with Collection(tmp_path / "c") as collection:
+        importing.import_paths(collection, paths)
+        assert BatchLog(collection.files, collection.database).numbers() == [1]
+        assert len(logged(collection)) == 30
+
+
+@pytest.mark.usefixtures("short_stretches")
+def test_a_small_file_before_large_ones_leaves_no_core_idle(tmp_path, lines):
+    archive_of(tmp_path / "a.warc.gz", 60)
+    paths = [lines, tmp_path / "a.warc.gz"]
+    assert work.Work(paths, "", 2).is_large
+    assert not work.Work(paths[:1], "", 2).is_large
+    assert imported(tmp_path / "two", paths, 2) == imported(tmp_path / "one", paths, 1)

@@ -9,11 +9,20 @@ import zipfile
 import pytest
 import zstandard
 
-from periplus.archive import pages
-from periplus.errors import Corrupt, Incompatible, OverBudget, Truncated
+from periplus.archive import Damaged, Passed, contents
+from periplus.errors import Corrupt, Incompatible
+from periplus.records import Page
 
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
 BODY = b"<title>Tides</title><p>High water at noon."
+
+
+def pages(path) -> list[Page]:
+    return [found for found in contents(path) if isinstance(found, Page)]
+
+
+def damage(path) -> list[Damaged]:
+    return [found for found in contents(path) if isinstance(found, Damaged)]
 
 
 def warc(kind: str, url: str, block: bytes, content_type: str) -> bytes:
@@ -132,67 +141,106 @@ def test_what_stands_before_a_torn_end_is_given(tmp_path, pack, whole):
     cut = whole.rindex(BODY) + 5
     path = tmp_path / "torn.warc"
     path.write_bytes(pack(whole[:cut]))
-    found = []
-    with pytest.raises(Truncated, match=r"torn\.warc"):
-        found.extend(page.url for page in pages(path))  # the generator is read until it fails
-    assert found in ([], WANTED[:1])
-    reading = pages(path)
-    assert next(reading).url == WANTED[0]
+    *found, torn = contents(path)
+    assert [page.url for page in found if isinstance(page, Page)] == WANTED[:1]
+    assert isinstance(torn, Damaged)
+    assert torn.place.offset + torn.place.length == cut
+    assert torn.place.within == (None if pack is bytes else 0)
 
 
 def test_a_torn_gzip_member_is_told(tmp_path):
     path = tmp_path / "torn.warc.gz"
-    path.write_bytes(gzip.compress(PLAIN)[:-20])
-    with pytest.raises(Truncated, match="packed part"):
-        list(pages(path))
+    path.write_bytes(gzip.compress(PLAIN)[:-60])
+    (torn,) = damage(path)
+    assert "ends inside a packed part" in torn.what
+    assert [page.url for page in pages(path)] == WANTED[:2]
 
 
 @pytest.mark.parametrize(
     "rest", [b"\x1f", b"\r\n", b"filedesc://x", b"\x28\xb5\x2f\xfd"], ids=["1f", "line", "arc", "zstd"]
 )
-def test_what_follows_a_whole_member_is_gzip_or_an_error(tmp_path, rest):
+def test_what_follows_a_whole_member_is_gzip_or_a_hole(tmp_path, rest):
     path = tmp_path / "tail.warc.gz"
-    path.write_bytes(gzip.compress(response(1)) + rest)
-    reading = pages(path)
-    assert next(reading).url == WANTED[0]
-    with pytest.raises((Truncated, Corrupt), match="pack"):
-        next(reading)
+    whole = gzip.compress(response(1))
+    path.write_bytes(whole + rest)
+    page, hole = contents(path)
+    assert page.url == WANTED[0]
+    assert hole.place == (len(whole), len(rest), None)
 
 
 @pytest.mark.parametrize(
-    ("content", "error"),
+    "content",
     [
-        (b"not an archive at all", Corrupt),
-        (gzip.compress(b"not an archive at all"), Corrupt),
-        (zstandard.compress(PLAIN)[:8] + b"\xff" * 600, Corrupt),
-        (zstandard.compress(PLAIN)[:-3], Truncated),
-        (gzip.compress(PLAIN) + b"rubbish", Corrupt),
-        (b"\x5d\x2a\x4d\x18\xff\xff\xff\xff", Corrupt),
-        (b"\x5d\x2a\x4d\x18\x10\x00\x00\x00short", Truncated),
-        (b"PK\x03\x04 and then nothing of a ZIP file", Corrupt),
-        (arc().replace(b"text/html ", b"text/html 9999999999"), OverBudget),
-        (arc().replace(b" 20240506070809 text/html ", b" "), Corrupt),
-        (PLAIN.replace(b"WARC-Type: resource", b"WARC-Block-Digest: sha1:AAAA\r\nWARC-Type: resource"), Corrupt),
+        b"not an archive at all",
+        gzip.compress(b"not an archive at all"),
+        zstandard.compress(PLAIN)[:8] + b"\xff" * 600,
+        zstandard.compress(PLAIN)[:-3],
+        b"\x5d\x2a\x4d\x18\xff\xff\xff\xff",
+        b"\x5d\x2a\x4d\x18\x10\x00\x00\x00short",
+        b"PK\x03\x04 and then nothing of a ZIP file",
+        b"\0" * 5_000,
     ],
     ids=[
         "words",
         "packed words",
         "damaged zstd",
         "torn zstd",
-        "rubbish after gzip",
         "huge dictionary",
         "torn dictionary",
         "torn zip",
-        "huge arc record",
-        "arc without length",
-        "wrong digest",
+        "zeros",
     ],
 )
-def test_damage_is_an_error_that_names_the_file(tmp_path, content, error):
+def test_a_file_without_any_record_is_an_error_that_names_it(tmp_path, content):
     path = tmp_path / "damaged.warc"
     path.write_bytes(content)
-    with pytest.raises(error, match=r"damaged\.warc"):
-        list(pages(path))
+    with pytest.raises(Corrupt, match=r"damaged\.warc"):
+        list(contents(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "what", "kept"),
+    [
+        (gzip.compress(PLAIN) + b"rubbish", "no packed part begins here", WANTED),
+        (arc().replace(b"text/html ", b"text/html 9999999999", 1), "larger than", WANTED[1:2]),
+        (arc().replace(b" 20240506070809 text/html ", b" ", 1), "no ARC record", WANTED[1:2]),
+        (PLAIN.replace(b"WARC-Type: res", b"WARC-Block-Digest: sha1:AAAA\r\nWARC-Type: res", 1), "digest", WANTED[1:]),
+        (PLAIN.replace(b"HTTP/1.1 200", b"HULP/1.1 200", 1), "HTTP status", WANTED[1:]),
+        (PLAIN.replace(b"Content-Length: ", b"Content-Length: 9", 1), "its length", WANTED),
+    ],
+    ids=["rubbish", "huge arc record", "arc without length", "wrong digest", "no HTTP", "wrong length"],
+)
+def test_damage_costs_the_record_it_is_in(tmp_path, content, what, kept):
+    path = tmp_path / "damaged.warc"
+    path.write_bytes(content)
+    (found,) = damage(path)
+    assert what in found.what
+    assert [page.url for page in pages(path)] == kept
+
+
+def test_records_without_a_page_say_why(tmp_path):
+    path = tmp_path / "some.warc"
+    kind = "application/http; msgtype=response"
+    revisit = warc("revisit", "http://harbour.example/again", HTTP, kind)
+    empty = warc("response", "http://harbour.example/empty", HTTP, kind)
+    name = warc("response", "dns:harbour.example", b"192.0.2.7", "text/dns")
+    answers = [response(number, status) for number, status in enumerate((b"301 Moved", b"503 No", b"206 Some"))]
+    path.write_bytes(b"".join((PLAIN, revisit, empty, name, *answers)))
+    passed = [found.reason for found in contents(path) if isinstance(found, Passed)]
+    assert passed == ["http-4xx", "revisit", "no-content", "not-a-page", "redirected", "http-5xx", "not-a-page"]
+
+
+def test_a_package_without_the_list_of_its_parts_is_searched_for_records(tmp_path):
+    path = tmp_path / "torn.wacz"
+    path.write_bytes(wacz("archive/a.warc.gz")[:-60])
+    assert [page.url for page in pages(path)] == WANTED
+    assert "not whole" in damage(path)[0].what
+
+
+def test_an_empty_file_holds_nothing(tmp_path):
+    path = tmp_path / "empty.warc.gz"
+    path.write_bytes(b"")
+    assert list(contents(path)) == []
 
 
 def test_members_of_one_record_and_of_several_may_follow_each_other(tmp_path):
@@ -207,6 +255,7 @@ def test_where_damage_is_does_not_depend_on_how_it_was_reached(tmp_path, alone):
     path = tmp_path / "damaged.warc.gz"
     packed = [gzip.compress(response(number)) for number in range(3)]
     first = b"".join(packed[:alone]) + gzip.compress(b"".join(response(number) for number in range(alone, 3)))
-    path.write_bytes(first + gzip.compress(b"no record"))
-    with pytest.raises(Corrupt, match=f"unpacked, at {sum(len(response(number)) for number in range(3)) - 4}: "):
-        list(pages(path))
+    rest = gzip.compress(b"no record")
+    path.write_bytes(first + rest)
+    (hole,) = damage(path)
+    assert hole.place == (len(first), len(rest), None)

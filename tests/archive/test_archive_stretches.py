@@ -9,7 +9,7 @@ from archive_samples import exchange
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from periplus.archive import ArchiveWriter, can_be_cut, cutting, pages, stretches
+from periplus.archive import ArchiveWriter, can_be_cut, contents, cutting, stretches
 from periplus.errors import Corrupt, Truncated
 
 
@@ -22,7 +22,7 @@ def written(folder, bodies):
 
 
 def read(cut):
-    return list(pages(cut.path, cut.start, cut.end))
+    return list(contents(cut.path, cut.start, cut.end, is_last=cut.is_last))
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -35,7 +35,7 @@ def test_the_stretches_of_a_file_are_the_file(tmp_path_factory, bodies, length):
     cuts = list(stretches(path, lambda _left: length))
     assert [cut.start for cut in cuts] == [0, *(cut.end for cut in cuts[:-1])]
     assert (cuts[-1].end, [cut.is_last for cut in cuts]) == (path.stat().st_size, [False] * (len(cuts) - 1) + [True])
-    assert [page for cut in cuts for page in read(cut)] == list(pages(path))
+    assert [page for cut in cuts for page in read(cut)] == list(contents(path))
 
 
 def test_lengths_follow_what_is_left(tmp_path):
@@ -60,7 +60,7 @@ def test_an_archive_inside_a_record_is_cut_wrongly_and_the_stretch_before_it_say
     assert not first.is_last
     with pytest.raises((Truncated, Corrupt)):
         read(first)
-    assert [page.body for page in pages(path)] == [inner]
+    assert [page.body for page in contents(path)] == [inner]
 
 
 def test_a_file_without_further_members_is_left_to_others(tmp_path, monkeypatch):

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from periplus.archive.member import MAX_RECORD
-from periplus.errors import Corrupt, OverBudget, Truncated
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from io import BufferedReader
+from periplus.errors import Corrupt
 
 START: Final = b"filedesc://"  # of the record that every file begins with
-_LINE: Final = 65_536  # bytes of a record's first line
-_FIELDS: Final = 5  # at least; the second version has more before the length
+MAX_LINE: Final = 65_536  # bytes of a record's first line
+_FIELDS: Final = (5, 10)  # of the two versions
 
 
 class ArcRecord(NamedTuple):
@@ -24,26 +19,18 @@ class ArcRecord(NamedTuple):
     block: bytes
 
 
-def records(stream: BufferedReader) -> Iterator[ArcRecord]:
-    """All records of the file but the one that describes it."""
-    while line := stream.readline(_LINE):
-        if not line.strip():
-            continue
-        found = _record(line, stream)
-        if not line.startswith(START):
-            yield found
-
-
-def _record(line: bytes, stream: BufferedReader) -> ArcRecord:
-    fields = line.decode("utf-8", "replace").split()
-    if len(fields) < _FIELDS or not (fields[-1].isascii() and fields[-1].isdigit() and len(fields[-1]) < 19):
+def fields_of(line: bytes) -> list[str]:
+    """The fields of a record's first line; an address may have spaces in it."""
+    text = line.decode("utf-8", "replace")
+    fields = text.split()
+    if len(fields) not in _FIELDS:
+        fields = text.rsplit(None, _FIELDS[0] - 1)
+    if len(fields) < _FIELDS[0] or not (fields[-1].isascii() and fields[-1].isdigit() and len(fields[-1]) < 19):
         raise Corrupt(f"no ARC record here, but {line[:40]!r}")
-    length = int(fields[-1])
-    if length > MAX_RECORD:
-        raise OverBudget(f"a record of {length} bytes is larger than {MAX_RECORD}")
-    block = stream.read(length)
-    if len(block) < length:
-        raise Truncated(f"an ARC record has {len(block)} of {length} bytes")
+    return fields
+
+
+def record_of(fields: list[str], block: bytes) -> ArcRecord:
     return ArcRecord(fields[0], _seconds(fields[2]), fields[3], block)
 
 

@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from isal import isal_zlib
-from isal.igzip_lib import IsalError
 from msgspec import Struct
+
+from periplus.archive.formats import WARC
+from periplus.archive.streams import DAMAGE, GZIP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MEMBER: Final = b"\x1f\x8b\x08"
-RECORD: Final = b"WARC/"
+    from periplus.archive.streams import Packing, Readable
+
 SEARCHED: Final = 64_000_000  # bytes behind which a file is taken for one that cannot be cut
+CANDIDATES: Final = 100_000  # places that look like a member, of which none is one; likewise
 _STEP: Final = 262_144
 _LOOKED_AT: Final = 4_096  # bytes of a member
-_DAMAGE: Final = (cast("type[Exception]", IsalError), EOFError)
 
 
 class Stretch(Struct, frozen=True):
@@ -36,53 +37,74 @@ class Stretch(Struct, frozen=True):
     is_last: bool
 
 
+class Sought(NamedTuple):
+    """Where a packed part begins, if one was found, and how many places only looked like one."""
+
+    at: int | None
+    tried: int
+
+
 def can_be_cut(path: Path | str) -> bool:
     """Whether a file begins with a gzip member that holds a WARC record."""
     with Path(path).open("rb") as file:
-        return _begins_record(file, 0)
+        return _begins_record(file, 0, GZIP, WARC.begins)
 
 
-def stretches(path: Path | str, length_at: Callable[[int], int]) -> Iterator[Stretch | None]:
-    """The file in stretches of about the lengths that ``length_at`` gives for the bytes that are left.
+def stretches(
+    path: Path | str, length_at: Callable[[int], int], start: int = 0, least: int = 1
+) -> Iterator[Stretch | None]:
+    """The file from ``start`` on, in stretches of about the lengths that ``length_at`` gives for the bytes left.
 
-    The last one is ``None`` where no further member was found: the rest has to be read in another way.
+    The first one has ``least`` bytes. The last one is ``None`` where no further member was found: the rest has to be
+    read in another way.
     """
     with Path(path).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        start = 0
         while start < size:
-            wanted = start + max(1, length_at(size - start))
-            end = size if wanted >= size else _next_member(file, wanted, size)
+            wanted = start + max(least, length_at(size - start))
+            end = size if wanted >= size else _next_cut(file, wanted, size)
             if end is None:
                 yield None
                 return
             yield Stretch(str(path), start, end, end == size)
-            start = end
+            start, least = end, 1
 
 
-def _next_member(file: BinaryIO, at: int, size: int) -> int | None:
+def _next_cut(file: Readable, at: int, size: int) -> int | None:
     """The first member with a record at or behind ``at``, else the size of the file; ``None`` when it is too far."""
-    limit = at + SEARCHED
-    while at < size:
-        if at >= limit:
-            return None
+    limit = min(size, at + SEARCHED)
+    sought = next_part(file, at, limit, GZIP, WARC.begins, CANDIDATES)
+    if sought.at is not None:
+        return sought.at
+    return size if limit == size and sought.tried < CANDIDATES else None
+
+
+def next_part(
+    file: Readable, at: int, limit: int, packing: Packing, begins: Callable[[bytes], bool], tries: int
+) -> Sought:
+    """The first packed part from ``at`` on that unpacks to the beginning of a record."""
+    tried = 0
+    while at < limit:
         file.seek(at)
-        data = file.read(_STEP + len(MEMBER) - 1)
-        found = data.find(MEMBER)
-        while found >= 0:
-            if _begins_record(file, at + found):
-                return at + found
-            found = data.find(MEMBER, found + 1)
+        data = file.read(_STEP + len(packing.magic) - 1)
+        found = data.find(packing.magic)
+        while 0 <= found < _STEP:
+            if _begins_record(file, at + found, packing, begins):
+                return Sought(at + found, tried)
+            tried += 1
+            if tried >= tries:
+                return Sought(None, tried)
+            found = data.find(packing.magic, found + 1)
         at += _STEP
-    return size
+    return Sought(None, tried)
 
 
-def _begins_record(file: BinaryIO, at: int) -> bool:
+def _begins_record(file: Readable, at: int, packing: Packing, begins: Callable[[bytes], bool]) -> bool:
     file.seek(at)
     data = file.read(_LOOKED_AT)
-    if not data.startswith(MEMBER):
+    if not data.startswith(packing.magic):
         return False
     try:
-        return isal_zlib.decompressobj(31).decompress(data, len(RECORD)).startswith(RECORD)
-    except _DAMAGE:
+        return begins(packing.peek(data))
+    except DAMAGE:
         return False

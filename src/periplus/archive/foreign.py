@@ -1,117 +1,182 @@
-"""Pages out of archives that others made: WARC in any packing, WET, ARC and WACZ.
+"""What is in archives that others made: WARC in any packing, WET, ARC and WACZ.
 
 They are read from front to back, so nothing needs a place of its own, as ``iterate`` asks: several records may share a
-gzip member, and zstd will do. What a file is, its first bytes say. Digests are checked where there are any. Memory is
-bounded by the largest record that is accepted.
+gzip member, and zstd will do. What a file is, its first bytes say. Digests are checked where there are any. What
+follows a damaged place is read on from the next record (``salvage``).
 """
 
 from __future__ import annotations
 
+import os
+import struct
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
-from periplus.archive import arc, encoding, http, member, reader, record, streams
+from periplus.archive import encoding, http, reader, record
+from periplus.archive.arc import START as ARC_START
+from periplus.archive.arc import ArcRecord
+from periplus.archive.cutting import next_part
+from periplus.archive.formats import ARC, WARC
+from periplus.archive.salvage import TRIES, Found, Hole, Place, Salvage
+from periplus.archive.streams import DAMAGE, GZIP, Span, Unpacker, packing_of
 from periplus.errors import Corrupt, Incompatible, PeriplusError, StorageError
 from periplus.records import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from io import BufferedReader
 
-    from periplus.archive.arc import ArcRecord
     from periplus.archive.record import Record
+    from periplus.records import Exchange
 
 SUFFIXES: Final = (
     *(f".{kind}{packing}" for kind in ("warc", "wet", "arc") for packing in ("", ".gz", ".zst")),
     ".wacz",
 )
 _ZIP: Final = b"PK\x03\x04"
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # of a part of a ZIP file: mark, length of the name and of the rest
 _OK: Final = 200
+_REDIRECTIONS: Final = range(300, 400)
+_CLIENT_ERRORS: Final = range(400, 500)
+_SERVER_ERRORS: Final = range(500, 600)
 _CONVERTED: Final = "text/plain; charset=utf-8"  # what a conversion is, unless it says otherwise
 
 
-def pages(path: Path | str, start: int = 0, end: int | None = None) -> Iterator[Page]:
+class Passed(NamedTuple):
+    """A record that stands for an address, but holds no page; ``reason`` is one of ``periplus.reasons``."""
+
+    url: str
+    reason: str
+
+
+class Damaged(NamedTuple):
+    """A place where a record cannot be read, or is not what its digest says."""
+
+    place: Place
+    what: str
+
+
+Content = Page | Passed | Damaged
+
+
+def contents(path: Path | str, start: int = 0, end: int | None = None, *, is_last: bool = True) -> Iterator[Content]:
     """Every page that was answered with success, and what stands for one (resources, texts of WET files).
 
-    ``start`` and ``end`` are those of a ``Stretch``. Raises ``Corrupt``, ``Truncated`` or ``Incompatible`` where the
-    file cannot be read further.
+    Also what is passed over, and why. ``start``, ``end`` and ``is_last`` are those of a ``Stretch``; one that is not
+    the last raises ``Truncated`` where a record goes on behind it. A file in which there is no record at all raises
+    ``Corrupt`` or ``Incompatible``.
     """
     path = Path(path)
     try:
         with path.open("rb") as file:
-            is_package = file.read(len(_ZIP)) == _ZIP
-            file.seek(0)
-            if is_package:
-                yield from _of_wacz(file, path)
-            else:
-                yield from _of_file(streams.Span(file, start, end) if start or end is not None else file, path)
+            size = os.fstat(file.fileno()).st_size
+            if file.read(len(_ZIP)) == _ZIP:
+                yield from _of_package(file, path, size)
+            elif size:
+                yield from _of_span(file, path, start, size if end is None else end, is_last=is_last)
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
     except PeriplusError as error:
         raise type(error)(f"{path}: {error}") from error
 
 
-def _of_wacz(file: BinaryIO, path: Path) -> Iterator[Page]:
+def _of_package(file: BinaryIO, path: Path, size: int) -> Iterator[Content]:
     try:
-        with zipfile.ZipFile(file) as package:
-            names = [name for name in package.namelist() if name.startswith("archive/") and name.endswith(SUFFIXES)]
-            if not names:
-                raise Incompatible("a ZIP file without WARC files in a folder archive/, so it is no WACZ")
-            for name in sorted(names):
-                with package.open(name) as inside:
-                    yield from _of_file(inside, path)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise Corrupt(f"the ZIP file cannot be read: {error}") from error
+        package = zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError) as error:
+        yield from _of_torn_package(file, path, size, str(error))
+        return
+    with package:
+        parts = [part for part in package.infolist() if _is_archive(part.filename)]
+        if not parts:
+            raise Incompatible("a ZIP file without WARC files in a folder archive/, so it is no WACZ")
+        for part in sorted(parts, key=lambda part: part.filename):
+            yield from _of_part(file, package, part, path)
 
 
-def _of_file(file: streams.Readable, path: Path) -> Iterator[Page]:
-    folder = path.parent
-    read = taken = 0  # bytes of the file, and what they unpacked to
-    for length, size, record_alone in member.records_alone(file):
-        read += length
-        taken += size
-        if (page := _of_warc(record_alone, folder)) is not None and page.body:
-            yield page
-    rest = streams.Rest(file, read)
-    stream = streams.gzip_members(rest) if read else streams.unpacked(rest)
-    found: Iterator[Page | None]
-    if not read and stream.peek(len(arc.START)).startswith(arc.START):
-        found = map(_of_arc, arc.records(stream))
-    else:
-        found = (_of_warc(placed.record, folder) for placed in _placed(stream, taken))
-    yield from (page for page in found if page is not None and page.body)
+def _is_archive(name: str) -> bool:
+    return name.startswith("archive/") and name.endswith(SUFFIXES)
 
 
-def _placed(stream: BufferedReader, start: int) -> Iterator[member.PlacedRecord]:
-    """Records of a stream before which ``start`` bytes were read; errors say behind which record they are."""
-    at = max(0, start - len(member.RECORD_END))
+def _of_part(file: BinaryIO, package: zipfile.ZipFile, part: zipfile.ZipInfo, path: Path) -> Iterator[Content]:
+    start = _data_of(file, part)
+    if start is not None and part.compress_type == zipfile.ZIP_STORED:
+        yield from _of_span(file, path, start, start + part.compress_size)
+        return
     try:
-        for placed in member.plain_records(cast("BinaryIO", stream), start):
-            at = placed.offset + placed.length
-            yield placed
+        with package.open(part) as inside:
+            yield from _of_file(Span(inside, 0, part.file_size), path, 0)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, *DAMAGE) as error:
+        place = Place(part.header_offset, part.compress_size)
+        yield Damaged(place, f"{part.filename} cannot be taken out of the ZIP file: {error}")
+
+
+def _data_of(file: BinaryIO, part: zipfile.ZipInfo) -> int | None:
+    """Where the bytes of a part begin; none where its header is damaged."""
+    file.seek(part.header_offset)
+    header = file.read(30)
+    if len(header) < 30 or not header.startswith(_ZIP):
+        return None
+    _, name, extra = _LOCAL_HEADER.unpack(header)
+    return part.header_offset + len(header) + int(name) + int(extra)
+
+
+def _of_torn_package(file: BinaryIO, path: Path, size: int, what: str) -> Iterator[Content]:
+    """A WACZ file without the list of its parts, which stands at its end: the packed records that are in it."""
+    sought = next_part(file, 0, size, GZIP, WARC.begins, TRIES)
+    if sought.at is None:
+        raise Corrupt(f"the ZIP file cannot be read: {what}")
+    yield Damaged(Place(0, sought.at), f"the ZIP file is not whole ({what}); it is searched for records")
+    yield from _of_span(file, path, sought.at, size)
+
+
+def _of_span(file: BinaryIO, path: Path, start: int, end: int, *, is_last: bool = True) -> Iterator[Content]:
+    return _of_file(Span(file, start, end), path, start, is_last=is_last)
+
+
+def _of_file(span: Span, path: Path, start: int, *, is_last: bool = True) -> Iterator[Content]:
+    packing = packing_of(span, path.name.lower())
+    opening = Unpacker(span, packing, packing.first if packing else 0).piece()
+    is_arc = opening.startswith(ARC_START) or (not WARC.begins(opening) and ".arc" in path.name.lower())
+    salvage = Salvage(span, packing, ARC if is_arc else WARC, is_cut=not is_last)
+    is_empty = True
+    for found in salvage:
+        if isinstance(found, Hole):
+            if is_empty and found.place.offset + found.place.length >= span.size and not start:
+                raise Corrupt(f"no record of a web archive in it: {found.what}")
+            yield Damaged(found.place.moved(start), found.what)
+            continue
+        is_empty = False
+        if (content := _content(found, path.parent, start)) is not None:
+            yield content
+
+
+def _content(found: Found, folder: Path, start: int) -> Content | None:
+    """What a record holds; none for requests and notes, which stand beside it."""
+    try:
+        if isinstance(found.record, ArcRecord):
+            return _of_arc(found.record)
+        return _of_warc(found.record, folder)
     except PeriplusError as error:
-        raise type(error)(f"unpacked, at {at}: {error}") from error
+        return Damaged(found.place.moved(start), str(error))
 
 
-def _of_arc(found: ArcRecord) -> Page | None:
+def _of_arc(found: ArcRecord) -> Content | None:
     if not found.url.lower().startswith(("http:", "https:")):
         return None
     message = http.decode(found.block)
     status, _ = http.status_of(message.start)
+    if (reason := _reason(status)) is not None:
+        return Passed(found.url, reason)
     named = ",".join(value for name, value in message.headers if name.lower() == "content-encoding")
     body, _ = encoding.unpack(message.payload, named)
     kind = next((value for name, value in message.headers if name.lower() == "content-type"), found.kind)
-    return Page(found.url, body, kind, message.headers, status, found.moment) if status == _OK else None
+    return _page(Page(found.url, body, kind, message.headers, status, found.moment))
 
 
-def _of_warc(found: Record, folder: Path) -> Page | None:
-    if found.type in reader.RESPONSES and reader.is_http(found):
-        exchange = reader.exchange_of(found, folder)
-        if exchange.status != _OK:
-            return None
-        kind = exchange.header("content-type")
-        return Page(exchange.url, exchange.body, kind, exchange.headers, exchange.status, exchange.started)
+def _of_warc(found: Record, folder: Path) -> Content | None:
+    if found.type in reader.RESPONSES:
+        return _of_response(found, folder)
     if found.type not in ("resource", "conversion"):
         return None
     if not record.agrees(found.fields.get("warc-block-digest", ""), found.block):
@@ -119,4 +184,32 @@ def _of_warc(found: Record, folder: Path) -> Page | None:
     kind = found.fields.get("content-type", "")
     if found.type == "conversion" and kind.partition(";")[0].strip().lower() in ("", "text/plain"):
         kind = _CONVERTED
-    return Page(found.url, found.block, kind, (), _OK, record.date_seconds(found.fields.get("warc-date", "")))
+    moment = record.date_seconds(found.fields.get("warc-date", ""))
+    return _page(Page(found.url, found.block, kind, (), _OK, moment))
+
+
+def _of_response(found: Record, folder: Path) -> Content:
+    if not reader.is_http(found):
+        return Passed(found.url, "not-a-page")
+    exchange: Exchange = reader.exchange_of(found, folder)
+    if found.type == "revisit" and not exchange.body:
+        return Passed(found.url, "revisit")
+    if (reason := _reason(exchange.status)) is not None:
+        return Passed(found.url, reason)
+    kind = exchange.header("content-type")
+    return _page(Page(exchange.url, exchange.body, kind, exchange.headers, exchange.status, exchange.started))
+
+
+def _page(page: Page) -> Content:
+    return page if page.body else Passed(page.url, "no-content")
+
+
+def _reason(status: int) -> str | None:
+    """Why an answer with this status has no page in it; none where it has."""
+    if status == _OK:
+        return None
+    if status in _REDIRECTIONS:
+        return "redirected"
+    if status in _CLIENT_ERRORS:
+        return "http-4xx"
+    return "http-5xx" if status in _SERVER_ERRORS else "not-a-page"

@@ -7,7 +7,7 @@ into ``.warc.zst``. Memory is bounded by what a step of packed bytes can unpack 
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 import zstandard
 from isal import isal_zlib
@@ -28,7 +28,9 @@ _LARGEST_WINDOW: Final = 2**27  # bytes; what the zstd command accepts without b
 # Packed bytes at once, so that at most 17 MB come out of them: deflate makes a byte 1,032, zstd makes four 128 Ki.
 _GZIP_STEP: Final = 16_384
 _ZSTD_STEP: Final = 512
-_DAMAGE: Final = (cast("type[Exception]", IsalError), zstandard.ZstdError, EOFError)
+_PLAIN_STEP: Final = 65_536
+_PEEKED: Final = 16_384  # bytes that tell whether a part begins a record
+DAMAGE: Final = (cast("type[Exception]", IsalError), zstandard.ZstdError, EOFError)
 
 
 class _Decoder(Protocol):
@@ -38,56 +40,66 @@ class _Decoder(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-def unpacked(file: Readable) -> io.BufferedReader:
-    """What is in ``file``, whose place is its beginning; raises ``Corrupt`` or ``Truncated`` while it is read."""
+class Packing(NamedTuple):
+    """How a file is packed: in parts that are unpacked by themselves, gzip members or zstd frames."""
+
+    magic: bytes  # that a part begins with
+    decoder: Callable[[], _Decoder]
+    peek: Callable[[bytes], bytes]  # the first of what a part unpacks to
+    step: int  # packed bytes at once
+    first: int = 0  # where the first part begins
+
+
+GZIP: Final = Packing(
+    _GZIP + b"\x08",
+    lambda: isal_zlib.decompressobj(31),
+    lambda data: isal_zlib.decompressobj(31).decompress(data, _PEEKED),
+    _GZIP_STEP,
+)
+
+
+def packing_of(file: Readable, name: str = "") -> Packing | None:
+    """How ``file`` is packed, by its first bytes, or by its name where these say nothing; none where it is plain."""
     start = file.read(len(_ZSTD))
     file.seek(0)
     if start.startswith(_GZIP):
-        return gzip_members(file)
-    if start in (_ZSTD, _DICTIONARY):
-        decoder = zstandard.ZstdDecompressor(dict_data=_dictionary(file), max_window_size=_LARGEST_WINDOW)
-        return io.BufferedReader(_Members(file, lambda: cast("_Decoder", decoder.decompressobj()), _ZSTD_STEP))
-    return io.BufferedReader(_Plain(file))
+        return GZIP
+    if start in (_ZSTD, _DICTIONARY) or name.endswith(".zst"):
+        dictionary, first = _dictionary(file)
+        decoder = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_LARGEST_WINDOW)
+        return Packing(
+            _ZSTD,
+            lambda: cast("_Decoder", decoder.decompressobj()),
+            lambda data: decoder.stream_reader(data).read(_PEEKED),
+            _ZSTD_STEP,
+            first,
+        )
+    return GZIP if name.endswith(".gz") else None
 
 
-def gzip_members(file: Readable) -> io.BufferedReader:
-    """The same of what must be gzip, or nothing."""
-    return io.BufferedReader(_Members(file, lambda: isal_zlib.decompressobj(31), _GZIP_STEP))
+def unpacked(file: Readable) -> io.BufferedReader:
+    """What is in ``file``, whose place is its beginning; raises ``Corrupt`` or ``Truncated`` while it is read."""
+    packing = packing_of(file)
+    return io.BufferedReader(_Stream(Unpacker(file, packing, packing.first if packing else 0)))
 
 
 class Span:
     """A part of a file as if it were all of it."""
 
-    def __init__(self, file: BinaryIO, start: int, end: int | None) -> None:
+    def __init__(self, file: Readable, start: int, end: int) -> None:
         self._file = file
         self._start = start
-        self._end = end
+        self.size = max(0, end - start)
         self.seek(0)
 
     def seek(self, place: int) -> None:
         self._file.seek(self._start + place)
-        self._left = None if self._end is None else max(0, self._end - self._start - place)
+        self._left = max(0, self.size - place)
 
     def read(self, size: int) -> bytes:
-        data = self._file.read(size if self._left is None else min(size, self._left))
-        if self._left is not None:
-            self._left -= len(data)
+        data = self._file.read(min(size, self._left))
+        self._left -= len(data)
         return data
-
-
-class Rest:
-    """A file from a place on, as if that were its beginning."""
-
-    def __init__(self, file: Readable, start: int) -> None:
-        self._file = file
-        self._start = start
-        self.seek(0)
-
-    def seek(self, place: int) -> None:
-        self._file.seek(self._start + place)
-
-    def read(self, size: int) -> bytes:
-        return self._file.read(size)
 
 
 class Readable(Protocol):
@@ -98,68 +110,86 @@ class Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-class _Plain(io.RawIOBase):
-    """The file as it is; unlike the file itself, what is read from it may be dropped without closing it."""
+class Unpacker:
+    """What a file unpacks to from a place on, piece by piece, and in which packed part a piece has its place.
 
-    def __init__(self, file: Readable) -> None:
+    A file that is not packed is one part. ``failure`` is what keeps a part from being unpacked further.
+    """
+
+    def __init__(self, file: Readable, packing: Packing | None, at: int) -> None:
         self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        room = memoryview(buffer)
-        data = self._file.read(len(room))
-        room[: len(data)] = data
-        return len(data)
-
-
-class _Members(io.RawIOBase):
-    """All members of a gzip file, or frames of a zstd file, one after the other."""
-
-    def __init__(self, file: Readable, decoder: Callable[[], _Decoder], step: int) -> None:
-        self._file = file
-        self._new_decoder = decoder
-        self._step = step
+        self._file.seek(at)
+        self._packing = packing
         self._decoder: _Decoder | None = None
         self._ahead = b""
+        self.reached = at  # packed bytes up to here were unpacked
+        self._is_new = True
+        self.part = at  # where the part of the last piece begins
+        self.is_first = False  # whether the last piece is the first of its part
+        self.failure: Corrupt | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        return self._packing is None
+
+    def piece(self) -> bytes:
+        """The next piece; empty at the end of the file, or where it cannot be unpacked further."""
+        if self._packing is None:
+            self.is_first, self._is_new = self._is_new, False
+            return self._file.read(_PLAIN_STEP)
+        while self.failure is None and (data := self._ahead or self._file.read(self._packing.step)):
+            if found := self._unpacked(data, self._packing):
+                self.is_first, self._is_new = self._is_new, False
+                return found
+        if self.failure is None and self._decoder is not None:
+            self.failure = Truncated("the file ends inside a packed part")
+        return b""
+
+    def _unpacked(self, data: bytes, packing: Packing) -> bytes:
+        if self._decoder is None:
+            self._decoder, self.part, self._is_new = packing.decoder(), self.reached, True
+            if packing is GZIP and not data.startswith(GZIP.magic[: len(data)]):
+                self.failure = Corrupt(f"no packed part begins here, but {data[:8]!r}")
+                return b""
+        try:
+            found = self._decoder.decompress(data)
+        except DAMAGE as error:
+            self.failure = Corrupt(f"a packed part is damaged: {error}")
+            return b""
+        self._ahead = self._decoder.unused_data
+        self.reached += len(data) - len(self._ahead)
+        if self._decoder.eof:
+            self._decoder = None
+        return found
+
+
+class _Stream(io.RawIOBase):
+    """An ``Unpacker`` as a file; unlike the packed file itself, it may be dropped without closing that."""
+
+    def __init__(self, unpacker: Unpacker) -> None:
+        self._unpacker = unpacker
         self._ready = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Buffer, /) -> int:
-        while not self._ready and self._advance():
-            pass
+        if not self._ready:
+            self._ready = memoryview(self._unpacker.piece())
+        if not self._ready and self._unpacker.failure is not None:
+            raise self._unpacker.failure
         room = memoryview(buffer)
         count = min(len(room), len(self._ready))
         room[:count] = self._ready[:count]
         self._ready = self._ready[count:]
         return count
 
-    def _advance(self) -> bool:
-        """Unpack a step; False at the end of the file."""
-        data = self._ahead or self._file.read(self._step)
-        if not data:
-            if self._decoder is not None:
-                raise Truncated("the file ends inside a packed part")
-            return False
-        self._decoder = self._decoder or self._new_decoder()
-        try:
-            self._ready = memoryview(self._decoder.decompress(data))
-        except _DAMAGE as error:
-            raise Corrupt(f"a packed part is damaged: {error}") from error
-        self._ahead = self._decoder.unused_data
-        if self._decoder.eof:
-            self._decoder = None
-        return True
 
-
-def _dictionary(file: Readable) -> zstandard.ZstdCompressionDict | None:
-    """The dictionary that the file begins with; the file stands behind it afterwards."""
-    if file.read(len(_DICTIONARY)) != _DICTIONARY:
-        file.seek(0)
-        return None
+def _dictionary(file: Readable) -> tuple[zstandard.ZstdCompressionDict | None, int]:
+    """The dictionary that the file begins with, and where it ends."""
+    start = file.read(len(_DICTIONARY))
+    if start != _DICTIONARY:
+        return None, 0
     size = int.from_bytes(file.read(4), "little")
     if size > _LARGEST_DICTIONARY:
         raise Corrupt(f"a zstd dictionary of {size} bytes")
@@ -169,6 +199,6 @@ def _dictionary(file: Readable) -> zstandard.ZstdCompressionDict | None:
     try:
         if content.startswith(_ZSTD):
             content = zstandard.ZstdDecompressor().decompress(content, max_output_size=_LARGEST_DICTIONARY)
-        return zstandard.ZstdCompressionDict(content)
+        return zstandard.ZstdCompressionDict(content), len(_DICTIONARY) + 4 + size
     except zstandard.ZstdError as error:
         raise Corrupt(f"the zstd dictionary is damaged: {error}") from error

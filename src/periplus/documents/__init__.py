@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.documents.fingerprint import content_hash, distance, simhash
 from periplus.documents.outline import Outline, outline, outline_of
-from periplus.documents.parse import parse
+from periplus.documents.parse import parse, parse_text
 from periplus.documents.readers import READERS
 from periplus.documents.sitemaps import Sitemap, SitemapEntry, looks_like_sitemap, read_sitemap
 
@@ -23,6 +23,7 @@ __all__ = [
     "outline",
     "outline_of",
     "parse",
+    "parse_text",
     "read_sitemap",
     "simhash",
 ]

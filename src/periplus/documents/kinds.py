@@ -62,6 +62,16 @@ _JSON_LD_START: Final = re.compile(rb"""\s*[\[{].{0,300}?"@(?:context|graph)"\s*
 _ROOT: Final = re.compile(rb"<(?:[\w.-]+:)?(rss|feed|RDF|html)\b")
 _MARKDOWN_NAME: Final = (".md", ".markdown", ".mkd")
 _TEXTUAL: Final = ("text/",)
+_NO_PLAIN_TEXTS: Final = frozenset(
+    {HTML, MARKDOWN, "text/css", "text/x-scss", "text/less", "text/vtt", "text/cache-manifest", "text/event-stream"}
+    | {f"text/{name}" for name in ("javascript", "x-javascript", "ecmascript", "jscript", "vbscript", "livescript")}
+)
+_PROGRAM_NAMES: Final = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".map": "application/json",
+}
 _JSON: Final = frozenset({"application/json", "text/json", JSON_FEED, JSON_LD})
 
 
@@ -74,12 +84,13 @@ def kind_of(page: Page) -> str:
     if magic and (declared in _MEANINGLESS or declared in (HTML, PLAIN, ZIP) or magic == declared):
         return magic
     if declared in _MEANINGLESS or declared == PLAIN:
-        return _by_sight(start, declared, page.url)
+        kind = _by_sight(start, declared, page.url)
+        return _by_name(page.url) if kind == PLAIN else kind
     if declared in (XML, RSS, ATOM):
         return _xml_kind(start)
     if declared in _JSON:
         return _json_kind(start, declared)
-    return PLAIN if declared.startswith(_TEXTUAL) and declared not in (HTML, MARKDOWN) else declared
+    return PLAIN if declared.startswith(_TEXTUAL) and declared not in _NO_PLAIN_TEXTS else declared
 
 
 def _by_magic(start: bytes, body: bytes) -> str:
@@ -111,6 +122,12 @@ def _by_sight(start: bytes, declared: str, url: str) -> str:
     if start.lstrip()[:1] in (b"{", b"[") and (kind := _json_kind(start, "")):
         return kind
     return MARKDOWN if url.partition("?")[0].lower().endswith(_MARKDOWN_NAME) else PLAIN
+
+
+def _by_name(url: str) -> str:
+    """What a text without a telling type is: a page's styles and scripts are often sent as any text."""
+    name = url.partition("?")[0].lower()
+    return next((kind for suffix, kind in _PROGRAM_NAMES.items() if name.endswith(suffix)), PLAIN)
 
 
 def _xml_kind(start: bytes) -> str:

@@ -13,20 +13,24 @@ from periplus.addresses import key, site, try_canonical
 from periplus.documents import bounds, robots
 from periplus.documents.dates import CONFIDENCE, in_address, plausible
 from periplus.documents.fingerprint import LONGEST, content_hash, simhash_of
-from periplus.documents.kinds import kind_of
+from periplus.documents.kinds import PLAIN, kind_of
 from periplus.documents.language import detect
+from periplus.documents.plain import reading_of
 from periplus.documents.readers import READERS
 from periplus.documents.reading import Dates, Reading
 from periplus.documents.signals import measure
-from periplus.documents.text import shorten
+from periplus.documents.text import clean, shorten
 from periplus.documents.wording import weigh
 from periplus.errors import ParseError
 from periplus.records import Document, Link
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from periplus.records import Page
 
 _LINK_HEADER: Final = re.compile(r"<([^>]{1,2048})>\s*((?:;\s*[^,;]*)*)")
+_ROBOTS: Final = re.compile(r"https?://[^/?#]+/robots\.txt(?:[?#]|$)")  # rules for crawlers, which nobody looks for
 _OPENING: Final = 300  # characters of the text that stand in for a missing description
 
 
@@ -34,12 +38,33 @@ def parse(page: Page) -> Document:
     """The document in ``page``; raises ``ParseError`` where there is none."""
     if len(page.body) > bounds.BODY_BYTES:
         raise ParseError("parse-bound", f"{len(page.body)} bytes, the limit is {bounds.BODY_BYTES}")
+    if _ROBOTS.match(page.url):
+        raise ParseError("not-a-page", "robots.txt")
     kind = kind_of(page)
     reader = READERS.get(kind)
     if reader is None:
         raise ParseError("unsupported-type", kind)
+    return _bounded(lambda: _read(page, kind, reader))
+
+
+def parse_text(page: Page, text: str, title: str) -> Document:
+    """The document of a text that somebody gave as one: nothing is guessed of its kind, its title or its links.
+
+    ``page`` says the rest about it; its body is the text as bytes.
+    """
+    if len(page.body) > bounds.BODY_BYTES:
+        raise ParseError("parse-bound", f"{len(page.body)} bytes, the limit is {bounds.BODY_BYTES}")
+    return _bounded(lambda: _document(page, PLAIN, reading_of(text), clean(title)))
+
+
+def _read(page: Page, kind: str, reader: Callable[[Page], Reading]) -> Document:
+    reading = reader(page)
+    return _document(page, kind, reading, _title(page, reading))
+
+
+def _bounded(reading: Callable[[], Document]) -> Document:
     try:
-        return _document(page, kind, reader(page))
+        return reading()
     except ParseError:
         raise
     except (MemoryError, RecursionError) as error:
@@ -48,7 +73,7 @@ def parse(page: Page) -> Document:
         raise ParseError("unreadable", f"internal fault, {type(error).__name__}: {str(error)[:200]}") from error
 
 
-def _document(page: Page, kind: str, reading: Reading) -> Document:
+def _document(page: Page, kind: str, reading: Reading, title: str) -> Document:
     directives = reading.robots | robots.from_headers(page.headers, page.fetched)
     nofollow = "nofollow" in directives
     canonical = trusted_canonical(page, reading)
@@ -68,7 +93,7 @@ def _document(page: Page, kind: str, reading: Reading) -> Document:
         status=page.status,
         content_type=kind,
         refusal=refusal,
-        title=shorten(_title(page, reading), bounds.TITLE_CHARS),
+        title=shorten(title, bounds.TITLE_CHARS),
         headings=tuple(reading.headings),
         text=reading.text,
         boilerplate=reading.boilerplate,

@@ -16,26 +16,34 @@ if TYPE_CHECKING:
 
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`{}|\\^\[\]]{3,2000}")
 _PARTING: Final = re.compile(r"\n[ \t]*\n")
+_LINE: Final = re.compile(r"\r\n?|\n")
 _TITLE_WORDS: Final = 20
 
 
 def read(page: Page) -> Reading:
     """Read a plain text."""
     decoded = decode(page.body, page.content_type, markup=False)
-    text = decoded.text[: bounds.MARKUP_CHARS].replace("\r\n", "\n").replace("\r", "\n")
-    paragraphs = [paragraph for part in _PARTING.split(text) if (paragraph := clean(part))]
-    reading = Reading(charset=decoded.charset, charset_sure=decoded.sure)
-    reading.text = "\n".join(paragraphs)[: bounds.TEXT_CHARS]
+    reading = reading_of(decoded.text)
+    reading.charset, reading.charset_sure = decoded.charset, decoded.sure
+    text = decoded.text[: bounds.MARKUP_CHARS]
     reading.title = title_of(text)
     reading.links = found_links(text, page.url)
-    if len(decoded.text) > bounds.MARKUP_CHARS or len(reading.text) == bounds.TEXT_CHARS:
+    return reading
+
+
+def reading_of(whole: str) -> Reading:
+    """The paragraphs of a text, and nothing else."""
+    text = whole[: bounds.MARKUP_CHARS].replace("\r\n", "\n").replace("\r", "\n")
+    paragraphs = [paragraph for part in _PARTING.split(text) if (paragraph := clean(part))]
+    reading = Reading(text="\n".join(paragraphs)[: bounds.TEXT_CHARS])
+    if len(whole) > bounds.MARKUP_CHARS or len(reading.text) == bounds.TEXT_CHARS:
         reading.signals["truncated"] = 1.0
     return reading
 
 
 def title_of(text: str) -> str:
     """The first line that says something, when it is short enough for a title."""
-    first = next((line for line in text[:4000].split("\n") if line.strip(" \t=-*#_~")), "")
+    first = next((line for line in _LINE.split(text[:4000]) if line.strip(" \t=-*#_~")), "")
     line = clean(first).strip("=-*#_~ ")
     return line if 0 < len(line.split()) <= _TITLE_WORDS else ""
 

@@ -1,0 +1,133 @@
+"""What an import is made of: records to be parsed, and those that are left out before that."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, Protocol
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from periplus import addresses
+from periplus.app.importing.report import Problem
+from periplus.documents import parse, parse_text
+from periplus.errors import ParseError
+from periplus.records import Document, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_ID: Final = 1_000  # characters
+_SHOWN: Final = 80
+
+
+class LeftOut(Struct, frozen=True):
+    """A record without a document, or a place where none could be read."""
+
+    reason: str
+    kind: str = ""  # the content type that has no reader
+    problem: Problem | None = None
+
+
+class Line(Struct, frozen=True):
+    """One line of a ``.jsonl`` file, or a row of a Parquet file."""
+
+    id: str | int | float | None = None
+    url: str | None = None
+    title: str | UnsetType | None = UNSET
+    text: str | UnsetType | None = UNSET
+
+
+class Item(Struct, frozen=True):
+    """A page to be parsed."""
+
+    page: Page
+
+    @property
+    def size(self) -> int:
+        return len(self.page.body)
+
+    is_without_address = False
+
+    def document(self) -> Document | LeftOut:
+        try:
+            return parse(self.page)
+        except ParseError as error:
+            return LeftOut(error.reason, error.detail if error.reason == "unsupported-type" else "")
+
+
+class Record(Struct, frozen=True):
+    """A text to be taken as it is: one document by its id, whatever its address; without an id, by its address."""
+
+    id: str
+    url: str
+    title: str
+    text: str
+    moment: float
+    is_without_address: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.text)
+
+    def document(self) -> Document | LeftOut:
+        name = f"id:{self.id}"
+        try:
+            page = Page(self.url or name, self.text.encode("utf-8", "replace"), fetched=self.moment)
+            document = parse_text(page, self.text, self.title)
+        except ParseError as error:
+            return LeftOut(error.reason)
+        key = addresses.key(name) if self.id else document.key
+        refusal = "" if document.title else document.refusal
+        return msgspec.structs.replace(document, key=key, id=self.id, refusal=refusal)
+
+
+Entry = Item | Record | LeftOut
+
+
+class BadRecord(Exception):
+    """A line or row that is no record; the message says why."""
+
+
+class Portion(Protocol):
+    """Some records of a file, which a process reads by itself."""
+
+    @property
+    def count(self) -> int:
+        """How many there are, about."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of them, about."""
+
+    def entries(self) -> Iterator[Entry]:
+        """Each record; what cannot be read is left out, and says why."""
+
+
+def record_of(line: Line, moment: float) -> Record:
+    """The record that a line gives; raises ``BadRecord``."""
+    name = _name(line.id)
+    address = addresses.try_canonical(line.url) if line.url else None
+    if not name and address is None:
+        raise BadRecord(f"no id, and {line.url[:_SHOWN]!r} is no http address" if line.url else "neither id nor url")
+    if len(name) > MAX_ID:
+        raise BadRecord(f"an id of {len(name)} characters; at most {MAX_ID} are taken")
+    if line.text is UNSET and line.title is UNSET:
+        raise BadRecord("neither text nor title")
+    is_without = bool(line.url) and address is None
+    return Record(name, address or "", _text(line.title), _text(line.text), moment, is_without)
+
+
+def _name(given: str | int | float | None) -> str:
+    """An id as text; numbers that a table holds as fractions because others are missing are whole again."""
+    if given is None or (isinstance(given, float) and math.isnan(given)):
+        return ""
+    return str(int(given)) if isinstance(given, float) and given.is_integer() else str(given)
+
+
+def _text(given: str | UnsetType | None) -> str:
+    return given.strip() if isinstance(given, str) else ""
+
+
+def bad(file: str, place: str, what: str, reason: str = "bad-record") -> LeftOut:
+    return LeftOut(reason, problem=Problem(file, place, reason, what))

@@ -1,0 +1,160 @@
+"""Parquet files: read here in bounded portions of rows, which others turn into records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from periplus.app.importing.items import BadRecord, Line, bad, record_of
+from periplus.errors import Corrupt, Incompatible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from periplus.app.importing.items import Entry
+
+SUFFIX: Final = ".parquet"
+ROWS: Final = 1_000  # of a portion
+_COLUMNS: Final = ("id", "url", "title", "text")
+_NAMED: Final = 20  # columns of a table that has others
+_TEXTS: Final = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
+_NUMBERS: Final = ("int", "uint", "float", "double", "halffloat")
+
+
+class Rows(Struct, frozen=True):
+    """Rows of a table, packed as Arrow does; the first of them has the number ``first``."""
+
+    file: str
+    first: int
+    count: int
+    data: bytes
+    moment: float
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def entries(self) -> Iterator[Entry]:
+        import pyarrow as pa
+
+        with pa.ipc.open_stream(self.data) as stream:
+            rows = (row for batch in stream for row in batch.to_pylist())
+            for number, row in enumerate(rows, self.first):
+                yield _entry(row, self.file, number, self.moment)
+
+
+class Lost(Struct, frozen=True):
+    """Rows that cannot be read."""
+
+    file: str
+    first: int
+    rows: int
+    what: str
+    count: int = 1
+    size: int = 0
+
+    def entries(self) -> Iterator[Entry]:
+        yield bad(self.file, f"rows {self.first} to {self.first + self.rows - 1}", self.what, "damaged")
+
+
+def check(path: Path) -> None:
+    """Raise what is wrong with a table that holds no records."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as table:
+            schema = table.schema_arrow
+    except (pa.ArrowException, OSError) as error:
+        raise Corrupt(f"{path} cannot be read as Parquet: {_one_line(error)}") from error
+    if "text" not in schema.names or not {"id", "url"} & set(schema.names):
+        named = ", ".join(schema.names[:_NAMED]) or "none"
+        raise Incompatible(f"{path}: rows need a column text, and id or url; there are {named}")
+    for name in _COLUMNS:
+        if name in schema.names and not _is_fit(schema.field(name).type, may_be_number=name == "id"):
+            raise Incompatible(f"{path}: the column {name} holds {schema.field(name).type}, not text; convert it first")
+
+
+def _is_fit(kind: pa.DataType, *, may_be_number: bool) -> bool:
+    import pyarrow as pa
+
+    if isinstance(kind, pa.DictionaryType):
+        kind = kind.value_type
+    name = str(kind)
+    return name in _TEXTS or (may_be_number and name.startswith(_NUMBERS))
+
+
+def portions(path: Path) -> Iterator[Rows | Lost]:
+    """The rows of a file, row group by row group: where one is damaged, the next one is read."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as table:
+        reading = _Reading(table, path)
+        for group in range(table.num_row_groups):
+            yield from reading.group(group)
+        yield from reading.rest()
+
+
+class _Reading:
+    """Joins rows of small groups to portions."""
+
+    def __init__(self, table: pq.ParquetFile, path: Path) -> None:
+        self._table = table
+        self._file = str(path)
+        self._moment = path.stat().st_mtime
+        self._columns = [name for name in _COLUMNS if name in table.schema_arrow.names]
+        self._batches: list[pa.RecordBatch] = []
+        self._count = 0  # rows of them
+        self._next = 1  # the row that follows them
+
+    def group(self, group: int) -> Iterator[Rows | Lost]:
+        import pyarrow as pa
+
+        end = self._next + self._table.metadata.row_group(group).num_rows
+        try:
+            for batch in self._table.iter_batches(ROWS, row_groups=[group], columns=self._columns, use_threads=False):
+                yield from self._take(batch)
+        except (pa.ArrowException, OSError) as error:
+            yield from self.rest()
+            yield Lost(self._file, self._next, end - self._next, f"a row group cannot be read: {_one_line(error)}")
+            self._next = end
+
+    def rest(self) -> Iterator[Rows]:
+        import pyarrow as pa
+
+        if not self._count:
+            return
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, self._batches[0].schema) as stream:
+            for batch in self._batches:
+                stream.write_batch(batch)
+        data = sink.getvalue().to_pybytes()
+        yield Rows(self._file, self._next - self._count, self._count, data, self._moment)
+        self._batches, self._count = [], 0
+
+    def _take(self, batch: pa.RecordBatch) -> Iterator[Rows]:
+        if self._count + batch.num_rows > ROWS:
+            yield from self.rest()
+        self._batches.append(batch)
+        self._count += batch.num_rows
+        self._next += batch.num_rows
+
+
+def _entry(row: dict[str, Any], file: str, number: int, moment: float) -> Entry:
+    try:
+        given = {name: value.decode() if isinstance(value, bytes) else value for name, value in row.items()}
+        return record_of(msgspec.convert(given, Line), moment)
+    except (BadRecord, msgspec.ValidationError) as error:
+        return bad(file, f"row {number}", str(error))
+    except UnicodeDecodeError:
+        return bad(file, f"row {number}", "bytes that are no UTF-8")
+
+
+def _one_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]
