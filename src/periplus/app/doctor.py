@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from periplus import archive
+from periplus.app.state import StandIn
 from periplus.crawl.crawler import LOCK as CRAWL_LOCK
-from periplus.errors import NotReady, PeriplusError, StorageBusy, StorageError, Truncated
+from periplus.errors import Corrupt, NotReady, PeriplusError, StorageBusy, StorageError, Truncated
+from periplus.jobs.pipeline import LOCK_FILE as BUILD_LOCK
 from periplus.storage import folder_lock
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from periplus.app.collection import Collection
+    from periplus.storage import Database
 
     Progress = Callable[[int, str], None]
 
@@ -63,6 +66,7 @@ def examine(collection: Collection, progress: Progress | None = None) -> list[Fi
 def repair(collection: Collection, progress: Progress | None = None) -> list[Finding]:
     """Examine, mend what can be made again, and say what is left."""
     with folder_lock(collection.folder / CRAWL_LOCK, "crawling"):  # building has its own lock, taken below
+        mended_state = _mended_state(collection, progress)
         cut = archive.repair(collection.folder / ARCHIVE)
         broken = {finding.check for finding in examine(collection, progress) if finding.state == "failed"}
         mended = [Finding("archive", "mended", f"{item.file}: {item.removed:,} torn bytes cut off") for item in cut]
@@ -74,7 +78,19 @@ def repair(collection: Collection, progress: Progress | None = None) -> list[Fin
         if "ranks" in broken:
             collection.rank()
             mended.append(Finding("ranks", "mended", "computed again from the stored links"))
-    return [*mended, *examine(collection, progress)]
+    return [*mended_state, *mended, *examine(collection, progress)]
+
+
+def _mended_state(collection: Collection, progress: Progress | None) -> list[Finding]:
+    """A state that is lost or damaged is built again before anything else: all other checks rest on it."""
+    from periplus.app.rebuilding import rebuild_state
+
+    if not (isinstance(collection.database, StandIn) or _damage(collection.database)):
+        return []
+    collection.close()
+    with folder_lock(collection.folder / BUILD_LOCK, "indexing or ranking"):
+        said = rebuild_state(collection, progress)
+    return [Finding("database", "mended", line) for line in said]
 
 
 def _machine(collection: Collection, _: Progress) -> Iterator[Finding]:
@@ -114,12 +130,24 @@ def _memory() -> Finding:
 
 def _database(collection: Collection, tell: Progress) -> Iterator[Finding]:
     tell(0, "state database")
-    wrong = collection.database.check()
+    if collection.notice:
+        lost, _, advice = collection.notice.partition("; ")
+        yield Finding("database", "failed", lost, advice)
+        return
     name = collection.database.name
-    if wrong:
-        yield Finding("database", "failed", f"{name}: {wrong[0]}", "restore it from a backup")
+    if wrong := _damage(collection.database):
+        advice = "periplus doctor --repair builds it again from the stored files, or restore it from a backup"
+        yield Finding("database", "failed", f"{name}: {wrong}", advice)
     else:
         yield Finding("database", "ok", name)
+
+
+def _damage(database: Database) -> str:
+    """What is wrong inside the database file; empty when it is sound."""
+    try:
+        return next(iter(database.check()), "")
+    except Corrupt as error:
+        return str(error).partition(";")[0]
 
 
 def _archive(collection: Collection, tell: Progress) -> Iterator[Finding]:

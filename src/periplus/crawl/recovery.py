@@ -21,7 +21,7 @@ from periplus.crawl.hosts import origin_of
 from periplus.crawl.interpretation import outcome_of, refusal_document
 from periplus.crawl.page_pool import count_pool
 from periplus.crawl.robots_visit import judge
-from periplus.crawl.rows import FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, JournalRow, UrlRow
+from periplus.crawl.rows import FAILED, FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, Found, JournalRow, UrlRow
 from periplus.crawl.scope import REOPENED
 from periplus.errors import Corrupt, NotFound
 from periplus.storage import LocalFiles
@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     from periplus.storage import Database
 
 CHUNK = 200
+ADOPTED_DEPTH = 1  # of an address whose way from the seeds is not known
 SAME_MOMENT = 0.0001  # seconds: the archive keeps microseconds
 REPLAYED = "as archived; the journal's own row was lost in a crash"
 PATTERN = "periplus-*.warc.gz"
 _FILTERS = ("scope", "max_depth", "include", "exclude", "banned_hosts", "max_address", "host_budget", "host_queue")
 _FILTERS_KEY = "crawl.filters"
-_RECOUNT = (
+RECOUNT = (
     "UPDATE hosts SET queued = (SELECT COUNT(*) FROM urls WHERE urls.host = hosts.key AND urls.state = 0),"
     " pages = (SELECT COUNT(*) FROM urls WHERE urls.host = hosts.key AND urls.state = 1 AND urls.kind = 0)"
 )
@@ -49,13 +50,22 @@ _RECOUNT = (
 
 class Recovery:
     def __init__(
-        self, folder: Path, database: Database, settings: CrawlSettings, frontier: Frontier, interpreter: Interpreter
+        self,
+        folder: Path,
+        database: Database,
+        settings: CrawlSettings,
+        frontier: Frontier,
+        interpreter: Interpreter,
+        *,
+        adopts: bool = False,
     ) -> None:
+        """With ``adopts``, addresses that only the archive knows become rows too."""
         self._folder = folder
         self._database = database
         self._settings = settings
         self._frontier = frontier
         self._interpreter = interpreter
+        self._adopts = adopts
 
     def run(self, *, recrawl: bool) -> int:
         """All of it; how many responses were replayed."""
@@ -100,22 +110,25 @@ class Recovery:
         replayed = 0
         for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
             if marks.get(path.name, 0) < path.stat().st_size and not _is_being_written(path):
-                replayed += self._replay_file(path, marks.get(path.name, 0))
+                replayed += self.replay_file(path, marks.get(path.name, 0))
         return replayed
 
-    def _replay_file(self, path: Path, place: int) -> int:
+    def replay_file(self, path: Path, place: int) -> int:
+        """Judge what stands behind ``place``; how many responses. What stands before damage is kept."""
         count = 0
         bundle = Bundle()
-        for location, exchange in archive.iterate(path, place):
-            if location.offset < place:
-                continue
-            self._replay_one(bundle, location, exchange)
-            count += 1
-            if count % CHUNK == 0:
-                self._frontier.commit(bundle, time.time())
-                bundle = Bundle()
-        bundle.marks[path.name] = path.stat().st_size
-        self._frontier.commit(bundle, time.time())
+        try:
+            for location, exchange in archive.iterate(path, place):
+                if location.offset < place:
+                    continue
+                self._replay_one(bundle, location, exchange)
+                count += 1
+                if count % CHUNK == 0:
+                    self._frontier.commit(bundle, time.time())
+                    bundle = Bundle()
+            bundle.marks[path.name] = path.stat().st_size
+        finally:
+            self._frontier.commit(bundle, time.time())
         return count
 
     def _replay_one(self, bundle: Bundle, location: ArchiveLocation, exchange: Exchange) -> None:
@@ -132,9 +145,22 @@ class Recovery:
                 bundle.robots.append(row)
                 bundle.found += self._interpreter.announced(row, self._depth_of(key))
             return
-        known = self._frontier.find(exchange.url)
+        known = self._known(bundle, exchange.url)
         if known is not None and known.tried_at < exchange.started:
             bundle.visited.append(self._interpreter.response(known, fetched, location, self._settings.delay))
+
+    def _known(self, bundle: Bundle, url: str) -> UrlRow | None:
+        """The row of an address as the bundle leaves it, or as the table has it."""
+        key = addresses.key(url)
+        waiting = next((item.row for item in reversed(bundle.visited) if item.row.key == key), None)
+        known = waiting or self._frontier.find(url)
+        if known is not None or not self._adopts:
+            return known
+        named = (*bundle.found, *(one for item in bundle.visited for one in item.found))
+        stranger = Found(key, url, addresses.host(url), depth=ADOPTED_DEPTH, state=FAILED)
+        wanted = [one for one in named if one.key == key][:1] or [stranger]
+        self._frontier.commit(Bundle(found=wanted), time.time())
+        return self._frontier.find(url)
 
     def _depth_of(self, host: int) -> int:
         """How far from the seeds a robots.txt was read: as far as the nearest address of its host."""
@@ -196,7 +222,7 @@ class Recovery:
                 " WHERE host = ? AND key = ?",
                 [(row.host, row.key) for row in rows],
             )
-            tx.execute(_RECOUNT)
+            tx.execute(RECOUNT)
 
     # Hosts and settings
 
@@ -228,7 +254,7 @@ class Recovery:
             marks = ", ".join("?" * len(REOPENED))
             sql = f"UPDATE urls SET state = 0, next_at = 0 WHERE state = 3 AND reason IN ({marks})"  # noqa: S608
             if tx.execute(sql, REOPENED):
-                tx.execute(_RECOUNT)
+                tx.execute(RECOUNT)
                 tx.execute("UPDATE hosts SET next_at = ready_at WHERE active = 0 AND queued > 0")
 
     def _make_all_due(self) -> None:
