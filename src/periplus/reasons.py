@@ -69,7 +69,7 @@ _ALL = (
     Reason("wrong-language", "the page's language is not wanted", "change --lang"),
     # the index
     Reason("noindex", "the page asks not to be indexed", "remove noindex from the page"),
-    Reason("canonical-elsewhere", "the page names another address as the canonical one"),
+    Reason("canonical-elsewhere", "the page names another address as the canonical one, which is in the index"),
     Reason("duplicate", "the body is the same as that of another page"),
     # an import
     Reason("not-a-page", "no page, but robots.txt, the look-up of a name or an answer without a page"),

@@ -4,3 +4,4 @@ from __future__ import annotations
 
 from support.polite_crawls import polite_crawls  # noqa: F401 (a fixture)
 from support.postgres import postgres_address  # noqa: F401 (a fixture)
+from web.fixtures import certificates, secure_web  # noqa: F401 (fixtures)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from periplus import addresses
 from periplus.errors import Corrupt, Incompatible, UsageError
 from periplus.graph import RankStore, prior, refresh_ranks
+from periplus.graph.linkage import Linkage
 from periplus.records import Anchor, Link
 
 
@@ -27,6 +28,14 @@ def store(tmp_path: Path) -> RankStore:
 
 def publish(store: RankStore, ranks=(0.1, 0.6, 0.3), last_batch: int = 7):
     return store.publish(keys(30, -5, 12), np.array(ranks), keys(2, 1), np.array([0.9, 0.1]), last_batch=last_batch)
+
+
+def test_keys_far_apart_are_in_order(store: RankStore) -> None:
+    """Their difference does not fit into 64 bits."""
+    far = keys(-(1 << 62) - 5, 1 << 62)
+    linkage = Linkage(keys(0, 0, 1), np.array([0], np.uint32), keys(0, 1, 1), np.array([1], np.uint32))
+    table = store.publish(far, np.array([0.4, 0.6]), keys(1), np.array([1.0]), last_batch=1, linkage=linkage)
+    assert table.page_rank(1 << 62) == pytest.approx(0.6)
 
 
 def test_nothing_is_published_at_first(store: RankStore) -> None:

@@ -26,6 +26,7 @@ def inspect_address(collection: Collection, url: str) -> Inspection:
     canonical = addresses.canonical(url)
     steps = _with_choices(collection, canonical, inspect_crawl(collection.database, canonical, collection.settings))
     steps.append(_index_step(collection, canonical))
+    steps = _with_stand_in(steps)
     steps.append(_rank_step(collection, canonical))
     return Inspection(url=canonical, verdict=_verdict(steps), steps=tuple(steps))
 
@@ -45,6 +46,18 @@ def _with_choices(collection: Collection, url: str, steps: list[StepRecord]) -> 
         parsed = StepRecord("parse", "ok", at=parsed.at)
     before = [parsed if step.step == "parse" else step for step in steps]
     return [*before, made["canonical"], made["duplicate"]]
+
+
+def _with_stand_in(steps: list[StepRecord]) -> list[StepRecord]:
+    """A page that is found although it names another address stands in for that one."""
+    if not any(step.step == "index" and step.state == "ok" for step in steps):
+        return steps
+    return [_standing(step) if step.step == "canonical" and step.reason in POINTING else step for step in steps]
+
+
+def _standing(step: StepRecord) -> StepRecord:
+    detail = f"stands in for {step.detail}, which is not in the index"
+    return replace(step, state="ok", reason="", advice="", detail=detail)
 
 
 def _original(collection: Collection, url: str) -> str:

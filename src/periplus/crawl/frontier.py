@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -255,8 +255,11 @@ class Frontier:
         for item in visited:
             document = item.document
             if item.fresh_body:
-                owner = owners.setdefault(item.row.body_hash, (item.row.key, item.row.url))
-                if owner[0] != item.row.key:
+                own = _Owner(item.row.key, item.row.url, item.row.refusal)
+                owner = owners.setdefault(item.row.body_hash, own)
+                if owner.refusal and not own.refusal:  # a page to be found is no copy of one that is not
+                    owner = owners[item.row.body_hash] = own
+                if owner.key != item.row.key:
                     result.dropped += [one.key for one in item.found]
                     result.duplicates += 1
                     _make_duplicate(item, owner)
@@ -407,24 +410,31 @@ def _named(bundle: Bundle) -> Iterator[Found]:
         yield from item.found
 
 
-def _owners(tx: Transaction, hashes: set[int]) -> dict[int, tuple[int, str]]:
-    """For each body, the address that gave it first and still does."""
-    owners: dict[int, tuple[int, str]] = {}
+class _Owner(NamedTuple):
+    """The address that gave a body first and still does; of several, one to be found."""
+
+    key: int
+    url: str
+    refusal: str
+
+
+def _owners(tx: Transaction, hashes: set[int]) -> dict[int, _Owner]:
+    owners: dict[int, _Owner] = {}
     for part in parts_of(sorted(hashes - {0})):
         sql = (
-            f"SELECT body_hash, key, url FROM urls WHERE body_hash IN ({marks(part)}) AND body_hash <> 0"  # noqa: S608
-            " AND state = 1 AND same_as = 0 ORDER BY found_at, key"
+            f"SELECT body_hash, key, url, refusal FROM urls WHERE body_hash IN ({marks(part)}) AND body_hash <> 0"  # noqa: S608
+            " AND state = 1 AND same_as = 0 ORDER BY refusal <> '', found_at, key"
         )
-        for body_hash, key, url in tx.rows(sql, part):
-            owners.setdefault(body_hash, (key, url))
+        for body_hash, key, url, refusal in tx.rows(sql, part):
+            owners.setdefault(body_hash, _Owner(key, url, refusal))
     return owners
 
 
-def _make_duplicate(item: Visited, owner: tuple[int, str]) -> None:
+def _make_duplicate(item: Visited, owner: _Owner) -> None:
     """Keep the page, explain it, follow none of its links: they lead where the first copy's lead."""
-    item.row.same_as = owner[0]
+    item.row.same_as = owner.key
     item.found = []
     if not item.row.refusal:
         item.row.refusal = "duplicate"
-        item.row.detail = owner[1]
+        item.row.detail = owner.url
         item.document = replace(item.document, refusal="duplicate") if item.document is not None else None

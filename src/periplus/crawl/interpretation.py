@@ -344,7 +344,8 @@ def document_of(
     except Exception:  # noqa: BLE001 - a page that breaks a reader must not stop the crawl now and at every start
         return _no_document(url, exchange, "unreadable", location)
     refusal = document.refusal
-    if not refusal and languages and document.language and document.language not in languages:
+    is_wanted = not languages or not document.language or document.language in languages
+    if not is_wanted and refusal in ("", "canonical-elsewhere"):  # which may be found until its canonical address is
         refusal = "wrong-language"
     return replace(document, refusal=refusal, archive=location)
 

@@ -6,6 +6,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from periplus.errors import NotFound
 from periplus.index.files import storage_errors
 from periplus.index.generations import Generations
@@ -20,6 +22,8 @@ from periplus.index.writing import DEFAULT_MEMORY, WritingSession, few_looks_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from periplus.index.generations import Hold
     from periplus.index.manifest import SegmentEntry
@@ -61,6 +65,15 @@ class IndexStore:
                 hold.release()
                 raise
         raise AssertionError("unreachable")
+
+    def held(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of many address keys have a document in the published generation."""
+        found = np.zeros(len(keys), np.bool_)
+        with self.open() as snapshot:
+            for view in snapshot._views:  # noqa: SLF001 - of the same room
+                local = view.segment.columns.find(keys)
+                found |= (local >= 0) & (view.live_mask()[local] > 0)
+        return found
 
     def update(
         self,

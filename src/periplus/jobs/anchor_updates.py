@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from periplus import addresses
+from periplus.jobs.stand_ins import found_all_the_same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,17 +27,23 @@ def changed_pages(old: AnchorTable | None, new: AnchorTable) -> set[int]:
 
 
 def newest_versions(log: BatchLog, page_keys: set[int]) -> Iterator[Document]:
-    """The newest row of each of these pages, batch by batch, refusals left out."""
-    places: dict[int, tuple[int, int]] = {}
+    """The newest row of each address of these pages, batch by batch, refusals left out.
+
+    Pages that name another address come as if to be found: the index takes only what it has, and if it has them, they
+    stand in for that address.
+    """
+    places: dict[str, tuple[int, int]] = {}
     for number in log.numbers():
         table = log.document_table(number, ["url"])
         for row, url in enumerate(table.column("url").to_pylist()):
-            key = addresses.page_key(url)
-            if key in page_keys:
-                places[key] = (number, row)
+            if addresses.page_key(url) in page_keys:
+                places[url] = (number, row)
     by_batch: dict[int, list[int]] = {}
     for number, row in places.values():
         by_batch.setdefault(number, []).append(row)
     for number in sorted(by_batch):
         documents = log.documents(number)
-        yield from (documents[row] for row in sorted(by_batch[number]) if documents[row].indexable)
+        for row in sorted(by_batch[number]):
+            document = found_all_the_same(documents[row], frozenset({documents[row].key}))
+            if document.indexable:
+                yield document

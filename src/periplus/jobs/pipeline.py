@@ -7,14 +7,17 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import Struct
 
 from periplus.crawl import Backlog, backlog_size
 from periplus.documents import BatchLog
 from periplus.graph import Convergence, RankStore, TopRank, host_addresses, refresh_ranks
 from periplus.index import IndexStore, Manifest
+from periplus.jobs.aliases import AliasTable
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
 from periplus.jobs.sources import StoredAnchors, StoredBatch
+from periplus.jobs.stand_ins import Chosen, LateStandIns, choose
 from periplus.storage import LocalFiles, folder_lock, write_event
 
 if TYPE_CHECKING:
@@ -88,7 +91,7 @@ class Pipeline:
             store = self._index_store(self._workers(after))
             build = store.rebuild if rebuild else store.update
             new = build(
-                self._batches(after),
+                self._batches(after, store if after else None),
                 anchors=StoredAnchors(self._folder) if table else None,
                 prior=table.prior if table else None,
                 progress=progress,
@@ -144,9 +147,20 @@ class Pipeline:
             return
         self._store.replace(newest_versions(self._log, changed), anchors=new.anchors.__call__, prior=new.prior)
 
-    def _batches(self, after: int) -> Iterator[tuple[int, Iterable[Document]]]:
-        for number in self._log.numbers(after):
-            yield number, StoredBatch(self._folder, number)
+    def _batches(self, after: int, store: IndexStore | None) -> Iterator[tuple[int, Iterable[Document]]]:
+        """What the index in ``store`` has not seen; at last, pages seen before that begin or end to stand in."""
+        numbers = self._log.numbers(after)
+        if not numbers:
+            return
+        chosen = self._chosen(after, numbers[-1], store)
+        for number in numbers:
+            yield number, StoredBatch(self._folder, number, chosen.shown.get(number, frozenset()))
+        if chosen.revived or chosen.dropped:
+            yield numbers[-1], LateStandIns(self._folder, chosen)
+
+    def _chosen(self, after: int, last: int, store: IndexStore | None) -> Chosen:
+        held = store.held if store else lambda keys: np.zeros(len(keys), np.bool_)
+        return choose(AliasTable(self._database, self._log), after, last, held)
 
     def _index_store(self, workers: int) -> IndexStore:
         return IndexStore(self._folder / "index", memory=self._settings.index.memory, workers=workers)

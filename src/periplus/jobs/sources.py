@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from periplus.documents import BatchLog
 from periplus.graph import RankStore
 from periplus.index.sources import INDEXED_FIELDS, DocumentSource
+from periplus.jobs.stand_ins import found_all_the_same
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
@@ -18,15 +19,17 @@ if TYPE_CHECKING:
 
 
 class StoredBatch(DocumentSource):
-    """One batch of the log of a collection."""
+    """One batch of the log of a collection; ``shown``: keys of pages that stand in for the address they name."""
 
-    def __init__(self, folder: Path, number: int) -> None:
+    def __init__(self, folder: Path, number: int, shown: frozenset[int] = frozenset()) -> None:
         self._folder = folder
         self._number = number
+        self._shown = shown
 
     def __iter__(self) -> Iterator[Document]:
         log = BatchLog(LocalFiles(self._folder), cast("Database", None))  # reading a batch asks no database
-        return iter(log.documents(self._number, fields=INDEXED_FIELDS))
+        documents = log.documents(self._number, fields=INDEXED_FIELDS)
+        return (found_all_the_same(document, self._shown) for document in documents) if self._shown else iter(documents)
 
 
 class StoredAnchors:
