@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from periplus import addresses
+from periplus.app.imported import find_imported
 from periplus.crawl import inspect as inspect_crawl
 from periplus.errors import NotReady
 from periplus.graph import RankStore
@@ -16,6 +17,7 @@ from periplus.records import Inspection, StepRecord
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
+    from periplus.app.imported import Imported
 
 POINTING = ("canonical-elsewhere", "redirected")  # the page names another address as its own
 REPEATED = ("duplicate",)
@@ -24,11 +26,28 @@ REPEATED = ("duplicate",)
 def inspect_address(collection: Collection, url: str) -> Inspection:
     """Everything known about ``url``; raises ``InvalidAddress`` when it is none."""
     canonical = addresses.canonical(url)
-    steps = _with_choices(collection, canonical, inspect_crawl(collection.database, canonical, collection.settings))
-    steps.append(_index_step(collection, canonical))
+    steps = inspect_crawl(collection.database, canonical, collection.settings)
+    imported = find_imported(collection, canonical) if _is_unread(steps) else None
+    if imported is not None:
+        steps = _with_import(steps, imported)
+    steps = _with_choices(collection, canonical, steps)
+    steps.append(_index_step(collection, imported.document.key if imported else addresses.key(canonical)))
     steps = _with_stand_in(steps)
     steps.append(_rank_step(collection, canonical))
     return Inspection(url=canonical, verdict=_verdict(steps), steps=tuple(steps))
+
+
+def _is_unread(steps: list[StepRecord]) -> bool:
+    """Whether the crawl has no document of the page."""
+    return any(step.step == "parse" and step.state == "unknown" for step in steps)
+
+
+def _with_import(steps: list[StepRecord], imported: Imported) -> list[StepRecord]:
+    """The story of an imported page; a crawl that knows its address, too, goes on with its own."""
+    is_known = any(step.step == "discovered" and step.state != "unknown" for step in steps)
+    if not is_known:
+        return imported.steps()
+    return [imported.parsed() if step.step == "parse" else step for step in steps]
 
 
 def _with_choices(collection: Collection, url: str, steps: list[StepRecord]) -> list[StepRecord]:
@@ -71,13 +90,13 @@ def _original(collection: Collection, url: str) -> str:
     return f"the same as {found}" if found else ""
 
 
-def _index_step(collection: Collection, url: str) -> StepRecord:
+def _index_step(collection: Collection, key: int) -> StepRecord:
     try:
         snapshot = IndexStore(collection.folder / "index").open()
     except NotReady:
         return StepRecord("index", "waiting", detail="no generation is published yet", advice="periplus index")
     try:
-        if snapshot.find(addresses.key(url)) is not None:
+        if snapshot.find(key) is not None:
             return StepRecord("index", "ok", detail=f"found by search, generation {snapshot.generation}")
         return StepRecord("index", "unknown", detail=f"not in generation {snapshot.generation}")
     finally:

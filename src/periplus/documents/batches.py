@@ -135,15 +135,20 @@ class BatchLog(BatchFiles):
         """
         return self.publish(self.stage(tables_of(list(documents))), also)
 
-    def publish(self, staged: StagedBatch, also: Callable[[Transaction, int], None] | None = None) -> int:
-        """Make a staged batch visible; its number. When that fails, nothing of it is left."""
+    def publish(
+        self, staged: StagedBatch, also: Callable[[Transaction, int], None] | None = None, *, source: str = ""
+    ) -> int:
+        """Make a staged batch visible; its number. When that fails, nothing of it is left.
+
+        ``source`` says what an import read it from.
+        """
         try:
             with self._database.write() as transaction:
                 number = self._free_number(transaction)
                 with self._placed(staged, number):
                     transaction.execute(
-                        "INSERT INTO batches (number, documents, links, created) VALUES (?, ?, ?, ?)",
-                        (number, staged.documents, staged.links, time.time()),
+                        "INSERT INTO batches (number, documents, links, created, source) VALUES (?, ?, ?, ?, ?)",
+                        (number, staged.documents, staged.links, time.time(), source),
                     )
                     if also is not None:
                         also(transaction, number)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from periplus.app.collection import Collection
 
 AHEAD = 2  # jobs that a process may have
+NAMED, NAMED_LENGTH = 3, 300  # paths that are kept with what came of them, and their characters
 _KEY = 8  # bytes
 LOADING = (
     b"<html lang=en><title>Tides</title><link rel=canonical href=/>"
@@ -58,9 +59,15 @@ def import_paths(
     work = Work(paths, base_url, workers, is_strict=strict)
     with _Intakes(collection, workers if work.is_large else 1) as intakes:
         log = BatchLog(collection.files, collection.database)
-        leader = _Leader(log, work, intakes, progress)
+        leader = _Leader(log, work, intakes, progress, _named(paths))
         leader.run()
     return report_of(leader.tally, bytes(leader.keys), time.perf_counter() - started)
+
+
+def _named(paths: list[Path]) -> str:
+    """What an import reads, for the inspector: without folders, which are nobody else's business."""
+    names = ", ".join(path.resolve().name for path in paths[:NAMED])[:NAMED_LENGTH]
+    return f"{names} and {len(paths) - NAMED} more" if len(paths) > NAMED else names
 
 
 class _Task(msgspec.Struct):
@@ -73,8 +80,11 @@ class _Task(msgspec.Struct):
 class _Leader:
     """Deals jobs out, and publishes what comes of them in their order."""
 
-    def __init__(self, log: BatchLog, work: Work, intakes: _Intakes, progress: Callable[[int], None] | None) -> None:
+    def __init__(
+        self, log: BatchLog, work: Work, intakes: _Intakes, progress: Callable[[int], None] | None, source: str
+    ) -> None:
         self._log = log
+        self._source = source
         self._work = work
         self._intakes = intakes
         self._progress = progress
@@ -112,7 +122,7 @@ class _Leader:
             self._is_dealt = False
             return
         for batch in parsed.batches:
-            self._log.publish(batch)
+            self._log.publish(batch, source=self._source)
         self._tasks.popleft()
         self.tally.add(parsed.tally)
         if len(self.keys) < COMPARED * _KEY:
