@@ -16,7 +16,8 @@ document with the class's ``code``. Third-party errors are turned into these at 
     │   ├── StateLost              stored files without the state database that belongs to them
     │   ├── Incompatible           written by another format version
     │   ├── Corrupt                damaged: checksum, length or structure
-    │   │   └── Truncated          shorter than it says it is
+    │   │   ├── Truncated          shorter than it says it is
+    │   │   └── Missing            a file that was written is not there any more (also a NotFound)
     │   ├── StorageBusy            another process does the same work in the same folder
     │   ├── DatabaseBusy           another process holds the write lock for too long
     │   └── LeaseLost              another worker owns the partition now
@@ -90,6 +91,10 @@ class Corrupt(StorageError):
 
 class Truncated(Corrupt):
     code = "truncated"
+
+
+class Missing(Corrupt, NotFound):
+    code = "missing"
 
 
 class StorageBusy(StorageError):

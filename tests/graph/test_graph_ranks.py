@@ -14,6 +14,7 @@ from periplus import addresses
 from periplus.errors import Corrupt, Incompatible, UsageError
 from periplus.graph import RankStore, prior, refresh_ranks
 from periplus.graph.linkage import Linkage
+from periplus.graph.ranks import Pointer
 from periplus.records import Anchor, Link
 
 
@@ -83,9 +84,9 @@ def test_a_half_written_generation_is_never_seen(store: RankStore, tmp_path: Pat
 def test_a_generation_swept_while_it_is_opened(store: RankStore, monkeypatch) -> None:
     publish(store)
     publish(store)
-    pointed = iter([1, 2])
+    pointed = iter([Pointer(1, 1), Pointer(2, 1)])
     (store._files.path("1/page_keys.npy")).unlink()
-    monkeypatch.setattr(store, "_current_generation", lambda: next(pointed))
+    monkeypatch.setattr(store, "_pointer", lambda: next(pointed))
     current = store.current()
     assert current is not None
     assert current.generation == 2

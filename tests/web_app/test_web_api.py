@@ -169,7 +169,7 @@ def test_error_codes(client, path, status, code):
 @pytest.mark.parametrize(
     ("error", "status", "code"),
     [
-        (Corrupt("segment 3 is damaged; run periplus doctor"), 500, "corrupt"),
+        (Corrupt("segment 3 is damaged; run periplus doctor"), 503, "corrupt"),
         (OverBudget("too long"), 503, "over-budget"),
     ],
 )

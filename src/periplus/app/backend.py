@@ -68,6 +68,7 @@ class CollectionBackend:
         status = self._collection.status()
         plain: dict[str, Any] = msgspec.to_builtins(status)
         plain["version"] = __version__
+        plain["damage"] = list(dict.fromkeys((*status.damage, *self._collection.damage)))
         plain["hosts"] = status.crawl.hosts
         if status.crawl.since:
             plain["crawl"]["since"] = _iso(status.crawl.since)
@@ -117,7 +118,7 @@ class CollectionBackend:
 
     def _standing(self, host: str) -> dict[str, Any]:
         """How the host stands among all: its rank, its place, and the sites that link to it."""
-        table = RankStore(self._collection.folder / "ranks").current()
+        table = RankStore(self._collection.folder / "ranks").whole()
         key = addresses.host_key(host)
         rank = table.host_rank(key) if table else None
         if table is None or not rank:

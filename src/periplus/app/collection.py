@@ -105,6 +105,11 @@ class Collection:
         return self._engine
 
     @property
+    def damage(self) -> tuple[str, ...]:
+        """What the open index does without because it is damaged, a sentence each."""
+        return self._engine.damage if self._engine is not None else ()
+
+    @property
     def pipeline(self) -> Pipeline:
         from periplus.jobs import Pipeline
 

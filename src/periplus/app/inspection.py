@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from periplus import addresses
 from periplus.app.imported import find_imported
 from periplus.crawl import inspect as inspect_crawl
-from periplus.errors import NotReady
+from periplus.errors import NotReady, StorageError
 from periplus.graph import RankStore
 from periplus.index import IndexStore
 from periplus.reasons import REASONS, sentence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 POINTING = ("canonical-elsewhere", "redirected")  # the page names another address as its own
 REPEATED = ("duplicate",)
+MEND = "periplus doctor --repair"
 
 
 def inspect_address(collection: Collection, url: str) -> Inspection:
@@ -92,19 +93,27 @@ def _original(collection: Collection, url: str) -> str:
 
 def _index_step(collection: Collection, key: int) -> StepRecord:
     try:
-        snapshot = IndexStore(collection.folder / "index").open()
+        snapshot = IndexStore(collection.folder / "index").open(partial=True)
     except NotReady:
         return StepRecord("index", "waiting", detail="no generation is published yet", advice="periplus index")
+    except StorageError as error:
+        return StepRecord("index", "failed", detail=str(error), advice=MEND)
     try:
         if snapshot.find(key) is not None:
             return StepRecord("index", "ok", detail=f"found by search, generation {snapshot.generation}")
+        damage = snapshot.losses.damage
+        if damage:
+            return StepRecord("index", "failed", detail=f"perhaps in what is damaged: {damage[0]}", advice=MEND)
         return StepRecord("index", "unknown", detail=f"not in generation {snapshot.generation}")
     finally:
         snapshot.close()
 
 
 def _rank_step(collection: Collection, url: str) -> StepRecord:
-    table = RankStore(collection.folder / "ranks").current()
+    try:
+        table = RankStore(collection.folder / "ranks").current()
+    except StorageError as error:
+        return StepRecord("rank", "failed", detail=str(error), advice=MEND)
     if table is None:
         return StepRecord("rank", "waiting", detail="no ranks are published yet", advice="periplus rank")
     rank = table.page_rank(addresses.page_key(url))
@@ -127,6 +136,7 @@ def _verdict(steps: list[StepRecord]) -> str:
     stop = next((step for step in steps if step.state in ("refused", "failed")), None)
     if stop is not None:
         reason = REASONS.get(stop.reason)
-        return f"not found by search: {reason.sentence if reason else sentence(stop.reason)}"
+        why = reason.sentence if reason else sentence(stop.reason) or stop.detail
+        return f"not found by search: {why}"
     waiting = next((step for step in steps if step.state == "waiting"), None)
     return f"not found by search yet: {waiting.detail or waiting.step}" if waiting else "not known here"

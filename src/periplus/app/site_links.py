@@ -57,7 +57,7 @@ def _newest_first(folder: Path, last_batch: int) -> Iterator[tuple[Any, Any]]:
     """The pages of each batch that no later one replaces, with their hosts, and the links of these pages."""
     import pyarrow as pa
 
-    from periplus.search.links import read_columns
+    from periplus.storage.parquet import read_columns
 
     seen = np.zeros(0, np.int64)
     for path in sorted(folder.joinpath("documents").glob("*.parquet"), reverse=True):

@@ -23,8 +23,9 @@ import pyarrow.parquet as pq
 from msgspec import Struct
 
 from periplus.documents import schema
-from periplus.errors import Corrupt, NotFound
+from periplus.errors import Missing, NotFound
 from periplus.storage.files import TEMPORARY_PREFIX
+from periplus.storage.parquet import ADVICE, check_whole, damage_named, seal_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _COUNTER: Final = "batches"
 # Level 1: a seventh more bytes than level 3, for two thirds of the time. No dictionaries: what repeats, zstd finds too;
 # they cost a seventh of the time to write and a third of that to read, and save nothing.
-_PACKING: Final[dict[str, Any]] = {"compression": "zstd", "compression_level": 1}
+_PACKING: Final[dict[str, Any]] = {"compression": "zstd", "compression_level": 1, "write_page_checksum": True}
 
 
 class BatchTables(NamedTuple):
@@ -66,7 +67,7 @@ class BatchFiles:
         With ``fields``, only these are read, and all others have their defaults.
         """
         name = documents_name(number)
-        with _whole(name):
+        with damage_named(name):
             return schema.documents_of(self.document_table(number, fields), self.links(number) if links else None)
 
     def document_table(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
@@ -106,11 +107,16 @@ class BatchFiles:
         name = f"{folder}/{TEMPORARY_PREFIX}{os.getpid()}-{secrets.token_hex(6)}.parquet"
         with self._files.create(name) as path:
             pq.write_table(table, path, use_dictionary=False, write_statistics=False, **_PACKING)
+            seal_file(path)
         return name
 
     def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table:
-        data = self._files.read(name)
-        with _whole(name):
+        try:
+            data = self._files.read(name)
+        except NotFound as error:
+            raise Missing(f"{name} is missing; {ADVICE}") from error
+        check_whole(name, data)
+        with damage_named(name):
             # One thread: Arrow's pool can abort an interpreter that exits soon after, and batches are small.
             file = pq.ParquetFile(pa.BufferReader(data))
             return file.read(columns=list(columns) if columns is not None else None, use_threads=False)
@@ -241,13 +247,3 @@ def documents_name(number: int) -> str:
 
 def links_name(number: int) -> str:
     return f"links/{number:08d}.parquet"
-
-
-@contextmanager
-def _whole(name: str) -> Iterator[None]:
-    """Turns what Arrow and msgspec say about damaged bytes into ``Corrupt``."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        reason = str(error).partition("\n")[0][:200]
-        raise Corrupt(f"{name} is damaged ({reason}); restore it from a backup or build it again") from error

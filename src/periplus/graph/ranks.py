@@ -1,5 +1,8 @@
 """Published ranks: arrays of a generation in files, and the pointer that says which generation counts.
 
+The pointer holds the checksum of the generation's table, and the table those of its columns; all are compared when a
+generation is opened, so that whatever is looked up is what was published.
+
 Invariants: a generation's files never change; the pointer names only generations that are whole on disk; a reader keeps
 what it has opened, even when that generation is swept later.
 """
@@ -7,13 +10,14 @@ what it has opened, even when that generation is swept later.
 from __future__ import annotations
 
 import io
+import mmap
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
 from msgspec import Struct
-from xxhash import xxh3_64_hexdigest
+from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 
 from periplus.errors import Corrupt, Incompatible, NotFound, UsageError
 from periplus.graph import prior as formula
@@ -24,6 +28,7 @@ from periplus.graph.pagerank import Convergence
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 
     Keys = NDArray[np.int64]
     Floats = NDArray[np.float64]
+
+T = TypeVar("T")
 
 FORMAT = 1
 GENERATIONS_KEPT = 2
@@ -64,6 +71,14 @@ class RankMeta(Struct, frozen=True):
     top_hosts: tuple[TopRank, ...] = ()
     digests: dict[str, str] = {}
     format: int = FORMAT
+
+
+class Pointer(Struct, frozen=True):
+    """Which generation counts."""
+
+    generation: int
+    format: int
+    table: int = 0  # checksum of its table; 0 for ranks of an earlier version
 
 
 class RankTable:
@@ -220,59 +235,88 @@ class RankStore:
             top_hosts[:TOP_KEPT],
             digests,
         )
-        self._files.write(f"{generation}/{_META}", msgspec.json.encode(meta), new=True)
-        self._files.write(_POINTER, msgspec.json.encode({"generation": generation, "format": FORMAT}))
+        table = msgspec.json.encode(meta)
+        pointer = Pointer(generation, FORMAT, xxh3_64_intdigest(table))
+        self._files.write(f"{generation}/{_META}", table, new=True)
+        self._files.write(_POINTER, msgspec.json.encode(pointer))
         self._sweep(generation)
-        return self._open(generation)
+        return self._open(pointer)
 
     def current(self) -> RankTable | None:
         """The ranks that count, or None when none were published yet."""
-        generation = self._current_generation()
-        if not generation:
-            return None
+        return self._newest_of(self._open)
+
+    def whole(self) -> RankTable | None:
+        """The same, and None for damaged ones: for whoever can do without."""
         try:
-            return self._open(generation)
-        except Corrupt:
-            newer = self._current_generation()
-            if newer == generation:
-                raise
-            return self._open(newer)  # it was swept while we looked at it
+            return self.current()
+        except (Corrupt, Incompatible):
+            return None
+
+    def meta(self) -> RankMeta | None:
+        """What is known of the ranks that count besides their columns, which are not opened."""
+        return self._newest_of(self._meta)
 
     def verify(self) -> None:
-        """Raises ``Corrupt`` when a file of the current generation is not what was written."""
-        table = self.current()
-        if table is None:
-            return
-        for name, digest in table.meta.digests.items():
-            file = f"{table.generation}/{name}.npy"
-            if xxh3_64_hexdigest(self._files.read(file)) != digest:
-                raise Corrupt(f"{self._files.path(file)} is damaged; run periplus rank again")
+        """Raises ``Corrupt`` when a file of the current generation is not what was written, or another one counts."""
+        meta, newest = self.meta(), max(self._used(), default=0)
+        self.current()
+        if meta is not None and meta.generation < newest:
+            path = self._files.path(_POINTER)
+            raise Corrupt(f"{path} names generation {meta.generation}, but {newest} is there; run periplus rank again")
 
-    def _current_generation(self) -> int:
-        if not self._files.exists(_POINTER):
-            return 0
+    def _newest_of(self, read: Callable[[Pointer], T]) -> T | None:
+        pointer = self._pointer()
+        if pointer is None:
+            return None
         try:
-            pointer = msgspec.json.decode(self._files.read(_POINTER), type=dict[str, int])
-            generation, form = pointer["generation"], pointer["format"]
-        except (msgspec.MsgspecError, KeyError) as error:
-            raise Corrupt(f"{self._files.path(_POINTER)} is damaged; run periplus rank again") from error
-        if form != FORMAT:
-            raise Incompatible(f"ranks have format {form}, this version reads {FORMAT}; run periplus rank again")
-        return generation
+            return read(pointer)
+        except Corrupt:
+            newer = self._pointer()
+            if newer is None or newer == pointer:
+                raise
+            return read(newer)  # it was swept while we looked at it
+
+    def _pointer(self) -> Pointer | None:
+        path = self._files.path(_POINTER)
+        if not path.exists():
+            if any(self._files.exists(f"{generation}/{_META}") for generation in self._used()):
+                raise Corrupt(f"{path} is missing, but ranks were published; run periplus rank again")
+            return None
+        try:
+            pointer = msgspec.json.decode(self._files.read(_POINTER), type=Pointer)
+        except msgspec.MsgspecError as error:
+            raise Corrupt(f"{path} is damaged ({error}); run periplus rank again") from error
+        if pointer.format != FORMAT:
+            raise Incompatible(f"{path} has format {pointer.format}, this version reads {FORMAT}; run periplus rank")
+        return pointer
 
     def _next_generation(self) -> int:
-        used = [int(part) for part in (name.partition("/")[0] for name in self._files.names()) if part.isdigit()]
-        return max([*used, 0]) + 1
+        return max(self._used(), default=0) + 1
 
-    def _open(self, generation: int) -> RankTable:
+    def _used(self) -> set[int]:
+        """Generations of which there are files."""
+        root = self._files.root
+        return {int(path.name) for path in root.iterdir() if path.name.isdigit()} if root.is_dir() else set()
+
+    def _meta(self, pointer: Pointer) -> RankMeta:
+        name = f"{pointer.generation}/{_META}"
+        path = self._files.path(name)
         try:
-            meta = msgspec.json.decode(self._files.read(f"{generation}/{_META}"), type=RankMeta)
-            columns = [self._column(generation, name) for name in _ARRAYS]
-            anchors = AnchorTable(*(self._column(generation, name) for name in _ANCHOR_ARRAYS))
-        except (NotFound, msgspec.MsgspecError, ValueError, OSError) as error:
-            raise Corrupt(f"generation {generation} of the ranks is not whole; run periplus rank again") from error
+            data = self._files.read(name)
+            meta = msgspec.json.decode(data, type=RankMeta)
+        except (NotFound, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise Corrupt(f"{path} is damaged ({error}); run periplus rank again") from error
+        if pointer.table not in (0, xxh3_64_intdigest(data)) or meta.generation != pointer.generation:
+            raise Corrupt(f"{path} is not the table that was published; run periplus rank again")
+        return meta
+
+    def _open(self, pointer: Pointer) -> RankTable:
+        meta = self._meta(pointer)
+        columns = [self._column(meta, name) for name in _ARRAYS]
+        anchors = AnchorTable(*(self._column(meta, name) for name in _ANCHOR_ARRAYS))
         if [len(column) for column in columns] != [meta.pages, meta.pages, meta.hosts, meta.hosts]:
-            raise Corrupt(f"generation {generation} of the ranks has arrays of wrong length; run periplus rank again")
+            raise Corrupt(f"generation {meta.generation} of the ranks has columns of wrong length; run periplus rank")
         pages, page_ranks, hosts, host_ranks = columns
         further = (self._further(meta, Measures), self._further(meta, Linkage))
         return RankTable(meta, pages, page_ranks, hosts, host_ranks, anchors, *further)
@@ -281,13 +325,19 @@ class RankStore:
         """Further columns; generations of earlier versions have none."""
         if not set(kind._fields) <= set(meta.digests):
             return None
-        try:
-            return kind(*(self._column(meta.generation, name) for name in kind._fields))
-        except (ValueError, OSError) as error:
-            raise Corrupt(f"generation {meta.generation} of the ranks is not whole; run periplus rank again") from error
+        return kind(*(self._column(meta, name) for name in kind._fields))
 
-    def _column(self, generation: int, name: str) -> Any:
-        return np.load(self._files.path(f"{generation}/{name}.npy"), mmap_mode="r", allow_pickle=False)
+    def _column(self, meta: RankMeta, name: str) -> Any:
+        """A column, mapped; its bytes are compared with their checksum before they are looked at."""
+        path = self._files.path(f"{meta.generation}/{name}.npy")
+        try:
+            with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                is_whole = xxh3_64_hexdigest(data) == meta.digests.get(name)
+            if is_whole:
+                return np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, OSError, EOFError) as error:
+            raise Corrupt(f"{path} is damaged ({error}); run periplus rank again") from error
+        raise Corrupt(f"{path} does not match its checksum; run periplus rank again")
 
     def _sweep(self, current: int) -> None:
         for name in self._files.names():

@@ -5,7 +5,10 @@
     offset 64  the arrays, each at a multiple of 64
     then       the table: JSON with name, type, length, offset and xxh3 of each array
 
-A missing file is ``NotFound``, another version ``Incompatible``, a short one ``Truncated``, anything else wrong
+The last number of the header is the seal of the file: it stands for the header, which stands for the table, which
+stands for the arrays. Whoever names a file keeps its seal, so that no other file can take its place.
+
+A missing file is ``Missing``, another version ``Incompatible``, a short one ``Truncated``, anything else wrong
 ``Corrupt``. Kernels check no bounds, so whatever is opened has been compared with its checksum first.
 """
 
@@ -16,14 +19,14 @@ import mmap
 import os
 import struct
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import msgspec
 import numpy as np
 from msgspec import Struct
 from xxhash import xxh3_64, xxh3_64_intdigest
 
-from periplus.errors import Corrupt, Incompatible, NotFound, StorageError, StorageFull, Truncated
+from periplus.errors import Corrupt, Incompatible, Missing, StorageError, StorageFull, Truncated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +52,13 @@ class ArrayEntry(Struct, frozen=True):
     length: int
     offset: int
     checksum: int
+
+
+class FileSeal(NamedTuple):
+    """What tells a whole file from all others."""
+
+    length: int
+    seal: int
 
 
 class ArrayStream:
@@ -132,8 +142,8 @@ class ArrayFileWriter:
     def add(self, name: str, values: NDArray[Any], dtype: str) -> None:
         self.stream(name, dtype).append(values)
 
-    def close(self) -> int:
-        """Put the arrays together and flush them to the disk; the length of the file."""
+    def close(self) -> FileSeal:
+        """Put the arrays together and flush them to the disk; the length and the seal of the file."""
         with self._streams[0].begun() as file:
             first, *others = self._streams
             entries = [_entry(first, FIRST_OFFSET, file), *(self._moved(stream, file) for stream in others)]
@@ -142,11 +152,12 @@ class ArrayFileWriter:
             file.write(table)
             head = PREAMBLE.pack(MAGIC, FORMAT, self._kind, offset, len(table), file.tell(), xxh3_64_intdigest(table))
             length = file.tell()
+            seal = xxh3_64_intdigest(head)
             file.seek(0)
-            file.write(head + CHECK.pack(xxh3_64_intdigest(head)))
+            file.write(head + CHECK.pack(seal))
             file.flush()
             os.fsync(file.fileno())
-        return length
+        return FileSeal(length, seal)
 
     def abort(self) -> None:
         for stream in self._streams:
@@ -166,12 +177,20 @@ def _entry(stream: ArrayStream, offset: int, file: BinaryIO) -> ArrayEntry:
 class ArrayFile:
     """A file of arrays, mapped and checked; arrays stay valid while one of them or this object is referenced."""
 
-    def __init__(self, path: Path, kind: str, *, unchecked: tuple[str, ...] = ()) -> None:
+    def __init__(self, path: Path, kind: str, *, unchecked: tuple[str, ...] = (), seal: int = 0) -> None:
+        """``seal`` is the one that the file must have; 0 where none was kept."""
         self.path = path
+        self._unchecked = unchecked
         self._map = _mapped(path)
-        self._entries = {entry.name: entry for entry in self._table(kind)}
+        self._entries = {entry.name: entry for entry in self._table(kind, seal)}
         for entry in self._entries.values():
             self._check(entry, sums=entry.name not in unchecked)
+
+    def verify(self) -> None:
+        """Compare what was left out at opening, too; ``Corrupt`` when it is not what was written."""
+        for name in self._unchecked:
+            if name in self._entries:
+                self._check(self._entries[name], sums=True)
 
     def array(self, name: str) -> NDArray[Any]:
         entry = self._entries.get(name)
@@ -186,7 +205,7 @@ class ArrayFile:
         """Let go of the pages that were read, which would count as memory of this process."""
         self._map.madvise(mmap.MADV_DONTNEED)
 
-    def _table(self, kind: str) -> list[ArrayEntry]:
+    def _table(self, kind: str, seal: int) -> list[ArrayEntry]:
         size = len(self._map)
         if size < HEAD_BYTES:
             raise Truncated(f"{self.path} is shorter than its header; rebuild the index")
@@ -196,10 +215,13 @@ class ArrayFile:
             raise Corrupt(f"{self.path} is not a file of this index; rebuild the index")
         if version not in READABLE:
             raise Incompatible(f"{self.path} has format {version}, this version reads {FORMAT}; rebuild the index")
-        if CHECK.unpack_from(self._map, PREAMBLE.size)[0] != xxh3_64_intdigest(head):
+        own = xxh3_64_intdigest(head)
+        if CHECK.unpack_from(self._map, PREAMBLE.size)[0] != own:
             raise Corrupt(f"{self.path} has a damaged header; rebuild the index")
         if found != kind.encode():
             raise Corrupt(f"{self.path} holds {found!r} instead of {kind}; rebuild the index")
+        if seal and seal != own:
+            raise Corrupt(f"{self.path} is another file than the one that was written here; rebuild the index")
         if total != size:
             wrong = Truncated if size < total else Corrupt
             raise wrong(f"{self.path} has {size} bytes instead of {total}; rebuild the index")
@@ -221,9 +243,19 @@ def _mapped(path: Path) -> mmap.mmap:
         with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:
-        raise NotFound(f"{path} is missing; rebuild the index") from error
+        raise Missing(f"{path} is missing; rebuild the index") from error
     except ValueError as error:  # an empty file cannot be mapped
         raise Truncated(f"{path} is empty; rebuild the index") from error
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def read_whole(path: Path) -> bytes:
+    """The bytes of a small file; ``Missing`` when it is missing."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise Missing(f"{path} is missing; rebuild the index") from error
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}") from error
 

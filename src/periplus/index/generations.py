@@ -16,14 +16,12 @@ import os
 import shutil
 import time
 import weakref
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from periplus.errors import DatabaseBusy, NotReady
+from periplus.errors import Corrupt, DatabaseBusy, Incompatible, NotReady
 from periplus.index.files import write_atomically
-from periplus.index.manifest import FILE_NAME, Manifest, read_manifest
+from periplus.index.manifest import FILE_NAME, Manifest, decoded, encoded, read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,10 +56,30 @@ class Generations:
         return self._folder / "overlays"
 
     def current(self) -> Manifest | None:
-        return read_manifest(self._folder)
+        """The published generation; ``None`` when there is none yet, ``Corrupt`` when it is damaged or was lost."""
+        manifest = read_manifest(self._folder)
+        if manifest is None and self.newest() and not self._is_held(WRITER_LOCK):  # who writes may publish the first
+            manifest = read_manifest(self._folder)
+            if manifest is None:
+                path = self._folder / FILE_NAME
+                raise Corrupt(f"{path} is missing, but an index was published; run periplus index --rebuild")
+        return manifest
+
+    def whole(self) -> Manifest | None:
+        """The published generation; ``None`` where it is damaged, too."""
+        try:
+            return self.current()
+        except (Corrupt, Incompatible):
+            return None
+
+    def newest(self) -> int:
+        """The highest number that a generation was given, whatever is left of it."""
+        names = [path.stem for path in self._record(0).parent.glob("*.json")]
+        return max((int(name) for name in names if name.isdigit()), default=0)
 
     def hold(self) -> Hold:
         """The published generation, kept from being swept."""
+        last = -1
         for _ in range(OPEN_ATTEMPTS):
             manifest = self.current()
             if manifest is None:
@@ -69,6 +87,9 @@ class Generations:
             descriptor = self._locked(self._record(manifest.generation))
             if descriptor is not None:
                 return Hold(manifest, descriptor)
+            if manifest.generation == last:
+                raise Corrupt(f"{self._record(last)} is missing; run periplus doctor --repair")
+            last = manifest.generation
         raise NotReady("the index is being replaced all the time; try again")
 
     @property
@@ -83,7 +104,7 @@ class Generations:
         with (self._folder / WRITER_LOCK).open("w") as lock:
             patience = time.monotonic() + PUBLISHING_TIME
             while not _taken(lock):
-                if time.monotonic() > patience or not self._is_merging():
+                if time.monotonic() > patience or not self._is_held(MERGER_LOCK):
                     raise DatabaseBusy(f"another process is writing {self._folder}; wait until it is done")
                 time.sleep(POLL)
             yield
@@ -108,22 +129,23 @@ class Generations:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _is_merging(self) -> bool:
+    def _is_held(self, name: str) -> bool:
+        """Whether some process has the lock of that name."""
         try:
-            with (self._folder / MERGER_LOCK).open("r") as lock:
+            with (self._folder / name).open("r") as lock:
                 return not _taken(lock)
         except FileNotFoundError:
             return False
 
     def publish(self, manifest: Manifest) -> None:
         """Make ``manifest`` the generation that readers open from now on; all its files are already on the disk."""
-        data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+        data = encoded(manifest)
         write_atomically(self._record(manifest.generation), data)
         write_atomically(self._folder / FILE_NAME, data)
 
     def sweep(self) -> None:
         """Remove what no published or held generation refers to; only the writer may call this."""
-        current = self.current()
+        current = self.whole()
         kept = [current] if current else []
         for record in self._record(0).parent.glob("*.json"):
             held = self._held(record, current)
@@ -166,7 +188,9 @@ class Generations:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                return msgspec.json.decode(file.read(), type=Manifest)
+                with suppress(Corrupt, Incompatible):  # who holds it has mapped its files already
+                    return decoded(record, file.read())
+                return None
             record.unlink()
         return None
 

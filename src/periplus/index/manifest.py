@@ -1,13 +1,18 @@
-"""Manifest: what one published generation consists of; a small JSON file that is replaced in one step."""
+"""Manifest: what one published generation consists of; a small JSON file that is replaced in one step.
+
+It names every file of the generation with its seal, and ends with a checksum of all its fields, so that whatever is
+opened by it is what was published.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct, field
+from xxhash import xxh3_64_hexdigest
 
-from periplus.errors import Corrupt, Incompatible
+from periplus.errors import Corrupt, Incompatible, StorageError
 from periplus.index.norms import Epoch
 
 if TYPE_CHECKING:
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "manifest.json"
 FORMAT = 1
+CHECKSUM = "checksum"
 
 
 class SegmentEntry(Struct, frozen=True):
@@ -25,6 +31,9 @@ class SegmentEntry(Struct, frozen=True):
     live: int
     live_file: str = ""  # deletes and live frequencies; empty when nothing was deleted
     prior_file: str = ""
+    seal: str = ""  # of segment.json; generations of earlier versions have no seals
+    live_seal: int = 0
+    prior_seal: int = 0
 
 
 class Manifest(Struct, frozen=True):
@@ -40,6 +49,12 @@ class Manifest(Struct, frozen=True):
     format: int = FORMAT
 
 
+def encoded(manifest: Manifest) -> bytes:
+    """The manifest as it is written, with its checksum."""
+    fields = msgspec.json.decode(msgspec.json.encode(manifest))
+    return msgspec.json.format(msgspec.json.encode(fields | {CHECKSUM: _checksum(fields)}), indent=1)
+
+
 def read_manifest(folder: Path) -> Manifest | None:
     """The published generation; ``None`` when there is none yet."""
     path = folder / FILE_NAME
@@ -47,10 +62,24 @@ def read_manifest(folder: Path) -> Manifest | None:
         data = path.read_bytes()
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
+    return decoded(path, data)
+
+
+def decoded(path: Path, data: bytes) -> Manifest:
     try:
-        fields = msgspec.json.decode(data)
-        if isinstance(fields, dict) and fields.get("format", FORMAT) != FORMAT:
+        fields = msgspec.json.decode(data, type=dict[str, Any])
+        if fields.get("format", FORMAT) != FORMAT:
             raise Incompatible(f"{path} has format {fields['format']}, this version reads {FORMAT}; rebuild the index")
+        stated = fields.pop(CHECKSUM, "")  # empty in generations of earlier versions
+        if stated and stated != _checksum(fields):
+            raise Corrupt(f"{path} does not match its checksum; run periplus index --rebuild")
         return msgspec.convert(fields, Manifest)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise Corrupt(f"{path} is damaged ({error}); rebuild the index") from error
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        raise Corrupt(f"{path} is damaged ({error}); run periplus index --rebuild") from error
+
+
+def _checksum(fields: dict[str, Any]) -> str:
+    """Of the fields by themselves: versions to come may have more of them."""
+    return xxh3_64_hexdigest(msgspec.json.encode(fields))

@@ -35,7 +35,8 @@ class Live(Struct, frozen=True):
     best: NDArray[np.uint8]
 
 
-def write_live(path: Path, segment: Segment, alive: NDArray[np.uint8]) -> None:
+def write_live(path: Path, segment: Segment, alive: NDArray[np.uint8]) -> int:
+    """Its seal."""
     from periplus.index.kernels.live import live_statistics
 
     terms = segment.header.terms
@@ -45,11 +46,11 @@ def write_live(path: Path, segment: Segment, alive: NDArray[np.uint8]) -> None:
     file.add("alive", np.packbits(alive), "u1")
     file.add("frequency", frequency, "<u4")
     file.add("best", best, "u1")
-    file.close()
+    return file.close().seal
 
 
-def read_live(path: Path, segment: Segment) -> Live:
-    file = ArrayFile(path, LIVE_KIND)
+def read_live(path: Path, segment: Segment, seal: int = 0) -> Live:
+    file = ArrayFile(path, LIVE_KIND, seal=seal)
     frequency, best = file.array("frequency"), file.array("best")
     alive = np.unpackbits(file.array("alive"))[: segment.documents]
     expected = (segment.header.terms, len(segment.postings.best), segment.documents)
@@ -58,14 +59,15 @@ def read_live(path: Path, segment: Segment) -> Live:
     return Live(alive, frequency, best)
 
 
-def write_prior(path: Path, prior: NDArray[np.uint8]) -> None:
+def write_prior(path: Path, prior: NDArray[np.uint8]) -> int:
+    """Its seal."""
     file = ArrayFileWriter(path, PRIOR_KIND)
     file.add("prior", prior, "u1")
-    file.close()
+    return file.close().seal
 
 
-def read_prior(path: Path, segment: Segment) -> NDArray[np.uint8]:
-    prior: NDArray[np.uint8] = ArrayFile(path, PRIOR_KIND).array("prior")
+def read_prior(path: Path, segment: Segment, seal: int = 0) -> NDArray[np.uint8]:
+    prior: NDArray[np.uint8] = ArrayFile(path, PRIOR_KIND, seal=seal).array("prior")
     if len(prior) != segment.documents:
         raise Corrupt(f"{path} does not belong to {segment.name}; refresh the ranks")
     return prior

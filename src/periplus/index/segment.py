@@ -1,6 +1,6 @@
 """Segment: an immutable folder of mapped files with everything about a set of documents, in address order.
 
-segment.json   counts, epoch, and the length of every file; checksummed
+segment.json   counts, epoch, length and seal of every file; checksummed
 terms.bin      dictionary
 postings.bin   lists with impacts and window tables
 positions.bin  positions of every posting
@@ -18,10 +18,10 @@ import numpy as np
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
-from periplus.errors import Corrupt, Incompatible, NotFound, Truncated
+from periplus.errors import Corrupt, Incompatible, Missing, Truncated
 from periplus.index.columns import Columns
 from periplus.index.dictionary import Dictionary, DictionaryWriter
-from periplus.index.files import FORMAT, READABLE, ArrayFile, ArrayFileWriter, sync_folder, write_atomically
+from periplus.index.files import FORMAT, READABLE, ArrayFile, ArrayFileWriter, read_whole, sync_folder, write_atomically
 from periplus.index.norms import Epoch, field_factors
 from periplus.index.positions import Positions, PositionsWriter
 from periplus.index.postings import Postings, PostingsWriter
@@ -46,6 +46,7 @@ class SegmentHeader(Struct, frozen=True):
     epoch: int
     files: dict[str, int]
     format: int = FORMAT
+    seals: dict[str, int] = {}  # of the files; segments of earlier versions have none
 
 
 class SegmentWriter:
@@ -86,8 +87,10 @@ class SegmentWriter:
         self.dictionary.finish()
         postings = self.postings.finish()
         self.positions.finish()
-        lengths = {f"{name}.bin": file.close() for name, file in self._files.items()}
-        header = SegmentHeader(self._documents, self._terms, postings, self._epoch.number, lengths)
+        closed = {f"{name}.bin": file.close() for name, file in self._files.items()}
+        lengths = {name: one.length for name, one in closed.items()}
+        seals = {name: one.seal for name, one in closed.items()}
+        header = SegmentHeader(self._documents, self._terms, postings, self._epoch.number, lengths, seals=seals)
         write_atomically(self._temporary / HEADER, _sealed(header))
         self._temporary.rename(self._folder)
         sync_folder(self._folder.parent)
@@ -105,10 +108,13 @@ class SegmentWriter:
 class Segment:
     """An open segment; immutable and safe to share between threads."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seal: str = "") -> None:
+        """``seal`` is the one that its header must have; empty where none was kept."""
         self.folder = folder
         self.name = folder.name
-        self.header = read_header(folder)
+        self.header, self.seal = sealed_header(folder)
+        if seal and seal != self.seal:
+            raise Corrupt(f"{folder / HEADER} is of another segment; rebuild the index")
         for name, length in self.header.files.items():
             _check_length(folder / name, length)
         self.documents = self.header.documents
@@ -128,28 +134,38 @@ class Segment:
         factors = field_factors(epoch, self.columns.lengths)
         return self.columns.starts, np.ascontiguousarray(factors).reshape(-1), epoch.k1
 
+    def verify(self) -> None:
+        """Compare every byte that carries a checksum, those of stored texts too; ``Corrupt`` when one is wrong."""
+        for file in self._maps:
+            file.verify()
+
     def rest(self) -> None:
         """Keep nothing of the files in this process's memory until it is asked for again; the system may still."""
         for file in self._maps:
             file.rest()
 
     def _file(self, name: str, unchecked: tuple[str, ...] = ()) -> ArrayFile:
-        self._maps.append(ArrayFile(self.folder / f"{name}.bin", KINDS[name], unchecked=unchecked))
+        file = f"{name}.bin"
+        seal = self.header.seals.get(file, 0)
+        self._maps.append(ArrayFile(self.folder / file, KINDS[name], unchecked=unchecked, seal=seal))
         return self._maps[-1]
 
 
 def read_header(folder: Path) -> SegmentHeader:
+    return sealed_header(folder)[0]
+
+
+def sealed_header(folder: Path) -> tuple[SegmentHeader, str]:
+    """The header of a segment and its seal."""
     path = folder / HEADER
-    try:
-        seal, _, body = path.read_bytes().partition(b"\n")
-    except FileNotFoundError as error:
-        raise NotFound(f"{path} is missing; rebuild the index") from error
-    if seal.decode("ascii", "replace") != xxh3_64_hexdigest(body):
+    head, _, body = read_whole(path).partition(b"\n")
+    seal = head.decode("ascii", "replace")
+    if seal != xxh3_64_hexdigest(body):
         raise Corrupt(f"{path} does not match its checksum; rebuild the index")
     fields = msgspec.json.decode(body)
     if fields.get("format") not in READABLE:
         raise Incompatible(f"{path} has format {fields.get('format')}, this version reads {FORMAT}; rebuild the index")
-    return msgspec.convert(fields, SegmentHeader)
+    return msgspec.convert(fields, SegmentHeader), seal
 
 
 def _sealed(header: SegmentHeader) -> bytes:
@@ -161,6 +177,6 @@ def _check_length(path: Path, length: int) -> None:
     try:
         size = path.stat().st_size
     except FileNotFoundError as error:
-        raise NotFound(f"{path} is missing; rebuild the index") from error
+        raise Missing(f"{path} is missing; rebuild the index") from error
     if size < length:
         raise Truncated(f"{path} has {size} bytes instead of {length}; rebuild the index")

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from periplus.index.lookups import Found
     from periplus.index.manifest import Manifest
     from periplus.index.occurrences import Occurrences
+    from periplus.index.opening import Losses
     from periplus.index.phrases import Norms, PhraseQuery
     from periplus.index.plan import Plan
     from periplus.index.stored import StoredDocument
@@ -67,11 +68,11 @@ LENGTH_COLUMNS = {"words": "body", "title_length": "title"}
 
 
 class Snapshot:
-    def __init__(self, manifest: Manifest, views: Sequence[SegmentView], hold: Hold) -> None:
+    def __init__(self, manifest: Manifest, views: Sequence[SegmentView], hold: Hold, losses: Losses) -> None:
         self.manifest = manifest
         self.generation = manifest.generation
         self.live = manifest.documents
-        self.degraded: tuple[str, ...] = () if any(len(view.prior) for view in views) else ("ranks",)
+        self.losses = losses  # what answers do without
         self._views = tuple(views)
         self._hold = hold
         self._terms = Terms()
@@ -337,13 +338,11 @@ class Snapshot:
 
     def stored_many(self, numbers: Sequence[int]) -> list[StoredDocument]:
         """The same of many documents, in the order asked for."""
-        located = map(self._located, numbers)
-        return [view.segment.texts.document(local) for view, local in located]
+        return [view.segment.texts.document(local) for view, local in map(self._located, numbers)]
 
     def packed_many(self, numbers: Sequence[int]) -> list[bytes | memoryview]:
         """The same as they are packed (``texts.unpack``)."""
-        located = map(self._located, numbers)
-        return [view.segment.texts.packed(local) for view, local in located]
+        return [view.segment.texts.packed(local) for view, local in map(self._located, numbers)]
 
     @cached_property
     def frames(self) -> Frames:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from periplus.errors import NotFound
+from periplus.errors import Corrupt, NotFound
 from periplus.index.files import storage_errors
 from periplus.index.generations import Generations
-from periplus.index.manifest import Manifest
-from periplus.index.overlays import read_live, read_prior
+from periplus.index.manifest import FILE_NAME, Manifest
+from periplus.index.opening import Opening
 from periplus.index.segment import Segment
 from periplus.index.snapshot import Snapshot
 from periplus.index.upkeep import Upkeep
-from periplus.index.view import SegmentView
 from periplus.index.writing import DEFAULT_MEMORY, WritingSession, few_looks_for_cycles
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.index.generations import Hold
-    from periplus.index.manifest import SegmentEntry
     from periplus.index.writing import AnchorSource, PriorSource
     from periplus.records import Document
 
@@ -50,16 +48,19 @@ class IndexStore:
         """The published generation; ``None`` when there is none yet."""
         return self._generations.current()
 
-    def open(self) -> Snapshot:
-        """The published generation, open for searching; ``NotReady`` when there is none yet."""
+    def open(self, *, partial: bool = False) -> Snapshot:
+        """The published generation, open for searching; ``NotReady`` when there is none yet.
+
+        With ``partial``, damaged segments and priors are left out as long as a segment is left: ``Snapshot.losses``
+        says which files are damaged, and what answers lack.
+        """
         for attempt in range(OPEN_ATTEMPTS):
             hold = self._generations.hold()
             try:
-                return self._snapshot(hold)
+                return self._snapshot(hold, partial=partial)
             except NotFound:
                 hold.release()
-                newer = self.manifest()
-                if attempt + 1 == OPEN_ATTEMPTS or newer is None or newer.generation == hold.manifest.generation:
+                if attempt + 1 == OPEN_ATTEMPTS or not self._is_replaced(hold):
                     raise
             except BaseException:
                 hold.release()
@@ -169,7 +170,7 @@ class IndexStore:
             self._generations.sweep()
             session = WritingSession(
                 self._generations,
-                self.manifest() or Manifest(),
+                self._before(fresh=fresh),
                 self._segment,
                 anchors=anchors,
                 prior=prior,
@@ -182,6 +183,11 @@ class IndexStore:
             finally:
                 session.close()
 
+    def _before(self, *, fresh: bool) -> Manifest:
+        """What a session starts from. One that makes everything anew needs nothing of a damaged generation."""
+        old = self._generations.whole() if fresh else self.manifest()
+        return old or Manifest(generation=self._generations.newest())
+
     def _run(
         self,
         session: WritingSession,
@@ -191,7 +197,7 @@ class IndexStore:
         publish_early: bool,
     ) -> Manifest:
         begun = session.last_batch
-        published = self.manifest()
+        published = self.manifest() if publish_early else None
         for number, documents in batches:
             if number <= begun:
                 continue
@@ -202,25 +208,35 @@ class IndexStore:
         is_current = published is not None and published.last_batch == session.last_batch and publish_early
         return published if is_current and published is not None and not session.has_flushed else session.publish()
 
-    def _snapshot(self, hold: Hold) -> Snapshot:
+    def verify(self) -> Manifest:
+        """Compare every byte of the published generation that carries a checksum; raises what is wrong."""
+        with self.open() as snapshot:
+            for entry in snapshot.manifest.segments:
+                self._segment(entry.name, entry.seal).verify()
+            newest = self._generations.newest()
+            if newest > snapshot.generation:
+                raise Corrupt(f"{FILE_NAME} is of generation {snapshot.generation}, but {newest} was published")
+            return snapshot.manifest
+
+    def _snapshot(self, hold: Hold, *, partial: bool) -> Snapshot:
         manifest = hold.manifest
         self._forget_all_but({entry.name for entry in manifest.segments})
-        views = [self._view(entry, place, manifest) for place, entry in enumerate(manifest.segments)]
-        return Snapshot(manifest, views, hold)
+        opening = Opening(manifest, self._generations.overlays, self._segment)
+        manifest, views = opening.views(partial=partial)
+        if opening.losses.damage and self._is_replaced(hold):
+            raise NotFound(f"generation {manifest.generation} was replaced; open the newer one")
+        return Snapshot(manifest, views, hold, opening.losses)
 
-    def _view(self, entry: SegmentEntry, ordinal: int, manifest: Manifest) -> SegmentView:
-        segment = self._segment(entry.name)
-        overlays = self._generations.overlays
-        live = read_live(overlays / entry.live_file, segment) if entry.live_file else None
-        prior = read_prior(overlays / entry.prior_file, segment) if entry.prior_file else None
-        return SegmentView(segment, ordinal, manifest.epoch, live, prior)
+    def _is_replaced(self, hold: Hold) -> bool:
+        newer = self.manifest()
+        return newer is not None and newer.generation != hold.manifest.generation
 
-    def _segment(self, name: str) -> Segment:
+    def _segment(self, name: str, seal: str = "") -> Segment:
         """A segment is mapped and checked once, however many snapshots and writers share it."""
         with self._opening:
             segment = self._segments.get(name)
             if segment is None:
-                segment = self._segments[name] = Segment(self._generations.segments / name)
+                segment = self._segments[name] = Segment(self._generations.segments / name, seal)
             return segment
 
     def _forget_all_but(self, names: set[str]) -> None:

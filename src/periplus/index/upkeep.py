@@ -21,14 +21,14 @@ from periplus.index.query import FIELDS
 from periplus.index.writing import Part, WritingSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from periplus.index.generations import Generations, Hold
     from periplus.index.manifest import Manifest
-    from periplus.index.segment import Segment
+    from periplus.index.writing import SegmentOpener
 
 EPOCH_GROWTH = 4  # times the documents of an epoch, from which on its averages are looked at again
 EPOCH_SHIFT = 0.1  # of an average length, from which on it is taken anew
@@ -42,7 +42,7 @@ class Due(Struct):
 
 
 class Upkeep:
-    def __init__(self, generations: Generations, open_segment: Callable[[str], Segment]) -> None:
+    def __init__(self, generations: Generations, open_segment: SegmentOpener) -> None:
         self._generations = generations
         self._open_segment = open_segment
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     AnchorSource = Callable[[int], Sequence[Anchor]]
     PriorSource = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
+    SegmentOpener = Callable[..., Segment]  # by its name, and the seal that it must have
 
 DEFAULT_MEMORY = 512_000_000  # bytes of documents before a segment is written
 NEW_OBJECTS = 50_000  # between two looks for cycles: documents have none, and every look goes through many of them
@@ -92,7 +93,7 @@ class WritingSession:
         self,
         generations: Generations,
         old: Manifest,
-        open_segment: Callable[[str], Segment],
+        open_segment: SegmentOpener,
         *,
         anchors: AnchorSource | None = None,
         prior: PriorSource | None = None,
@@ -230,11 +231,12 @@ class WritingSession:
     # Opening and writing
 
     def opened(self, entry: SegmentEntry) -> Part:
-        part = Part(self._open_segment(entry.name), entry)
+        part = Part(self._open_segment(entry.name, entry.seal), entry)
+        overlays = self._generations.overlays
         if entry.live_file:
-            part.alive = read_live(self._generations.overlays / entry.live_file, part.segment).alive
+            part.alive = read_live(overlays / entry.live_file, part.segment, entry.live_seal).alive
         if entry.prior_file:
-            part.prior = read_prior(self._generations.overlays / entry.prior_file, part.segment)
+            part.prior = read_prior(overlays / entry.prior_file, part.segment, entry.prior_seal)
         return part
 
     def new_folder(self) -> Path:
@@ -243,20 +245,21 @@ class WritingSession:
 
     def _written_entry(self, part: Part, generation: int) -> SegmentEntry:
         """The part as it stands in the manifest; overlays that changed are written."""
-        name = part.segment.name
-        live_file = part.entry.live_file if part.entry else ""
-        prior_file = part.entry.prior_file if part.entry else ""
+        name, overlays = part.segment.name, self._generations.overlays
+        live_file, live_seal = (part.entry.live_file, part.entry.live_seal) if part.entry else ("", 0)
+        prior_file, prior_seal = (part.entry.prior_file, part.entry.prior_seal) if part.entry else ("", 0)
         if self._prior and part.prior is None and not part.is_prior_new:
             part.prior = part.computed_prior(self._prior)
             part.is_prior_new = True
         if part.is_alive_new and part.alive is not None:
             live_file = f"{name}.{generation}.live"
-            write_live(self._generations.overlays / live_file, part.segment, part.alive)
+            live_seal = write_live(overlays / live_file, part.segment, part.alive)
         if part.is_prior_new:
             prior_file = f"{name}.{generation}.prior" if part.prior is not None else ""
-            if part.prior is not None:
-                write_prior(self._generations.overlays / prior_file, part.prior)
-        return SegmentEntry(name, part.segment.documents, part.live, live_file, prior_file)
+            prior_seal = write_prior(overlays / prior_file, part.prior) if part.prior is not None else 0
+        return SegmentEntry(
+            name, part.segment.documents, part.live, live_file, prior_file, part.segment.seal, live_seal, prior_seal
+        )
 
     def _go_on_from(self, manifest: Manifest) -> None:
         """The session may add more after publishing."""

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from periplus.crawl import Backlog, backlog_size
 from periplus.documents import BatchLog
+from periplus.errors import Corrupt, Incompatible
 from periplus.graph import Convergence, RankStore, TopRank, host_addresses, refresh_ranks
 from periplus.index import IndexStore, Manifest
 from periplus.jobs.aliases import AliasTable
@@ -60,19 +61,18 @@ class Pipeline:
         self._folder = folder
         self._database = database
         self._settings = settings
-        self._database = database
         self._log = BatchLog(LocalFiles(folder), database)
         self._store = self._index_store(1)
         self._ranks = RankStore(folder / "ranks")
 
     def due(self) -> Due:
-        manifest, table = self._store.manifest(), self._ranks.current()
+        manifest, ranks = self._store.manifest(), self._last_ranked()
         numbers = self._log.numbers()
         last = numbers[-1] if numbers else 0
         seen = manifest.last_batch if manifest else 0
         return Due(
             sum(number > seen for number in numbers),
-            last > (table.last_batch if table else 0),
+            last > ranks,
             backlog_size(self._database) > 0,
         )
 
@@ -85,8 +85,8 @@ class Pipeline:
         """
         with self._alone():
             self._read_backlog()
-            table = self._ranks.current()
-            manifest = self._store.manifest()
+            table = self._known_ranks()
+            manifest = self._known_manifest() if rebuild else self._store.manifest()
             after = 0 if rebuild or manifest is None else manifest.last_batch
             store = self._index_store(self._workers(after))
             build = store.rebuild if rebuild else store.update
@@ -111,7 +111,7 @@ class Pipeline:
         rank = self._settings.rank
         with self._alone():
             self._read_backlog()
-            old = self._ranks.current()
+            old = self._known_ranks()
             table = refresh_ranks(
                 self._log,
                 self._ranks,
@@ -131,9 +131,33 @@ class Pipeline:
                 self._tell(f"ranks {table.generation} are published: {table.pages:,} pages, {table.hosts:,} hosts")
         return _summary(table.meta, time.perf_counter() - started)
 
-    def _tell(self, text: str) -> None:
+    def _tell(self, text: str, level: str = "info") -> None:
         with self._database.write() as tx:
-            write_event(tx, "jobs", text)
+            write_event(tx, "jobs", text, level)
+
+    def _last_ranked(self) -> int:
+        """The last batch that the ranks know; none where they are damaged, so that they are made again."""
+        try:
+            meta = self._ranks.meta()
+        except (Corrupt, Incompatible):
+            return 0
+        return meta.last_batch if meta else 0
+
+    def _known_ranks(self) -> RankTable | None:
+        """The published ranks; damaged ones are made again by the next ranking, and nothing waits for that."""
+        try:
+            return self._ranks.current()
+        except (Corrupt, Incompatible) as error:
+            self._tell(f"going on without ranks: {error}", "warning")
+            return None
+
+    def _known_manifest(self) -> Manifest | None:
+        """The published generation; a damaged one tells nothing that a new one would need."""
+        try:
+            return self._store.manifest()
+        except (Corrupt, Incompatible) as error:
+            self._tell(f"building the index from nothing: {error}", "warning")
+            return None
 
     def _read_backlog(self) -> None:
         """Documents that the crawl left for later come first: without them there is nothing to index or to rank."""

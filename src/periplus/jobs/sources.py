@@ -41,7 +41,7 @@ class StoredAnchors:
 
     def __call__(self, page_key: int) -> Sequence[Anchor]:
         if self._table is None:
-            table = RankStore(self._folder / "ranks").current()
+            table = RankStore(self._folder / "ranks").whole()
             self._table = table.anchors.__call__ if table else _none
         return self._table(page_key)
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from periplus import crawl
 from periplus.crawl import SlotStatus, WorkerStatus
+from periplus.errors import Corrupt, Incompatible
 from periplus.graph import RankStore
 from periplus.index import IndexStore
 from periplus.records import CrawlStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from periplus.storage import Database
+
+
+T = TypeVar("T")
 
 
 class IndexStatus(Struct, frozen=True):
@@ -50,6 +55,7 @@ class CollectionStatus(Struct, frozen=True):
     backlog: int = 0  # pages whose documents the next index makes
     examples: tuple[str, ...] = ()  # queries to show on the landing page
     notice: str = ""  # that the state is lost, and what to do
+    damage: tuple[str, ...] = ()  # files that are not what was written, as far as a glance shows
 
 
 def collection_status(folder: Path, database: Database) -> CollectionStatus:
@@ -57,11 +63,12 @@ def collection_status(folder: Path, database: Database) -> CollectionStatus:
         batches, links, last = tx.row("SELECT COUNT(*), SUM(links), MAX(created) FROM batches") or (0, 0, 0.0)
         committed = tx.value("SELECT MAX(at) FROM (SELECT at FROM workers UNION ALL SELECT at FROM crawls) AS writers")
         examples = tx.value("SELECT value FROM meta WHERE key = ?", ("examples",))
+    damage: list[str] = []
     return CollectionStatus(
         collection=str(folder),
         crawl=crawl.status(database),
-        index=index_status(folder),
-        ranks=rank_status(folder),
+        index=_if_whole(index_status, folder, damage),
+        ranks=_if_whole(rank_status, folder, damage),
         batches=int(batches),
         links=int(links or 0),
         pages=crawl.stored_pages(database),
@@ -71,7 +78,17 @@ def collection_status(folder: Path, database: Database) -> CollectionStatus:
         slots=tuple(crawl.slots(database)),
         backlog=crawl.backlog_size(database),
         examples=msgspec.json.decode(examples, type=tuple[str, ...]) if examples else (),
+        damage=tuple(damage),
     )
+
+
+def _if_whole(read: Callable[[Path], T | None], folder: Path, damage: list[str]) -> T | None:
+    """What can be read; what is damaged is named instead."""
+    try:
+        return read(folder)
+    except (Corrupt, Incompatible) as error:
+        damage.append(str(error))
+        return None
 
 
 def index_status(folder: Path) -> IndexStatus | None:
@@ -84,10 +101,10 @@ def index_status(folder: Path) -> IndexStatus | None:
 
 
 def rank_status(folder: Path) -> RankStatus | None:
-    table = RankStore(folder / "ranks").current()
-    if table is None:
+    meta = RankStore(folder / "ranks").meta()
+    if meta is None:
         return None
-    return RankStatus(table.generation, table.pages, table.hosts, table.last_batch, table.created)
+    return RankStatus(meta.generation, meta.pages, meta.hosts, meta.last_batch, meta.created)
 
 
 def disk_use(folder: Path) -> int:

@@ -16,7 +16,7 @@ from periplus.search.asked import PastQueries
 from periplus.search.cache import Cache, Repeated
 from periplus.search.completion import by_words
 from periplus.search.execution import candidates, run, without
-from periplus.search.explaining import explain, find
+from periplus.search.explaining import explain, find_in_all
 from periplus.search.generations import Generation, Generations
 from periplus.search.reading import Understood, understand
 from periplus.search.rules import read_rules
@@ -67,6 +67,11 @@ class Engine:
     @property
     def ready(self) -> bool:
         return self._generations.ready
+
+    @property
+    def damage(self) -> tuple[str, ...]:
+        """What answers do without because it is damaged, a sentence each."""
+        return self._generations.damage
 
     def reload(self) -> bool:
         """Take up a newer generation and the operator's rules; true when there was a newer generation."""
@@ -176,7 +181,7 @@ class Engine:
     def stored(self, url: str) -> StoredDocument | None:
         """The page at ``url`` as the index keeps it; ``None`` when it is not indexed."""
         with self._generations.use() as generation:
-            number = find(generation.snapshot, url)
+            number = find_in_all(generation.snapshot, url)
             return None if number is None else generation.snapshot.stored(number)
 
     def similar(self, url: str, k: int = 10) -> list[SearchResult]:
@@ -184,7 +189,7 @@ class Engine:
         request = SearchRequest("", size=min(max(k, 1), requests.MAX_SIZE))
         checked = requests.check(request, self._settings)
         with self._generations.use() as generation:
-            number = find(generation.snapshot, url)
+            number = find_in_all(generation.snapshot, url)
             if number is None:
                 return []
             plan = likeness(generation.snapshot, generation.snapshot.stored(number))

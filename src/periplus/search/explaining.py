@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import structs
 
 from periplus import addresses
+from periplus.errors import Corrupt
 from periplus.index.query import Filters, IndexQuery
 from periplus.records import Explanation
 from periplus.search.columns import admitted, rejected
@@ -28,7 +29,7 @@ NOT_FOUND = "not found"
 def explain(generation: Generation, understood: Understood, task: Task, url: str) -> Explanation:
     """The score of the page as a tree of parts; zero, with the reasons as parts, when the query does not find it."""
     snapshot = generation.snapshot
-    number = find(snapshot, url)
+    number = find_in_all(snapshot, url)
     if number is None:
         return Explanation(NOT_FOUND, 0.0, f"{url} is not in the index; periplus inspect tells how far it came")
     if understood.plan.empty:
@@ -47,6 +48,14 @@ def find(snapshot: Snapshot, url: str) -> int | None:
     names = [name for name in (addresses.try_canonical(plain), plain, f"id:{plain}") if name]
     found = (snapshot.find(addresses.key(name)) for name in names)
     return next((number for number in found if number is not None), None)
+
+
+def find_in_all(snapshot: Snapshot, url: str) -> int | None:
+    """The same; ``Corrupt`` for a page that may be in a part of the index that is damaged."""
+    number = find(snapshot, url)
+    if number is None and "index" in snapshot.losses.codes:
+        raise Corrupt(snapshot.losses.damage[0])
+    return number
 
 
 def _reasons(snapshot: Snapshot, understood: Understood, number: int) -> list[Explanation]:

@@ -30,7 +30,7 @@ def unfit(folder: Path, last_batch: int, snapshot: Snapshot) -> Numbers | None:
     """Numbers of the documents to leave out, ascending; none at all (``None``) where no batch tells."""
     keys: list[Keys] = []
     marks: list[Keys] = []
-    for table in document_columns(folder, last_batch, ["key", "signals"]):  # what cannot be read is not judged
+    for table in document_columns(folder, last_batch, ["key", "signals"], snapshot):
         keys.append(np.asarray(table.column("key").to_numpy(), np.int64))
         marks.append(_marked(table.column("signals")))
     if not keys:

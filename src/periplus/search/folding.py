@@ -45,7 +45,7 @@ class Fingerprints:
     def read(cls, folder: Path, last_batch: int, snapshot: Snapshot) -> Fingerprints:
         keys: list[Keys] = [np.zeros(0, np.int64)]
         values: list[Keys] = [np.zeros(0, np.int64)]
-        for table in document_columns(folder, last_batch, ["key", "fingerprint"]):  # what cannot be read is not folded
+        for table in document_columns(folder, last_batch, ["key", "fingerprint"], snapshot):
             keys.append(np.asarray(table.column("key").to_numpy(), np.int64))
             values.append(np.asarray(table.column("fingerprint").to_numpy(), np.int64))
         numbers = np.sort(snapshot.numbers())

@@ -205,6 +205,12 @@ class Generations:
     def ready(self) -> bool:
         return self._current is not None
 
+    @property
+    def damage(self) -> tuple[str, ...]:
+        """What was left out of the open generation because it is damaged."""
+        current = self._current
+        return current.snapshot.losses.damage if current else ()
+
     def reload(self) -> bool:
         """Open a newer generation if one is published; true when it was swapped in."""
         with self._reloading:
@@ -213,12 +219,15 @@ class Generations:
                 return False
             try:
                 last = manifest.last_batch
+                opened, ranks = self._store.open(partial=True), Ranks.open(self._folder / "ranks")
+                if ranks.damage:
+                    opened.losses.add("ranks", ranks.damage)
                 fresh = Generation(
-                    self._store.open(),
-                    Ranks.open(self._folder / "ranks"),
+                    opened,
+                    ranks,
                     InLinks(self._folder, last),
                     lambda snapshot: Fingerprints.read(self._folder, last, snapshot),
-                    lambda: (link_texts(self._folder, last), self._past_queries()),
+                    lambda: (link_texts(self._folder, last, opened), self._past_queries()),
                     lambda snapshot: unfit(self._folder, last, snapshot),
                     Apart(
                         lambda: gathered_words(self._folder),

@@ -7,18 +7,19 @@ the answers of a generation are kept for the last ``KEPT`` addresses.
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from periplus.errors import Corrupt
 from periplus.search.cache import Cache
+from periplus.storage.parquet import read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from periplus.index.snapshot import Snapshot
     from periplus.search.generations import Generation
 
 KEPT = 64
@@ -61,7 +62,7 @@ class InLinks:
         return set(read_columns(self._folder / "documents" / name, ["key"]).column("key").to_pylist())
 
 
-def link_texts(folder: Path, last_batch: int) -> dict[str, int]:
+def link_texts(folder: Path, last_batch: int, snapshot: Snapshot | None = None) -> dict[str, int]:
     """What links say, with how many say it: those of at least ``LEAST_SAID``, the ``MAX_TEXTS`` most frequent."""
     counts: Counter[str] = Counter()
     for path in sorted(folder.joinpath("links").glob("*.parquet")):
@@ -69,7 +70,9 @@ def link_texts(folder: Path, last_batch: int) -> dict[str, int]:
             continue
         try:
             found = read_columns(path, ["text"]).column("text").value_counts()
-        except Corrupt:  # what cannot be read is not suggested
+        except Corrupt as error:  # what cannot be read is not suggested
+            if snapshot is not None:
+                snapshot.losses.add("documents", str(error))
             continue
         texts, times = found.field("values").to_pylist(), found.field("counts").to_pylist()
         counts.update({text: count for text, count in zip(texts, times, strict=True) if text and len(text) <= LONGEST})
@@ -84,21 +87,14 @@ def _linking(path: Path, wanted: list[str]) -> set[int]:
     return {key for key, target in pairs if target in wanted}
 
 
-def read_columns(path: Path, columns: list[str]) -> Any:
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.ParquetFile(path).read(columns=columns, use_threads=False)
-    except (OSError, ValueError) as error:
-        raise Corrupt(f"{path} cannot be read: {error}; run periplus doctor") from error
-
-
-def document_columns(folder: Path, last_batch: int, columns: list[str]) -> Iterator[Any]:
-    """Columns of the documents of each batch of a generation, oldest first; damaged ones are left out."""
+def document_columns(folder: Path, last_batch: int, columns: list[str], snapshot: Snapshot) -> Iterator[Any]:
+    """Columns of the documents of each batch of a generation, oldest first; it then lacks those that are damaged."""
     for path in sorted(folder.joinpath("documents").glob("*.parquet")):
         if path.stem.isdigit() and int(path.stem) <= last_batch:
-            with suppress(Corrupt):
+            try:
                 yield read_columns(path, columns)
+            except Corrupt as error:
+                snapshot.losses.add("documents", str(error))
 
 
 def linking(generation: Generation, url: str) -> Keys:

@@ -23,7 +23,8 @@ MEAN = 1.0  # the classic rank of the mean page; what a document without an addr
 class Ranks:
     """The published ranks, or none: then every page is the mean page and every host the best host."""
 
-    def __init__(self, table: RankTable | None = None) -> None:
+    def __init__(self, table: RankTable | None = None, damage: str = "") -> None:
+        self.damage = damage  # why there is none, where there should be
         self._table = table if table is not None and table.pages else None
 
     @classmethod
@@ -33,8 +34,8 @@ class Ranks:
             return cls()
         try:
             return cls(RankStore(folder).current())
-        except StorageError:
-            return cls()
+        except StorageError as error:
+            return cls(damage=str(error))
 
     @property
     def known(self) -> bool:

@@ -229,7 +229,7 @@ class Search(Struct, gc=False):
 
     def _degraded(self, outcome: Outcome) -> tuple[str, ...]:
         understood = outcome.understood
-        notes = [*outcome.listing.degraded, *self.generation.snapshot.degraded, *self.notes]
+        notes = [*outcome.listing.degraded, *self.generation.snapshot.losses.codes, *self.notes]
         if understood.reading.cut or understood.plan.cut:
             notes.append("query-cut")
         if understood.plan.link and not self.generation.in_links.known:

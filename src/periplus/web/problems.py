@@ -5,6 +5,7 @@ Programs are requests under ``/api/`` and the routes that only programs read; ev
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,19 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
-from periplus.errors import NotFound, NotReady, OverBudget, PeriplusError, StorageBusy, UsageError
+from periplus.errors import (
+    Corrupt,
+    Incompatible,
+    Missing,
+    NotFound,
+    NotReady,
+    OverBudget,
+    PeriplusError,
+    StorageBusy,
+    StorageError,
+    Truncated,
+    UsageError,
+)
 from periplus.web.parameters import MAX_TEXT
 from periplus.web.rendering import page
 
@@ -22,8 +35,18 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "application/problem+json"
 
-_STATUS = ((UsageError, 400), (NotFound, 404), (NotReady, 503), (OverBudget, 503), (StorageBusy, 409))
+_STATUS = (
+    (UsageError, 400),
+    (Corrupt, 503),  # before NotFound, which a missing file is too
+    (NotFound, 404),
+    (NotReady, 503),
+    (OverBudget, 503),
+    (StorageBusy, 409),
+    (StorageError, 503),
+)
+_DAMAGED = frozenset(kind.code for kind in (Corrupt, Truncated, Missing, Incompatible, StorageError))
 _PROGRAM_PATHS = ("/api/", "/alive", "/healthz", "/readyz", "/metrics")
+_FOLDERS = re.compile(r"(?<![\w.])/(?:[^/\s]+/)+")  # of an absolute path
 _BROKEN = "the collection cannot be read; the operator sees more with periplus doctor"
 _SENTENCES = {
     400: "This could not be understood.",
@@ -59,8 +82,8 @@ def answer_to(request: Request, error: Exception) -> Response | None:
     """What is answered to an error that was meant for whoever asked; ``None`` for all others."""
     if isinstance(error, PeriplusError):
         status = status_of(error)
-        detail = str(error) if status < 500 or _is_harmless(error) or _is_operator(request) else _BROKEN
-        return answer(request, problem(status, error.code, detail))
+        told = str(error) if status < 500 or _is_harmless(error) or _is_operator(request) else _public(error)
+        return answer(request, problem(status, error.code, told))
     return _http_error(request, error) if isinstance(error, HTTPException) else None
 
 
@@ -69,8 +92,13 @@ def _is_harmless(error: PeriplusError) -> bool:
     return isinstance(error, NotReady | OverBudget)
 
 
+def _public(error: PeriplusError) -> str:
+    """Which file is damaged, without where on this machine it is; of other failures only that there is one."""
+    return _FOLDERS.sub("", str(error)) if isinstance(error, Corrupt | Incompatible) else _BROKEN
+
+
 def _is_operator(request: Request) -> bool:
-    """Only the operator is told which file is broken."""
+    """Only the operator is told where files are."""
     try:
         request.app.state.gate.check(request)
     except HTTPException:
@@ -113,7 +141,7 @@ def answer(request: Request, what: Problem) -> Response:
     path = request.url.path
     if _is_program(request):
         return Response(msgspec.json.encode(what), what.status, media_type=MEDIA_TYPE)
-    sentence = _SENTENCES.get(what.status, what.title)
+    sentence = _SENTENCES.get(500 if what.code in _DAMAGED else what.status, what.title)
     context = {"problem": what, "sentence": sentence, "key_for": _locked_panel(request, what)}
     context["q"] = request.query_params.get("q", "")[:MAX_TEXT] if path == "/search" else ""  # to ask again
     return page(request, "error.html", context, status=what.status)
