@@ -169,9 +169,9 @@ class Collection:
         self._reload()
         return manifest
 
-    def rank(self, *, progress: Callable[[int, float], None] | None = None) -> RankSummary:
-        """Compute PageRank over the links of all pages, and let the index use it."""
-        summary = self.pipeline.rank(progress=progress)
+    def rank(self, *, progress: Callable[[int, float], None] | None = None, hand_over: bool = True) -> RankSummary:
+        """Compute PageRank over the links of all pages, and let the index use it unless ``hand_over`` is false."""
+        summary = self.pipeline.rank(progress=progress, hand_over=hand_over)
         self._reload()
         return summary
 

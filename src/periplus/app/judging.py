@@ -32,7 +32,7 @@ class Judgements:
             return {}
         try:
             return msgspec.json.decode(self._files.read(FILE_NAME), type=Judged)
-        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        except (msgspec.MsgspecError, ValueError) as error:
             raise Corrupt(f"{self._files.path(FILE_NAME)} is damaged ({error}); move it away") from error
 
     def add(self, query: str, document: str, grade: int | None) -> None:

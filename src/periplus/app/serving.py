@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.app.backend import CollectionBackend
 from periplus.app.children import Child
-from periplus.errors import NotReady, StorageError
+from periplus.errors import Corrupt, NotReady, StorageError
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from periplus.web import WebServer
 
 KEY_FILE = "console.key"
+SHORTEST_KEY = 8  # characters: less was cut off, or is easily guessed
 WARMING_QUERY = "the search page"
 RELOAD_EVERY = 0.25  # seconds between looks at the manifest
 YOUNG = 50_000  # objects made and not given back between two looks for cycles: 10 MB of 200 bytes each
@@ -88,7 +89,10 @@ def operator_key(collection: Collection) -> str:
     if not files.exists(KEY_FILE):
         files.write(KEY_FILE, secrets.token_urlsafe(18).encode())
         files.path(KEY_FILE).chmod(0o600)
-    return files.read(KEY_FILE).decode().strip()
+    key = files.read(KEY_FILE).decode("utf-8", "replace").strip()
+    if len(key) < SHORTEST_KEY or not key.isascii():
+        raise Corrupt(f"{files.path(KEY_FILE)} holds no key; remove it, and the next start makes a new one")
+    return key
 
 
 def web_server(collection: Collection, listener: socket.socket | None = None) -> WebServer:

@@ -45,8 +45,10 @@ def site_links(folder: Path, host: str, last_batch: int) -> SiteLinks:
     outwards: Counter[str] = Counter()
     rows, whole = 0, True
     for documents, links in _newest_first(folder, last_batch):
-        if rows >= MAX_ROWS:
+        if rows >= MAX_ROWS or documents is None:
             whole = False
+            if documents is None:
+                continue
             break
         rows += links.num_rows
         _count(host, documents, links, inwards, outwards)
@@ -54,7 +56,7 @@ def site_links(folder: Path, host: str, last_batch: int) -> SiteLinks:
 
 
 def _newest_first(folder: Path, last_batch: int) -> Iterator[tuple[Any, Any]]:
-    """The pages of each batch that no later one replaces, with their hosts, and the links of these pages."""
+    """The pages of each batch that no later one replaces, with their hosts, and their links; None for a damaged one."""
     import pyarrow as pa
 
     from periplus.storage.parquet import read_columns
@@ -67,7 +69,8 @@ def _newest_first(folder: Path, last_batch: int) -> Iterator[tuple[Any, Any]]:
             documents = read_columns(path, ["key", "url"])
             links = read_columns(folder / "links" / path.name, ["source_key", "target"])
         except PeriplusError:
-            continue  # what cannot be read is not counted
+            yield None, None  # what cannot be read is not counted
+            continue
         keys = np.asarray(documents.column("key").to_numpy(), np.int64)
         fresh = ~np.isin(keys, seen)
         kept = np.isin(np.asarray(links.column("source_key").to_numpy(), np.int64), keys[fresh])

@@ -126,7 +126,7 @@ def _planned(folder: Path) -> list[ArchiveLocation]:
         return msgspec.json.decode((folder / PLAN).read_bytes(), type=list[ArchiveLocation])
     except FileNotFoundError:
         return []
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.MsgspecError, ValueError) as error:
         raise StorageError(f"{folder / PLAN} cannot be read ({error}); remove it and take down again") from error
 
 

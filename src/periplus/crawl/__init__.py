@@ -9,6 +9,7 @@ from periplus.crawl.control import send_command
 from periplus.crawl.host_report import HostReport, host_report
 from periplus.crawl.inspection import inspect
 from periplus.crawl.journal import AuditReport, JournalEntry, Violation, audit, journal
+from periplus.crawl.remaking import make_again
 from periplus.crawl.robots import RobotsFile, Verdict
 from periplus.crawl.roster import SlotStatus, WorkerStatus, slots, workers
 from periplus.crawl.scope import canonical_seeds
@@ -41,6 +42,7 @@ __all__ = [
     "inspect",
     "is_running",
     "journal",
+    "make_again",
     "remove",
     "send_command",
     "slots",

@@ -209,6 +209,23 @@ class BatchLog(BatchFiles):
         with self._staged("documents", joined.select(texts.column_names).take(order)) as staged:
             self._move(staged, documents_name(number))
 
+    def names_of(self, number: int) -> tuple[str, str]:
+        """The files of a batch: documents and links."""
+        return documents_name(number), links_name(number)
+
+    def empty(self, number: int, *, documents: bool = True) -> bool:
+        """Put an empty batch in the place of a damaged one, or only empty links; whether its documents were kept."""
+        tables = tables_of(())
+        with self._staged("links", tables.links) as staged:
+            self._move(staged, links_name(number))
+        if documents:
+            with self._staged("documents", tables.documents) as staged:
+                self._move(staged, documents_name(number))
+        with self._database.write() as transaction:
+            sql = "UPDATE batches SET links = 0, documents = CASE WHEN ? = 1 THEN 0 ELSE documents END WHERE number = ?"
+            transaction.execute(sql, (int(documents), number))
+        return not documents
+
     # Files
 
     @contextmanager

@@ -285,7 +285,7 @@ class RankStore:
             return None
         try:
             pointer = msgspec.json.decode(self._files.read(_POINTER), type=Pointer)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, ValueError) as error:
             raise Corrupt(f"{path} is damaged ({error}); run periplus rank again") from error
         if pointer.format != FORMAT:
             raise Incompatible(f"{path} has format {pointer.format}, this version reads {FORMAT}; run periplus rank")
@@ -305,7 +305,7 @@ class RankStore:
         try:
             data = self._files.read(name)
             meta = msgspec.json.decode(data, type=RankMeta)
-        except (NotFound, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except (NotFound, msgspec.MsgspecError, ValueError) as error:
             raise Corrupt(f"{path} is damaged ({error}); run periplus rank again") from error
         if pointer.table not in (0, xxh3_64_intdigest(data)) or meta.generation != pointer.generation:
             raise Corrupt(f"{path} is not the table that was published; run periplus rank again")

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import io
 import os
-import zipfile
+import struct
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
+from xxhash import xxh3_64_intdigest
 
 from periplus import addresses
 from periplus.errors import NotFound
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Places = NDArray[np.uint32]
 
-FORMAT: Final = 1
+FORMAT: Final = 2  # before, runs had no seal; they are made again
 FOLDER: Final = "runs"
+_SEAL: Final = struct.Struct("<QQ")  # number of the batch, checksum of what follows
 MANY: Final = 40  # missing runs for which it pays to start processes
 
 # States of a document, added up.
@@ -100,8 +102,8 @@ class Runs:
         if self._files is None:
             return make_run(self._batches, number)
         try:
-            return _decoded(self._files.read(_name(number)))
-        except (NotFound, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return _decoded(self._files.read(_name(number)), number)
+        except (NotFound, ValueError):
             return _make_and_keep(self._batches, self._files, number)
 
     def make_missing(self, processes: int = 0) -> None:
@@ -133,7 +135,7 @@ def keep_runs(connection: Connection[Any, Any]) -> None:
 
 def _make_and_keep(batches: Tables, files: LocalFiles, number: int) -> Run:
     run = make_run(batches, number)
-    files.write(_name(number), _encoded(run))
+    files.write(_name(number), _encoded(run, number))
     return run
 
 
@@ -232,12 +234,17 @@ def _followed(table: pa.Table) -> Booleans:
     return np.asarray(lengths == 0, np.bool_)
 
 
-def _encoded(run: Run) -> bytes:
+def _encoded(run: Run, number: int) -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, **run._asdict())
-    return buffer.getvalue()
+    data = buffer.getvalue()
+    return _SEAL.pack(number, xxh3_64_intdigest(data)) + data
 
 
-def _decoded(data: bytes) -> Run:
+def _decoded(sealed: bytes, number: int) -> Run:
+    """The run of a batch; ``ValueError`` when these are not the bytes that were kept of it."""
+    data = sealed[_SEAL.size :]
+    if sealed[: _SEAL.size] != _SEAL.pack(number, xxh3_64_intdigest(data)):
+        raise ValueError(f"not the run of batch {number}")
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return Run(*(arrays[name] for name in Run._fields))

@@ -76,7 +76,7 @@ def decoded(path: Path, data: bytes) -> Manifest:
         if stated and stated != _checksum(fields):
             raise Corrupt(f"{path} does not match its checksum; run periplus index --rebuild")
         return msgspec.convert(fields, Manifest)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, ValueError) as error:
         raise Corrupt(f"{path} is damaged ({error}); run periplus index --rebuild") from error
 
 

@@ -105,7 +105,7 @@ class Pipeline:
         """Do the merges of the index that are due; may run while another thread or process indexes."""
         self._store.merge()
 
-    def rank(self, *, progress: Callable[[int, float], None] | None = None) -> RankSummary:
+    def rank(self, *, progress: Callable[[int, float], None] | None = None, hand_over: bool = True) -> RankSummary:
         """Compute ranks over all links, publish them, and let a published index use them."""
         started = time.perf_counter()
         rank = self._settings.rank
@@ -125,7 +125,7 @@ class Pipeline:
                 jump=rank.jump,
                 progress=progress,
             )
-            if self._store.manifest() is not None:
+            if hand_over and self._store.manifest() is not None:
                 self._hand_over(old, table)
             if old is None or table.generation != old.generation:
                 self._tell(f"ranks {table.generation} are published: {table.pages:,} pages, {table.hosts:,} hosts")

@@ -42,7 +42,7 @@ class PastQueries:
     def _read(self) -> dict[str, int]:
         try:
             return msgspec.json.decode(self._files.read(NAME), type=dict[str, int])
-        except (PeriplusError, OSError, msgspec.MsgspecError):  # none yet, or damaged: counting begins anew
+        except (PeriplusError, OSError, msgspec.MsgspecError, ValueError):  # none yet, or damaged: counting begins anew
             return {}
 
     @property

@@ -110,5 +110,5 @@ class KeyRing:
     def _read(self) -> list[ApiKey]:
         try:
             return msgspec.json.decode(self._files.read(FILE_NAME), type=list[ApiKey])
-        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        except (msgspec.MsgspecError, ValueError) as error:
             raise Corrupt(f"{self._path} is damaged ({error}); move it away and make new keys") from error

@@ -1,0 +1,163 @@
+"""Is every file of a collection what was written? Each check gives findings and changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from periplus import archive
+from periplus.app.batch_checks import damaged_batches
+from periplus.app.findings import Finding
+from periplus.crawl.crawler import LOCK as CRAWL_LOCK
+from periplus.errors import Corrupt, NotReady, PeriplusError, StorageBusy, StorageError, Truncated
+from periplus.storage import folder_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from periplus.app.collection import Collection
+    from periplus.app.findings import Progress
+    from periplus.storage import Database
+
+ARCHIVE = "archive"
+EVERY = 200  # records between two signs of life
+REPAIR = "periplus doctor --repair"
+
+
+def database(collection: Collection, tell: Progress) -> Iterator[Finding]:
+    tell(0, "state database")
+    if collection.notice:
+        lost, _, advice = collection.notice.partition("; ")
+        yield Finding("database", "failed", lost, advice)
+        return
+    name = collection.database.name
+    if wrong := state_damage(collection.database):
+        advice = f"{REPAIR} builds it again from the stored files, or restore it from a backup"
+        yield Finding("database", "failed", f"{name}: {wrong}", advice)
+    else:
+        yield Finding("database", "ok", name)
+
+
+def state_damage(state: Database) -> str:
+    """What is wrong inside the database file; empty when it is sound."""
+    try:
+        return next(iter(state.check()), "")
+    except Corrupt as error:
+        return str(error).partition(";")[0]
+
+
+def archives(collection: Collection, tell: Progress) -> Iterator[Finding]:
+    records = files = 0
+    bad, growing = False, is_crawling(collection.folder)
+    for path in sorted((collection.folder / ARCHIVE).glob("*.warc.gz")):
+        files += 1
+        try:
+            for _ in archive.iterate(path):
+                records += 1
+                if records % EVERY == 0:
+                    tell(records, path.name)
+        except StorageError as error:
+            if growing and isinstance(error, Truncated):
+                continue  # the record that is being written at this moment
+            bad = True
+            advice = f"{REPAIR} cuts a torn tail; other damage needs a copy of the file"
+            yield Finding("archive", "failed", str(error), advice)
+    lost = list(_lost_archives(collection))
+    yield from lost
+    if not bad and not lost:
+        yield Finding("archive", "ok", f"{records:,} responses in {files} files, all digests right")
+
+
+def _lost_archives(collection: Collection) -> Iterator[Finding]:
+    """Files that hold the newest response of some page, by the state, and are not there or are too short for it."""
+    sql = "SELECT file, MAX(place + length), COUNT(*) FROM urls WHERE file <> '' GROUP BY file ORDER BY file"
+    with collection.database.read() as tx:
+        rows = tx.rows(sql)
+    for name, end, pages in rows:
+        path = collection.folder / ARCHIVE / str(name)
+        size = path.stat().st_size if path.is_file() else -1
+        if size < int(end):
+            is_gone = "is missing" if size < 0 else f"has {size:,} bytes instead of {int(end):,}"
+            advice = "restore the file from a copy; what was parsed out of it is still in the batches"
+            yield Finding("archive", "failed", f"{path} {is_gone}: responses of {pages:,} pages are in it", advice)
+
+
+def is_crawling(folder: Path) -> bool:
+    try:
+        with folder_lock(folder / CRAWL_LOCK, "crawling"):
+            return False
+    except StorageBusy:
+        return True
+
+
+def documents(collection: Collection, tell: Progress) -> Iterator[Finding]:
+    bad = damaged_batches(collection, tell)
+    for one in bad:
+        yield Finding("documents", "failed", f"batch {one.number}: {one.error}", REPAIR)
+    if not bad:
+        with collection.database.read() as tx:
+            batches, rows = tx.row("SELECT COUNT(*), SUM(documents) FROM batches") or (0, 0)
+        yield Finding("documents", "ok", f"{int(rows or 0):,} rows in {int(batches)} batches")
+
+
+def ranks(collection: Collection, tell: Progress) -> Iterator[Finding]:
+    from periplus.graph import RankStore
+
+    tell(0, "ranks")
+    store = RankStore(collection.folder / "ranks")
+    try:
+        store.verify()
+        meta = store.meta()
+    except StorageError as error:
+        yield Finding("ranks", "failed", str(error), f"{REPAIR}, or periplus rank")
+        return
+    if meta is None:
+        yield Finding("ranks", "warning", "none are published yet", "periplus rank")
+    else:
+        yield Finding("ranks", "ok", f"{meta.pages:,} pages on {meta.hosts:,} hosts, generation {meta.generation}")
+
+
+def index(collection: Collection, tell: Progress) -> Iterator[Finding]:
+    from periplus.index import IndexStore
+
+    tell(0, "index")
+    try:
+        manifest = IndexStore(collection.folder / "index").verify()
+    except NotReady:
+        yield Finding("index", "warning", "no generation is published yet", "periplus index")
+    except StorageError as error:
+        yield Finding("index", "failed", str(error), f"{REPAIR}, or periplus index --rebuild")
+    else:
+        detail = f"{manifest.documents:,} documents, generation {manifest.generation}, all checksums right"
+        yield Finding("index", "ok", detail)
+
+
+def small_files(collection: Collection, _: Progress) -> Iterator[Finding]:
+    """The operator's own files, which carry no checksum: can they be read?"""
+    from periplus.app.serving import KEY_FILE, operator_key
+    from periplus.search.rules import read_rules
+    from periplus.web.keys import KeyRing
+
+    readers: tuple[Callable[[], object], ...] = (
+        lambda: read_rules(collection.folder, collection.settings.search.rules),
+        lambda: KeyRing(collection.files).all(),
+        lambda: collection.files.exists(KEY_FILE) and operator_key(collection),
+    )
+    bad = False
+    for read in readers:
+        try:
+            read()
+        except PeriplusError as error:
+            bad = True
+            yield Finding("files", "failed", str(error), "mend the file, or move it away")
+    if not bad:
+        yield Finding("files", "ok", "settings, rules and keys can be read")
+
+
+def politeness(collection: Collection, _: Progress) -> Iterator[Finding]:
+    report = collection.politeness()
+    if report.violations:
+        advice = "periplus politeness lists them"
+        yield Finding("politeness", "failed", f"{len(report.violations):,} violations in the journal", advice)
+    else:
+        yield Finding("politeness", "ok", f"{report.requests:,} requests, no violation")

@@ -1,0 +1,98 @@
+"""Mending: what can be made again from what is stored is made again, in the order in which one is made of another.
+
+A lost state comes first, since all else rests on it. Torn tails of the archive are cut off; damaged batches are set
+aside and made again from the archive; ranks are computed from the links, and the index is built from the documents.
+What only exists once is never removed: a damaged batch is kept under ``damaged/``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from periplus import archive
+from periplus.app.batch_checks import damaged_batches
+from periplus.app.file_checks import ARCHIVE, state_damage
+from periplus.app.findings import Finding
+from periplus.app.state import StandIn
+from periplus.crawl import make_again
+from periplus.documents import BatchLog
+from periplus.errors import NotFound
+from periplus.jobs.pipeline import LOCK_FILE as BUILD_LOCK
+from periplus.storage import folder_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from periplus.app.batch_checks import DamagedBatch
+    from periplus.app.collection import Collection
+    from periplus.app.findings import Progress
+
+RANKS = "ranks/"
+SHOWN = 3  # addresses that a finding names
+
+
+def mend(collection: Collection, broken: set[str], tell: Progress) -> Iterator[Finding]:
+    """Make again what ``broken`` names by the checks that failed."""
+    if "documents" in broken:
+        yield from _mend_batches(collection, tell)
+    again = {"ranks", "documents"} & broken and collection.files.names(RANKS)
+    if again:
+        for name in collection.files.names(RANKS):  # its runs too: they are of the batches as they were
+            collection.files.remove(name)
+        collection.rank(hand_over="index" not in broken)
+        yield Finding("ranks", "mended", "computed again from the stored links")
+    if "index" in broken:
+        collection.index(rebuild=True)
+        yield Finding("index", "mended", "built again from the stored documents")
+    elif "documents" in broken:
+        collection.index()
+
+
+def mend_state(collection: Collection, progress: Progress) -> list[Finding]:
+    """A state that is lost or damaged is built again before anything else: all other checks rest on it."""
+    from periplus.app.rebuilding import rebuild_state
+
+    if not (isinstance(collection.database, StandIn) or state_damage(collection.database)):
+        return []
+    collection.close()
+    with folder_lock(collection.folder / BUILD_LOCK, "indexing or ranking"):
+        said = rebuild_state(collection, progress)
+    return [Finding("database", "mended", line) for line in said]
+
+
+def mend_archive(collection: Collection) -> list[Finding]:
+    cut = archive.repair(collection.folder / ARCHIVE)
+    return [Finding("archive", "mended", f"{item.file}: {item.removed:,} torn bytes cut off") for item in cut]
+
+
+def _mend_batches(collection: Collection, tell: Progress) -> Iterator[Finding]:
+    log = BatchLog(collection.files, collection.database)
+    for batch in damaged_batches(collection, tell):
+        yield _mended_batch(collection, log, batch)
+
+
+def _mended_batch(collection: Collection, log: BatchLog, batch: DamagedBatch) -> Finding:
+    """Set a batch aside and have its pages made again; what it held otherwise is said to be lost."""
+    number = batch.number
+    with collection.database.read() as tx:
+        held = int(tx.value("SELECT documents FROM batches WHERE number = ?", (number,)) or 0)
+    for name in log.names_of(number):
+        _set_aside(collection, name)
+    kept = log.empty(number, documents=not batch.has_documents)
+    pages = make_again(collection.database, number)
+    shown = ", ".join(pages[:SHOWN]) + (" …" if len(pages) > SHOWN else "")
+    detail = f"batch {number} held {held:,} documents; {len(pages):,} pages are made again from the archive ({shown})"
+    rest = held - len(pages)
+    if kept or rest <= 0:
+        return Finding("documents", "mended", detail)
+    lost = f"{rest:,} others are stored in newer versions, or were imported and are lost"
+    return Finding("documents", "mended", f"{detail}; {lost}", "import again what was imported")
+
+
+def _set_aside(collection: Collection, name: str) -> None:
+    files = collection.files
+    try:
+        data = files.read(name)
+    except NotFound:
+        return
+    files.write(f"damaged/{name}", data)
