@@ -88,17 +88,17 @@ def test_prior_moves_without_indexing(store):
     documents = [make_document(number, "tide") for number in range(6)]
     first = store.update([(1, documents)])
     with store.open() as snapshot:
-        assert snapshot.degraded == ("ranks",)
+        assert snapshot.losses.codes == ("ranks",)
     second = store.refresh_prior(prior_of_keys)
     assert [entry.name for entry in second.segments] == [entry.name for entry in first.segments]
     with store.open() as snapshot:
-        assert snapshot.degraded == ()
+        assert snapshot.losses.codes == ()
         hits = snapshot.top(word("tide"), 6)
         priors = snapshot.column("prior", hits.numbers)
         assert priors.tolist() == sorted(map(make_prior, documents), reverse=True)
     store.refresh_prior(None)
     with store.open() as snapshot:
-        assert snapshot.degraded == ("ranks",)
+        assert snapshot.losses.codes == ("ranks",)
 
 
 def test_an_old_prior_survives_merges(store):
