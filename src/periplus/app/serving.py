@@ -116,14 +116,24 @@ def web_server(collection: Collection, listener: socket.socket | None = None) ->
     )
 
 
+def told_where(collection: Collection, started: Callable[[str, str], None]) -> Callable[[str], None]:
+    """Tells ``started`` the addresses of the search page and of the console, as readers reach them."""
+    key = operator_key(collection)
+
+    def told(address: str) -> None:
+        base = (collection.settings.serve.public_url or address).rstrip("/")
+        started(f"{base}/", f"{base}/console?key={key}")
+
+    return told
+
+
 def serve_collection(
     collection: Collection, started: Callable[[str, str], None], say: Callable[[str], None] | None = None
 ) -> None:
     """Serve until interrupted; ``started`` gets the address of the search page and of the console."""
-    key = operator_key(collection)
     server = web_server(collection)
     with Reloader(collection, settles=True), further_servers(collection, server.socket, say or (lambda _: None)):
-        server.run(lambda address: started(address, f"{address.rstrip('/')}/console?key={key}"))
+        server.run(told_where(collection, started))
 
 
 # Several processes

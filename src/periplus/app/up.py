@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.app.children import Child
 from periplus.app.collection import Collection
-from periplus.app.serving import Reloader, further_servers, operator_key, web_server
+from periplus.app.serving import Reloader, further_servers, told_where, web_server
 from periplus.errors import StorageBusy, StorageError, StorageFull, UsageError
 
 if TYPE_CHECKING:
@@ -40,12 +40,11 @@ class Supervisor:
 
     def run(self, started: Callable[[str, str], None]) -> None:
         """Serve until interrupted; ``started`` gets the address of the search page and of the console."""
-        key = operator_key(self._collection)
         for child in self._children:
             child.start()
         try:
             with Reloader(self._collection), further_servers(self._collection, self._server.socket, self._say):
-                self._server.run(lambda address: started(address, f"{address.rstrip('/')}/console?key={key}"))
+                self._server.run(told_where(self._collection, started))
         finally:
             for child in self._children:
                 child.stop()

@@ -10,38 +10,63 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
+import math
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 
+from periplus.web.limits import Buckets, client_of, is_loopback
+
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from periplus.web.keys import KeyRing
+    from periplus.web.keys import ApiKey, KeyRing
 
 COOKIE = "operator"
 GUARDED = ("crawl",)  # scopes that are never open to all
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+TRIES = 5  # wrong keys of one client at once
+TRIES_RATE = 0.1  # of them a second, after that
 
 
 class Gate:
     """``keys`` are those of programs; ``required`` closes the API to programs without one."""
 
-    def __init__(self, key: str = "", keys: KeyRing | None = None, *, required: bool = False) -> None:
+    def __init__(
+        self, key: str = "", keys: KeyRing | None = None, *, required: bool = False, tries: Buckets | None = None
+    ) -> None:
         self._key = key
+        self._tries = tries or Buckets(TRIES_RATE, TRIES)
         self._keys = keys
         self._required = required
         self.token = hmac.new(key.encode(), b"periplus operator's cookie", hashlib.sha256).hexdigest() if key else ""
 
-    def opens_with(self, key: str) -> bool:
-        return bool(self._key) and _same(key, self._key)
+    def opens_with(self, request: Request, key: str) -> bool:
+        """Whether ``key`` is the operator's. Raises 429, without a look at it, after too many wrong ones.
+
+        Wrong keys are counted by client: nobody can keep the operator out from another address, and a browser that
+        has the cookie already shows no key.
+        """
+        if not self._key or not key:
+            return False
+        client = _guesser(request)
+        wait = math.ceil(self._tries.wait(client))
+        if wait:
+            told = f"too many wrong keys came from your address; wait {wait} s"
+            raise HTTPException(429, told, {"retry-after": str(wait)})
+        is_right = _same(key, self._key)
+        if not is_right and self._known(key) is None:
+            self._tries.take(client)
+        return is_right
+
+    def _known(self, key: str) -> ApiKey | None:
+        return self._keys.find(key) if self._keys else None
 
     def check(self, request: Request) -> None:
         """Raises 401 or 403 unless the request is the operator's."""
-        if self._key and self.opens_with(_bearer(request)):
+        if self._key and self.opens_with(request, _bearer(request)):
             return
         if not self._admits(request):
             if self._key:
@@ -50,21 +75,22 @@ class Gate:
         if request.method not in _SAFE_METHODS and not from_own_page(request):
             raise HTTPException(403, "the request came from another site's page")
 
-    def check_scope(self, request: Request, scope: str) -> None:
+    def check_scope(self, request: Request, scope: str, *, closed: bool = False) -> None:
         """Raises 401 or 403 unless the request may do what ``scope`` stands for; an empty scope is open to all.
 
-        The operator may do everything. A key that is shown must be right, even where none is needed.
+        The operator may do everything. A key that is shown must be right, even where none is needed; where it is
+        ``closed`` one is always needed.
         """
         shown = _bearer(request)
-        if shown and not self.opens_with(shown):
-            key = self._keys.find(shown) if self._keys else None
+        if shown and not self.opens_with(request, shown):
+            key = self._known(shown)
             if key is None:
                 raise HTTPException(401, "this key is not known here, or was revoked", {"www-authenticate": "Bearer"})
             if scope and not key.allows(scope):
                 raise HTTPException(403, f"the key {key.name!r} does not have the scope {scope!r}")
         elif scope in GUARDED:
             self.check(request)
-        elif scope and self._required and not shown and not self._admits(request):
+        elif scope and (self._required or closed) and not shown and not self._admits(request):
             raise HTTPException(401, f"a key with the scope {scope!r} is needed", {"www-authenticate": "Bearer"})
 
     def _admits(self, request: Request) -> bool:
@@ -74,7 +100,19 @@ class Gate:
 
 
 def _same(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+    """In a time that tells nothing, not even how long the wanted one is."""
+    return hmac.compare_digest(_digest(given), _digest(wanted))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
+
+
+def _guesser(request: Request) -> str:
+    """Whose wrong keys count together. A proxy of this machine that nobody declared names its client last."""
+    host = request.client.host if request.client else ""
+    named = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip() if is_loopback(host) else ""
+    return client_of(host) or f"{host} {named[:45]}"
 
 
 def _bearer(request: Request) -> str:
@@ -91,7 +129,7 @@ def _is_local(request: Request) -> bool:
     if request.client is None or any(name in request.headers for name in _FORWARDED):
         return False
     named = _host_name(f"//{request.headers.get('host', '')}")
-    return _is_loopback(request.client.host) and (named == "localhost" or _is_loopback(named))
+    return is_loopback(request.client.host) and (named == "localhost" or is_loopback(named))
 
 
 def _host_name(address: str) -> str:
@@ -101,15 +139,10 @@ def _host_name(address: str) -> str:
         return ""
 
 
-def _is_loopback(text: str) -> bool:
-    try:
-        return ipaddress.ip_address(text).is_loopback
-    except ValueError:
-        return False
-
-
 def from_own_page(request: Request) -> bool:
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = request.headers.get("origin")
-    return origin is None or origin.partition("://")[2] == request.headers.get("host", "")
+    if origin is None or origin == request.app.state.public.origin:
+        return True
+    return origin.partition("://")[2] == request.headers.get("host", "")

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from periplus.settings import Settings
     from periplus.web.backend import Backend
 
     Handler = Callable[[Backend, dict[str, Any]], Any]
@@ -73,7 +74,7 @@ class Endpoint:
 
     async def _answer(self, request: Request) -> ASGIApp:
         operation, state = self._operation, request.app.state
-        state.gate.check_scope(request, operation.scope)
+        state.gate.check_scope(request, operation.scope, closed=_is_closed(operation, state.settings))
         values = self._form.read(pairs_of(request.scope["query_string"]))
         if operation.places:
             values |= self._places.read(request.path_params.items())
@@ -83,7 +84,21 @@ class Endpoint:
             result = await state.pool.run(self._handler, state.backend, values, kind=_kind(operation.name, values))
         else:
             result = await run_in_threadpool(self._handler, state.backend, values)
-        return _response(operation, result)
+        return _response(operation, _rooted(result, state.public.root))
+
+
+def _is_closed(operation: Operation, settings: Settings) -> bool:
+    """Whether a key is needed whatever the API as a whole asks for."""
+    return operation.name == "status" and not settings.serve.public_status
+
+
+def _rooted(result: Any, root: str) -> Any:
+    """The links of an answer as readers can follow them."""
+    if root and isinstance(result, SearchAnswer) and result.next:
+        return msgspec.structs.replace(result, next=root + result.next)
+    if root and isinstance(result, CrawlStarted | PageAdded):
+        return msgspec.structs.replace(result, status=root + result.status)
+    return result
 
 
 def _kind(name: str, values: dict[str, Any]) -> str:

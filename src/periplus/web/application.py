@@ -17,6 +17,7 @@ from periplus.web.metrics import Metrics
 from periplus.web.origins import OriginsMiddleware
 from periplus.web.pool import Pool
 from periplus.web.proxies import Proxies
+from periplus.web.public import read_address
 from periplus.web.rendering import Templates
 from periplus.web.shortcuts import Shortcuts
 
@@ -65,7 +66,10 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "", key
         ],
     )
     answered: ASGIApp = Answered(Shortcuts(app.router))
-    app.envelope = Envelope(OriginsMiddleware(answered, serve.cors) if serve.cors else answered, metrics, limits)
+    public = read_address(serve.public_url)
+    opened = OriginsMiddleware(answered, serve.cors) if serve.cors else answered
+    app.envelope = Envelope(opened, metrics, limits, proxies, public)
+    app.state.public = public
     app.state.connections = connections
     app.state.backend = backend
     app.state.settings = settings
@@ -73,5 +77,5 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "", key
     app.state.assets = assets
     app.state.pool = Pool()
     app.state.catalogues = languages.load()
-    app.state.templates = Templates(assets, app.state.catalogues)
+    app.state.templates = Templates(assets, app.state.catalogues, public.root)
     return app

@@ -12,7 +12,6 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 from msgspec import Struct
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse
 from starlette.responses import Response as Plain
 from starlette.routing import Route
 
@@ -21,6 +20,7 @@ from periplus.web.access import COOKIE
 from periplus.web.api import json_response
 from periplus.web.backend import ACTIONS, COMMANDS
 from periplus.web.parameters import Form, Parameter, pairs_of
+from periplus.web.public import redirect, set_cookie
 from periplus.web.rendering import page
 from periplus.web.themes import own_path
 
@@ -203,11 +203,10 @@ async def _read(panel: Panel, request: Request) -> tuple[dict[str, Any], Any]:
 def _enter(request: Request, key: str) -> Response:
     """The key in the address becomes a cookie, and the address loses it before it lands in a history."""
     gate = _gate(request)
-    if not gate.opens_with(key):
+    if not gate.opens_with(request, key):
         raise HTTPException(401, "this is not the operator's key")
-    response = RedirectResponse(request.url.path, 303)
-    secure = request.url.scheme == "https"
-    response.set_cookie(COOKIE, gate.token, max_age=30 * DAY, httponly=True, samesite="strict", secure=secure)
+    response = redirect(request, request.url.path)
+    set_cookie(request, response, COOKIE, gate.token, 30 * DAY, samesite="strict")
     return response
 
 
@@ -217,7 +216,7 @@ async def command(request: Request) -> Response:
     if name not in COMMANDS:
         raise HTTPException(404, f"no command {name!r}")
     await run_in_threadpool(request.app.state.backend.command, name)
-    return RedirectResponse("/console", 303)
+    return redirect(request, "/console")
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -227,12 +226,12 @@ async def _form(request: Request) -> dict[str, str]:
     return {name: values[-1].strip() for name, values in given.items()}
 
 
-def _back(path: str, done: str, target: str) -> Response:
+def _back(request: Request, path: str, done: str, target: str) -> Response:
     """To a panel of the console, which tells what was done."""
     parts = urlsplit(own_path(path))
     known = parts.path if parts.path.startswith("/console") else "/console"
     kept = [(name, value) for name, value in parse_qsl(parts.query) if name not in ("done", "target")]
-    return RedirectResponse(f"{known}?{urlencode([*kept, ('done', done), ('target', target[:500])])}", 303)
+    return redirect(request, f"{known}?{urlencode([*kept, ('done', done), ('target', target[:500])])}")
 
 
 async def steer(request: Request) -> Response:
@@ -245,14 +244,14 @@ async def steer(request: Request) -> Response:
     if not target:
         raise UsageError("say which host or address is meant")
     await run_in_threadpool(request.app.state.backend.steer, action, target)
-    return _back(form.get("back", "/console"), action, target)
+    return _back(request, form.get("back", "/console"), action, target)
 
 
 async def restart(request: Request) -> Response:
     _gate(request).check(request)
     number = request.path_params["number"]
     await run_in_threadpool(request.app.state.backend.command, f"restart {number}")
-    return _back("/console", "restart", str(number))
+    return _back(request, "/console", "restart", str(number))
 
 
 async def start(request: Request) -> Response:
@@ -266,7 +265,9 @@ async def start(request: Request) -> Response:
         if form.get(name):
             options[name] = Parameter(name, "integer", maximum=10**9).read_named(form[name])
     listed = await run_in_threadpool(request.app.state.backend.start, seeds, options)
-    return _back("/console", "start", listed[0] if len(listed) == 1 else f"{listed[0]} and {len(listed) - 1} more")
+    return _back(
+        request, "/console", "start", listed[0] if len(listed) == 1 else f"{listed[0]} and {len(listed) - 1} more"
+    )
 
 
 # Judgements
@@ -283,7 +284,7 @@ async def judge(request: Request) -> Response:
     grades = {name.removeprefix("grade:"): _grade(text) for name, text in given.items() if name.startswith("grade:")}
     await run_in_threadpool(_keep, request.app.state.backend, query, grades)
     kept = {name: given[name] for name in ("text", "profile", "beside") if given.get(name)}
-    return RedirectResponse(f"/console/queries?{urlencode(kept)}", 303)
+    return redirect(request, f"/console/queries?{urlencode(kept)}")
 
 
 def _grade(text: str) -> int | None:

@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from periplus.web.api import is_known
 from periplus.web.parameters import Form, Parameter, pairs_of
+from periplus.web.public import public_of
 from periplus.web.rendering import page
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def routes() -> list[Route]:
 
 async def how(request: Request) -> Response:
     site = _SITE.read_lenient(pairs_of(request.scope["query_string"]))["site"]
-    return page(request, "embed.html", {"site": site, "base": str(request.base_url).rstrip("/")})
+    return page(request, "embed.html", {"site": site, "base": public_of(request).base(request)})
 
 
 async def script(request: Request) -> Response:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from periplus.web.limits import Limits
     from periplus.web.metrics import Metrics
+    from periplus.web.proxies import Proxies
+    from periplus.web.public import PublicAddress
 
 MAX_BODY = 64_000  # bytes of a request's body: forms only
 CLIENT_GONE = 499  # counted for requests whose client left; never sent
@@ -31,16 +33,22 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 
 
 class Envelope:
-    def __init__(self, app: ASGIApp, metrics: Metrics, limits: Limits | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, limits: Limits | None, proxies: Proxies, public: PublicAddress
+    ) -> None:
         self.app = app
         self.metrics = metrics
         self.limits = limits
+        self.proxies = proxies
+        self.public = public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await scope["app"].router(scope, receive, send)
             return
         started = time.perf_counter()
+        self.proxies.apply(scope)
+        self.public.enter(scope)
         given = dict(scope["headers"])
         request_id = _request_id(given)
         scope.setdefault("state", {})["request_id"] = request_id.decode()

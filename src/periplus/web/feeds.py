@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from periplus.web.api import json_response
+from periplus.web.public import public_of
 from periplus.web.rendering import page
 
 if TYPE_CHECKING:
@@ -91,11 +92,11 @@ def _parsed(url: str) -> list[str]:
 def feed(request: Request, answer: SearchAnswer, kind: str, home: str) -> Response:
     """RSS 2.0 or Atom 1.0 of the list; ``home`` is the address of the page with the same list."""
     now = datetime.datetime.now(datetime.UTC)
-    base = str(request.base_url).rstrip("/")
+    base = public_of(request).base(request)
     context = {
         "answer": answer,
         "home": base + home,
-        "itself": str(request.url),
+        "itself": f"{base}{request.url.path}?{request.url.query}",
         "updated": now.isoformat(timespec="seconds"),
         "mail_date": mail_date,
         "full_time": full_time,

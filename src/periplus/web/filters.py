@@ -45,9 +45,9 @@ def kind_name(media_type: str) -> str:
     return type_name(media_type) or "web page"
 
 
-def filters(values: dict[str, Any], answer: SearchAnswer) -> list[Filter]:
+def filters(values: dict[str, Any], answer: SearchAnswer, root: str = "") -> list[Filter]:
     counts = answer.counts or FilterCounts()
-    link = Links("/search", {**values, "page": 1})
+    link = Links(f"{root}/search", {**values, "page": 1})
     made = (
         _time(link, values, counts),
         _values(

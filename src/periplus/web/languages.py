@@ -15,8 +15,8 @@ from urllib.parse import parse_qs
 import msgspec
 from jinja2.ext import Extension
 from markupsafe import Markup, escape
-from starlette.responses import RedirectResponse
 
+from periplus.web.public import redirect, set_cookie
 from periplus.web.themes import YEAR, own_path
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ async def choose(request: Request) -> Response:
     """POST /language with ``language`` and ``back``, the path to return to."""
     form = parse_qs((await request.body()).decode("utf-8", "replace"))
     language = form.get("language", [""])[-1]
-    response = RedirectResponse(own_path(form.get("back", ["/"])[-1]), 303)
+    response = redirect(request, own_path(form.get("back", ["/"])[-1]))
     if language in request.app.state.catalogues:
-        response.set_cookie(COOKIE, language, max_age=YEAR, samesite="lax", httponly=True)
+        set_cookie(request, response, COOKIE, language, YEAR)
     return response

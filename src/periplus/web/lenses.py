@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse
 
 from periplus.addresses import host, try_canonical
 from periplus.web.access import from_own_page
+from periplus.web.public import public_of, redirect, set_cookie
 from periplus.web.rendering import lens_given, page
 from periplus.web.themes import YEAR, own_path
 
@@ -81,7 +81,7 @@ async def preferences(request: Request) -> Response:
     lens = read_lens(lens_of(request))
     ordered = sorted(lens.items(), key=lambda item: (LEVELS.index(item[1]), item[0]))
     text = written(lens)
-    shared = f"{str(request.base_url).rstrip('/')}/?{urlencode({'lens': text})}"
+    shared = f"{public_of(request).base(request)}/?{urlencode({'lens': text})}"
     context = {"sites": ordered, "levels": LEVELS, "lens": text, "shared": shared, "from_address": lens_given(request)}
     return page(request, "preferences.html", context)
 
@@ -98,20 +98,17 @@ async def choose(request: Request) -> Response:
     back, kept = own_path(given.get("back", "/")), given.get("lens", "")
     choice = given.get("choice", "")
     if choice in ("keep", "forget-all"):
-        return _kept(_with_lens(back, ""), written(read_lens(kept)) if choice == "keep" else "")
+        return _kept(request, _with_lens(back, ""), written(read_lens(kept)) if choice == "keep" else "")
     level, _, site = choice.partition(":")
     lens = changed(kept, given.get("level", level), given.get("site", site))
     if _has_lens(back):
-        return RedirectResponse(_with_lens(back, lens or NONE), 303)
-    return _kept(back, lens)
+        return redirect(request, _with_lens(back, lens or NONE))
+    return _kept(request, back, lens)
 
 
-def _kept(path: str, lens: str) -> Response:
-    response = RedirectResponse(path, 303)
-    if lens:
-        response.set_cookie(COOKIE, lens, max_age=YEAR, samesite="lax", httponly=True)
-    else:
-        response.delete_cookie(COOKIE, samesite="lax", httponly=True)
+def _kept(request: Request, path: str, lens: str) -> Response:
+    response = redirect(request, path)
+    set_cookie(request, response, COOKIE, lens, YEAR)
     return response
 
 

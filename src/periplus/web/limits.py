@@ -43,6 +43,11 @@ class Buckets:
             self._held.popitem(last=False)
         return 0.0 if allowed else (1 - tokens) / self.rate
 
+    def wait(self, client: str) -> float:
+        """How many seconds until there is a token, which is not taken."""
+        tokens, at = self._held.get(client, (float(self.burst), 0.0))
+        return max(0.0, (1 - tokens) / self.rate - (self._clock() - at))
+
     def __len__(self) -> int:
         return len(self._held)
 

@@ -46,10 +46,10 @@ def result_page(
 ) -> Response:
     """``values`` is what was asked for; ``kept`` is what of it stays in the links of the page."""
     moulds, frame = moulds_for(request), framed(request)
-    link = Links("/search", kept)
+    link = Links(f"{moulds.root}/search", kept)
     lens = answer.lens or values["lens"]
     levels = read_lens(lens) if lens else {}
-    made = filters(kept, answer)
+    made = filters(kept, answer, moulds.root)
     explain_link = "" if kept["tab"] else link(explain=True)
     items = Items(
         moulds,
@@ -123,6 +123,7 @@ class Items:
 
     def one(self, result: SearchResult, known: dict[str, str] | None) -> Markup:
         url, site, language = result.url, result.site, result.language
+        root = self._moulds.root
         host = host_of(url) or site
         place = segment(host)
         target, address = href(url), quoted(url)
@@ -132,13 +133,13 @@ class Items:
         texts: Texts = {
             "rank": str(result.rank),
             "result_language": language,
-            "icon": f"/icon/{place}" if host else "",
-            "place": f"/site/{place}",
+            "icon": f"{root}/icon/{place}" if host else "",
+            "place": f"{root}/site/{place}",
             "name": name,
             "path": path,
             "site": site if listed else "",
             "only_site": f"{listed}{quoted(site)}" if listed and site else "",
-            "similar": f"/similar?url={address}",
+            "similar": f"{root}/similar?url={address}",
             "target": target,
             "title": result.title or (result.display_url if target else result.id),
             "published": result.published or "",
@@ -163,7 +164,8 @@ class Items:
         return self._moulds.pour("_result.html", texts, plain={"level": level, "pinned": result.pinned}, ready=ready)
 
     def _cached(self, address: str) -> str:
-        return f"/cached?url={address}&q={quoted(self._query)}" if self._query else f"/cached?url={address}"
+        copy = f"{self._moulds.root}/cached?url={address}"
+        return f"{copy}&q={quoted(self._query)}" if self._query else copy
 
     def _bars(self, result: SearchResult, target: str) -> Markup:
         context = {
@@ -185,7 +187,7 @@ def _notices(
         "corrected": corrected,
         "corrected_link": link(q=corrected, page=1) if corrected else "",
         "exact_link": link(exact=True, page=1) if corrected else "",
-        "change_lens": (f"/preferences?lens={quoted(given)}" if given else "/preferences") if levels else "",
+        "change_lens": f"{moulds.root}/preferences" + (f"?lens={quoted(given)}" if given else "") if levels else "",
         "without_lens": link(lens="none", page=1) if levels else "",
         "fold": link(duplicates=False, page=1) if values["duplicates"] else "",
         "apply_lens": link(lens="", page=1) if given == "none" else "",

@@ -92,5 +92,7 @@ class Metrics(Collector):
             refused.add_metric((reason,), number)
         yield refused
 
-    async def endpoint(self, _request: Request) -> Response:
+    async def endpoint(self, request: Request) -> Response:
+        if not request.app.state.settings.serve.public_status:
+            request.app.state.gate.check_scope(request, "inspect", closed=True)
         return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_LATEST)

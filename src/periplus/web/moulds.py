@@ -85,6 +85,7 @@ class Moulds:
         self._environment = environment
         self._made: OrderedDict[tuple[Any, ...], Mould] = OrderedDict()
         self.language = str(environment.globals.get("language", ""))
+        self.root = str(environment.globals.get("root", ""))
         self.catalogue: dict[str, str] = environment.catalogue  # type: ignore[attr-defined]
 
     def __len__(self) -> int:

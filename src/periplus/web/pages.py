@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from periplus.errors import InvalidAddress, NotFound, UsageError
@@ -21,6 +20,7 @@ from periplus.web.listing import result_page, similar_items
 from periplus.web.operations import SEARCH_PARAMETERS, search_request
 from periplus.web.paging import address
 from periplus.web.parameters import Form, Parameter, pairs_of
+from periplus.web.public import redirect
 from periplus.web.rendering import lens_given, page
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ async def results(request: Request) -> Response:
     if choice["format"] != "html":
         values = foreign_parameters(values, dict(pairs))
     if not values["q"]:
-        return RedirectResponse("/", 303)
+        return redirect(request, "/")
     if choice["format"] != "html":
         request.app.state.gate.check_scope(request, "search")
     else:

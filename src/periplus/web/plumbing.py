@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from periplus.errors import PeriplusError
 from periplus.web import openapi
 from periplus.web.api import JSON, json_response
 from periplus.web.problems import MEDIA_TYPE, problem
+from periplus.web.public import public_of, redirect
 from periplus.web.rendering import page
 
 if TYPE_CHECKING:
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
 
 # Result lists are for people; a crawler in them would find no end.
 _PRIVATE = ("/search", "/similar", "/cached", "/inspect", "/explain", "/preferences", "/console")
-ROBOTS = "User-agent: *\n" + "".join(f"Disallow: {path}\n" for path in _PRIVATE)
 
 
 def routes() -> list[Route]:
-    description = msgspec.json.encode(openapi.document())
+    described = openapi.document()
 
-    async def openapi_json(_request: Request) -> Response:
+    async def openapi_json(request: Request) -> Response:
+        root = public_of(request).root
+        description = msgspec.json.encode({**described, "servers": [{"url": root}]} if root else described)
         return Response(description, media_type=JSON, headers={"cache-control": "public, max-age=300"})
 
     return [
@@ -62,13 +64,15 @@ async def alive(request: Request) -> Response:
 
 
 async def opensearch(request: Request) -> Response:
-    context = {"base": str(request.base_url).rstrip("/")}
+    context = {"base": public_of(request).base(request)}
     return page(request, "opensearch.xml", context, media_type="application/opensearchdescription+xml")
 
 
-async def robots(_request: Request) -> Response:
-    return PlainTextResponse(ROBOTS, headers={"cache-control": "public, max-age=3600"})
+async def robots(request: Request) -> Response:
+    root = public_of(request).root
+    rules = "User-agent: *\n" + "".join(f"Disallow: {root}{path}\n" for path in _PRIVATE)
+    return PlainTextResponse(rules, headers={"cache-control": "public, max-age=3600"})
 
 
 async def favicon(request: Request) -> Response:
-    return RedirectResponse(request.app.state.assets.address("mark.svg"), 308)
+    return redirect(request, request.app.state.assets.address("mark.svg"), 308)

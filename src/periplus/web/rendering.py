@@ -57,8 +57,10 @@ _ILLEGAL_IN_XML = dict.fromkeys((*_CONTROLS, *range(0xD800, 0xE000), 0xFFFE, 0xF
 class Templates:
     """One environment a language, made when it is first asked for: texts are translated while templates compile."""
 
-    def __init__(self, assets: Assets, catalogues: Catalogues) -> None:
+    def __init__(self, assets: Assets, catalogues: Catalogues, root: str = "") -> None:
+        """``root`` is the path below which readers see our pages."""
         self._assets = assets
+        self._root = root
         self._catalogues = catalogues
         self._moulds: dict[str, Moulds] = {}
 
@@ -68,6 +70,7 @@ class Templates:
             env = environment(self._assets, self._catalogues.get(language, {}))
             env.globals.update(
                 language=language,
+                root=self._root,
                 direction=direction(language),
                 languages={code: language_name(code) for code in self._catalogues},
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from starlette.responses import RedirectResponse
+from periplus.web.public import redirect, set_cookie
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -25,9 +25,9 @@ async def choose(request: Request) -> Response:
     """POST /theme with ``theme`` and ``back``, the path to return to."""
     form = parse_qs((await request.body()).decode("utf-8", "replace"))
     theme = form.get("theme", ["auto"])[-1]
-    response = RedirectResponse(own_path(form.get("back", ["/"])[-1]), 303)
+    response = redirect(request, own_path(form.get("back", ["/"])[-1]))
     # Read by our script too, which switches without loading the page again; so not HttpOnly.
-    response.set_cookie(COOKIE, theme if theme in THEMES else "auto", max_age=YEAR, samesite="lax")
+    set_cookie(request, response, COOKIE, theme if theme in THEMES else "auto", YEAR, httponly=False)
     return response
 
 

@@ -99,7 +99,7 @@ export function combobox(input, list) {
     const asked = typed.trim();
     if (!asked) return;
     try {
-      const answer = await fetch(`/api/v1/suggest?${new URLSearchParams({ q: asked })}`, { signal: running.signal });
+      const answer = await fetch(new URL(`../api/v1/suggest?${new URLSearchParams({ q: asked })}`, import.meta.url), { signal: running.signal });
       if (!answer.ok) return;
       const { suggestions } = await answer.json();
       if (typed.trim() === asked && document.activeElement === input) {

@@ -3,7 +3,7 @@
 // leak: it lives in a shadow tree. Completion works where the server lets this origin read its API (serve.cors).
 
 const script = document.currentScript;
-const server = new URL(script.src).origin;
+const server = new URL(".", script.src).href.replace(/\/$/, "");
 const { site = "", label = "Search", placeholder = "", target = "_self" } = script.dataset;
 
 const STYLE = `

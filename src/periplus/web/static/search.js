@@ -58,7 +58,8 @@ document.querySelector(".look")?.addEventListener("submit", (event) => {
   const chosen = event.submitter?.value;
   if (!chosen) return;
   event.preventDefault();
-  document.cookie = `theme=${chosen}; path=/; max-age=31536000; samesite=lax`;
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `theme=${chosen}; path=${new URL("..", import.meta.url).pathname}; max-age=31536000; samesite=lax${secure}`;
   document.documentElement.dataset.theme = chosen;
   for (const button of event.target.querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.value === chosen));
