@@ -19,7 +19,7 @@ from periplus.crawl.resolver import Dns, Mapping, Resolver
 from periplus.crawl.unpack import unpack
 from periplus.demo import Reply
 from periplus.errors import FetchError, SettingError
-from web.dns_server import Addresses
+from web.dns_server import Addresses, Alias
 from web.faults import (
     BODY,
     HTML,
@@ -216,6 +216,21 @@ async def test_dns_answers_are_guarded_cached_and_checked_again(mock_dns: MockDn
     with pytest.raises(FetchError, match="dns-failure"):
         await resolver.route("missing.example", 80)
     assert resolver.forbids("127.0.0.1", 80)
+
+
+async def test_a_name_that_is_another_name_of_a_private_host(mock_dns: MockDns) -> None:
+    mock_dns.a("inside.example", "10.0.0.1")
+    mock_dns.answer("outside.example", Alias("inside.example"))
+    mock_dns.answer("mixed.example", Addresses("93.184.216.34 fd00::1"))
+    mock_dns.answer("translated.example", Addresses("64:ff9b::7f00:1"))
+    resolver = Resolver(Mapping(()), allow_private=False, lookup=Dns(["127.0.0.1"], mock_dns.port).lookup)
+    for name in ("outside.example", "translated.example"):
+        with pytest.raises(FetchError, match="private-address"):
+            await resolver.route(name, 80)
+    assert (await resolver.route("mixed.example", 80)).ip == "93.184.216.34"
+    resolver.failed("mixed.example")  # then the other one comes first
+    with pytest.raises(FetchError, match="private-address"):
+        await resolver.route("mixed.example", 80)
 
 
 async def test_dns_answers_hold_as_long_as_they_say_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:

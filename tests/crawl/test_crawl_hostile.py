@@ -11,7 +11,7 @@ import pytest
 
 from periplus.crawl import inspect
 from periplus.crawl.interpretation import SitemapReading, sitemap_of
-from periplus.crawl.links import SITEMAP_LEVELS
+from periplus.crawl.links import CANONICAL_HOPS, SITEMAP_LEVELS
 from periplus.crawl.robots import RULE_SHOWN, SITEMAPS_LIMIT, RobotsFile
 from periplus.crawl.rows import FEED, ICON, SITEMAP
 from periplus.crawl.traps import MAX_FEEDS, MAX_SITEMAPS, TrapRules
@@ -66,6 +66,20 @@ def test_no_way_of_writing_an_address_leads_to_this_machine(voyage: Voyage, mock
             mock_web.robots(host, f"Sitemap: {target}\n")
     voyage.run(mock_web, *(f"http://h{number}.test/" for number in range(len(targets))), icons=True, retries=0)
     assert {record.host for record in mock_web.requests()} <= {f"h{number}.test" for number in range(len(targets))}
+
+
+def test_a_canonical_address_that_always_has_another_one_goes_no_deeper_than_links(
+    voyage: Voyage, mock_web: MockWeb
+) -> None:
+    def answer(request: Request) -> Reply:
+        number = number_in(request)
+        text = f"<title>{number}</title><link rel=canonical href='/{number + 1}'><p>Number {number}."
+        return Reply(200, text.encode(), (("Content-Type", "text/html"),))
+
+    mock_web.robots("a.test", "")
+    mock_web.host("a.test", answer)
+    voyage.run(mock_web, "http://a.test/0", max_depth=2, max_pages=200)
+    assert len(voyage.fetched()) == 1 + CANONICAL_HOPS + 2
 
 
 # Politeness

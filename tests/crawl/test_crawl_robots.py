@@ -138,6 +138,12 @@ def test_thousands_of_agents_with_thousands_of_rules_take_little_memory() -> Non
     assert not robots.verdict(HOST + "/x").allowed
 
 
+@pytest.mark.parametrize("line", ["User-agent{0}", "Disallow: x{0}y", "{0}Disallow: /", "Disallow {0}x{0}y", "x{0}: y"])
+def test_long_lines_take_linear_time(line: str) -> None:
+    """Half a megabyte of spaces: a minute and more where their square is looked at."""
+    RobotsFile.parse("User-agent: *\n" + line.format(" " * (SIZE_LIMIT // 2 - 100)), "Periplus")
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_and_byte_order_mark(end: str) -> None:
     body = b"\xef\xbb\xbf" + end.join(["User-agent: *", "Disallow: /x", "Sitemap: http://a.test/s.xml"]).encode()

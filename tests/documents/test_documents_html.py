@@ -259,6 +259,22 @@ def test_canonical_elsewhere_is_believed_within_the_site_only():
     assert (torn.refusal, torn.canonical) == ("", "")
 
 
+@pytest.mark.parametrize(
+    ("value", "canonical"),
+    [
+        ("</tides>;rel=canonical", "https://example.org/tides"),
+        ("</tides> ; title=x ; REL = 'next Canonical' , </y>; rel=next", "https://example.org/tides"),
+        ("</a,b>; rel=canonical", "https://example.org/a,b"),
+        ("</tides>; rel=alternate; hreflang=canonical", ""),
+        ("</tides>; relation=canonical", ""),
+        ("</tides; rel=canonical", ""),
+        ("<" * 9_000 + "</tides>; rel=canonical", ""),  # more than is read
+    ],
+)
+def test_canonical_by_header_as_it_is_written(value: str, canonical: str) -> None:
+    assert document(f"<p>{PROSE}</p>", headers=(("Link", value),)).canonical == canonical
+
+
 def test_canonical_by_header():
     found = document(f"<p>{PROSE}</p>", headers=(("Link", '</x>; rel="next", </tides>; rel="canonical"'),))
     assert found.canonical == "https://example.org/tides"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RECENT_KEYS = 200_000
 FIRST, LATER = 0, 10  # sitemaps, feeds and icons come first; a page's priority is ten times its depth
 QUERY_PENALTY = 3  # addresses with a query wait behind those without
+CANONICAL_HOPS = 3  # canonical addresses and redirects on the way to a page whose canonical address is no deeper
 SITEMAP_LEVELS = 5  # sitemaps that lead to each other, with redirects between them
 
 
@@ -60,7 +61,7 @@ class LinkFilter:
         """What a page leads to: its followed links, its canonical address, its other languages, its feeds.
 
         The canonical address is the page itself under its right name, so it is as near to the seeds, and nofollow
-        does not concern it.
+        does not concern it. Behind a few redirects and canonical addresses it is a link like others.
         """
         urls = dict.fromkeys(outline.followed, PAGE)
         urls.update(dict.fromkeys(outline.alternates, PAGE))
@@ -69,9 +70,14 @@ class LinkFilter:
             self._note_foreign(urls, source.url)
         urls.pop(outline.canonical, None)
         elsewhere = outline.canonical not in ("", source.url)
-        itself = self.found(outline.canonical, depth=source.depth, parent=source.key) if elsewhere else None
+        itself = self._of_canonical(outline.canonical, source) if elsewhere else None
         listed = [found for url, kind in urls.items() if (found := self.of_link(url, source, kind)) is not None]
         return [itself, *listed] if itself is not None else listed
+
+    def _of_canonical(self, url: str, source: UrlRow) -> Found | None:
+        is_far = source.hops >= CANONICAL_HOPS
+        hops = source.hops if is_far else source.hops + 1
+        return self.found(url, depth=source.depth + is_far, parent=source.key, hops=hops)
 
     def of_link(self, url: str, source: UrlRow, kind: int = PAGE) -> Found | None:
         return self.found(url, kind=kind, depth=source.depth + (kind == PAGE), parent=source.key)

@@ -21,10 +21,9 @@ from periplus.crawl.robots_matcher import Matcher
 SIZE_LIMIT = 500 * 1024  # bytes that are read, RFC 9309 2.5
 SITEMAPS_LIMIT = 1_000  # that a file may announce
 ANYONE = "*"
+MOST_WORDS = 3  # of a line without its colon: "user agent *"
 RULE_SHOWN = 200  # characters of a rule that are repeated: it goes into the journal with every request
 
-_FIELD = re.compile(r"^\s*([A-Za-z][A-Za-z _-]*?)\s*:\s*(.*?)\s*$")
-_WITHOUT_COLON = re.compile(r"^\s*([A-Za-z]+(?:[ _-][A-Za-z]+)?)\s+(\S+)\s*$")  # two words: more of them are prose
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 _STARS = re.compile(r"\*+")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~/=?&+,;:@!'()-]*").fullmatch
@@ -148,13 +147,19 @@ def _read(text: str, tokens: set[str]) -> _Reading:
 
 
 def _field(line: str) -> tuple[str, str]:
-    """What a line sets and its value; ("", "") when it says nothing that we know."""
-    for shape in (_FIELD, _WITHOUT_COLON):
-        match = shape.match(line)
-        name = _NAMES.get(match[1].lower(), "") if match else ""
-        if match and name:
-            return name, match[2]
-    return "", ""
+    """What a line sets and its value; ("", "") when it says nothing that we know. Linear: lines may be long."""
+    before, _, after = line.partition(":")
+    name = _NAMES.get(before.strip().lower(), "")
+    return (name, after.strip()) if name else _without_colon(line)
+
+
+def _without_colon(line: str) -> tuple[str, str]:
+    """The same of a name and one word behind it; more words are prose."""
+    words = line.split(maxsplit=MOST_WORDS)
+    if not 2 <= len(words) <= MOST_WORDS:
+        return "", ""
+    name = _NAMES.get(" ".join(words[:-1]).lower(), "")
+    return (name, words[-1]) if name else ("", "")
 
 
 class _Group:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from periplus.records import Page
 
-_LINK_HEADER: Final = re.compile(r"<([^>]{1,2048})>\s*((?:;\s*[^,;]*)*)")
+LINK_HEADERS: Final = 8_192  # characters of all Link headers together that are read
 _ROBOTS: Final = re.compile(r"https?://[^/?#]+/robots\.txt(?:[?#]|$)")  # rules for crawlers, which nobody looks for
 _OPENING: Final = 300  # characters of the text that stand in for a missing description
 
@@ -177,13 +177,18 @@ def trusted_canonical(page: Page, reading: Reading) -> str:
 
 
 def _header_canonical(page: Page) -> str:
-    for name, value in page.headers:
-        if name.lower() != "link":
-            continue
-        for match in _LINK_HEADER.finditer(value[:8192]):
-            if re.search(r"""rel\s*=\s*["']?[^"',;]*\bcanonical\b""", match.group(2), re.IGNORECASE):
-                return try_canonical(match.group(1), page.url) or ""
+    """The address of a ``Link`` header with the relation canonical; linear in what is read of them."""
+    headers = ",".join([value for name, value in page.headers if name.lower() == "link"])[:LINK_HEADERS]
+    for part in headers.split("<")[1:]:
+        target, _, parameters = part.partition(">")
+        if any("canonical" in _relations(parameter) for parameter in parameters.split(";")):
+            return try_canonical(target, page.url) or ""
     return ""
+
+
+def _relations(parameter: str) -> list[str]:
+    name, _, value = parameter.partition("=")
+    return value.strip(" \t,\"'").lower().split() if name.strip().lower() == "rel" else []
 
 
 def _header(page: Page, name: str) -> str:
