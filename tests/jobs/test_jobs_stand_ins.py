@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from periplus.jobs.aliases import Aliases, AliasTable
 from periplus.jobs.stand_ins import HOPS, LateStandIns, choose, found_all_the_same, standing
 from periplus.records import Document
 from periplus.storage import Database, LocalFiles
+from support.postgres import postgres_address  # noqa: F401 (a fixture)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,6 +152,25 @@ def test_an_index_that_follows_the_log_holds_what_the_rule_says(steps: list[Step
         web = settled({name: fate for batch, _ in steps for name, fate in batch})
         assert {one.url for one in index.held.values()} == {url(name) for name in NAMES if is_found(web, name)}
         assert all(one.text for one in index.held.values())
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def test_the_table_is_made_again_when_rows_are_missing_or_batches_have_other_numbers(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    address = request.getfixturevalue("postgres_address") if kind == "postgresql" else tmp_path / "state.db"
+    with Database.open(address) as database:
+        log = BatchLog(LocalFiles(tmp_path), database)
+        table = AliasTable(database, log)
+        last = [log.append([document("a", "canonical b")]), log.append([document("c", "redirect a")])][-1]
+        table.follow(last, last)
+        whole = [column.tolist() for column in table.all()]
+        assert [len(column) for column in whole] == [2] * 6
+        for harm in ("DELETE FROM aliases WHERE is_page = 1", "UPDATE aliases SET batch = 77", "DELETE FROM meta"):
+            with database.write() as tx:
+                tx.execute(harm)
+            table.follow(last, last)
+            assert [column.tolist() for column in table.all()] == whole
 
 
 class Index:

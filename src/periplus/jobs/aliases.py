@@ -28,7 +28,7 @@ CANONICAL: Final = "canonical-elsewhere"
 POINTING: Final = (CANONICAL, "redirected")
 BATCHES_AT_ONCE: Final = 64  # in one transaction
 _READ: Final = ("key", "refusal", "canonical", "content_hash", "word_count")
-_MARK: Final = "aliases.batch"  # in meta
+_MARK: Final = "aliases.batch"  # in meta: the last batch that the table knows, and how many rows it had then
 _NAMES: Final = "key, target, target_host, is_page, body, batch"
 _PUT: Final = (
     f"INSERT INTO aliases ({_NAMES}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"  # noqa: S608
@@ -104,11 +104,14 @@ class AliasTable:
         return np.array(urls, np.int64), np.array(hosts, np.int64)
 
     def _mark(self) -> int:
-        """The last batch that the table knows; none when batches were renumbered since, so that all are read again."""
+        """The last batch that the table knows; 0 when rows are missing or batches were renumbered: it is made again."""
         with self._database.read() as tx:
-            if tx.value(_RENUMBERED) is not None:
-                return 0
-            return int(tx.value("SELECT value FROM meta WHERE key = ?", (_MARK,)) or 0)
+            mark = str(tx.value("SELECT value FROM meta WHERE key = ?", (_MARK,)) or "")
+            if mark and mark.split()[1] == str(_count(tx)) and tx.value(_RENUMBERED) is None:
+                return int(mark.split(maxsplit=1)[0])
+        with self._database.write() as tx:
+            tx.execute("DELETE FROM aliases")
+        return 0
 
     def _put(self, tables: dict[int, pa.Table]) -> None:
         if not tables:
@@ -116,7 +119,11 @@ class AliasTable:
         with self._database.write() as tx:
             for number, table in tables.items():
                 _put_batch(tx, number, table)
-            tx.execute(_PUT_MARK, (_MARK, str(max(tables))))
+            tx.execute(_PUT_MARK, (_MARK, f"{max(tables)} {_count(tx)}"))
+
+
+def _count(tx: Transaction) -> int:
+    return int(tx.value("SELECT COUNT(*) FROM aliases"))
 
 
 def _put_batch(tx: Transaction, number: int, table: pa.Table) -> None:
