@@ -31,6 +31,9 @@ class TableBatches:
     def numbers(self, after: int = 0) -> list[int]:
         return [1] if after < 1 else []
 
+    def first(self, number: int) -> int:
+        return 0
+
     def document_table(self, number: int, columns: Any = None) -> pa.Table:
         return self._documents.select(columns)
 

@@ -29,6 +29,9 @@ class Counting:
     def numbers(self, after: int = 0) -> list[int]:
         return self._log.numbers(after)
 
+    def first(self, number: int) -> int:
+        return self._log.first(number)
+
     def document_table(self, number: int, columns=None):
         if columns and "refusal" in columns:
             self.read.append(number)

@@ -79,7 +79,7 @@ def _mended_batch(collection: Collection, log: BatchLog, batch: DamagedBatch) ->
     for name in log.names_of(number):
         _set_aside(collection, name)
     kept = log.empty(number, documents=not batch.has_documents)
-    pages = make_again(collection.database, number)
+    pages = make_again(collection.database, *log.span(number))
     shown = ", ".join(pages[:SHOWN]) + (" …" if len(pages) > SHOWN else "")
     detail = f"batch {number} held {held:,} documents; {len(pages):,} pages are made again from the archive ({shown})"
     rest = held - len(pages)

@@ -19,8 +19,9 @@ from periplus.errors import Corrupt, PeriplusError, StateLost
 from periplus.storage import Database, LocalFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
+    from periplus.documents.spans import Span
     from periplus.storage import Transaction
 
 STATE_FILE: Final = "state.db"
@@ -120,7 +121,10 @@ def misfit(folder: Path, database: Database) -> str:
     seen = _indexed(folder)
     if seen > number:
         return f"is older than the stored files (it knows {number} batches, the index has taken in {seen})"
-    later = [one.last for one in spans.stored(LocalFiles(folder)) if one.last > number]
+    stored = spans.stored(LocalFiles(folder))
+    if _is_outrun(database, stored):
+        return "is older than the stored files (batches were compacted since)"
+    later = [one.last for one in stored if one.last > number]
     if len(later) > LEFT_BY_CRASHES:
         return f"is older than the stored files (it knows {number} batches, {len(later)} more are stored)"
     return ""
@@ -146,6 +150,14 @@ def _settle(folder: Path, database: Database) -> None:
             tx.insert_new("meta", ("key", "value"), [(IDENTITY, name)], "key")
             name = str(tx.value("SELECT value FROM meta WHERE key = ?", (IDENTITY,)))
     LocalFiles(folder).write(IDENTITY_FILE, f"{name}\n".encode())
+
+
+def _is_outrun(database: Database, stored: Collection[Span]) -> bool:
+    """Whether batches that the state lists are stored in compacted files only, of which it knows nothing."""
+    wide = spans.covered_by(one for one in spans.widest(stored) if one.first < one.last)
+    with database.read() as tx:
+        rows = [spans.span(number, first) for number, first in tx.rows("SELECT number, first FROM batches")]
+    return any(row not in stored and wide(row) not in (None, row) for row in rows)
 
 
 def _indexed(folder: Path) -> int:

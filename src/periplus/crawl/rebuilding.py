@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 DEPTH: Final = 1  # of a page whose way from the seeds is not known
 WITHOUT_RECORD: Final = {"gone": FAILED, "redirected": REFUSED, "robots-disallowed": REFUSED, REMOVED: REFUSED}
+_BATCHES: Final = "INSERT INTO batches (number, first, documents, links, created) VALUES (?, ?, ?, ?, ?)"
 _OWNERS: Final = (  # of what pages have in common: the copy that is no duplicate
     "UPDATE urls SET same_as = COALESCE((SELECT MIN(o.key) FROM urls AS o WHERE o.body_hash = urls.body_hash"
     " AND o.state = 1 AND o.refusal <> 'duplicate'), 0) WHERE refusal = 'duplicate' AND body_hash <> 0"
@@ -120,20 +121,24 @@ class _Rebuilding:
         last = max([least, *(one.last for one in stored)])
         rows = [row for one in whole if (row := self._batch_row(one)) is not None]
         with self._database.write() as tx:
-            tx.executemany("INSERT INTO batches (number, documents, links, created) VALUES (?, ?, ?, ?)", rows)
+            tx.executemany(_BATCHES, rows)
             tx.insert_new("counters", ("name", "value"), [("batches", last)], "name")
             tx.execute("UPDATE counters SET value = ? WHERE name = 'batches' AND value < ?", (last, last))
         self._done.batches = len(rows)
         return [int(row[0]) for row in rows]
 
-    def _batch_row(self, one: Span) -> tuple[int, int, int, float] | None:
+    def _batch_row(self, one: Span) -> tuple[int, int, int, int, float] | None:
+        from periplus.documents.batches import BatchFiles
+
+        files = LocalFiles(self._folder)
+        first = one.first if one.first < one.last else 0
+        batch = BatchFiles(files, {one.last: first})
         try:
-            documents = self._log.document_table(one.last).num_rows
-            links = self._log.links(one.last).num_rows
+            documents, links = batch.document_table(one.last).num_rows, batch.links(one.last).num_rows
         except PeriplusError as error:
             self._done.problems.append(f"batch {one.last} is left out: {error}")
             return None
-        return one.last, documents, links, LocalFiles(self._folder).path(one.documents).stat().st_mtime
+        return one.last, first, documents, links, files.path(one.documents).stat().st_mtime
 
     def _find_seeds(self, numbers: Sequence[int]) -> None:
         """Those that are known; else the first page of every site that was read, which is where it was entered."""

@@ -143,9 +143,10 @@ def recall(database: Database, folder: Path, log: BatchLog, number: int, documen
         named = _named(tx, [document.url for document in documents])
     if named:
         with _alone(folder):
-            rows = _full_rows(log, number, _matcher(named))
+            holder = log.holder(number)  # it may have been compacted since
+            rows = _full_rows(log, holder, _matcher(named))
             if rows:
-                log.replace(number, rows)
+                log.replace(holder, rows)
 
 
 def _refuse_visit(item: Visited) -> None:
@@ -247,6 +248,7 @@ def _matcher(targets: Iterable[str]) -> Callable[[str], bool]:
 
 def _empty_batches(log: BatchLog, wanted: Callable[[str], bool], written: Collection[int]) -> int:
     """Replace what the batches hold, after a word to the index about documents that no crawl knows (imports)."""
+    log.forget_merged()
     found = {number: rows for number in log.numbers() if (rows := _full_rows(log, number, wanted))}
     strangers = {doc.key: doc for rows in found.values() for doc in rows.values() if doc.key not in written}
     if strangers:

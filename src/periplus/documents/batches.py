@@ -7,6 +7,8 @@ Invariants:
 - A crash leaves at most temporary files, or files under a number that no row has. A number whose files are there is
   passed over by the next append: no file is ever overwritten, whatever the table says.
 - Files never change once visible, but for takedowns, which replace rows in place (``replace``).
+- Small batches become one (``compaction``), under the last of their numbers and in files of its own: a reader at any
+  number comes to the same state, since a later row wins over an earlier one.
 - A later batch wins over an earlier one, a later row over an earlier row.
 """
 
@@ -22,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from periplus.documents import schema
+from periplus.documents import schema, spans
 from periplus.errors import Missing, NotFound
 from periplus.storage.files import TEMPORARY_PREFIX
 from periplus.storage.parquet import ADVICE, check_whole, damage_named, seal_file
@@ -30,6 +32,7 @@ from periplus.storage.parquet import ADVICE, check_whole, damage_named, seal_fil
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from periplus.documents.spans import Span
     from periplus.records import Document
     from periplus.storage import Database, LocalFiles, Transaction
 
@@ -58,25 +61,33 @@ class StagedBatch(Struct, frozen=True):
 class BatchFiles:
     """Reads batches by number, and stages new ones; can be sent to another process."""
 
-    def __init__(self, files: LocalFiles) -> None:
+    def __init__(self, files: LocalFiles, firsts: Mapping[int, int] | None = None) -> None:
+        """``firsts``: of batches that were compacted, the first number that they hold."""
         self._files = files
+        self._firsts = dict(firsts or {})
+
+    def first(self, number: int) -> int:
+        """The first number that a compacted batch holds; 0 for one as it was appended."""
+        return self._firsts.get(number, 0)
+
+    def span(self, number: int) -> Span:
+        return spans.span(number, self.first(number))
 
     def documents(self, number: int, *, links: bool = False, fields: Sequence[str] | None = None) -> list[Document]:
         """The documents of a batch, refusals included; with their links when asked for.
 
         With ``fields``, only these are read, and all others have their defaults.
         """
-        name = documents_name(number)
-        with damage_named(name):
+        with damage_named(self.span(number).documents):
             return schema.documents_of(self.document_table(number, fields), self.links(number) if links else None)
 
     def document_table(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
         """Columns of the documents of a batch (all when none are named) as Arrow; nested fields are JSON."""
-        return self._read(documents_name(number), columns)
+        return self._read(self.span(number).documents, columns)
 
     def links(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The links of a batch: source_key, source, target, text, title, rel, place and the document's row."""
-        return self._read(links_name(number), columns)
+        return self._read(self.span(number).links, columns)
 
     def addresses(self, number: int) -> list[str]:
         """The addresses of a batch, in the order of its rows."""
@@ -84,7 +95,7 @@ class BatchFiles:
 
     def size(self, number: int) -> int:
         """Bytes of the documents of a batch, as they are packed."""
-        return self._files.size(documents_name(number))
+        return self._files.size(self.span(number).documents)
 
     def stage(self, tables: BatchTables) -> StagedBatch:
         """Write a batch durably, for ``BatchLog.publish`` or ``discard``."""
@@ -132,7 +143,41 @@ class BatchLog(BatchFiles):
     @property
     def reader(self) -> BatchFiles:
         """Reads the same batches without the database."""
-        return BatchFiles(self._files)
+        return BatchFiles(self._files, self._firsts)
+
+    def first(self, number: int) -> int:
+        if number not in self._firsts:
+            self.numbers()
+        return super().first(number)
+
+    def document_table(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """Columns of the documents of a batch, or of the one that holds it since it was compacted."""
+        try:
+            return super().document_table(number, columns)
+        except NotFound:
+            return self._held(number).document_table(self.holder(number), columns)
+
+    def links(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """The links of a batch, or of the one that holds it since it was compacted."""
+        try:
+            return super().links(number, columns)
+        except NotFound:
+            return self._held(number).links(self.holder(number), columns)
+
+    def holder(self, number: int) -> int:
+        """The batch that holds what was appended under a number: itself, or what it was compacted into."""
+        sql = "SELECT number, first FROM batches WHERE number >= ? ORDER BY number LIMIT 1"
+        with self._database.read() as transaction:
+            found = transaction.row(sql, (number,))
+        if found is None or (found[0] != number and not 0 < found[1] <= number):
+            return number
+        self._firsts[int(found[0])] = int(found[1])
+        return int(found[0])
+
+    def _held(self, number: int) -> BatchFiles:
+        """The files as the table says now."""
+        holder = self.holder(number)
+        return BatchFiles(self._files, {holder: self._firsts.get(holder, 0)})
 
     def append(self, documents: Sequence[Document], also: Callable[[Transaction, int], None] | None = None) -> int:
         """Write a batch durably and make it visible; its number.
@@ -151,7 +196,7 @@ class BatchLog(BatchFiles):
         try:
             with self._database.write() as transaction:
                 number = self._free_number(transaction)
-                with self._placed(staged, number):
+                with self.placed(staged, spans.span(number)):
                     transaction.execute(
                         "INSERT INTO batches (number, documents, links, created, source) VALUES (?, ?, ?, ?, ?)",
                         (number, staged.documents, staged.links, time.time(), source),
@@ -167,18 +212,16 @@ class BatchLog(BatchFiles):
         """The next number that no file has: a crash may have left some, or the table may be older than the files."""
         while True:
             number = transaction.next_number(_COUNTER)
-            if not any(map(self._files.exists, (documents_name(number), links_name(number)))):
+            free = spans.span(number)
+            if not any(map(self._files.exists, (free.documents, free.links))):
                 return number
 
     @contextmanager
-    def _placed(self, staged: StagedBatch, number: int) -> Iterator[None]:
-        """The files under their number. What fails before the commit takes them away; a commit in doubt does not."""
+    def placed(self, staged: StagedBatch, under: Span) -> Iterator[None]:
+        """The files under their numbers. What fails before the commit takes them away; a commit in doubt does not."""
         placed = []
         try:
-            for name, target in (
-                (staged.documents_name, documents_name(number)),
-                (staged.links_name, links_name(number)),
-            ):
+            for name, target in ((staged.documents_name, under.documents), (staged.links_name, under.links)):
                 self._move(name, target, new=True)
                 placed.append(target)
             yield
@@ -190,8 +233,15 @@ class BatchLog(BatchFiles):
     def numbers(self, after: int = 0) -> list[int]:
         """Numbers of the batches after ``after``, in order."""
         with self._database.read() as transaction:
-            rows = transaction.rows("SELECT number FROM batches WHERE number > ? ORDER BY number", (after,))
-        return [int(number) for (number,) in rows]
+            rows = transaction.rows("SELECT number, first FROM batches WHERE number > ? ORDER BY number", (after,))
+        self._firsts.update((int(number), int(first)) for number, first in rows)
+        return [int(number) for number, _ in rows]
+
+    def forget_merged(self) -> None:
+        """Remove files whose batches were compacted, at once: a takedown must leave nothing behind."""
+        from periplus.documents.compaction import sweep
+
+        sweep(self._files, self._database, older=0)
 
     def replace(self, number: int, rows: Mapping[int, Document]) -> None:
         """Put other documents in the place of these rows, and empty their links; for takedowns.
@@ -205,22 +255,23 @@ class BatchLog(BatchFiles):
             order[row] = texts.num_rows + place
         joined = pa.concat_tables([texts, schema.documents_table(list(rows.values()))], promote_options="default")
         with self._staged("links", _emptied(self.links(number), rows)) as staged:
-            self._move(staged, links_name(number))  # first: who looks whether all is done looks at the documents
+            self._move(staged, self.span(number).links)  # first: whoever looks if all is done looks at the documents
         with self._staged("documents", joined.select(texts.column_names).take(order)) as staged:
-            self._move(staged, documents_name(number))
+            self._move(staged, self.span(number).documents)
 
     def names_of(self, number: int) -> tuple[str, str]:
         """The files of a batch: documents and links."""
-        return documents_name(number), links_name(number)
+        under = self.span(number)
+        return under.documents, under.links
 
     def empty(self, number: int, *, documents: bool = True) -> bool:
         """Put an empty batch in the place of a damaged one, or only empty links; whether its documents were kept."""
         tables = tables_of(())
         with self._staged("links", tables.links) as staged:
-            self._move(staged, links_name(number))
+            self._move(staged, self.span(number).links)
         if documents:
             with self._staged("documents", tables.documents) as staged:
-                self._move(staged, documents_name(number))
+                self._move(staged, self.span(number).documents)
         with self._database.write() as transaction:
             sql = "UPDATE batches SET links = 0, documents = CASE WHEN ? = 1 THEN 0 ELSE documents END WHERE number = ?"
             transaction.execute(sql, (int(documents), number))
@@ -256,11 +307,3 @@ def _emptied(links: pa.Table, rows: Mapping[int, Document]) -> pa.Table:
         place = links.schema.get_field_index(name)
         links = links.set_column(place, links.schema.field(name), pc.if_else(gone, value, links.column(name)))
     return links
-
-
-def documents_name(number: int) -> str:
-    return f"documents/{number:08d}.parquet"
-
-
-def links_name(number: int) -> str:
-    return f"links/{number:08d}.parquet"

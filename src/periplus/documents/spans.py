@@ -7,10 +7,11 @@ of several and has the last of their numbers: ``documents/00000003-00000007.parq
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from periplus.storage import LocalFiles
 
@@ -55,6 +56,18 @@ def stored(files: LocalFiles) -> dict[Span, frozenset[str]]:
                 last = int(match[2])
                 found.setdefault(Span(int(match[1] or last), last), set()).add(folder)
     return {one: frozenset(found[one]) for one in sorted(found)}
+
+
+def covered_by(spans: Iterable[Span]) -> Callable[[Span], Span | None]:
+    """A function that tells which of these, which do not overlap, covers a span."""
+    ordered = sorted(spans)
+    firsts = [one.first for one in ordered]
+
+    def cover(one: Span) -> Span | None:
+        place = bisect_right(firsts, one.first) - 1
+        return ordered[place] if place >= 0 and ordered[place].covers(one) else None
+
+    return cover
 
 
 def widest(spans: Iterable[Span]) -> list[Span]:

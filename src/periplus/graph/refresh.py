@@ -51,6 +51,7 @@ def refresh_ranks(
     With ``jump="trusted"`` the random jumps lead to them alone; until one of them is known, anywhere.
     """
     runs = Runs(batches, store.files)
+    runs.forget_others()
     runs.make_missing()
     graph = LinkGraph.build(batches, nofollow=nofollow, uncrawled=uncrawled, ips=ips, trusted=trusted, runs=runs)
     old = _before(store)

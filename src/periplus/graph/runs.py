@@ -1,8 +1,8 @@
 """What a batch says about the graph, in numbers: made once for each batch, kept, and merged with the others.
 
-Batches never change, so neither do their runs. A refresh reads the texts of new batches only, by a process a core when
-they are many; a folder of runs can be deleted at any time and is made again. A run of a batch with d documents, l links
-and p distinct pages takes about 13 d + 9 l + 12 p bytes.
+Batches never change, so neither do their runs; those of batches that were compacted are removed. A refresh reads the
+texts of new batches only, by a process a core when they are many; a folder of runs can be deleted at any time and is
+made again. A run of a batch with d documents, l links and p distinct pages takes about 13 d + 9 l + 12 p bytes.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ _READ = ("", "noindex", "duplicate", "wrong-language")
 class Tables(Protocol):
     """What is asked of ``documents.BatchLog`` in any process."""
 
+    def first(self, number: int) -> int: ...
+
     def document_table(self, number: int, columns: Sequence[str] | None = None) -> pa.Table: ...
 
     def links(self, number: int, columns: Sequence[str] | None = None) -> pa.Table: ...
@@ -102,16 +104,28 @@ class Runs:
         if self._files is None:
             return make_run(self._batches, number)
         try:
-            return _decoded(self._files.read(_name(number)), number)
+            return _decoded(self._files.read(self._name(number)), number)
         except (NotFound, ValueError):
             return _make_and_keep(self._batches, self._files, number)
+
+    def _name(self, number: int) -> str:
+        return _name(number, self._batches.first(number))
+
+    def forget_others(self) -> None:
+        """Remove runs of batches that were compacted since, and of other formats."""
+        if self._files is None:
+            return
+        wanted = {self._name(number) for number in self.numbers}
+        for name in self._files.names(f"{FOLDER}/"):
+            if name not in wanted:
+                self._files.remove(name)
 
     def make_missing(self, processes: int = 0) -> None:
         """Makes the runs that are not kept yet, a process a core, where that is quicker than one at a time."""
         if self._files is None:
             return
         processes = processes or len(os.sched_getaffinity(0))
-        missing = [number for number in self.numbers if not self._files.exists(_name(number))]
+        missing = [number for number in self.numbers if not self._files.exists(self._name(number))]
         if processes < 2 or len(missing) < MANY:
             return  # ``run`` makes them when they are asked for
         shares = [missing[number::processes] for number in range(processes)]
@@ -135,12 +149,14 @@ def keep_runs(connection: Connection[Any, Any]) -> None:
 
 def _make_and_keep(batches: Tables, files: LocalFiles, number: int) -> Run:
     run = make_run(batches, number)
-    files.write(_name(number), _encoded(run, number))
+    files.write(_name(number, batches.first(number)), _encoded(run, number))
     return run
 
 
-def _name(number: int) -> str:
-    return f"{FOLDER}/{FORMAT}-{number:08d}.npz"
+def _name(number: int, first: int) -> str:
+    """A batch that was compacted is another one than that which had its number before."""
+    before = f"{first:08d}-" if first else ""
+    return f"{FOLDER}/{FORMAT}-{before}{number:08d}.npz"
 
 
 def make_run(batches: Tables, number: int) -> Run:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.documents import BatchLog
+    from periplus.documents.spans import Span
     from periplus.storage import Database, Transaction
 
     Booleans = NDArray[np.bool_]
@@ -102,6 +103,10 @@ class AliasTable:
         urls = [addresses.key(target) for target in targets if "://" in target]
         hosts = [addresses.host_key(target) for target in targets if "://" not in target]
         return np.array(urls, np.int64), np.array(hosts, np.int64)
+
+    def renumber(self, tx: Transaction, span: Span) -> None:
+        """Follow a compaction, in its transaction: what these batches held is in the last of them now."""
+        tx.execute("UPDATE aliases SET batch = ? WHERE batch >= ? AND batch < ?", (span.last, span.first, span.last))
 
     def _mark(self) -> int:
         """The last batch that the table knows; 0 when rows are missing or batches were renumbered: it is made again."""

@@ -11,8 +11,10 @@ import numpy as np
 from msgspec import Struct
 
 from periplus.crawl import Backlog, backlog_size
+from periplus.crawl.takedown import LOCK as TAKEDOWN_LOCK
 from periplus.documents import BatchLog
-from periplus.errors import Corrupt, Incompatible
+from periplus.documents.compaction import Compaction
+from periplus.errors import Corrupt, Incompatible, NotFound, StorageBusy, StorageFull
 from periplus.graph import Convergence, RankStore, TopRank, host_addresses, refresh_ranks
 from periplus.index import IndexStore, Manifest
 from periplus.jobs.aliases import AliasTable
@@ -99,6 +101,7 @@ class Pipeline:
             )
             if manifest is None or new.generation != manifest.generation:
                 self._tell(f"generation {new.generation} is published: {new.documents:,} documents")
+            self._compact(new.last_batch)
             return new
 
     def merge(self) -> None:
@@ -130,6 +133,17 @@ class Pipeline:
             if old is None or table.generation != old.generation:
                 self._tell(f"ranks {table.generation} are published: {table.pages:,} pages, {table.hosts:,} hosts")
         return _summary(table.meta, time.perf_counter() - started)
+
+    def _compact(self, upto: int) -> None:
+        """Merge small batches that the index has taken in. What a full disk keeps from it is told and done later."""
+        compaction = Compaction(self._log, LocalFiles(self._folder), self._database)
+        try:
+            with folder_lock(self._folder / TAKEDOWN_LOCK, "taking down pages"):
+                compaction.run(upto, also=AliasTable(self._database, self._log).renumber)
+        except (StorageBusy, NotFound, Corrupt):
+            return  # a takedown is at work: after the next update; damage is for the doctor
+        except StorageFull as error:
+            self._tell(str(error), "warning")
 
     def _tell(self, text: str, level: str = "info") -> None:
         with self._database.write() as tx:
@@ -178,9 +192,10 @@ class Pipeline:
             return
         chosen = self._chosen(after, numbers[-1], store)
         for number in numbers:
-            yield number, StoredBatch(self._folder, number, chosen.shown.get(number, frozenset()))
+            shown = chosen.shown.get(number, frozenset())
+            yield number, StoredBatch(self._folder, number, shown, self._log.first(number))
         if chosen.revived or chosen.dropped:
-            yield numbers[-1], LateStandIns(self._folder, chosen)
+            yield numbers[-1], LateStandIns(self._folder, chosen, {one: self._log.first(one) for one in chosen.revived})
 
     def _chosen(self, after: int, last: int, store: IndexStore | None) -> Chosen:
         held = store.held if store else lambda keys: np.zeros(len(keys), np.bool_)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from periplus.documents import BatchLog
+from periplus.documents.batches import BatchFiles
 from periplus.graph import RankStore
 from periplus.index.sources import INDEXED_FIELDS, DocumentSource
 from periplus.jobs.stand_ins import found_all_the_same
@@ -15,20 +15,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from periplus.records import Anchor, Document
-    from periplus.storage import Database
 
 
 class StoredBatch(DocumentSource):
     """One batch of the log of a collection; ``shown``: keys of pages that stand in for the address they name."""
 
-    def __init__(self, folder: Path, number: int, shown: frozenset[int] = frozenset()) -> None:
+    def __init__(self, folder: Path, number: int, shown: frozenset[int] = frozenset(), first: int = 0) -> None:
+        """``first``: of a batch that was compacted, the first number that it holds."""
         self._folder = folder
         self._number = number
         self._shown = shown
+        self._first = first
 
     def __iter__(self) -> Iterator[Document]:
-        log = BatchLog(LocalFiles(self._folder), cast("Database", None))  # reading a batch asks no database
-        documents = log.documents(self._number, fields=INDEXED_FIELDS)
+        batches = BatchFiles(LocalFiles(self._folder), {self._number: self._first})
+        documents = batches.documents(self._number, fields=INDEXED_FIELDS)
         return (found_all_the_same(document, self._shown) for document in documents) if self._shown else iter(documents)
 
 

@@ -9,23 +9,22 @@ the takedowns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
-from periplus.documents import BatchLog
+from periplus.documents.batches import BatchFiles
 from periplus.index.sources import INDEXED_FIELDS, DocumentSource
 from periplus.jobs.aliases import CANONICAL, Aliases, AliasTable
 from periplus.records import Document
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from periplus.jobs.aliases import Booleans, Integers
-    from periplus.storage import Database
 
 HOPS = 10  # redirects and canonical addresses that are followed; a page with a longer way is found by itself
 
@@ -104,19 +103,21 @@ def found_all_the_same(document: Document, keys: frozenset[int]) -> Document:
 class LateStandIns(DocumentSource):
     """Pages of batches that the index has seen which begin to stand in, and those that end to."""
 
-    def __init__(self, folder: Path, chosen: Chosen) -> None:
+    def __init__(self, folder: Path, chosen: Chosen, firsts: Mapping[int, int] | None = None) -> None:
+        """``firsts``: of batches that were compacted, the first number that they hold."""
         self._folder = folder
         self._chosen = chosen
+        self._firsts = dict(firsts or {})
 
     def __iter__(self) -> Iterator[Document]:
         for key in self._chosen.dropped:
             yield Document(url="", key=key, fetched=0.0, refusal=CANONICAL)
-        log = BatchLog(LocalFiles(self._folder), cast("Database", None))  # reading a batch asks no database
+        batches = BatchFiles(LocalFiles(self._folder), self._firsts)
         for number, keys in self._chosen.revived.items():
-            yield from _revived(log, number, keys)
+            yield from _revived(batches, number, keys)
 
 
-def _revived(log: BatchLog, number: int, keys: frozenset[int]) -> list[Document]:
+def _revived(log: BatchFiles, number: int, keys: frozenset[int]) -> list[Document]:
     """The newest rows of these pages in their batch, to be found."""
     documents = [found_all_the_same(document, keys) for document in log.documents(number, fields=INDEXED_FIELDS)]
     newest = {document.key: document for document in documents if document.key in keys}
