@@ -57,6 +57,14 @@ def test_strict_stops_with_one_line(capsys, tmp_path, lines):
     assert "\n" not in error
 
 
+def test_a_text_that_is_cut_is_told(capsys, tmp_path):
+    lines = tmp_path / "long.jsonl"
+    lines.write_text(json.dumps({"id": 1, "text": "tide " * 500_000}), encoding="utf-8")
+    code, _, error = said(capsys, "import", lines, "--dir", tmp_path / "c")
+    assert code == 0
+    assert "1 are kept without all of their text" in error
+
+
 def test_an_import_that_kept_nothing_has_failed(capsys, tmp_path):
     (tmp_path / "empty.jsonl").write_bytes(b"")
     code, _, error = said(capsys, "import", tmp_path / "empty.jsonl", "--dir", tmp_path / "c")

@@ -63,7 +63,9 @@ class _Warc:
 
 
 class _Arc:
-    start = re.compile(rb"(?:https?|dns|ftp|filedesc|warcinfo):\S{1,4096} [\d.]{7,15} \d{8,17} [^\n]{0,512}\d\r?\n")
+    start = re.compile(
+        rb"(?m:^)(?:https?|dns|ftp|filedesc|warcinfo):\S{1,4096}+ [\d.]{7,15} \d{8,17} [^\n]{0,512}\d\r?\n"
+    )
     longest = 4_700
 
     def begins(self, data: bytes) -> bool:

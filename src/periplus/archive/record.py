@@ -142,7 +142,7 @@ def decode(data: bytes) -> Record:
 
 def short(found: int, length: int) -> Truncated:
     """The error for a block that ends too soon."""
-    return Truncated(f"a WARC record has {found} of {length} bytes")
+    return Truncated(f"a record has {found} of {length} bytes")
 
 
 def digest(data: bytes) -> str:

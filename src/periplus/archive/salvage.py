@@ -8,6 +8,7 @@ byte of the file once. Memory is bounded by the largest record.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from periplus.archive.streams import Packing, Span
 
 TRIES: Final = 100_000  # beginnings of records in a file that are none, before the rest of it is given up
-_LINE_ENDS: Final = b"\r\n"
+_TRY: Final = 1_024  # bytes of fields that count as one of them
+_LINE_ENDS: Final = 65_536  # bytes behind a record that are looked at for the next one
+_NO_LINE_END: Final = re.compile(rb"[^\r\n]")
 _DROPPED: Final = 1_000_000  # bytes that are let go of at once
 
 
@@ -148,16 +151,21 @@ class Salvage:
 
     def _head(self, ahead: _Ahead) -> Head:
         start = ahead.at
-        while (head := ahead.head()) is None:
-            if not ahead.reach(ahead.end + 1, within=start):
-                raise ahead.failure or Truncated(f"a record ends inside its fields, after {ahead.end - start} bytes")
+        try:
+            while (head := ahead.head()) is None:
+                if not ahead.reach(ahead.end + 1, within=start):
+                    raise ahead.failure or Truncated(
+                        f"a record ends inside its fields, after {ahead.end - start} bytes"
+                    )
+        except Corrupt:
+            if ahead.begins(start):  # so that all of its fields were looked at
+                self._tries -= min(ahead.end - start, record.MAX_FIELDS) // _TRY
+            raise
         return head
 
     def _check_end(self, ahead: _Ahead, block: int, end: int) -> None:
         """A record is followed by ends of lines, and then by another one, or by nothing."""
-        after = end
-        while ahead.reach(after + 1) and ahead.byte(after) in _LINE_ENDS:
-            after += 1
+        after = ahead.past_line_ends(end)
         if after == ahead.end:
             if ahead.failure is not None and ahead.fails_in_part_of(end - 1):
                 raise ahead.failure  # the checksum that would vouch for the record is missing or wrong
@@ -256,9 +264,6 @@ class _Ahead:
     def head(self) -> Head | None:
         return self._format.head(self._data, self.at - self._gone)
 
-    def byte(self, place: int) -> int:
-        return self._data[place - self._gone]
-
     def begins(self, place: int) -> bool:
         at = place - self._gone
         return self._format.begins(bytes(self._data[at : at + self._format.longest]))
@@ -272,10 +277,23 @@ class _Ahead:
     def pass_line_ends(self) -> bool:
         """Go to the next byte that ends no line; False where there is none."""
         while self.reach(self.at + 1):
-            if self.byte(self.at) not in _LINE_ENDS:
+            found = _NO_LINE_END.search(self._data, self.at - self._gone)
+            if found is not None:
+                self.at = self._gone + found.start()
                 return True
-            self.at += 1
+            self.at = self.end
+            self.let_go(self.at)
         return False
+
+    def past_line_ends(self, place: int) -> int:
+        """The first byte from ``place`` on that ends no line, or the end; no more than a few are looked at."""
+        limit = place + _LINE_ENDS
+        while place < limit and self.reach(place + 1):
+            found = _NO_LINE_END.search(self._data, place - self._gone)
+            if found is not None:
+                return self._gone + found.start()
+            place = self.end
+        return place
 
     def find(self, place: int) -> int | None:
         """The first beginning of a record at or behind ``place``."""

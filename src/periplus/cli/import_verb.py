@@ -55,6 +55,8 @@ def lines_of(report: ImportReport) -> list[str]:
         lines.append(f"{number(report.repeated)} of those kept are replaced by a later one with the same id or address")
     if report.without_address:
         lines.append(f"{number(report.without_address)} are kept by their id alone: their url is no http address")
+    if report.cut:
+        lines.append(f"{number(report.cut)} are kept without all of their text, which is longer than the limit")
     lines += [f"! {problem}" for problem in report.problems[:_SHOWN]]
     further = len(report.problems) - _SHOWN + report.unnamed
     if further > 0:

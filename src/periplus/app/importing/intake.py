@@ -152,6 +152,7 @@ class _Part:
             return
         self.tally.documents += 1
         self.tally.without_address += entry.is_without_address
+        self.tally.cut += "truncated" in found.signals
         self.keys.append(found.key)
 
     def make_tables(self) -> None:

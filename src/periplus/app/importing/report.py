@@ -30,6 +30,7 @@ class Tally(Struct):
     left_out: dict[str, int] = field(default_factory=dict)  # by reason
     types: dict[str, int] = field(default_factory=dict)  # of what has no reader
     without_address: int = 0  # kept, though their url is none
+    cut: int = 0  # kept, without all of their text
     problems: list[Problem] = field(default_factory=list)
     unnamed: int = 0  # further problems
     keys: bytes = b""  # of the documents, 8 bytes each
@@ -45,6 +46,7 @@ class Tally(Struct):
         self.records += other.records
         self.documents += other.documents
         self.without_address += other.without_address
+        self.cut += other.cut
         self.unnamed += other.unnamed
         for mine, others in ((self.left_out, other.left_out), (self.types, other.types)):
             for name, count in others.items():
@@ -70,6 +72,7 @@ class ImportReport(Struct, frozen=True):
     types: dict[str, int] = field(default_factory=dict)  # content types without a reader, most first
     repeated: int = 0  # documents that a later one of this import replaces: the same id or address
     without_address: int = 0  # kept by their id, though their url is no http address
+    cut: int = 0  # kept without all of their text, which broke a bound of the parser
     problems: tuple[Problem, ...] = ()  # the first ones
     unnamed: int = 0  # problems beyond those
 
@@ -85,6 +88,7 @@ def report_of(tally: Tally, keys: bytes, seconds: float) -> ImportReport:
         types=dict(list(_most_first(tally.types).items())[:TYPES]),
         repeated=len(found) - len(np.unique(found)),
         without_address=tally.without_address,
+        cut=tally.cut,
         problems=tuple(tally.problems),
         unnamed=tally.unnamed,
     )
