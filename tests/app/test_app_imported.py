@@ -85,6 +85,15 @@ def test_the_newest_import_tells(collection: Collection, folder: Path) -> None:
     assert steps["parse"].detail.startswith("batch 2, ")
 
 
+def test_what_the_index_has_not_seen_yet_waits(collection: Collection, folder: Path) -> None:
+    import_paths(collection, [folder], "http://b.test/")
+    collection.index()
+    import_paths(collection, [folder], "http://c.test/")
+    verdict, steps = story(collection, "http://c.test/page.html")
+    assert verdict == "not found by search yet: 1 batch is not in the index yet"
+    assert steps["index"].advice == "periplus index"
+
+
 def test_a_record_with_an_id_is_found_by_its_address(collection: Collection, tmp_path: Path) -> None:
     lines = tmp_path / "records.jsonl"
     record = {"id": "seven", "url": "http://b.test/seven", "title": "Seven", "text": "The harbour of seven."}

@@ -33,7 +33,7 @@ def inspect_address(collection: Collection, url: str) -> Inspection:
         steps = _with_import(steps, imported)
     steps = _with_choices(collection, canonical, steps)
     steps.append(_index_step(collection, imported.document.key if imported else addresses.key(canonical)))
-    steps = _with_stand_in(steps)
+    steps = _with_stand_in(_with_delay(collection, steps))
     steps.append(_rank_step(collection, canonical))
     return Inspection(url=canonical, verdict=_verdict(steps), steps=tuple(steps))
 
@@ -66,6 +66,20 @@ def _with_choices(collection: Collection, url: str, steps: list[StepRecord]) -> 
         parsed = StepRecord("parse", "ok", at=parsed.at)
     before = [parsed if step.step == "parse" else step for step in steps]
     return [*before, made["canonical"], made["duplicate"]]
+
+
+def _with_delay(collection: Collection, steps: list[StepRecord]) -> list[StepRecord]:
+    """A page that was read and is not in the index waits, while there are batches that the index has not seen."""
+    is_read = any(step.step == "parse" and step.state == "ok" for step in steps)
+    manifest = IndexStore(collection.folder / "index").manifest() if is_read else None
+    if steps[-1].state != "unknown" or manifest is None:
+        return steps
+    with collection.database.read() as tx:
+        behind = int(tx.value("SELECT COUNT(*) FROM batches WHERE number > ?", (manifest.last_batch,)))
+    if not behind:
+        return steps
+    detail = f"{behind} {'batch is' if behind == 1 else 'batches are'} not in the index yet"
+    return [*steps[:-1], StepRecord("index", "waiting", detail=detail, advice="periplus index")]
 
 
 def _with_stand_in(steps: list[StepRecord]) -> list[StepRecord]:
