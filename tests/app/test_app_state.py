@@ -115,6 +115,23 @@ def test_whatever_would_write_says_what_is_missing_and_what_to_do(folder, more, 
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.__name__)
+def test_the_doctor_says_so_and_repairs_it(folder, more, capsys, loss):
+    loss(folder)
+    before = stored(folder)
+    where = ["--dir", str(folder)]
+    assert run(["doctor", *where]) == 1
+    assert "periplus doctor --repair" in " ".join(capsys.readouterr().out.split())
+    assert run(["doctor", "--repair", *where]) == 0
+    assert run(["doctor", *where]) == 0
+    assert run(["import", str(more), *where]) == 0
+    assert before.items() <= stored(folder).items()
+    assert run(["index", *where]) == 0
+    capsys.readouterr()
+    assert run(["search", "water", "--json", *where]) == 0
+    assert len(json.loads(capsys.readouterr().out)["results"]) == 1
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.__name__)
 def test_whatever_reads_goes_on_and_says_so(folder, capsys, loss):
     loss(folder)
     where = ["--dir", str(folder)]

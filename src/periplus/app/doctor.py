@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from periplus.app import file_checks, machine_checks
+from periplus.app import file_checks, log_checks, machine_checks
 from periplus.app.findings import Finding
 from periplus.app.mending import mend, mend_archive, mend_state
 from periplus.crawl.crawler import LOCK as CRAWL_LOCK
@@ -30,6 +30,7 @@ CHECKS: Final[dict[str, Check]] = {
     "database": file_checks.database,
     "archive": file_checks.archives,
     "documents": file_checks.documents,
+    "log": log_checks.log,
     "ranks": file_checks.ranks,
     "index": file_checks.index,
     "files": file_checks.small_files,
@@ -55,7 +56,7 @@ def repair(collection: Collection, progress: Progress | None = None) -> list[Fin
     """Examine, mend what can be made again, and say what is left."""
     tell = progress or (lambda _done, _note: None)
     with folder_lock(collection.folder / CRAWL_LOCK, "crawling"):  # building has its own lock, taken below
-        mended = [*mend_state(collection, tell), *mend_archive(collection)]
+        mended = [*mend_state(collection, tell), *mend_archive(collection), *log_checks.mend_log(collection)]
         broken = {finding.check for finding in examine(collection, progress) if finding.state == "failed"}
         mended += mend(collection, broken, tell)
     return [*mended, *examine(collection, progress)]

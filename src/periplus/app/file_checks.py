@@ -26,11 +26,11 @@ REPAIR = "periplus doctor --repair"
 
 def database(collection: Collection, tell: Progress) -> Iterator[Finding]:
     tell(0, "state database")
+    name = collection.database.name
     if collection.notice:
         lost, _, advice = collection.notice.partition("; ")
         yield Finding("database", "failed", lost, advice)
         return
-    name = collection.database.name
     if wrong := state_damage(collection.database):
         advice = f"{REPAIR} builds it again from the stored files, or restore it from a backup"
         yield Finding("database", "failed", f"{name}: {wrong}", advice)
