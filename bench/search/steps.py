@@ -36,9 +36,9 @@ STEPS = {
     "list": "periplus.search.execution:run",
     "spelling": "periplus.search.searching:Search._corrections",
     "words near a word": "periplus.search.dictionary:Dictionary.near",
-    "stored documents, places of words in texts": "periplus.search.hits:_looked",
-    "new spellings in texts": "periplus.search.spellings:judged",
-    "snippets, results written": "periplus.search.hits:Texts.show",
+    "stored documents": "periplus.index.snapshot:Snapshot.stored_many",
+    "places of words in texts": "periplus.search.highlighter:Texts.matches",
+    "snippets": "periplus.search.snippets:snippets",
     "results": "periplus.search.answers:Page.results",
     "everything else": "periplus.search.engine:Engine.search",
 }

@@ -8,7 +8,6 @@ from oracle import Oracle
 from periplus.errors import DatabaseBusy, NotFound, NotReady, UsageError
 from periplus.index import FIELDS, Group, IndexQuery, IndexStore, TermForm
 from periplus.index.generations import Generations
-from periplus.index.texts import unpack
 from periplus.records import Anchor, Heading
 
 
@@ -148,8 +147,6 @@ def test_what_is_stored_comes_back(store):
         assert snapshot.ids(numbers) == [snapshot.stored(number).id for number in numbers.tolist()]
         assert snapshot.stored_many(numbers[::-1].tolist()) == [snapshot.stored(n) for n in numbers[::-1].tolist()]
         assert snapshot.stored_many([]) == []
-        packed = snapshot.packed_many(numbers.tolist())
-        assert [unpack(one) for one in packed] == snapshot.stored_many(numbers.tolist())
         assert snapshot.ids(numbers[:0]) == []
         with pytest.raises(NotFound):
             snapshot.stored(99)

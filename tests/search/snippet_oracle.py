@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-import struct
 
-from periplus.search.hits import hits
+from periplus.search.highlighter import Texts
 from periplus.search.snippets import JOINT, MAX_SNIPPET
 from periplus.search.text import ELLIPSIS
 
@@ -18,7 +17,7 @@ ENDS_WELL = frozenset('.!?…。！？:;"”’»)]')
 
 def oracle(text, query, language):
     """Text and marks of the snippet; nothing when no word stands in the text."""
-    found = hits(text, query, language)
+    (found,) = Texts([text], [language]).matches(query)
     spans = chosen(text, found, query)
     if not spans:
         return None
@@ -88,8 +87,7 @@ def is_heading(text):
 
 
 def weights_of(query):
-    (words,) = struct.unpack_from("q", query.packed, 8)
-    return struct.unpack(f"{words}d", query.packed[-8 * words :])
+    return query.weights
 
 
 def chosen(text, found, query):

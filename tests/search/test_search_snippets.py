@@ -12,7 +12,8 @@ from snippet_oracle import oracle
 from periplus.index import StoredDocument
 from periplus.records import Heading
 from periplus.search import plan, read
-from periplus.search.snippets import MAX_SNIPPET, MAX_TITLE, snippet, title, wanted
+from periplus.search.highlighter import Highlights, sought_word
+from periplus.search.snippets import MAX_SNIPPET, MAX_TITLE, snippet, title
 from periplus.search.text import clean, folded, shortened
 
 FILLER = "Nothing of note happened on that day and nobody wrote anything down. "
@@ -36,6 +37,10 @@ def stored(text="", **more):
         "noarchive": False,
     }
     return StoredDocument(**(known | more))
+
+
+def wanted(words, weights):
+    return Highlights.of([sought_word(word.forms, word.prefix) for word in words], weights)
 
 
 def made(query, text="", **more):

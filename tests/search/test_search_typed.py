@@ -16,7 +16,7 @@ from periplus.index.weights import idf
 from periplus.search import plan, read
 from periplus.search import terms as search_terms
 from periplus.search.generations import Generations
-from periplus.search.hits import begins
+from periplus.search.highlighter import sought_word
 from periplus.search.plan import QueryWord, Single, each_once, stops
 from periplus.search.reading import understand
 from periplus.search.terms import Lexicon, Terms
@@ -140,7 +140,7 @@ def test_words_are_known_as_their_terms_are(snapshot, several):
         assert [row[1:] for row in formed] == [
             (form.share >= STRONG_SHARE, form.share, term.frequency) for form, term, _ in there
         ]
-        assert known.begins == begins(known.forms, "")
+        assert known.sought == sought_word(known.forms)
         for form, (_, address, _) in zip(known.forms, packed, strict=True):
             assert addresses.setdefault(form.term, address) == address
 
@@ -189,7 +189,7 @@ def test_a_prefix_is_known_by_the_words_that_begin_so(snapshot, prefix):
     terms = [term for term, _ in snapshot.prefix(prefix, search_terms.MAX_FORMS)]
     assert (known.terms if known else []) == terms
     if known:
-        assert known.begins == begins(known.forms, prefix)
+        assert known.sought == sought_word(known.forms, prefix)
 
 
 def test_too_many_lists_are_left_to_the_planner(snapshot):

@@ -15,7 +15,6 @@ import numpy as np
 from periplus.errors import NotFound, UsageError
 from periplus.index.analysis import STEM_MARK
 from periplus.index.columns import NAMED
-from periplus.index.frames import Frames
 from periplus.index.lookups import looked_up, looked_up_all
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
@@ -339,15 +338,6 @@ class Snapshot:
     def stored_many(self, numbers: Sequence[int]) -> list[StoredDocument]:
         """The same of many documents, in the order asked for."""
         return [view.segment.texts.document(local) for view, local in map(self._located, numbers)]
-
-    def packed_many(self, numbers: Sequence[int]) -> list[bytes | memoryview]:
-        """The same as they are packed (``texts.unpack``)."""
-        return [view.segment.texts.packed(local) for view, local in map(self._located, numbers)]
-
-    @cached_property
-    def frames(self) -> Frames:
-        """The same for kernels that unpack them."""
-        return Frames([view.segment.texts.frames for view in self._views])
 
     def ids(self, numbers: NDArray[np.int64]) -> list[str]:
         """The ids of many documents, without reading their texts."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 import threading
 from collections import OrderedDict
-from functools import cached_property
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ import numpy as np
 import zstandard
 
 from periplus.errors import Corrupt
-from periplus.index.frames import Parts, prepared
 from periplus.index.stored import StoredDocument
 
 if TYPE_CHECKING:
@@ -183,12 +181,6 @@ class Texts:
             return self._raw(number)
         block = int(np.searchsorted(self._block_first, np.uint32(number), "right")) - 1
         return _cut(self._kept_raw(block), number - int(self._block_first[block]))
-
-    @cached_property
-    def frames(self) -> Parts | None:
-        """Where kernels find every document as a frame; ``None`` where there are blocks, or nothing to unpack by."""
-        made = prepared(self._dictionary.as_bytes()) if self._dictionary is not None else None
-        return Parts(self._blocks, self._block_start, made) if made is not None else None
 
     def document(self, number: int) -> StoredDocument:
         return _DECODER.decode(self.packed(number))

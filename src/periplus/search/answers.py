@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import structs
 
-from periplus.search import finishing
 from periplus.search.requests import MAX_SIZE
+from periplus.search.results import results
 from periplus.search.terms import Terms
 
 if TYPE_CHECKING:
@@ -44,12 +44,11 @@ class Page:
         numbers, scores = listing.numbers[first:last], listing.scores[first:last]
         if not len(numbers):
             return ()
-        wanted = self._terms.wanted
         counts = _NO_COUNTS[: 3 * len(numbers)] if listing.counts is None else listing.counts[3 * first : 3 * last]
-        results = finishing.results(self.snapshot, numbers, wanted, self.before + first + 1, scores, counts)
+        made = results(self.snapshot, numbers, self._terms.highlights, self.before + first + 1, scores, counts)
         if self.request.explain:
-            results = [
+            made = [
                 structs.replace(result, explain=listing.explain(number, result.score))
-                for number, result in zip(numbers.tolist(), results, strict=True)
+                for number, result in zip(numbers.tolist(), made, strict=True)
             ]
-        return tuple(results)
+        return tuple(made)

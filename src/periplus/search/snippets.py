@@ -1,9 +1,8 @@
 """Snippets: the one or two places of a page that show best why it was found.
 
-Sentences that hold words of the query are found by the beginnings of those words (``hits``), weighed by how many
-different words they hold and how close together, cut to size and marked, for all results of a page in one call
-(``kernels/sentences.py``). Only the page of results that is shown gets snippets. Work a page is bounded by ``MAX_TEXT``
-and the bounds of the kernels.
+Sentences that hold words of the query are weighed by how many different words they hold and how close together, cut to
+size and highlighted, for all results of a page in one call (``kernels/sentences.py``). Only the page of results that is
+shown gets snippets. Work a page is bounded by ``MAX_TEXT`` and the bounds of the kernels.
 """
 
 from __future__ import annotations
@@ -11,29 +10,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec import Struct
 
-from periplus.search.hits import MAX_SNIPPET, PAGE, Hit, IntArray, Texts, Wanted, hits, hits_of_all, sought, wanted
+from periplus.search.highlighter import Highlights, Match, Texts
 from periplus.search.text import ELLIPSIS, clean, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from periplus.index.stored import StoredDocument
+    from periplus.search.highlighter import IntArray
 
-__all__ = [
-    "MAX_SNIPPET",
-    "MAX_TITLE",
-    "Snippet",
-    "Wanted",
-    "highlighted",
-    "snippet",
-    "snippets",
-    "sought",
-    "title",
-    "wanted",
-]
-
+PAGE, MAX_SNIPPET = 10, 260  # numbers of what is shown of a text; code points of it
 SHORT_SENTENCE = 90  # letters of a description that the opening of the text must not repeat
 MAX_TITLE = 90
 JOINT = f" {ELLIPSIS} "
@@ -48,45 +37,59 @@ class Snippet(Struct, frozen=True):
     highlights: tuple[tuple[int, int], ...] = ()
 
 
-def snippet(document: StoredDocument, query: Wanted) -> Snippet:
+def snippet(document: StoredDocument, query: Highlights) -> Snippet:
     """What to show of ``document`` for ``query``."""
     return snippets([document], query)[0]
 
 
-def snippets(documents: Sequence[StoredDocument], query: Wanted) -> list[Snippet]:
+def snippets(documents: Sequence[StoredDocument], query: Highlights) -> list[Snippet]:
     """What to show of each document; its description or its beginning when no word stands in the text."""
     if not documents:
         return []
-    texts = Texts.of([document.text for document in documents], [document.language for document in documents], query)
-    texts.show()
-    return assembled(dict(enumerate(documents)), texts.pages, query)
-
-
-def assembled(documents: dict[int, StoredDocument], pages: IntArray, query: Wanted) -> list[Snippet]:
-    """The snippets of some of the documents, given by their places among those that ``pages`` were chosen for."""
+    texts = Texts([document.text for document in documents], [document.language for document in documents])
+    pages, marks = _fragments(texts, query)
     made: list[Snippet] = []
-    unmarked: list[int] = []  # those whose marks have to be found anew
-    for place, document in documents.items():
-        page = pages[PAGE * place : PAGE * (place + 1)].tolist()
+    unmarked: list[int] = []  # those whose highlights have to be found anew
+    marked = 0
+    for place, (document, page) in enumerate(zip(documents, pages, strict=True)):
         text, readable = _pieces(document, page)
         if readable:
-            marks = pages[_marks_of(pages, place)].tolist()
-            made.append(Snippet(text, tuple(zip(marks[::2], marks[1::2], strict=True))))
+            made.append(Snippet(text, tuple(marks[marked : page[1]])))
         else:
-            unmarked.append(len(made))
+            unmarked.append(place)
             made.append(Snippet(shortened(text, MAX_SNIPPET)))
+        marked = page[1]
     if unmarked:
-        several = list(documents.values())
-        found = _highlighted_all([made[i].text for i in unmarked], query, [several[i] for i in unmarked])
+        found = _highlighted_all([made[i].text for i in unmarked], query, [texts.languages[i] for i in unmarked])
         for place, snippet in zip(unmarked, found, strict=True):
             made[place] = snippet
     return made
 
 
-def _marks_of(pages: IntArray, place: int) -> slice:
-    count = len(pages) // (PAGE + 2 * MAX_SNIPPET)
-    before = int(pages[PAGE * (place - 1) + 1]) if place else 0
-    return slice(PAGE * count + 2 * before, PAGE * count + 2 * int(pages[PAGE * place + 1]))
+def _fragments(texts: Texts, query: Highlights) -> tuple[list[list[int]], list[tuple[int, int]]]:
+    """What is chosen of each text, as the kernel says it, and the highlights of all of them."""
+    from periplus.search.kernels.sentences import choose_fragments
+
+    found = texts.matches(query)
+    sizes = np.array([len(own) for own in found], np.int64)
+    pages = np.empty(PAGE * len(found), np.int64)
+    marks = np.empty(2 * MAX_SNIPPET * len(found), np.int64)
+    weights = np.array(query.weights, np.float64)
+    marked = choose_fragments(texts.points, texts.ends, _placed(texts, found), sizes, weights, pages, marks)
+    pairs = marks[: 2 * marked].tolist()
+    return pages.reshape(-1, PAGE).tolist(), list(zip(pairs[::2], pairs[1::2], strict=True))
+
+
+def _placed(texts: Texts, found: list[list[Match]]) -> IntArray:
+    """Matches as the kernel takes them, counted from the first text."""
+    begins = [0, *(texts.ends[:-1] + 1).tolist()]
+    numbers = [
+        number
+        for begin, own in zip(begins, found, strict=True)
+        for one in own
+        for number in (begin + one.start, begin + one.end, one.word, one.is_stop)
+    ]
+    return np.array(numbers, np.int64)
 
 
 def _pieces(document: StoredDocument, page: list[int]) -> tuple[str, bool]:
@@ -128,24 +131,24 @@ def _flowing(text: str) -> str:
     return clean(_LINE_END.sub(LINE_JOINT, text.strip()))
 
 
-def highlighted(text: str, query: Wanted, language: str) -> Snippet:
+def highlighted(text: str, query: Highlights, language: str) -> Snippet:
     """``text`` with the places where words of the query stand, in any form; stop words only beside another word."""
-    return _marked(text, hits(text, query, language))
+    return _highlighted_all([text], query, [language])[0]
 
 
-def _highlighted_all(texts: Sequence[str], query: Wanted, documents: Sequence[StoredDocument]) -> list[Snippet]:
-    found = hits_of_all(texts, query, [document.language for document in documents])
+def _highlighted_all(texts: Sequence[str], query: Highlights, languages: Sequence[str]) -> list[Snippet]:
+    found = Texts(texts, languages).matches(query)
     return [_marked(text, one) for text, one in zip(texts, found, strict=True)]
 
 
-def _marked(text: str, found: list[Hit]) -> Snippet:
-    if not all(hit.is_stop for hit in found):
-        found = [hit for place, hit in enumerate(found) if not hit.is_stop or _beside_plain(text, found, place)]
+def _marked(text: str, found: list[Match]) -> Snippet:
+    if not all(match.is_stop for match in found):
+        found = [match for place, match in enumerate(found) if not match.is_stop or _beside_plain(text, found, place)]
     return Snippet(text, _without_overlap(found))
 
 
-def _beside_plain(text: str, found: list[Hit], place: int) -> bool:
-    """Is the hit before or behind a word of its own, with nothing said in between?"""
+def _beside_plain(text: str, found: list[Match], place: int) -> bool:
+    """Is the match before or behind a word of its own, with nothing said in between?"""
     return any(
         not found[other].is_stop and not any(sign.isalnum() for sign in text[found[left].end : found[right].start])
         for other, left, right in ((place - 1, place - 1, place), (place + 1, place, place + 1))
@@ -153,14 +156,14 @@ def _beside_plain(text: str, found: list[Hit], place: int) -> bool:
     )
 
 
-def _without_overlap(found: list[Hit]) -> tuple[tuple[int, int], ...]:
+def _without_overlap(found: list[Match]) -> tuple[tuple[int, int], ...]:
     """Pairs of letters of scripts without spaces overlap; joined they are one stretch."""
     joined: list[tuple[int, int]] = []
-    for hit in found:
-        if joined and hit.start < joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(hit.end, joined[-1][1]))
+    for match in found:
+        if joined and match.start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(match.end, joined[-1][1]))
         else:
-            joined.append((hit.start, hit.end))
+            joined.append((match.start, match.end))
     return tuple(joined)
 
 

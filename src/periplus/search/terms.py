@@ -19,7 +19,7 @@ from periplus.index.analysis import MAX_TERM_BYTES
 from periplus.index.plan import weights_of
 from periplus.index.query import STRONG_SHARE, TermForm
 from periplus.index.weights import idf
-from periplus.search.hits import Begins, Wanted, begins, sought
+from periplus.search.highlighter import Highlights, SoughtWord, sought_word
 from periplus.search.keys import term_key
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ CHUNK, CHUNKS_KEPT = 1 << 17, 64  # numbers of memory for their lists that are t
 MAX_TOGETHER = 64  # words that are passed to the kernel at once
 DESK = 1 << 16  # numbers: more than so many words take, with all their forms
 SLOTS, TERMS_KEPT = 1 << 17, 60_000  # places of terms, 5 MB in all, and how many of them are taken at most
-ENTRY, FACTS, LISTED, FORMED = 5, 4, 3, 4  # numbers of a term, of a word, of a form in two ways, as the kernel has them
+ENTRY, FACTS, LISTED, FORMED = 5, 2, 3, 4  # numbers of a term, of a word, of a form in two ways, as the kernel has them
 LONGEST = MAX_TERM_BYTES + 1  # bytes of a term that are looked at: nothing of this length occurs
 _HEADS = [Layout("q" + "qd" * words).pack for words in range(16)]
 
@@ -47,7 +47,7 @@ class Known(Struct, frozen=True):
 
     forms: Forms
     weight: float  # the idf of its most frequent strong form
-    begins: Begins  # what its terms begin with, for snippets
+    sought: SoughtWord  # as texts are searched for it
     packed: bytes  # its lists as a first pass takes them: weight, address, documents
     forms_packed: bytes  # as the re-ranking takes them: address, whether it is strong, share, documents
     lists: list[IntArray]  # what the addresses point into
@@ -126,21 +126,13 @@ class _Places:
     def __init__(self, forms: int) -> None:
         self.form = self.listed = 0
         self.formed = 8 * LISTED * forms
-        self.beginning = self.formed + 8 * FORMED * forms
 
-    def pieces(self, data: bytes, forms: Forms, hashes: int, letters: int) -> tuple[Begins, bytes, bytes]:
-        """What a word of these forms begins with, and its lists as a first pass and as the re-ranking take them."""
-        listed, formed, beginning = self.listed, self.formed, self.beginning
+    def pieces(self, data: bytes, forms: Forms) -> tuple[bytes, bytes]:
+        """The lists of a word of these forms, as a first pass and as the re-ranking take them."""
+        listed, formed = self.listed, self.formed
         self.listed = listed + 8 * LISTED * len(forms)
         self.formed = formed + 8 * FORMED * len(forms)
-        if hashes:
-            middle = beginning + 8 * hashes
-            self.beginning = middle + 8 * letters
-            terms = [form.term for form in forms if form.share >= STRONG_SHARE]
-            own = Begins(terms, data[beginning:middle], [data[middle : self.beginning]])
-        else:
-            own = begins(forms, "")
-        return own, data[listed : self.listed], data[formed : self.formed]
+        return data[listed : self.listed], data[formed : self.formed]
 
 
 class Lexicon:
@@ -185,7 +177,7 @@ class Lexicon:
         if word.prefix:
             beginning = tuple([TermForm(term) for term, _ in self.snapshot.prefix(word.prefix, MAX_FORMS)])
             (known,) = self.learnt(self.room_for(1), [beginning])
-            return structs.replace(known, begins=begins(known.forms, word.prefix)) if known is not None else None
+            return structs.replace(known, sought=sought_word(known.forms, word.prefix)) if known is not None else None
         return self.known_all([word])[0]
 
     def known_all(self, words: Sequence[QueryWord]) -> list[Known | None]:
@@ -218,18 +210,18 @@ class Lexicon:
             listed = facts + FACTS * len(words)
             frequencies, said = numbers[documents:facts].tolist(), numbers[facts:listed].tolist()
             weights = self._desk.reals[facts + 1 : listed : FACTS].tolist()
-            kinds = (LISTED + FORMED) * count + sum(said[2::FACTS]) + sum(said[3::FACTS])
-            data = self._desk.bytes[8 * listed : 8 * (listed + kinds)].tobytes()
+            size = (LISTED + FORMED) * count
+            data = self._desk.bytes[8 * listed : 8 * (listed + size)].tobytes()
         at, known = _Places(count), list[Known | None]()
         for place, forms in enumerate(words):
-            occurring, _, hashes, letters = said[FACTS * place : FACTS * (place + 1)]
+            occurring = said[FACTS * place]
             there = frequencies[at.form : at.form + len(forms)]
             at.form += len(forms)
             if not occurring:
                 known.append(None)
                 continue
             own = forms if occurring == len(forms) else tuple(compress(forms, there))
-            known.append(Known(own, weights[place], *at.pieces(data, own, hashes, letters), kept.chunks))
+            known.append(Known(own, weights[place], sought_word(own), *at.pieces(data, own), kept.chunks))
         return known
 
     def lists(self, words: Sequence[Forms]) -> list[Lists]:
@@ -356,9 +348,9 @@ class Terms:
         return head(len(known), *heads) + b"".join([one.forms_packed for one in known])
 
     @property
-    def wanted(self) -> Wanted:
+    def highlights(self) -> Highlights:
         """As texts are searched for them."""
-        return sought([known.begins for known in self.known], [known.weight for known in self.known])
+        return Highlights.of([known.sought for known in self.known], [known.weight for known in self.known])
 
     @property
     def lists(self) -> tuple[bytes, list[int]]:

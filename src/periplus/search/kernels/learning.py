@@ -24,8 +24,7 @@ ENTRY = 5  # numbers of a term in the table
 TEXT, SIZE, DOCUMENTS, LISTS = 1, 2, 3, 4  # of them, behind the hash
 UNKNOWN, SOUGHT = -1, -2  # documents of a term that has its place already
 LISTED, FORMED = 3, 4  # numbers of a form as the first pass and as the re-ranking take it
-FACTS = 4  # numbers of a word: forms that occur, weight, numbers of its hashes and of its beginning
-MARK = 126  # of a stem
+FACTS = 2  # numbers of a word: forms that occur, weight
 
 
 @bare_helper
@@ -119,49 +118,11 @@ def _find(table: Any, segments: Any, known: Any, new: Any, lists: Any, room: Any
 
 
 @bare_helper
-def _begin(known: Any, places: Any, shares: Any, first: Any, end: Any, packed: Any, at: Any) -> Any:
-    """What ``hits.begins`` gives for one word, if all its strong terms are small ASCII letters, digits or signs and
-    begin alike: hashes of these terms, and the letters; how many numbers are each. Of any other word nothing."""
-    strong, least, most, letters = np.int64(0), np.int64(1 << 30), np.int64(0), np.int64(0)
-    for form in range(first, end):
-        entry = places[form]
-        if shares[form] < STRONG_SHARE or known[entry + DOCUMENTS] <= 0:
-            continue
-        text = at_u8(known[entry + TEXT], known[entry + SIZE])
-        skipped = 0
-        while skipped < len(text) and text[skipped] == MARK:
-            skipped += 1
-        size = np.int64(len(text) - skipped)
-        if strong == 0:
-            letters = known[entry + TEXT] + skipped
-        shared = at_u8(letters, size)
-        same = np.int64(0)
-        while same < min(size, least) and text[skipped + same] == shared[same]:
-            same += 1
-        for i in range(skipped, len(text)):
-            if text[i] >= 128 or 65 <= text[i] <= 90:
-                return np.int64(0), np.int64(0)
-        least, most = same, max(most, size)
-        strong += 1
-        packed[at + strong] = known[entry]
-    if strong == 0 or least == 0 or (least == 1 and most > 1):
-        return np.int64(0), np.int64(0)
-    packed[at] = strong
-    at += strong + 1
-    packed[at], packed[at + 1] = least, 1
-    shared = at_u8(letters, least)
-    for i in range(least):
-        packed[at + 2 + i] = np.int64(shared[i])
-    return strong + 1, least + 2
-
-
-@bare_helper
 def _pack(documents: Any, known: Any, places: Any, shares: Any, words: Any, packed: Any, reals: Any) -> Any:
     """The forms of each word that occur."""
     facts = np.int64(1 + len(places))
     listed = facts + FACTS * len(words)
     formed = listed + LISTED * len(places)
-    beginning = formed + FORMED * len(places)
     begin = np.int64(0)
     for word in range(len(words)):
         strong = math.inf
@@ -181,10 +142,8 @@ def _pack(documents: Any, known: Any, places: Any, shares: Any, words: Any, pack
                 occurring += 1
                 if shares[form] >= STRONG_SHARE:
                     widest = max(widest, live)
-        hashes, letters = _begin(known, places, shares, begin, words[word], packed, beginning)
-        beginning += hashes + letters
         at = facts + FACTS * word
-        packed[at], packed[at + 2], packed[at + 3] = occurring, hashes, letters
+        packed[at] = occurring
         reals[at + 1] = idf(max(documents, np.int64(1)), widest)
         begin = words[word]
 
@@ -208,9 +167,8 @@ def learn(
     Given are: for each form the hash of its term, where that ends in their text, and in another row where the forms of
     each word end; what share of its weight each form has; and the text. Behind all that, ``memory`` gets how many terms
     are new to the table; the documents of each form; of each word how many forms occur, the idf of its most frequent
-    strong form, and the sizes of what it begins with; all forms that occur as the first pass, then as the re-ranking
-    takes them; and what words begin with. The result is how many numbers new terms take, or, when there is no room for
-    them, how many they need, as a negative number.
+    strong form; and all forms that occur as the first pass, then as the re-ranking takes them. The result is how many
+    numbers new terms take, or, when there is no room for them, how many they need, as a negative number.
     """
     keys, ends, word_ends = at_i64(memory, forms), at_i64(memory + 8 * forms, forms), at_i64(memory + 16 * forms, words)
     shares = at_f64(memory + 8 * (2 * forms + words), forms)
@@ -227,8 +185,7 @@ def learn(
             return more - most
         used += more
     size = 1 + forms + FACTS * words + (LISTED + FORMED) * forms
-    room_to_begin = forms + 3 * words + len(text)
-    packed, reals = at_i64(memory + behind, size + room_to_begin), at_f64(memory + behind, size)
+    packed, reals = at_i64(memory + behind, size), at_f64(memory + behind, size)
     packed[0] = count
     for form in range(forms):
         packed[1 + form] = known[places[form] + DOCUMENTS]

@@ -1,11 +1,9 @@
-"""Where words of a query stand the slow and obvious way: what ``kernels/texts.py`` and ``kernels/hits.py`` do."""
+"""Where words of a query stand, the slow and obvious way: what ``search/highlighter.py`` finds by its kernel."""
 
 from __future__ import annotations
 
-from struct import unpack
-
 from periplus.index.analysis import analyze
-from periplus.search.hits import BARE_CODES, MAX_PLACES, Hit, lowered
+from periplus.search.highlighter import BARE_CODES, MAX_PLACES, Match, lowered
 from periplus.search.plan import stops
 
 STRETCH = 64
@@ -38,18 +36,13 @@ def stretch_end(text, start, size):
     return stop
 
 
-def letters_of(beginning):
-    _, opens, *points = unpack(f"{len(beginning) // 8}q", beginning)
-    return "".join(map(chr, points)), opens
-
-
 def oracle(text, words, language):
-    """The hits of ``words`` (each ``Begins``) in one text."""
+    """The matches of ``words`` (each ``SoughtWord``) in one text."""
     terms = {}
     for place, word in enumerate(words):
         for term in word.terms:
             terms.setdefault(term, place)
-    beginnings = list(dict.fromkeys(letters_of(one) for word in words for one in word.beginnings))
+    beginnings = list(dict.fromkeys(one for word in words for one in word.beginnings))
     counts = dict.fromkeys(beginnings, 0)
     bare = "".join(lowered(c) if ord(c) < BARE_CODES else c for c in text)
     found = {}
@@ -65,6 +58,6 @@ def oracle(text, words, language):
                 word = next((terms[form.term] for form in token.forms if form.term in terms), None)
                 if word is not None:
                     stop = stops(stretch[token.start : token.end].lower(), language)
-                    found.setdefault(i + token.start, Hit(i + token.start, i + token.end, word, stop))
+                    found.setdefault(i + token.start, Match(i + token.start, i + token.end, word, stop))
             break
     return [found[start] for start in sorted(found)]
