@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live same-answers docs lock soak soak-crash soak-frontier soak-kernels soak-search soak-pool soak-server clean
+.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live same-answers docs lock soak soak-crash soak-frontier soak-kernels soak-search soak-pool soak-server bench-hostile clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -61,6 +61,9 @@ bench-index: bench-environment  ## building and asking the index, against PISA, 
 
 bench-live: bench-environment  ## WARC files to a searchable index, and searches while it grows; ARGS="--web FOLDER --documents FILE"
 	.venv-bench/bin/python -m bench.live $(ARGS)
+
+bench-hostile: environment  ## what healthy hosts keep of their rate beside fifty hostile ones; ARGS="--each"
+	$(PYTHON) -m bench.hostile $(ARGS)
 
 soak-crash: environment  ## a hundred kills at random moments of a crawl of a web with faults
 	$(PYTHON) tests/crawl/crash_soak.py $(ARGS)

@@ -11,14 +11,16 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from periplus import addresses
 from periplus.crawl.access import HostHeaders, proxy_address
 from periplus.crawl.connections import Connections, Place, place_of
+from periplus.crawl.heavy_lane import HeavyLane
+from periplus.crawl.loop_lag import LoopLag
 from periplus.crawl.pacing import Bandwidth
 from periplus.crawl.resolver import Mapping, Resolver, Route
 from periplus.crawl.unpack import ACCEPTED, unpack
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 VERSION = "0.1"
 SLOW_AFTER = 10.0  # seconds before the least rate counts
 LEAST_RATE = 100.0  # bytes a second
+UNPACKED_IN_LOOP = 1_000_000  # bytes that may come out of a body before it is unpacked beside the event loop
 UNVERIFIED_KEPT = 10_000  # hosts whose certificate failed, with ``tls = "note"``
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/pdf;q=0.8,text/plain;q=0.8,*/*;q=0.5"
 
@@ -49,12 +52,13 @@ class Fetched(Struct, frozen=True):
 
     url: str
     started: float
-    elapsed: float
+    elapsed: float  # to the end of the response
     exchange: Exchange | None = None
     reason: str = ""
     detail: str = ""
     ip: str = ""
     note: str = ""  # what the journal should say of it
+    lag: float = 0.0  # seconds of ``elapsed`` in which our own loop was kept from looking
 
     @property
     def status(self) -> int:
@@ -85,7 +89,10 @@ class _Answer(NamedTuple):
 
 
 class Fetcher:
-    """Holds the connections of one worker; ``async with`` it. Those with one ``shared`` file share the bandwidth."""
+    """Holds the connections of one worker; ``async with`` it. Those with one ``shared`` file share the bandwidth.
+
+    A request ends with the last byte of its answer; unpacking takes our time and not the host's.
+    """
 
     def __init__(
         self,
@@ -94,8 +101,12 @@ class Fetcher:
         tls: ssl.SSLContext | None = None,
         *,
         shared: Path | None = None,
+        lane: HeavyLane | None = None,
+        lag: LoopLag | None = None,
     ) -> None:
         crawl = settings.crawl
+        self._lane = lane or HeavyLane()
+        self._lag = lag or LoopLag()
         self._settings = crawl
         self._agent = user_agent(settings)
         self._languages = ",".join(crawl.languages)
@@ -109,6 +120,7 @@ class Fetcher:
         self._proxied: Proxied | None = None
 
     async def __aenter__(self) -> Fetcher:
+        self._lag.start()
         if self._proxy is not None:
             from periplus.crawl.proxied import Proxied
 
@@ -120,6 +132,7 @@ class Fetcher:
             await self._proxied.close()
             self._proxied = None
         self._connections.close()
+        self._lag.stop()
         await asyncio.sleep(0)  # the loop closes the sockets in its next round
         self._bandwidth.close()
 
@@ -144,23 +157,23 @@ class Fetcher:
         wanted: Callable[[str], bool] | None = None,
     ) -> Fetched:
         """Ask once; never raises for the web's faults. ``wanted`` sees the Content-Type before the body is taken."""
-        started, clock = time.time(), time.perf_counter()
+        started = time.time()
+        clock, lag = time.perf_counter(), self._lag.seconds
         place = place_of(url)
         headers = self._headers(url, etag, last_modified)
         ask = _Ask(url, place, headers, limit or self._settings.max_body, wanted, started, self._is_direct(place))
         try:
             route = await self.route(url)  # refuses what must not be visited, also literal addresses
             async with asyncio.timeout(self._settings.timeout) as deadline:
-                exchange, note = await self._answered(ask, route, deadline)
+                answer, note = await self._answered(ask, route, deadline)
+            elapsed, lag = time.perf_counter() - clock, self._lag.seconds - lag
+            exchange = await self._exchange(ask, answer, elapsed, route)
         except (FetchError, OSError, ValueError, EOFError) as error:
             reason, detail = _fault(error)
             if reason in ("connection-refused", "timeout"):
                 self.resolver.failed(place.name)
             return Fetched(url, started, time.perf_counter() - clock, None, reason, detail)
-        elapsed = time.perf_counter() - clock
-        ip = exchange.ip or route.ip
-        whole = replace(exchange, elapsed=elapsed, ip=ip if ask.is_direct else "")
-        return Fetched(url, started, elapsed, whole, ip=ip, note=note)
+        return Fetched(url, started, elapsed, exchange, ip=answer.ip or route.ip, note=note, lag=min(lag, elapsed))
 
     def _headers(self, url: str, etag: str, last_modified: str) -> dict[str, str]:
         host = addresses.host(url)
@@ -173,34 +186,45 @@ class Fetcher:
             headers["If-Modified-Since"] = last_modified
         return headers | self._access.of(host)
 
-    async def _answered(self, ask: _Ask, route: Route, deadline: asyncio.Timeout) -> tuple[Exchange, str]:
+    async def _answered(self, ask: _Ask, route: Route, deadline: asyncio.Timeout) -> tuple[_Answer, str]:
         """The answer, and a note when the host's certificate failed and the settings say to go on all the same."""
         host = ask.headers["Host"]
         if host not in self._unverified:
             try:
-                return await self._exchange(ask, route, deadline, verify=True), ""
+                return await self._asked(ask, route, deadline, verify=True), ""
             except ssl.SSLError as error:
                 if self._settings.tls != "note":
                     raise
                 if len(self._unverified) >= UNVERIFIED_KEPT:
                     self._unverified.clear()
                 self._unverified[host] = _detail(error)
-        exchange = await self._exchange(ask, route, deadline, verify=False)
-        return exchange, f"certificate not verified: {self._unverified.get(host, '')}"
+        answer = await self._asked(ask, route, deadline, verify=False)
+        return answer, f"certificate not verified: {self._unverified.get(host, '')}"
 
-    async def _exchange(self, ask: _Ask, route: Route, deadline: asyncio.Timeout, *, verify: bool) -> Exchange:
+    async def _asked(self, ask: _Ask, route: Route, deadline: asyncio.Timeout, *, verify: bool) -> _Answer:
         if ask.is_direct:
-            answer = await self._direct(ask, route, deadline, verify=verify)
-        else:
-            answer = await self._by_proxy(ask, deadline, verify=verify)
-        encoding = _header(answer.headers, "content-encoding")
-        payload = answer.payload
-        cut = bool(answer.truncated)
-        body = unpack(payload, encoding, self._settings.max_unpacked, cut=cut) if encoding else payload
+            return await self._direct(ask, route, deadline, verify=verify)
+        return await self._by_proxy(ask, deadline, verify=verify)
+
+    async def _exchange(self, ask: _Ask, answer: _Answer, elapsed: float, route: Route) -> Exchange:
+        ip = (answer.ip or route.ip) if ask.is_direct else ""
         return Exchange(
             ask.url, "GET", self._access.archived(ask.headers.items()), answer.status, answer.reason, answer.headers,
-            payload, body, answer.ip, ask.started, 0.0, answer.truncated,
+            answer.payload, await self._unpacked(answer), ip, ask.started, elapsed, answer.truncated,
         )  # fmt: skip
+
+    async def _unpacked(self, answer: _Answer) -> bytes:
+        """The body; one that is large, as those of bombs are, is unpacked where it keeps nobody waiting."""
+        encoding = _header(answer.headers, "content-encoding")
+        if not encoding:
+            return answer.payload
+        cut, most = bool(answer.truncated), self._settings.max_unpacked
+        try:
+            return unpack(answer.payload, encoding, min(most, UNPACKED_IN_LOOP), cut=cut)
+        except FetchError as error:
+            if error.reason != "decompression-bomb" or most <= UNPACKED_IN_LOOP:
+                raise
+        return await self._lane.run(partial(unpack, answer.payload, encoding, most, cut=cut))
 
     async def _direct(self, ask: _Ask, route: Route, deadline: asyncio.Timeout, *, verify: bool) -> _Answer:
         place = ask.place if verify else ask.place._replace(verify=False)

@@ -104,7 +104,7 @@ class Requester:
         outcome = outcome_of(fetched)
         wait = wait_after(
             ended=ended,
-            elapsed=fetched.elapsed,
+            elapsed=fetched.elapsed - fetched.lag,
             delay=host.delay,
             failures=host.failures,
             outcome=outcome,

@@ -13,10 +13,12 @@ from periplus.crawl.robots_visit import stale_rules
 from periplus.crawl.rows import FEED, FETCHED, ICON, PAGE, SITEMAP
 
 if TYPE_CHECKING:
+    from periplus.crawl.heavy_lane import HeavyLane
     from periplus.crawl.hosts import ActiveHost, Rules
     from periplus.crawl.interpretation import Interpreter, Reading
     from periplus.crawl.ledger import Ledger
     from periplus.crawl.links import LinkFilter
+    from periplus.crawl.loop_lag import LoopLag
     from periplus.crawl.requests import Answer, Requester
     from periplus.crawl.robots import Verdict
     from periplus.crawl.robots_visit import RobotsVisit
@@ -28,6 +30,7 @@ _WANTED = {PAGE: wanted_type, FEED: wanted_feed, SITEMAP: None, ICON: icons.want
 # A larger body is parsed beside the event loop, so that nothing waits for it longer than about a fifth of a second.
 # Most are parsed in the loop: a second thread takes turns with it for one interpreter, which costs a tenth of the time.
 THREAD_BYTES = 2_000_000
+LATE_BYTES = 400_000  # the same while the loop is short of time: then others wait for every large page
 THREAD_SITEMAP_BYTES = 500_000  # an event for each element makes them slower to read
 
 
@@ -43,6 +46,8 @@ class Visitor:
         interpreter: Interpreter,
         links: LinkFilter,
         ledger: Ledger,
+        lane: HeavyLane,
+        lag: LoopLag,
     ) -> None:
         self._settings = settings
         self._token = token
@@ -51,6 +56,8 @@ class Visitor:
         self._interpreter = interpreter
         self._links = links
         self._ledger = ledger
+        self._lane = lane
+        self._lag = lag
         self._warming: asyncio.Task[None] | None = None
 
     def rules(self, host: ActiveHost, url: str, now: float) -> Rules | None:
@@ -88,10 +95,16 @@ class Visitor:
         if self._warming is not None:
             await self._warming
         if exchange is not None and row.kind == SITEMAP and len(exchange.body) > THREAD_SITEMAP_BYTES:
-            reading = await asyncio.to_thread(sitemap_of, row.url, exchange)
-        elif exchange is not None and row.kind != SITEMAP and len(exchange.body) > THREAD_BYTES:
-            reading = await asyncio.to_thread(self._interpreter.read, row.url, exchange, answer.location)
+            reading = await self._lane.run(sitemap_of, row.url, exchange)
+        elif exchange is not None and row.kind != SITEMAP and len(exchange.body) > self._most_in_loop():
+            reading = await self._lane.run(self._interpreter.read, row.url, exchange, answer.location)
+        else:
+            self._lane.light += 1
         return self._interpreter.response(row, answer.fetched, answer.location, host.delay, reading)
+
+    def _most_in_loop(self) -> int:
+        """Bytes of a body that may be parsed in the loop."""
+        return LATE_BYTES if self._lag.is_short else THREAD_BYTES
 
     async def _read_robots(self, host: ActiveHost, row: UrlRow) -> None:
         """Read the rules and put the address back; without rules nothing may be asked."""
@@ -119,7 +132,7 @@ class Visitor:
 
     async def _parse_rules(self, row: RobotsRow) -> Rules:
         if len(row.body) > LARGE_ROBOTS:
-            return await asyncio.to_thread(rules_of, row, self._token)
+            return await self._lane.run(rules_of, row, self._token)
         return rules_of(row, self._token)
 
     def _take_rules(self, host: ActiveHost, row: UrlRow, rules: Rules) -> None:

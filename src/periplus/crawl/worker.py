@@ -30,9 +30,11 @@ from periplus.crawl.counters import Counters
 from periplus.crawl.engine import Engine
 from periplus.crawl.fetcher import VERSION, Fetcher
 from periplus.crawl.frontier import Frontier
+from periplus.crawl.heavy_lane import HeavyLane
 from periplus.crawl.interpretation import Interpreter
 from periplus.crawl.ledger import Ledger
 from periplus.crawl.links import LinkFilter
+from periplus.crawl.loop_lag import LoopLag
 from periplus.crawl.member import Member
 from periplus.crawl.page_pool import PageAccount
 from periplus.crawl.partitions import Partitions
@@ -128,11 +130,16 @@ class Worker:
         )  # fmt: skip
         slots = SharedAddressSlots(self._folder / SLOTS, settings.ip_delay)
         try:
-            async with Fetcher(self._settings, tls=self._tls, shared=self._folder / BANDWIDTH) as fetcher:
-                requester = Requester(settings, fetcher, ledger, slots)
-                robots = RobotsVisit(requester, engine.borrow, self.links.forbids)
-                engine.visitor = Visitor(settings, token, requester, robots, self.interpreter, self.links, ledger)
-                await engine.run()
+            with HeavyLane() as lane:
+                shared = self._folder / BANDWIDTH
+                lag = LoopLag()
+                async with Fetcher(self._settings, tls=self._tls, shared=shared, lane=lane, lag=lag) as fetcher:
+                    requester = Requester(settings, fetcher, ledger, slots)
+                    robots = RobotsVisit(requester, engine.borrow, self.links.forbids)
+                    engine.visitor = Visitor(
+                        settings, token, requester, robots, self.interpreter, self.links, ledger, lane, lag
+                    )
+                    await engine.run()
         finally:
             committer.close()
             writer.close()
