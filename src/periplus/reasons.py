@@ -25,6 +25,7 @@ _ALL = (
     Reason("not-included", "no include pattern matches the address", "change --include"),
     Reason("banned-host", "the host is on the list of banned hosts", "edit the list"),
     Reason("foreign-port", "the port of the address belongs to another protocol, such as mail"),
+    Reason("blocked", "the operator has blocked it: hidden from results, not crawled", "unblock it in the console"),
     Reason("removed", "the address was taken down and must stay out", "periplus remove keeps this list"),
     Reason("too-deep", "more links away from a seed than the depth limit", "raise --max-depth"),
     Reason("address-too-long", "the address is longer than the limit"),

@@ -54,10 +54,15 @@ def test_hosts_are_steered_from_their_menu(any_page, backend):
     page = any_page
     page.goto("/console/hosts")
     for action in ("Recrawl", "Boost", "Block"):
-        page.locator("tr", has_text="harbours.test").locator(".acts summary").click()
+        row = page.locator("tr", has_text="harbours.test")
+        row.locator(".acts > summary").click()
+        if action == "Block":  # asks first
+            expect(page.get_by_role("button", name="Block: harbours.test")).to_be_hidden()
+            row.locator(".sure > summary").click()
+            expect(row.get_by_text("Nothing is deleted")).to_be_visible()
         page.get_by_role("button", name=f"{action}: harbours.test").click()
         expect(page.get_by_role("status")).to_contain_text("harbours.test")
-    page.locator("tr", has_text="gang.test").locator(".acts summary").click()
+    page.locator("tr", has_text="gang.test").locator(".acts > summary").click()
     page.get_by_role("button", name="Unblock: gang.test").click()
     expect(page.get_by_role("status")).to_contain_text("may be visited again")
 
@@ -72,7 +77,7 @@ def test_an_address_is_steered_from_the_inspector(any_page, backend):
     page.get_by_role("button", name="Recrawl").click()
     expect(page.get_by_role("status")).to_contain_text("http://nowhere.test/x")
     expect(page.get_by_role("button", name="Remove: http://nowhere.test/x")).to_be_hidden()  # asks first
-    page.locator(".sure summary").click()
+    page.locator(".sure summary", has_text="Remove").click()
     page.get_by_role("button", name="Remove: http://nowhere.test/x").click()
     expect(page.get_by_role("status")).to_contain_text("never asked for again")
 

@@ -65,7 +65,8 @@ def test_filters_in_order(tmp_path: Path) -> None:
     assert scope.refusal("https://worse.example.org/docs") == "banned-host"
     assert scope.refusal(f"{base}/docs/taken") == "removed"
     assert scope.refusal("http://gone.example.org/docs") == "removed"
-    assert scope.with_removed([]).refusal(f"{base}/docs/taken") == ""
+    assert scope.without([], []).refusal(f"{base}/docs/taken") == ""
+    assert scope.without([], ["www.example.org"]).refusal(f"{base}/docs/taken") == "blocked"
 
 
 def test_bad_settings_are_named() -> None:

@@ -14,6 +14,7 @@ from periplus.graph import RankStore
 from periplus.index import IndexStore
 from periplus.reasons import REASONS, sentence
 from periplus.records import Inspection, StepRecord
+from periplus.storage import Blocklist
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 POINTING = ("canonical-elsewhere", "redirected")  # the page names another address as its own
 REPEATED = ("duplicate",)
 MEND = "periplus doctor --repair"
+
+_WHY = REASONS["blocked"]
+_BLOCKED = StepRecord("index", "refused", _WHY.code, _WHY.sentence, advice=_WHY.advice)
 
 
 def inspect_address(collection: Collection, url: str) -> Inspection:
@@ -32,7 +36,9 @@ def inspect_address(collection: Collection, url: str) -> Inspection:
     if imported is not None:
         steps = _with_import(steps, imported)
     steps = _with_choices(collection, canonical, steps)
-    steps.append(_index_step(collection, imported.document.key if imported else addresses.key(canonical)))
+    blocked = Blocklist(collection.files).targets() & {canonical, addresses.host(canonical)}
+    key = imported.document.key if imported else addresses.key(canonical)
+    steps.append(_BLOCKED if blocked else _index_step(collection, key))
     steps = _with_stand_in(_with_delay(collection, steps))
     steps.append(_rank_step(collection, canonical))
     return Inspection(url=canonical, verdict=_verdict(steps), steps=tuple(steps))

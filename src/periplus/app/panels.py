@@ -18,6 +18,7 @@ from periplus.graph import RankStore
 from periplus.index import IndexStore
 from periplus.index.merging import TIER_FACTOR, tier
 from periplus.reasons import REASONS, sentence
+from periplus.storage import Blocklist
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +90,9 @@ class CollectionPanels:
             total = int(tx.value("SELECT COUNT(*) FROM hosts") or 0)
             rows = tx.rows(sql, (pattern, limit))
         budget = self._collection.settings.crawl.host_budget
-        return {"total": total, "order": order, "text": text, "hosts": [_host(row, budget) for row in rows]}
+        blocked = Blocklist(self._collection.files).targets()
+        listed = [{**_host(row, budget), "blocked": row[0] in blocked} for row in rows]
+        return {"total": total, "order": order, "text": text, "hosts": listed}
 
     def errors(self) -> dict[str, Any]:
         """Failed requests at the end of the journal by reason and host, and refused addresses by reason."""
@@ -222,7 +225,7 @@ def _tail(tx: Transaction) -> int:
 
 
 def _host(row: tuple[Any, ...], budget: int) -> dict[str, Any]:
-    name, queued, pages, requests, delay, failures, reason, ip, last_at, next_at, active, level, blocked = row
+    name, queued, pages, requests, delay, failures, reason, ip, last_at, next_at, active, level, removed = row
     planned = float(next_at)
     return {
         "host": str(name),
@@ -240,7 +243,7 @@ def _host(row: tuple[Any, ...], budget: int) -> dict[str, Any]:
         "due_in": max(0.0, planned - time.time()) if planned < NEVER else None,
         "active": bool(active),
         "preferred": level == 0,
-        "blocked": bool(blocked),
+        "removed": bool(removed),
     }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from periplus import addresses, crawl
 from periplus.errors import NotFound, UsageError
-from periplus.storage import write_event
+from periplus.storage import Blocklist, write_event
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from periplus.storage import Transaction
 
 ACTIONS = ("recrawl", "boost", "block", "unblock", "remove")
-REMOVED = "removed"  # the reason of what is blocked or taken down
+REMOVED, BLOCKED = "removed", "blocked"  # the reasons of what is taken down, and of what is hidden
 FIRST_LEVEL = 0  # of hosts: those of the seeds, with long bursts and the whole budget
 
 _DUE = "UPDATE urls SET next_at = ? WHERE host = ? AND state > 0 AND reason <> ?"
@@ -27,6 +27,7 @@ _HOST_DUE = (
     " WHERE key = ? AND active = 0"
 )
 _AGAIN = "UPDATE urls SET state = 0, reason = '', refusal = '', next_at = 0, attempts = 0 WHERE host = ? AND reason = ?"
+_COUNT = "SELECT COUNT(*) FROM urls WHERE host = ?"
 _RECOUNT = (
     "UPDATE hosts SET queued = (SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND u.state = 0) WHERE key = ?"
 )
@@ -36,6 +37,7 @@ class Steering:
     def __init__(self, collection: Collection, starter: CrawlStarter) -> None:
         self._collection = collection
         self._starter = starter
+        self._blocklist = Blocklist(collection.files)
 
     def steer(self, action: str, target: str) -> int:
         """Do it to a host or an address; how many addresses it concerns."""
@@ -49,7 +51,9 @@ class Steering:
         return count
 
     def _recrawl(self, name: str, is_host: bool) -> int:
-        """Due now; the host's gap between requests is kept."""
+        """Due now; the host's gap between requests is kept. What is blocked stays so."""
+        if self._blocklist.targets() & {name, name if is_host else addresses.host(name)}:
+            return 0
         now, host = time.time(), _host_key(name, is_host)
         where, values = _narrowed(name, is_host)
         with self._collection.database.write() as tx:
@@ -66,22 +70,31 @@ class Steering:
             tx.execute("UPDATE hosts SET level = ? WHERE key = ?", (FIRST_LEVEL, host))
             return int(tx.value("SELECT queued FROM hosts WHERE key = ?", (host,)) or 0)
 
-    def _block(self, name: str, _is_host: bool) -> int:
-        """Never asked for again; what is stored stays, and leaves the index with the next crawl."""
-        return len(crawl.remove(self._collection.database, name).addresses)
+    def _block(self, name: str, is_host: bool) -> int:
+        """Hidden from results and not asked for any more, from now on; nothing of it is deleted."""
+        self._blocklist.add(*crawl.spellings(name))
+        with self._collection.database.read() as tx:
+            return self._count(tx, name, is_host)
 
     def _unblock(self, name: str, is_host: bool) -> int:
+        """In results again at once; what was not asked for meanwhile is queued. A takedown is lifted as well."""
         host = _host_key(name, is_host)
         where, values = _narrowed(name, is_host)
+        was_blocked = self._blocklist.discard(*crawl.spellings(name))
         with self._collection.database.write() as tx:
-            if not tx.value("SELECT 1 FROM removed WHERE target = ?", (name,)):
+            if not was_blocked and not tx.value("SELECT 1 FROM removed WHERE target = ?", (name,)):
                 raise NotFound(f"{name} is not blocked")
             tx.executemany("DELETE FROM removed WHERE target = ?", [(one,) for one in crawl.spellings(name)])
-            count = tx.execute(_AGAIN + where, (host, REMOVED, *values))
+            for reason in (BLOCKED, REMOVED):
+                tx.execute(_AGAIN + where, (host, reason, *values))
             tx.execute(_RECOUNT, (host,))
             now = time.time()
             tx.execute(_HOST_DUE, (now, now, host))
-        return count
+            return self._count(tx, name, is_host)
+
+    def _count(self, tx: Transaction, name: str, is_host: bool) -> int:
+        where, values = _narrowed(name, is_host)
+        return int(tx.value(_COUNT + where, (_host_key(name, is_host), *values)) or 0)
 
     def _remove(self, name: str, _is_host: bool) -> int:
         """Out of archive, documents and index, and never asked for again."""

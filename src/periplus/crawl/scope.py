@@ -42,20 +42,28 @@ NOT_KEPT = frozenset({"out-of-scope", "invalid-address", "banned-host", "foreign
 class Scope:
     """Decides about one address at a time; immutable."""
 
-    def __init__(self, settings: CrawlSettings, seeds: Iterable[str], removed: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        settings: CrawlSettings,
+        seeds: Iterable[str],
+        removed: Iterable[str] = (),
+        blocked: Iterable[str] = (),
+    ) -> None:
         self._settings = settings
         self._include = compile_patterns(settings.include, "include")
         self._exclude = compile_patterns(settings.exclude, "exclude")
         self._banned = read_banned(settings.banned_hosts)
         self._removed = frozenset(removed)
+        self._blocked = frozenset(blocked)
         listed = list(seeds)
         self._hosts = frozenset(map(addresses.host, listed))
         self._sites = frozenset(map(addresses.site, listed))
 
-    def with_removed(self, removed: Iterable[str]) -> Scope:
-        """The same scope with another list of what was taken down."""
+    def without(self, removed: Iterable[str], blocked: Iterable[str]) -> Scope:
+        """The same scope with other lists of what was taken down and what is blocked."""
         changed = copy(self)
         changed._removed = frozenset(removed)  # noqa: SLF001 - our own copy
+        changed._blocked = frozenset(blocked)  # noqa: SLF001
         return changed
 
     def with_seed(self, url: str) -> Scope:
@@ -86,6 +94,8 @@ class Scope:
     def _never(self, url: str, host: str) -> str:
         if self._removed and (url in self._removed or host in self._removed):
             return "removed"
+        if self._blocked and (url in self._blocked or host in self._blocked):
+            return "blocked"
         if self._banned and self._is_banned(host):
             return "banned-host"
         return "foreign-port" if ":" in host and host.rpartition(":")[2] in _FOREIGN_PORTS else ""

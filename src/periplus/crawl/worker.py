@@ -46,7 +46,7 @@ from periplus.crawl.traps import TrapRules
 from periplus.crawl.visitor import Visitor
 from periplus.errors import LeaseLost, PeriplusError
 from periplus.settings import Settings
-from periplus.storage import Database
+from periplus.storage import Blocklist, Database, LocalFiles
 
 if TYPE_CHECKING:
     import ssl
@@ -89,11 +89,12 @@ class Worker:
         self._settings = settings
         self._tls = tls
         self._seeds = list(dict.fromkeys([*known_seeds(database), *seeds]))
-        self._removed = removed_targets(database)
+        self._blocklist = Blocklist(LocalFiles(folder))
+        self._removed, self._blocked = removed_targets(database), self._blocklist.targets()
         self._next_refresh = 0.0
         crawl = settings.crawl
         traps = _closed_traps(database)
-        self.links = LinkFilter(Scope(crawl, self._seeds, self._removed), traps)
+        self.links = LinkFilter(Scope(crawl, self._seeds, self._removed, self._blocked), traps)
         self.frontier = Frontier(
             database, _levels(self._seeds), host_queue=crawl.host_queue, host_budget=crawl.host_budget
         )
@@ -154,11 +155,11 @@ class Worker:
         poll(engine)
 
     def _refresh(self) -> None:
-        """A takedown holds at once, also for what is queued; so does a seed that another worker saw moving."""
-        removed = removed_targets(self._database)
-        if removed != self._removed:
-            self._removed = removed
-            self.links.scope = self.links.scope.with_removed(removed)
+        """A takedown or a block holds at once, also for what is queued; so does a seed that another saw moving."""
+        removed, blocked = removed_targets(self._database), self._blocklist.targets()
+        if (removed, blocked) != (self._removed, self._blocked):
+            self._removed, self._blocked = removed, blocked
+            self.links.scope = self.links.scope.without(removed, blocked)
         for url in known_seeds(self._database, len(self._seeds)):
             self._seeds.append(url)
             self.links.scope = self.links.scope.with_seed(url)

@@ -47,6 +47,8 @@ def _matches(snapshot: Snapshot, task: Task) -> tuple[Numbers, bool]:
     kept = ~rejected(snapshot, plan.excluded, numbers)
     if task.only is not None:
         kept &= np.isin(numbers, task.only)
+    if task.unfit is not None:
+        kept &= ~np.isin(numbers, task.unfit)
     return numbers[kept], whole
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from periplus.errors import StorageError
 from periplus.index import analysis_steps
 from periplus.index.analysis import analyze
 from periplus.records import SearchRequest
@@ -24,6 +25,7 @@ from periplus.search.searching import Search, since, task_of
 from periplus.search.similar import likeness
 from periplus.search.syntax import Reading
 from periplus.search.text import clean
+from periplus.storage import Blocklist, LocalFiles
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +59,7 @@ class Engine:
         self._folder = folder
         self._has_answered = False
         self._rules = read_rules(folder, settings.search.rules)
+        self._blocklist = Blocklist(LocalFiles(folder))
         self._generations.reload()
 
     @property
@@ -111,13 +114,15 @@ class Engine:
             query = clean(request.query)
             asked = request if query == request.query else structs.replace(request, query=query)
             # Corrections by the words of the generation before are not kept for longer than these serve.
-            key = (asked, limit, generation.number, generation.lazy_speller.is_built, among)
+            blocked = self._blocked()
+            key = (asked, limit, generation.number, generation.lazy_speller.is_built, among, blocked)
             asked_before = self._repeated.again(key)
             answer = self._answers.get(key) if asked_before else None
             if answer is None:
                 deadline = started + self._budget()
-                search = Search(self._generations, generation, request, query, checked, limit, deadline, rules, among)
-                answer = search.answer(started)
+                answer = Search(
+                    self._generations, generation, request, query, checked, limit, deadline, rules, among, blocked
+                ).answer(started)
                 self._has_answered = True
                 if asked_before and not PASSING.intersection(answer.degraded):
                     self._answers.put(key, answer)
@@ -125,6 +130,13 @@ class Engine:
         finally:
             self._generations.leave(generation)
         return structs.replace(answer, took_ms=since(started))
+
+    def _blocked(self) -> frozenset[str]:
+        """What the operator hides now; none while the list cannot be read, which the console and crawls say."""
+        try:
+            return self._blocklist.targets()
+        except StorageError:
+            return frozenset()
 
     def _per_host(self, generation: Generation) -> int:
         """Results of one host in a list; 0 where there is only one site, of which nobody would see the rest."""
@@ -182,7 +194,9 @@ class Engine:
         """The page at ``url`` as the index keeps it; ``None`` when it is not indexed."""
         with self._generations.use() as generation:
             number = find_in_all(generation.snapshot, url)
-            return None if number is None else generation.snapshot.stored(number)
+            if number is None or number in generation.hidden.numbers(self._blocked()):
+                return None
+            return generation.snapshot.stored(number)
 
     def similar(self, url: str, k: int = 10) -> list[SearchResult]:
         """Pages with the telling words of the page at ``url``, best first; none when it is not indexed."""
@@ -195,6 +209,8 @@ class Engine:
             plan = likeness(generation.snapshot, generation.snapshot.stored(number))
             understood = Understood("", Reading(), plan, "", wants_fresh=False, named=frozenset())
             task = task_of(generation, understood, checked, self._per_host(generation), float("inf"))
+            hidden = generation.hidden.numbers(self._blocked())
+            task = structs.replace(task, unfit=hidden) if len(hidden) else task
             listing = without(run(generation, task, checked.last + 1), number)
             return list(Page(generation, request, checked.first, understood, listing).results())
 

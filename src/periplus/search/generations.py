@@ -17,6 +17,7 @@ from periplus.search.apart import gathered_completion, gathered_words
 from periplus.search.completion import Completion
 from periplus.search.fitness import unfit
 from periplus.search.folding import Fingerprints
+from periplus.search.hidden import Hidden
 from periplus.search.lazy import Lazy
 from periplus.search.links import InLinks, link_texts
 from periplus.search.ranks import Ranks
@@ -85,6 +86,7 @@ class Generation:
         self.lazy_speller = Lazy(lambda: _speller(lexicon, others))
         self.lazy_fingerprints = Lazy(lambda: read_fingerprints(snapshot))
         self.lazy_unfit = Lazy(lambda: Unfit(read_unfit(snapshot)))
+        self.hidden = Hidden(snapshot)
 
     @property
     def number(self) -> int:

@@ -32,6 +32,7 @@ from periplus.search.spelling import FEW_RESULTS as FEW_FOUND
 from periplus.search.spelling import suspects
 
 if TYPE_CHECKING:
+    from periplus.search.columns import Numbers
     from periplus.search.spelling import Speller
     from periplus.search.syntax import Reading
 
@@ -75,6 +76,7 @@ class Search(Struct, gc=False):
     deadline: float
     rules: Rules
     among: Among | None
+    blocked: frozenset[str] = frozenset()  # hosts and addresses that nobody is shown
     notes: list[str] = []
     task: Task | None = None
 
@@ -155,15 +157,22 @@ class Search(Struct, gc=False):
     def _arranged(self, task: Task) -> Task:
         """The task with what the reader and the operator prefer."""
         pinned: tuple[int, ...] = ()
-        if not (self.rules.pinned or self.request.safe) and self.checked.lens is NO_LENS:
+        if not (self.rules.pinned or self.request.safe or self.blocked) and self.checked.lens is NO_LENS:
             return task
         if self.rules.pinned and task.plan.query.filters == Filters():
             found = (find(self.generation.snapshot, url) for url in self.rules.pins(self.request.query))
             pinned = tuple(dict.fromkeys(number for number in found if number is not None))
-        unfit = self.generation.unfit if self.request.safe else None
+        unfit = self._left_out()
         if unfit is not None:
             pinned = tuple(number for number in pinned if number not in unfit)
         return structs.replace(task, lens=self.checked.lens, pinned=pinned, unfit=unfit)
+
+    def _left_out(self) -> Numbers | None:
+        unfit = self.generation.unfit if self.request.safe else None
+        if not self.blocked:
+            return unfit
+        hidden = self.generation.hidden.numbers(self.blocked)
+        return hidden if unfit is None else np.union1d(unfit, hidden)
 
     def _corrections(self, outcome: Outcome) -> tuple[str, ...]:
         found, understood = outcome.total.value, outcome.understood

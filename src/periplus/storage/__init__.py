@@ -1,9 +1,10 @@
 """Files with atomic writes; the state database (SQLite or PostgreSQL) with migrations; leases."""
 
+from periplus.storage.blocklist import Blocklist
 from periplus.storage.database import Database, Transaction
 from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
 from periplus.storage.leases import Lease, Leases
 from periplus.storage.locks import folder_lock
 
-__all__ = ["Database", "Lease", "Leases", "LocalFiles", "Transaction", "folder_lock", "write_event"]
+__all__ = ["Blocklist", "Database", "Lease", "Leases", "LocalFiles", "Transaction", "folder_lock", "write_event"]

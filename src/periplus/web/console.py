@@ -40,8 +40,8 @@ GRADES = {"": "no judgement", "0": "0 not relevant", "1": "1 a little", "2": "2 
 SENTENCES = {  # what an action did, told on the page that it leads back to
     "recrawl": "is visited again as soon as its gap allows",
     "boost": "comes before other hosts from now on",
-    "block": "is not asked for any more; what is stored of it leaves the index with the next crawl",
-    "unblock": "may be visited again",
+    "block": "is hidden from results and not crawled any more; nothing was deleted, and unblocking brings it back",
+    "unblock": "is in results again, as far as it is stored, and may be visited again",
     "remove": "is taken out of archive, documents and index, and is never asked for again",
     "start": "is where the crawl begins",
     "restart": "is the number of the worker that starts again",
