@@ -7,9 +7,11 @@ follows a damaged place is read on from the next record (``salvage``).
 
 from __future__ import annotations
 
+import lzma
 import os
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
@@ -35,6 +37,15 @@ SUFFIXES: Final = (
 )
 _ZIP: Final = b"PK\x03\x04"
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # of a part of a ZIP file: mark, length of the name and of the rest
+_ZIP_DAMAGE: Final = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    zlib.error,
+    lzma.LZMAError,
+    *DAMAGE,
+)
 _OK: Final = 200
 _REDIRECTIONS: Final = range(300, 400)
 _CLIENT_ERRORS: Final = range(400, 500)
@@ -83,7 +94,7 @@ def contents(path: Path | str, start: int = 0, end: int | None = None, *, is_las
 def _of_package(file: BinaryIO, path: Path, size: int) -> Iterator[Content]:
     try:
         package = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError) as error:
+    except _ZIP_DAMAGE as error:
         yield from _of_torn_package(file, path, size, str(error))
         return
     with package:
@@ -106,7 +117,7 @@ def _of_part(file: BinaryIO, package: zipfile.ZipFile, part: zipfile.ZipInfo, pa
     try:
         with package.open(part) as inside:
             yield from _of_file(Span(inside, 0, part.file_size), path, 0)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, *DAMAGE) as error:
+    except (*_ZIP_DAMAGE, PeriplusError) as error:
         place = Place(part.header_offset, part.compress_size)
         yield Damaged(place, f"{part.filename} cannot be taken out of the ZIP file: {error}")
 

@@ -44,7 +44,7 @@ class Rows(Struct, frozen=True):
         import pyarrow as pa
 
         with pa.ipc.open_stream(self.data) as stream:
-            rows = (row for batch in stream for row in batch.to_pylist())
+            rows = (row for batch in stream for row in _rows(batch))
             for number, row in enumerate(rows, self.first):
                 yield _entry(row, self.file, number, self.moment)
 
@@ -94,7 +94,7 @@ def portions(path: Path) -> Iterator[Rows | Lost]:
     """The rows of a file, row group by row group: where one is damaged, the next one is read."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as table:
+    with pq.ParquetFile(path, page_checksum_verification=True) as table:
         reading = _Reading(table, path)
         for group in range(table.num_row_groups):
             yield from reading.group(group)
@@ -144,6 +144,22 @@ class _Reading:
         self._batches.append(batch)
         self._count += batch.num_rows
         self._next += batch.num_rows
+
+
+def _rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    """Rows with texts as bytes: one that is no UTF-8 is to cost its row, and not all of them."""
+    columns = [_as_bytes(column).to_pylist() for column in batch.columns]
+    for values in zip(*columns, strict=True):
+        yield dict(zip(batch.schema.names, values, strict=True))
+
+
+def _as_bytes(column: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    kinds = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+    return column.cast(kinds.get(column.type, column.type))
 
 
 def _entry(row: dict[str, Any], file: str, number: int, moment: float) -> Entry:
