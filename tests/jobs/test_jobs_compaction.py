@@ -13,6 +13,7 @@ from periplus.app.doctor import repair
 from periplus.documents import BatchLog, spans
 from periplus.graph import RankStore, refresh_ranks
 from periplus.records import Document, Link
+from support.postgres import postgres_address  # noqa: F401 (a fixture)
 
 WORDS = ("tide", "harbour", "pilot", "chart", "lead", "sound")
 BATCHES = 24
@@ -112,3 +113,21 @@ def test_a_state_of_before_the_compaction_is_told_from_its_files(collection):
     assert "older than the stored files (batches were compacted since)" in collection.status().notice
     assert not [finding for finding in repair(collection) if finding.state == "failed"]
     assert len(BatchLog(collection.files, collection.database).numbers()) < BATCHES
+
+
+@pytest.mark.postgres
+def test_on_postgresql(tmp_path, postgres_address):  # noqa: F811 (the fixture)
+    chance = random.Random(14)
+    with Collection(tmp_path / "c", flags={"storage.database": postgres_address}).create() as collection:
+        log = BatchLog(collection.files, collection.database)
+        expected = {}
+        for number in range(BATCHES):
+            documents = list(rows(chance, number))
+            log.append(documents)
+            expected.update((document.key, document) for document in documents)
+        collection.index()
+        assert len(log.numbers()) < BATCHES // 2
+        found = {}
+        for number in log.numbers():
+            found.update((document.key, document) for document in log.documents(number, links=True))
+        assert found == expected
