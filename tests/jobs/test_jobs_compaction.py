@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import numpy as np
@@ -73,6 +74,19 @@ def test_what_is_found_and_ranked_is_the_same(collection, tmp_path):
         assert {word: set(found) for word, found in answers(collection).items()} == {
             word: set(found) for word, found in answers(plain).items()
         }
+
+
+def test_files_of_merged_batches_go_also_when_nothing_new_comes(collection):
+    chance = random.Random(15)
+    log = BatchLog(collection.files, collection.database)
+    for number in range(BATCHES):
+        log.append(list(rows(chance, number)))
+    collection.index()
+    assert len(spans.stored(collection.files)) > len(log.numbers())
+    for name in (*collection.files.names("documents/"), *collection.files.names("links/")):
+        os.utime(collection.files.path(name), (0, 0))
+    collection.pipeline.tidy()
+    assert {one.last for one in spans.stored(collection.files)} == set(log.numbers())
 
 
 def test_a_lost_state_finds_the_compacted_batches_by_their_names(collection):

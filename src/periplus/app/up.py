@@ -21,6 +21,7 @@ LOOK_EVERY = 0.25  # seconds between looks for new batches
 REVISIT_EVERY = 30.0  # seconds between looks for pages that are due again, once the crawl has run dry
 RANK_PAUSE = 20.0  # a rank run that took t seconds is followed by a pause of at least RANK_PAUSE * t
 FULL_DISK_PAUSE = 60.0
+TIDY_EVERY = 60.0  # seconds between looks for files of batches that were merged
 MERGE_NICENESS = 10  # of the thread that merges: searches come first
 
 
@@ -90,7 +91,7 @@ def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -
     """Child: index and rank whenever there is something new, until stopped; merges run beside that."""
     from periplus.index import warm
 
-    next_rank = 0.0
+    next_rank, next_tidy = 0.0, time.monotonic() + TIDY_EVERY
     merging: threading.Thread | None = None
     warm()  # loads the kernels, so that the first page need not wait for that
     with Collection(folder, flags=flags) as collection:
@@ -106,6 +107,9 @@ def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -
                     if merging is None or not merging.is_alive():
                         merging = threading.Thread(target=_merge, args=(collection,), daemon=True)
                         merging.start()
+                if time.monotonic() >= next_tidy:
+                    next_tidy = time.monotonic() + TIDY_EVERY
+                    collection.pipeline.tidy()
             except StorageBusy:
                 continue  # somebody runs `periplus index` by hand: look again later
             except StorageFull:

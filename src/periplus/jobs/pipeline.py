@@ -134,6 +134,12 @@ class Pipeline:
                 self._tell(f"ranks {table.generation} are published: {table.pages:,} pages, {table.hosts:,} hosts")
         return _summary(table.meta, time.perf_counter() - started)
 
+    def tidy(self) -> None:
+        """Remove files of batches that were merged a while ago, also when nothing new comes."""
+        with self._alone():
+            manifest = self._known_manifest()
+            self._compact(manifest.last_batch if manifest else 0)
+
     def _compact(self, upto: int) -> None:
         """Merge small batches that the index has taken in. What a full disk keeps from it is told and done later."""
         compaction = Compaction(self._log, LocalFiles(self._folder), self._database)
