@@ -23,7 +23,19 @@ def settings_page() -> str:
         "# Settings",
         "",
         "In `COLLECTION/periplus.toml` as `[section]` and `name = value`; as a variable; or by the flag of a verb that",
-        "has one. A variable wins over the file, a flag over both. Lists in variables are parted by commas.",
+        "has one. Lists in variables are parted by commas. Each of these wins over those before it:",
+        "",
+        "1. the default",
+        "2. `periplus.toml`",
+        "3. what a crawl of this collection was told before, by flag, option or form (remembered)",
+        "4. a `PERIPLUS_*` variable",
+        "5. a flag",
+        "",
+        "A setting of `[crawl]` that a crawl was told is remembered in the state database until a crawl is told",
+        "otherwise; `--forget` drops all of it. If the file is edited to that setting later, the file wins, and the next",
+        "crawl says so. Not remembered are secrets and one-time orders (`--header`, `--auth`, `--proxy`,",
+        "`--allow-private`, `--for`, `--recrawl`); a crawl that goes on without one of the first four says so. `crawl` and",
+        "`up` print what is in force, each with its origin; the console shows all settings.",
     ]
     section = ""
     for info in settings.catalogue():
@@ -55,7 +67,13 @@ def command_line_page() -> str:
         "# The command line",
         "",
         "`periplus VERB [flags]`; from a clone, `./periplus VERB [flags]`. Data goes to standard output, progress and",
-        "remarks to standard error. Exit codes: 0 done, 1 failed, 2 wrong use. `--debug` shows where an error is from.",
+        "remarks to standard error. `--debug` shows where an error is from.",
+        "",
+        "| exit code | means |",
+        "|---|---|",
+        "| 0 | done; `up`, `serve` and `demo` are, when Ctrl-C ends them |",
+        "| 1 | failed: missing, damaged, busy or out of reach; Ctrl-C before the end; a crawl without a page |",
+        "| 2 | the command line is wrong: verb, flag, a missing argument, a value that a flag cannot take |",
     ]
     group = typer.main.get_command(application())
     for verb in VERBS:

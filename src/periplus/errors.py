@@ -6,8 +6,9 @@ document with the class's ``code``. Third-party errors are turned into these at 
 
     PeriplusError
     ├── UsageError                 the caller asked for something that cannot be (exit 2)
-    │   ├── SettingError           a setting is unknown, malformed or out of range
-    │   └── InvalidAddress         a text is not an http(s) URL
+    │   ├── SettingError           a setting is unknown, malformed or out of range (exit 2 when a flag gave it, else 1)
+    │   ├── InvalidAddress         a text is not an http(s) URL
+    │   └── UnfitFile              a file, or what is in it, cannot be used for what was asked (exit 1)
     ├── NotFound                   a thing that was named does not exist
     │   └── CollectionMissing      no collection in that folder
     ├── StorageError               files or the state database
@@ -24,7 +25,10 @@ document with the class's ``code``. Third-party errors are turned into these at 
     ├── FetchError                 a request that gave no usable response (``reason`` says why)
     ├── ParseError                 a body that gave no document (``reason`` says why)
     ├── OverBudget                 a stated bound of time, size or count was reached
-    ├── PortInUse                  another program listens there
+    ├── CannotListen               the address or port cannot be listened on
+    │   └── PortInUse              another program listens there
+    ├── Occupied                   the folder holds something that this would mix with
+    ├── WrongState                 it is not in a state in which that can be done (HTTP: 409)
     └── NotReady                   no generation is published yet
 """
 
@@ -47,11 +51,23 @@ class UsageError(PeriplusError):
 
 
 class SettingError(UsageError):
+    """A wrong setting; ``key`` names it, and ``by_flag`` says that it stood on the command line itself."""
+
     code = "setting"
+
+    def __init__(self, message: str, key: str = "", *, by_flag: bool = False) -> None:
+        super().__init__(message)
+        self.key = key
+        self.exit_code = 2 if by_flag else 1
 
 
 class InvalidAddress(UsageError):
     code = "invalid-address"
+
+
+class UnfitFile(UsageError):
+    code = "unfit-file"
+    exit_code = 1
 
 
 class NotFound(PeriplusError):
@@ -141,8 +157,20 @@ class OverBudget(PeriplusError):
     code = "over-budget"
 
 
-class PortInUse(PeriplusError):
+class CannotListen(PeriplusError):
+    code = "cannot-listen"
+
+
+class PortInUse(CannotListen):
     code = "port-in-use"
+
+
+class Occupied(PeriplusError):
+    code = "occupied"
+
+
+class WrongState(PeriplusError):
+    code = "conflict"
 
 
 class NotReady(PeriplusError):

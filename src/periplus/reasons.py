@@ -19,16 +19,20 @@ class Reason(NamedTuple):
 
 _ALL = (
     # before the request
-    Reason("invalid-address", "the text is not an http or https URL"),
+    Reason("invalid-address", "the text is not an http or https URL", "write it like https://example.org/"),
     Reason("out-of-scope", "the address lies outside the scope of the crawl", "widen --scope or add a seed"),
     Reason("excluded", "an exclude pattern matches the address", "change --exclude"),
     Reason("not-included", "no include pattern matches the address", "change --include"),
     Reason("banned-host", "the host is on the list of banned hosts", "edit the list"),
-    Reason("foreign-port", "the port of the address belongs to another protocol, such as mail"),
+    Reason(
+        "foreign-port",
+        "the port of the address belongs to another protocol, such as mail",
+        "use the port of a web server",
+    ),
     Reason("blocked", "the operator has blocked it: hidden from results, not crawled", "unblock it in the console"),
     Reason("removed", "the address was taken down and must stay out", "periplus remove keeps this list"),
     Reason("too-deep", "more links away from a seed than the depth limit", "raise --max-depth"),
-    Reason("address-too-long", "the address is longer than the limit"),
+    Reason("address-too-long", "the address is longer than the limit", "raise crawl.max_address"),
     Reason("host-budget", "the host has used up its share of pages", "raise the budget of the host"),
     Reason("queue-full", "the queue of the host is full", "it is found again on a later visit", retry=True),
     Reason("page-limit", "the crawl reached its page limit", "raise --max-pages", retry=True),
@@ -39,27 +43,51 @@ _ALL = (
     Reason("trap-near-duplicates", "too many near-duplicates follow this path pattern"),
     Reason("trap-lists", "the host names more sitemaps or feeds than are read of one host"),
     Reason("robots-disallowed", "robots.txt forbids the address", "the site's owner decides"),
-    Reason("robots-unreachable", "robots.txt could not be read, so nothing may be fetched", retry=True),
+    Reason(
+        "robots-unreachable",
+        "robots.txt could not be read, so nothing may be fetched",
+        "it is tried again later; look at its robots.txt",
+        retry=True,
+    ),
     Reason("private-address", "the host resolves to a private address", "--allow-private for your own network"),
     # the request
-    Reason("dns-failure", "the host name could not be resolved", retry=True),
-    Reason("connection-refused", "the server refused the connection", retry=True),
-    Reason("connection-lost", "the connection broke before the response was whole", retry=True),
-    Reason("tls-failure", "the certificate or the TLS handshake failed", retry=True),
+    Reason(
+        "dns-failure",
+        "the host name could not be resolved",
+        "check its spelling, or give its address with --resolve",
+        retry=True,
+    ),
+    Reason(
+        "connection-refused",
+        "the server refused the connection",
+        "check the port, and that the server runs",
+        retry=True,
+    ),
+    Reason("connection-lost", "the connection broke before the response was whole", "try again later", retry=True),
+    Reason(
+        "tls-failure",
+        "the certificate or the TLS handshake failed",
+        "mend the certificate, or go on with --tls note",
+        retry=True,
+    ),
     Reason("proxy-failure", "the proxy could not be reached or refused the request", "check --proxy", retry=True),
-    Reason("timeout", "the server took longer than the limit", retry=True),
-    Reason("too-slow", "the body arrived slower than the least rate", retry=True),
+    Reason("timeout", "the server took longer than the limit", "try again later, or raise crawl.timeout", retry=True),
+    Reason("too-slow", "the body arrived slower than the least rate", "try again later", retry=True),
     Reason("bad-response", "the response broke the HTTP protocol", retry=True),
     Reason("decompression-bomb", "the body unpacks to more than the limit"),
     Reason("bad-encoding", "the body could not be unpacked", retry=True),
     Reason("too-large", "the body is larger than the limit"),
-    Reason("redirect-loop", "the redirects lead back to where they began"),
+    Reason("redirect-loop", "the redirects lead back to where they began", "the site's owner can mend that"),
     Reason("too-many-redirects", "the chain of redirects is longer than the limit"),
     Reason("bad-redirect", "the redirect leads to no http or https address"),
     Reason("redirected", "the address redirects to another one, which is followed"),
-    Reason("asked-to-wait", "the server asked us to come back later", retry=True),
-    Reason("http-4xx", "the server answered that the page cannot be had"),
-    Reason("http-5xx", "the server failed", retry=True),
+    Reason("asked-to-wait", "the server asked us to come back later", "try again later", retry=True),
+    Reason(
+        "http-4xx",
+        "the server answered that the page cannot be had",
+        "check the address; a login is given with --auth or --header",
+    ),
+    Reason("http-5xx", "the server failed", "try again later", retry=True),
     Reason("gone", "the page was missing on repeated visits and was dropped"),
     # the document
     Reason("unsupported-type", "no reader for this content type"),
@@ -107,6 +135,15 @@ def sentence(code: str) -> str:
     """The sentence for ``code``; a code of a newer version is shown as it is."""
     known = REASONS.get(code)
     return known.sentence if known else code
+
+
+def in_words(code: str, detail: str = "") -> str:
+    """What is wrong and what to do, as one line: the sentence, the code with what is known, the advice."""
+    known = REASONS.get(code)
+    exact = f"{code}: {detail}" if detail else code
+    if known is None:
+        return exact
+    return f"{known.sentence} ({exact}){'; ' + known.advice if known.advice else ''}"
 
 
 def may_retry(code: str) -> bool:

@@ -1,8 +1,10 @@
 """Settings as data: name, type, default, bounds and help in one place.
 
-They come from ``COLLECTION/periplus.toml``, then ``PERIPLUS_<SECTION>_<NAME>`` variables, then flags; a later
-source wins. ``load`` checks them all and says which file, variable or flag is wrong. ``origins`` tells where each
-value came from. Every setting is documented in ``docs/settings.md``, which a test compares with this file.
+They come from ``COLLECTION/periplus.toml``, then what crawls were told and the collection remembers, then
+``PERIPLUS_<SECTION>_<NAME>`` variables, then flags; a later source wins. A setting that was edited in the file after a
+crawl was told otherwise is taken from the file. ``load`` checks them all and says which source is wrong. ``origins``
+tells where each value came from. Every setting is documented in ``docs/settings.md``, which a test compares with this
+file.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import os
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 FILE_NAME = "periplus.toml"
 SECRETS = frozenset({"crawl.headers", "crawl.proxy", "storage.database"})  # their values are never shown
+# Of what a crawl is told these are not remembered: secrets, and the leave to visit private networks.
+NOT_REMEMBERED = frozenset({"crawl.headers", "crawl.auth", "crawl.proxy", "crawl.allow_private"})
+REMEMBERED, FLAG = "remembered", "flag"  # two of the origins
 ENVIRONMENT_PREFIX = "PERIPLUS_"
 MOST = 1_000_000_000_000  # of anything that is counted: more does not fit where it is kept
 DAY = 86_400.0
@@ -185,9 +190,22 @@ class SettingInfo(Struct, frozen=True):
         return f"{ENVIRONMENT_PREFIX}{self.section}_{self.name}".upper()
 
 
+class Remembered(Struct, frozen=True):
+    """A setting that a crawl was told, and what the file said of it then, as JSON; empty when it said nothing."""
+
+    value: Any
+    beside: str = ""
+    at: float = 0.0
+
+
 class LoadedSettings(Struct, frozen=True):
     values: Settings
-    origins: dict[str, str]  # setting key → "periplus.toml", a variable's name, or "flag"
+    origins: dict[str, str]  # setting key → path of periplus.toml, "remembered", a variable's name, or "flag"
+    outdated: dict[str, Any] = {}  # what is remembered of settings that the file was edited to since
+
+    def value(self, key: str) -> Any:
+        section, name = key.split(".", 1)
+        return getattr(getattr(self.values, section), name)
 
 
 def catalogue() -> list[SettingInfo]:
@@ -203,20 +221,34 @@ def load(
     folder: Path | None = None,
     flags: Mapping[str, Any] | None = None,
     environ: Mapping[str, str] | None = None,
+    remembered: Mapping[str, Remembered] | None = None,
 ) -> LoadedSettings:
     """Settings of the collection in ``folder``; ``flags`` are ``{"crawl.delay": 0.5}``, ``None`` values unset."""
     collected: dict[str, dict[str, Any]] = {section: {} for section in _sections()}
     origins: dict[str, str] = {}
     environment = os.environ if environ is None else environ
+    outdated = _outdated(folder, remembered or {})
     for key, value, origin in (
         *_from_file(folder),
+        *_from_memory(remembered or {}, outdated),
         *_from_environment(environment),
         *_from_flags(flags or {}),
     ):
         section, name = key.split(".", 1)
         collected[section][name] = _converted(key, value, origin)
         origins[key] = origin
-    return LoadedSettings(msgspec.convert(collected, Settings), origins)
+    return LoadedSettings(msgspec.convert(collected, Settings), origins, outdated)
+
+
+def is_same(key: str, one: Any, other: Any) -> bool:
+    """Whether two texts or values of a setting mean the same."""
+    return bool(_converted(key, one, FLAG) == _converted(key, other, FLAG))
+
+
+def in_file(folder: Path | None) -> dict[str, str]:
+    """What the file of a collection sets, each value as JSON; the same value has one spelling."""
+    found = ((key, _converted(key, value, origin)) for key, value, origin in _from_file(folder))
+    return {key: msgspec.json.encode(value).decode() for key, value in found}
 
 
 @cache
@@ -247,6 +279,19 @@ def _from_file(folder: Path | None) -> Iterator[tuple[str, Any, str]]:
             yield key, value, str(path)
 
 
+def _from_memory(remembered: Mapping[str, Remembered], outdated: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """What crawls were told; settings that this version does not know are passed over."""
+    for key, told in remembered.items():
+        if key in _types() and key not in outdated:
+            yield key, told.value, REMEMBERED
+
+
+def _outdated(folder: Path | None, remembered: Mapping[str, Remembered]) -> dict[str, Any]:
+    """Settings that the file was edited to after they were told: what it says differs from what it said then."""
+    said = in_file(folder) if remembered else {}
+    return {key: told.value for key, told in remembered.items() if key in said and said[key] != told.beside}
+
+
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
     for info in catalogue():
         text = environ.get(info.variable)
@@ -258,9 +303,9 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Any, st
 def _from_flags(flags: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
     for key, value in flags.items():
         if key not in _types():
-            raise SettingError(f"unknown setting {key}{_nearest(key, list(_types()))}")
+            raise SettingError(f"unknown setting {key}{_nearest(key, list(_types()))}", by_flag=True)
         if value is not None:
-            yield key, value, "flag"
+            yield key, value, FLAG
 
 
 @cache
@@ -277,7 +322,18 @@ def _converted(key: str, value: Any, origin: str) -> Any:
         return msgspec.convert(value, _types()[key], strict=not isinstance(value, str))
     except msgspec.ValidationError as error:
         shown = "…" if key in SECRETS else repr(value)
-        raise SettingError(f"{key} = {shown} (from {origin}): {error}") from error
+        raise SettingError(f"{key} = {shown} (from {origin}): {_wanted(key, error)}", by_flag=origin == FLAG) from error
+
+
+def _wanted(key: str, error: msgspec.ValidationError) -> str:
+    """What would be right; of a few words, all of them."""
+    choices = _choices(_types()[key])
+    return f"choose one of {', '.join(choices)}" if choices else str(error)
+
+
+def _choices(kind: Any) -> tuple[str, ...]:
+    bare = get_args(kind)[0] if hasattr(kind, "__metadata__") else kind
+    return tuple(map(str, get_args(bare))) if get_origin(bare) is Literal else ()
 
 
 def _nearest(wrong: str, known: list[str]) -> str:

@@ -108,7 +108,7 @@ def test_a_live_crawl_is_watched_and_its_worker_restarted(collection, crawl, moc
         wait_for(lambda: second_worker(collection, again))
         leader = workers(collection.database)[0].number
         status, problem = call(server.address, "POST", f"/api/v1/crawl/workers/{leader}/restart", key)
-        assert (status, "leads the crawl" in problem["detail"]) == (400, True)
+        assert (status, "leads the crawl" in problem["detail"]) == (409, True)
         status, problem = call(server.address, "POST", "/api/v1/crawl", key, {"seeds": ["http://h0.test/"]})
         assert (status, "a crawl is under way" in problem["detail"]) == (409, True)
         alive = call(server.address, "GET", "/alive")[1]

@@ -76,7 +76,7 @@ def test_a_damaged_settings_file_is_named_and_left_alone(capsys, tmp_path):
 
     code, _, error = said(capsys, "status", "--dir", tmp_path)
 
-    assert code == 2
+    assert code == 1
     assert_one_line(error)
     assert "periplus.toml" in error
     assert settings.read_text(encoding="utf-8") == "[crawl\ndelay ="
@@ -85,7 +85,7 @@ def test_a_damaged_settings_file_is_named_and_left_alone(capsys, tmp_path):
 def test_an_unreadable_seeds_file_is_named(capsys, tmp_path):
     code, _, error = said(capsys, "crawl", "--seeds", tmp_path / "none.txt", "--dir", tmp_path / "c")
 
-    assert code == 2
+    assert code == 1
     assert_one_line(error)
     assert "none.txt" in error
 
@@ -93,7 +93,7 @@ def test_an_unreadable_seeds_file_is_named(capsys, tmp_path):
 def test_an_unreadable_file_for_parse_is_named(capsys, tmp_path):
     code, _, error = said(capsys, "parse", tmp_path / "none.html")
 
-    assert code == 2
+    assert code == 1
     assert_one_line(error)
     assert "none.html" in error
 

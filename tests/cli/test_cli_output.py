@@ -7,14 +7,14 @@ import json
 
 import pytest
 
-from periplus.cli.crawl_flags import all_seeds, limits, settings_of
+from periplus.cli.crawl_flags import all_seeds, settings_of
 from periplus.cli.options import byte_size
 from periplus.cli.output import data, facts, mark, messages, number, print_json, print_line, size
+from periplus.cli.progress import Shown, drawn
 from periplus.cli.search_verb import show_answer
 from periplus.cli.watching import show_line
 from periplus.errors import UsageError
 from periplus.records import QueryReading, SearchAnswer, SearchResult, Total
-from periplus.settings import CrawlSettings
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,22 @@ def test_only_flags_that_were_given_become_settings():
     assert options == {"crawl.max_pages": 5, "crawl.languages": ["en", "de"]}
 
 
-def test_the_limits_in_force_are_one_line():
-    assert limits(CrawlSettings()) == "scope site, 10,000 pages, depth 20, delay 1 s or what robots.txt asks"
-    assert "no page limit" in limits(CrawlSettings(max_pages=0))
+@pytest.mark.parametrize("width", [100, 78, 58, 38, 20, 5])
+def test_a_line_of_progress_fits_any_terminal(width):
+    for note in ("", "12,345 hosts, 1,234,567 waiting"):
+        for total in (None, 10_000_000):
+            line = drawn(Shown("crawl", 2_744_000, total, 86_399, note), width)
+            assert len(line.plain) <= width
+
+
+def test_a_narrow_line_of_progress_keeps_what_matters():
+    shown = Shown("crawl", 744, 1_000, 65, "2 hosts, 9,000 waiting")
+
+    assert drawn(shown, 78).plain == f"crawl  {'━' * 28} 744/1,000 0:01:05 2 hosts, 9,000 waiting"
+    assert drawn(shown, 58).plain == f"crawl  {'━' * 10} 744/1,000 0:01:05 2 hosts, 9,000 waiting"
+    assert drawn(shown, 48).plain == "crawl  744/1,000 0:01:05 2 hosts, 9,000 waiting"
+    assert drawn(shown, 40).plain == "crawl  744/1,000 2 hosts, 9,000 waiting"
+    assert drawn(shown, 20).plain == "crawl  744/1,000 2 …"
 
 
 HOSTILE = "a[/b]\x1b[31m \x9b2J :smile: \u202egro.knab [bold]c"

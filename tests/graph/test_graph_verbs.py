@@ -63,7 +63,7 @@ def test_trusted_nodes_hold_the_teleport(edges: Path, capsys) -> None:
     ranks = ranks_in(capsys.readouterr().out)
     assert ranks["3"] == 0
     assert ranks["0"] > 0.25
-    with pytest.raises(UsageError, match="no node 9"):
+    with pytest.raises(NotFound, match="no node 9"):
         pagerank(edges, trusted=["9"])
 
 

@@ -38,7 +38,9 @@ def test_error_codes_are_distinct_and_wrong_use_exits_with_two():
     codes = [value.code for value in error_classes()]
 
     assert len(codes) == len(set(codes))
-    assert errors.SettingError("x").exit_code == 2
+    assert errors.UsageError("x").exit_code == 2
+    assert errors.SettingError("x").exit_code == 1
+    assert errors.SettingError("x", by_flag=True).exit_code == 2
     assert errors.StorageFull("x").exit_code == 1
 
 

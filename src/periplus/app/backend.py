@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from periplus import __version__, addresses
+from periplus.app.commanding import command
 from periplus.app.icons import stored_icon
 from periplus.app.panels import CollectionPanels
 from periplus.app.query_counts import QueryCounts
@@ -154,7 +155,7 @@ class CollectionBackend:
         return stored_icon(self._collection, host)
 
     def command(self, name: str) -> None:
-        self._collection.command(name)
+        command(self._collection, name, self._starter.go_on)
 
     def start(self, seeds: list[str], options: dict[str, Any] | None = None) -> list[str]:
         return self._starter.start(seeds, options)

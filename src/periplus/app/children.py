@@ -41,6 +41,11 @@ class Child:
     def start(self) -> None:
         self._thread.start()
 
+    @property
+    def is_at_work(self) -> bool:
+        """Started, and neither done nor stopped."""
+        return self._thread.is_alive()
+
     def stop(self) -> None:
         """Ask the child to end, wait, and end it by force when it does not."""
         self._ended.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -10,19 +11,20 @@ import msgspec
 
 from periplus import settings as settings_module
 from periplus.app import state
-from periplus.errors import CollectionMissing, StorageBusy, StorageError, UsageError
+from periplus.app.occupancy import refuse_second_crawl
+from periplus.errors import CollectionMissing, NotFound, StorageBusy, StorageError, UsageError
 from periplus.records import SearchAnswer, SearchRequest
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from periplus.crawl import AuditReport, Removal
+    from periplus.crawl import AuditReport, Crawler, Removal
     from periplus.index import Manifest
     from periplus.jobs import CollectionStatus, Pipeline, RankSummary
     from periplus.records import CrawlStatus, Document, Explanation, Inspection, Suggestion
     from periplus.search import Engine
-    from periplus.settings import Settings
+    from periplus.settings import LoadedSettings, Remembered, Settings
     from periplus.storage import Database
 
 NEW_SETTINGS = """\
@@ -40,9 +42,13 @@ class Collection:
     >>> for hit in c.search("tide tables", k=10): print(hit.title, hit.url)   # doctest: +SKIP
     """
 
-    def __init__(self, folder: str | Path, *, flags: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, folder: str | Path, *, flags: Mapping[str, Any] | None = None, flags_at: float | None = None
+    ) -> None:
+        """``flags`` are settings for this process, given at ``flags_at``; what a crawl is told later wins over them."""
         self.folder = Path(folder)
         self._flags = dict(flags or {})
+        self.flags_at = time.time() if flags_at is None else flags_at
         self.cold = False  # true while a server makes it ready for its first visitor
         self._database: Database | None = None
         self._engine: Engine | None = None
@@ -60,12 +66,52 @@ class Collection:
 
     @property
     def settings(self) -> Settings:
+        """From file, variables and flags. A crawl goes by ``in_force``, which asks the database, too."""
         return self._loaded.values
 
-    @property
-    def origins(self) -> dict[str, str]:
-        """Where each setting that is not at its default came from."""
-        return self._loaded.origins
+    def in_force(self, options: Mapping[str, Any] | None = None, *, forget: bool = False) -> LoadedSettings:
+        """Every setting as a crawl would have it now: with what crawls were told before, unless that is forgotten.
+
+        ``options`` are names of crawl settings that are given now, like flags.
+        """
+        told = {} if forget else self._told()
+        flags = self.flags_left(told) | _crawl_flags(options or {})
+        return settings_module.load(self.folder, flags, remembered=told)
+
+    def flags_left(self, told: Mapping[str, Remembered] | None = None) -> dict[str, Any]:
+        """The settings given by flag, without those that a crawl was told otherwise since."""
+        known = self._told() if told is None else told
+        newer = {key: entry.value for key, entry in known.items() if entry.at > self.flags_at}
+        return {
+            key: value
+            for key, value in self._flags.items()
+            if key not in newer or value is None or settings_module.is_same(key, value, newer[key])
+        }
+
+    def remember(self, loaded: LoadedSettings, *, forget: bool = False) -> None:
+        """Keep what a crawl was told by flags, and forget what the file was edited to since."""
+        from periplus.crawl import told
+
+        told.forget(self.database, None if forget else loaded.outdated)
+        given = {
+            key: loaded.value(key)
+            for key, origin in loaded.origins.items()
+            if origin == settings_module.FLAG and key.startswith("crawl.")
+        }
+        told.tell(self.database, given, settings_module.in_file(self.folder))
+
+    def forget(self, *names: str) -> None:
+        """Forget what crawls were told of these settings (``crawl.delay``), or of all."""
+        from periplus.crawl import told
+
+        self._require()
+        told.forget(self.database, names or None)
+
+    def needed(self, loaded: LoadedSettings) -> list[str]:
+        """Settings that crawls used and that are not remembered, where nothing gives them now."""
+        from periplus.crawl import told
+
+        return sorted(told.used(self.database) - set(loaded.origins)) if self._has_state else []
 
     @property
     def flags(self) -> dict[str, Any]:
@@ -114,7 +160,7 @@ class Collection:
         from periplus.jobs import Pipeline
 
         self._require_state()
-        return Pipeline(self.folder, self.database, self.settings)
+        return Pipeline(self.folder, self.database, self.in_force().values)
 
     def create(self, extra: str = "") -> Self:
         """Make the folder and its settings file, with ``extra`` lines in it, where they are missing."""
@@ -152,16 +198,38 @@ class Collection:
         recrawl: bool = False,
         seconds: float = 0,
         progress: Callable[[CrawlStatus], None] | None = None,
+        forget: bool = False,
         **options: Any,
     ) -> CrawlStatus:
-        """Fetch from ``seeds`` on, or go on where the last crawl stopped; ``options`` are names of crawl settings."""
+        """Fetch from ``seeds`` on, or go on where the last crawl stopped; ``options`` are names of crawl settings.
+
+        They are remembered, as are those of ``flags``: the next crawl of this collection has them too, unless it is
+        told otherwise or shall ``forget``. Headers, logins, proxy and the leave for private networks are not.
+        """
+        loaded = self.in_force(options, forget=forget)
+        self.create()
+        refuse_second_crawl(self.folder)
+        return self.crawler(loaded, progress, forget=forget).run(list(seeds), recrawl=recrawl, seconds=seconds)
+
+    def crawler(
+        self,
+        loaded: LoadedSettings,
+        progress: Callable[[CrawlStatus], None] | None = None,
+        *,
+        forget: bool = False,
+    ) -> Crawler:
+        """One crawl with these settings; what it is told is remembered when it begins."""
         from periplus.app.host_ranks import host_ranks
         from periplus.crawl import Crawler
 
-        settings = self._with(options)
-        self.create()
-        crawler = Crawler(self.folder, self.database, settings, progress=progress, rank_of=host_ranks(self.folder))
-        return crawler.run(list(seeds), recrawl=recrawl, seconds=seconds)
+        return Crawler(
+            self.folder,
+            self.database,
+            loaded.values,
+            progress=progress,
+            rank_of=host_ranks(self.folder),
+            begun=lambda: self.remember(loaded, forget=forget),
+        )
 
     def index(self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None) -> Manifest:
         """Make everything stored searchable; adds what is new."""
@@ -175,18 +243,23 @@ class Collection:
         self._reload()
         return summary
 
-    def remove(self, target: str, *, rebuild: bool = False) -> Removal:
+    def remove(self, target: str, *, rebuild: bool = False, ban: bool = False) -> Removal:
         """Take an address, or a host with all its pages, out of everything, and keep it out.
 
         The index stops finding it at once; ``rebuild`` makes a new index, whose files hold nothing of it either.
-        While another process indexes, that process takes it out with its next step.
+        While another process indexes, that process takes it out with its next step. What was never here is
+        ``NotFound``, unless ``ban`` asks to keep it out all the same.
         """
-        from periplus.crawl import remove
+        from periplus.crawl import is_removed, lift, remove
         from periplus.documents import BatchLog
         from periplus.index import IndexStore
 
         self._require_state()
+        wanted = ban or is_removed(self.database, target)
         removal = remove(self.database, target, BatchLog(self.files, self.database), self.folder)
+        if removal.is_empty and not wanted:
+            lift(self.database, target)
+            raise NotFound(f"nothing is known of {removal.target}, so nothing was removed; --ban keeps it out for good")
         store = IndexStore(self.folder / "index")
         with suppress(StorageBusy):
             if store.manifest() is not None:
@@ -240,11 +313,11 @@ class Collection:
             yield from log.documents(number)
 
     def command(self, name: str) -> None:
-        """Steer a running crawl from any process: pause, resume or stop."""
-        from periplus.crawl import send_command
+        """Steer a running crawl from any process: pause, resume or stop; ``WrongState`` when none would hear it."""
+        from periplus.app.commanding import command
 
         self._require()
-        send_command(self.database, name)
+        command(self, name)
 
     # Inside
 
@@ -261,15 +334,24 @@ class Collection:
             state.require_state(self.folder, self.database)
             self._is_settled = True
 
-    def _with(self, options: Mapping[str, Any]) -> Settings:
-        known = {info.name for info in settings_module.catalogue() if info.section == "crawl"}
-        unknown = sorted(set(options) - known)
-        if unknown:
-            raise UsageError(f"unknown crawl option {unknown[0]!r}; known are {', '.join(sorted(known))}")
-        flags = self._flags | {f"crawl.{name}": value for name, value in options.items()}
-        return settings_module.load(self.folder, flags).values
+    @property
+    def _has_state(self) -> bool:
+        return self.exists and (bool(self.settings.storage.database) or (self.folder / state.STATE_FILE).exists())
+
+    def _told(self) -> dict[str, Remembered]:
+        from periplus.crawl import told
+
+        return told.told(self.database) if self._has_state else {}
 
     def _reload(self) -> None:
         if self._engine is not None:
             with suppress(StorageError):
                 self._engine.reload()
+
+
+def _crawl_flags(options: Mapping[str, Any]) -> dict[str, Any]:
+    known = {info.name for info in settings_module.catalogue() if info.section == "crawl"}
+    unknown = sorted(set(options) - known)
+    if unknown:
+        raise UsageError(f"unknown crawl option {unknown[0]!r}; known are {', '.join(sorted(known))}")
+    return {f"crawl.{name}": value for name, value in options.items()}

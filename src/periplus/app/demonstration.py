@@ -12,7 +12,7 @@ from periplus.app.collection import Collection
 from periplus.app.serving import serve_collection
 from periplus.crawl import audit
 from periplus.demo import DEFAULT_PORT, DemoWeb
-from periplus.errors import PortInUse, UsageError
+from periplus.errors import Occupied, PortInUse
 from periplus.records import CrawlStatus
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Demonstration:
         existed = self.collection.exists
         self.collection.create(DEMO_SETTINGS)
         if existed and not is_demo(self.collection):
-            raise UsageError(f"{self.collection.folder} holds a collection of yours; give the demo another --dir")
+            raise Occupied(f"{self.collection.folder} holds a collection of yours; give the demo another --dir")
         facts = [("kind", DEMO_MARK), ("examples", msgspec.json.encode(EXAMPLES).decode())]
         with self.collection.database.write() as tx:
             tx.executemany("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING", facts)

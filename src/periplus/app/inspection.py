@@ -31,7 +31,7 @@ _BLOCKED = StepRecord("index", "refused", _WHY.code, _WHY.sentence, advice=_WHY.
 def inspect_address(collection: Collection, url: str) -> Inspection:
     """Everything known about ``url``; raises ``InvalidAddress`` when it is none."""
     canonical = addresses.canonical(url)
-    steps = inspect_crawl(collection.database, canonical, collection.settings)
+    steps = inspect_crawl(collection.database, canonical, collection.in_force().values)
     imported = find_imported(collection, canonical) if _is_unread(steps) else None
     if imported is not None:
         steps = _with_import(steps, imported)

@@ -89,7 +89,7 @@ class CollectionPanels:
         with self._collection.database.read() as tx:
             total = int(tx.value("SELECT COUNT(*) FROM hosts") or 0)
             rows = tx.rows(sql, (pattern, limit))
-        budget = self._collection.settings.crawl.host_budget
+        budget = self._collection.in_force().values.crawl.host_budget
         blocked = Blocklist(self._collection.files).targets()
         listed = [{**_host(row, budget), "blocked": row[0] in blocked} for row in rows]
         return {"total": total, "order": order, "text": text, "hosts": listed}
@@ -164,8 +164,9 @@ class CollectionPanels:
 
     def settings(self) -> dict[str, Any]:
         """Every setting in force, where it came from, and what it means; secrets are not shown."""
-        values: dict[str, dict[str, Any]] = msgspec.to_builtins(self._collection.settings)
-        origins = self._collection.origins
+        loaded = self._collection.in_force()
+        values: dict[str, dict[str, Any]] = msgspec.to_builtins(loaded.values)
+        origins = loaded.origins
         rows = [
             {
                 "key": info.key,

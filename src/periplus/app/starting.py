@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from periplus import addresses, crawl, settings
+from periplus import addresses, crawl
 from periplus.app.children import Child
 from periplus.app.collection import Collection
+from periplus.crawl.checks import check
 from periplus.errors import StorageBusy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+LOOK_EVERY = 0.25  # seconds between looks whether another crawl has ended
 
 
 class CrawlStarter:
@@ -22,15 +26,17 @@ class CrawlStarter:
         self._collection = collection
         self._lock = threading.Lock()
         self._child: Child | None = None
+        self._started = 0.0
 
     def start(self, seeds: Sequence[str], options: Mapping[str, Any] | None = None) -> list[str]:
         """Crawl from ``seeds`` in a process of its own; gives them back in the spelling that is used.
 
-        ``options`` are names of crawl settings, for this crawl only.
+        ``options`` are names of crawl settings; they are remembered, as from the command line.
         """
         listed = crawl.canonical_seeds(seeds)
-        flags = self._collection.flags | {f"crawl.{name}": value for name, value in (options or {}).items()}
-        settings.load(self._collection.folder, flags)  # says what is wrong before anything starts
+        loaded = self._collection.in_force(options)
+        check(loaded.values.crawl, loaded.origins)  # says what is wrong before anything starts
+        flags = self._collection.flags_left() | {f"crawl.{name}": value for name, value in (options or {}).items()}
         with self._lock:
             if self._is_busy():
                 raise StorageBusy("a crawl is under way; stop it first, or wait for its end")
@@ -41,13 +47,19 @@ class CrawlStarter:
         """Visit what is due, unless a crawl is under way, which does so by itself."""
         with self._lock:
             if not self._is_busy():
-                self._begin(self._collection.flags, [])
+                self._begin(self._collection.flags_left(), [])
 
     def _is_busy(self) -> bool:
-        return crawl.status(self._collection.database).state in crawl.UNDER_WAY
+        """A crawl runs, or the one that was started last has not come so far yet."""
+        if crawl.status(self._collection.database).state in crawl.UNDER_WAY:
+            return True
+        is_coming = self._child is not None and self._child.is_at_work
+        return is_coming and crawl.last_sign(self._collection.database) < self._started
 
     def _begin(self, flags: dict[str, Any], seeds: list[str]) -> None:
-        self._child = Child("crawler", crawl_once, (str(self._collection.folder), flags, seeds), lambda _: None)
+        self._started = time.time()
+        arguments = (str(self._collection.folder), flags, seeds, self._started)
+        self._child = Child("crawler", crawl_once, arguments, lambda _: None)
         self._child.start()
 
     def add(self, url: str) -> str:
@@ -65,18 +77,30 @@ class CrawlStarter:
             self._child.stop()
 
 
-def crawl_once(stopping: threading.Event, folder: str, flags: dict[str, Any], seeds: list[str]) -> None:
+def crawl_once(
+    stopping: threading.Event, folder: str, flags: dict[str, Any], seeds: list[str], flags_at: float | None = None
+) -> None:
     """Child: crawl until nothing is due or somebody stops it, then make what came findable."""
-    with Collection(folder, flags=flags) as collection, suppress(StorageBusy):
-        crawler = crawl.Crawler(collection.folder, collection.database, collection.settings)
-        ended = threading.Event()
-        threading.Thread(target=_watch, args=(stopping, ended, crawler), daemon=True).start()
-        try:
-            crawler.run(seeds)
-        finally:
-            ended.set()
-        collection.index()
-        collection.rank()
+    with Collection(folder, flags=flags, flags_at=flags_at) as collection:
+        while not stopping.is_set() and not _has_crawled(stopping, collection, seeds):
+            stopping.wait(LOOK_EVERY)
+        with suppress(StorageBusy):  # whoever indexes at the moment takes it up
+            collection.index()
+            collection.rank()
+
+
+def _has_crawled(stopping: threading.Event, collection: Collection, seeds: list[str]) -> bool:
+    """Crawl, unless another one came first: then its end is waited for, and no seed is lost."""
+    crawler = collection.crawler(collection.in_force())
+    ended = threading.Event()
+    threading.Thread(target=_watch, args=(stopping, ended, crawler), daemon=True).start()
+    try:
+        crawler.run(seeds)
+    except StorageBusy:
+        return False
+    finally:
+        ended.set()
+    return True
 
 
 def _watch(stopping: threading.Event, ended: threading.Event, crawler: crawl.Crawler) -> None:

@@ -6,13 +6,14 @@ import os
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from periplus.app.children import Child
 from periplus.app.collection import Collection
+from periplus.app.occupancy import hold_up, refuse_second_crawl
 from periplus.app.serving import Reloader, further_servers, told_where, web_server
-from periplus.errors import StorageBusy, StorageError, StorageFull, UsageError
+from periplus.errors import Occupied, StorageBusy, StorageError, StorageFull
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,13 +30,20 @@ class Supervisor:
     """Runs everything that a collection needs, until Ctrl-C."""
 
     def __init__(self, collection: Collection, seeds: list[str], say: Callable[[str], None]) -> None:
+        """Refused while another one, or a crawl, is at work in the same folder: what it was told would be lost."""
         self._collection = collection.create()
         self._say = say
         refuse_demo(collection)
-        self._server = web_server(collection)  # binds: a port in use is said before anything is fetched
+        self._held = ExitStack()
+        refuse_second_crawl(collection.folder)
+        with ExitStack() as held:
+            lock = held.enter_context(hold_up(collection.folder))
+            self._server = web_server(collection)  # binds: a port in use is said before anything is fetched
+            lock.serves(self._server.address)
+            self._held = held.pop_all()
         arguments = (str(collection.folder), collection.flags)
         self._children = [
-            Child("crawler", crawl_until, (*arguments, seeds), say),
+            Child("crawler", crawl_until, (*arguments, seeds, collection.flags_at), say),
             Child("indexer", build_until, arguments, say),
         ]
 
@@ -49,6 +57,7 @@ class Supervisor:
         finally:
             for child in self._children:
                 child.stop()
+            self._held.close()
 
 
 def refuse_demo(collection: Collection) -> None:
@@ -56,19 +65,20 @@ def refuse_demo(collection: Collection) -> None:
     from periplus.app.demonstration import is_demo
 
     if is_demo(collection):
-        raise UsageError(f"{collection.folder} holds the demo; give your sites another --dir, or remove that folder")
+        raise Occupied(f"{collection.folder} holds the demo; give your sites another --dir, or remove that folder")
 
 
-def crawl_until(stopping: threading.Event, folder: str, flags: dict[str, Any], seeds: list[str]) -> None:
+def crawl_until(
+    stopping: threading.Event,
+    folder: str,
+    flags: dict[str, Any],
+    seeds: list[str],
+    flags_at: float | None = None,
+) -> None:
     """Child: crawl, and crawl again whenever pages are due, until stopped."""
-    from periplus.app.host_ranks import host_ranks
-    from periplus.crawl import Crawler
-
-    with Collection(folder, flags=flags) as collection:
+    with Collection(folder, flags=flags, flags_at=flags_at) as collection:
         while not stopping.is_set():
-            crawler = Crawler(
-                collection.folder, collection.database, collection.settings, rank_of=host_ranks(collection.folder)
-            )
+            crawler = collection.crawler(collection.in_force())
             watcher = threading.Thread(target=_stop_crawler, args=(stopping, crawler), daemon=True)
             watcher.start()
             try:
@@ -76,10 +86,20 @@ def crawl_until(stopping: threading.Event, folder: str, flags: dict[str, Any], s
             except StorageBusy:  # one that was started by hand or over the API: ours goes on after it
                 stopping.wait(LOOK_EVERY)
                 continue
-            if status.state == "stopped":
-                return  # somebody said `periplus stop`; the pages stay up
             seeds = []
-            stopping.wait(REVISIT_EVERY)
+            if status.state == "stopped":  # somebody said `periplus stop`; the pages stay up
+                _wait_for_resume(stopping, collection)
+            else:
+                stopping.wait(REVISIT_EVERY)
+
+
+def _wait_for_resume(stopping: threading.Event, collection: Collection) -> None:
+    """Until somebody says `periplus resume`, at the command line or the console, or starts another crawl."""
+    from periplus.crawl import resume_wanted, status
+
+    while not stopping.wait(LOOK_EVERY):
+        if resume_wanted(collection.database) or status(collection.database).state != "stopped":
+            return
 
 
 def _stop_crawler(stopping: threading.Event, crawler: Any) -> None:

@@ -1,4 +1,4 @@
-"""The flags that ``crawl`` and ``up`` share, the settings they stand for, and the limits in force in words."""
+"""The flags that ``crawl`` and ``up`` share, and the settings they stand for."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from periplus.cli import options as opt
-from periplus.errors import UsageError
+from periplus.errors import UnfitFile, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from periplus.settings import CrawlSettings
+    from periplus.app import Collection
 
 
 def with_crawl_flags(verb: Callable[..., None]) -> Callable[..., None]:
@@ -57,20 +57,42 @@ _FLAGS = inspect.signature(_flags, eval_str=True).parameters
 
 
 def settings_of(**flags: Any) -> dict[str, Any]:
-    """Only what was given, as ``crawl.NAME``; ``--lang en,de`` becomes a list, ``--max-bandwidth 2MB`` a number."""
+    """Only what was given, as ``crawl.NAME``; ``--lang en,de`` becomes a list, ``--max-bandwidth 2MB`` a number.
+
+    An empty text (``--exclude ""``) empties a list that is remembered.
+    """
     languages = flags.pop("lang", None)
+    flags["languages"] = None if languages is None else languages.split(",")
     flags["headers"] = flags.pop("header", None)
     flags["max_bandwidth"] = opt.byte_size(flags.pop("max_bandwidth", None))
-    if languages:
-        flags["languages"] = [part.strip() for part in languages.split(",") if part.strip()]
-    return {f"crawl.{name}": value for name, value in flags.items() if value not in (None, [])}
+    given = {name: value for name, value in flags.items() if value not in (None, [])}
+    return {f"crawl.{name}": _filled(value) for name, value in given.items()}
+
+
+def _filled(value: Any) -> Any:
+    return [part.strip() for part in value if part.strip()] if isinstance(value, list) else value
 
 
 def all_seeds(urls: list[str] | None, file: Path | None) -> list[str]:
-    """Addresses from the command line, then those of the file."""
-    seeds = list(urls or [])
+    """Addresses from the command line, then those of the file, each once and in the spelling that is used."""
+    from periplus.crawl import canonical_seeds
+
+    seeds = canonical_seeds(urls or [])
     if file is not None:
-        seeds += read_seeds(file)
+        try:
+            seeds += canonical_seeds(read_seeds(file))
+        except UsageError as error:
+            raise UnfitFile(f"--seeds {file}: {error}") from error
+    return list(dict.fromkeys(seeds))
+
+
+def start_of(collection: Collection, start: list[str]) -> list[str]:
+    """Where a crawl begins: at what was named now, or else at what was named before."""
+    from periplus.crawl import known_seeds
+
+    seeds = start or known_seeds(collection.database)
+    if not seeds:
+        raise UsageError("nothing to crawl yet; name at least one address, such as https://example.org/")
     return seeds
 
 
@@ -80,23 +102,5 @@ def read_seeds(file: Path) -> list[str]:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise UsageError(f"--seeds {file} cannot be read: {reason}") from error
+        raise UnfitFile(f"--seeds {file} cannot be read: {reason}; name a file of addresses, one a line") from error
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-
-
-def limits(settings: CrawlSettings) -> str:
-    """The limits in force, as one line."""
-    pages = f"{settings.max_pages:,} pages" if settings.max_pages else "no page limit"
-    more = [
-        f"at most {settings.max_bandwidth:,} bytes/s" if settings.max_bandwidth else "",
-        f"only at {settings.hours} o'clock" if settings.hours else "",
-        "through a proxy" if settings.proxy else "",
-        "documents later" if settings.documents == "later" else "",
-    ]
-    return ", ".join(
-        [
-            f"scope {settings.scope}, {pages}, depth {settings.max_depth}",
-            f"delay {settings.delay:g} s or what robots.txt asks",
-            *filter(None, more),
-        ]
-    )

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from periplus.cli import options as opt
-from periplus.cli.crawl_flags import all_seeds, limits, with_crawl_flags
+from periplus.cli.crawl_flags import all_seeds, start_of, with_crawl_flags
 from periplus.cli.crawl_words import crawl_pages
+from periplus.cli.in_force import say_in_force
+from periplus.cli.interrupts import stopping_on_interrupt
 from periplus.cli.output import facts, messages, number, print_json, size
 from periplus.cli.progress import show_crawl, step
+from periplus.cli.seed_lines import SeedLines
+
+if TYPE_CHECKING:
+    from periplus.records import CrawlStatus
 
 
 @with_crawl_flags
@@ -21,39 +27,58 @@ def crawl(
     seeds: opt.Seeds = None,
     *,
     flags: dict[str, Any],
+    forget: opt.Forget = False,
     recrawl: Annotated[bool, typer.Option("--recrawl", help="visit again what was fetched before")] = False,
     seconds: Annotated[float, typer.Option("--for", help="stop after so many seconds", min=0)] = 0,
     json: opt.Json = False,
 ) -> None:
     """Fetch pages from the given addresses on, or go on where the last crawl stopped."""
     from periplus.app import Collection
-    from periplus.crawl import canonical_seeds
+    from periplus.app.occupancy import refuse_second_crawl
     from periplus.crawl.checks import check
 
-    start = canonical_seeds(all_seeds(urls, seeds))
+    start = all_seeds(urls, seeds)
     with Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags) as collection:
-        check(collection.settings.crawl)
+        loaded = collection.in_force(forget=forget)
+        check(loaded.values.crawl, loaded.origins)
+        refuse_second_crawl(directory)
         collection.create()
-        messages().print(f"crawling into {directory}: {limits(collection.settings.crawl)}", soft_wrap=True)
+        begin = start_of(collection, start)
+        say_in_force(collection, loaded, begin, forget=forget)
         with step("crawl") as bar:
-            status = collection.crawl(
-                start, recrawl=recrawl, seconds=seconds, progress=lambda status: show_crawl(bar, status)
-            )
+            lines = SeedLines(collection, begin, loaded.values.crawl.max_pages, bar.say)
+
+            def progress(status: CrawlStatus) -> None:
+                show_crawl(bar, status)
+                lines.look()
+
+            crawler = collection.crawler(loaded, progress, forget=forget)
+            with stopping_on_interrupt(crawler.stop) as interrupted:
+                status = crawler.run(start, recrawl=recrawl, seconds=seconds)
+            barren = lines.look(now=True)
     if json:
         print_json(status)
-        return
-    messages().print(
-        facts(
-            [
-                ("pages", crawl_pages(status)),
-                ("unchanged", number(status.unchanged)),
-                ("failed", number(status.failed)),
-                ("refused", number(status.refused)),
-                ("waiting", number(status.queued)),
-                ("hosts", number(status.hosts)),
-                ("bytes", size(status.bytes)),
-                ("seconds", f"{status.seconds:.1f}"),
-            ]
-        )
+    else:
+        messages().print(_table(status))
+    if barren == len(begin):
+        raise typer.Exit(1)
+    if interrupted.is_set():
+        messages().print(f"stopped; periplus crawl --dir {directory} goes on", soft_wrap=True)
+        raise typer.Exit(1)
+    if not json:
+        messages().print(f"next: periplus index --dir {directory}", soft_wrap=True)
+
+
+def _table(status: CrawlStatus) -> object:
+    return facts(
+        [
+            ("pages", crawl_pages(status)),
+            ("unchanged", number(status.unchanged)),
+            ("failed", number(status.failed)),
+            ("refused", number(status.refused)),
+            ("waiting", number(status.queued)),
+            ("hosts", number(status.hosts)),
+            ("bytes", size(status.bytes)),
+            ("seconds", f"{status.seconds:.1f}"),
+        ]
     )
-    messages().print(f"next: periplus index --dir {directory}", soft_wrap=True)

@@ -35,6 +35,7 @@ def demo(
             messages().print(_table(voyage, directory))
         if not once:
             demonstration.serve(started=say_where)
+            messages().print("stopped", soft_wrap=True)
             return
         answer = demonstration.collection.search(query)
         if json:

@@ -15,7 +15,7 @@ from typer.exceptions import Abort, TyperException
 from periplus.cli.harmless import harmless
 from periplus.cli.verbs import application
 from periplus.errors import FetchError, ParseError, PeriplusError
-from periplus.reasons import REASONS
+from periplus.reasons import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,10 +88,7 @@ def _complain(message: str, code: int, *, debug: bool) -> int:
 
 def _words(error: PeriplusError) -> str:
     """What is wrong and what to do; a reason code is shown with its sentence."""
-    known = REASONS.get(error.reason) if isinstance(error, FetchError | ParseError) else None
-    if known is None:
-        return str(error)
-    return f"{known.sentence} ({error}){'; ' + known.advice if known.advice else ''}"
+    return in_words(error.reason, error.detail) if isinstance(error, FetchError | ParseError) else str(error)
 
 
 def _lower_first(message: str) -> str:

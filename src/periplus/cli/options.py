@@ -33,6 +33,7 @@ MaxBandwidth = Annotated[str | None, typer.Option(help="bytes a second, all page
 Hours = Annotated[str | None, typer.Option(help="crawl only in these local hours, like 22-06")]
 Documents = Annotated[str | None, typer.Option(help="make documents now, or later from the archive when indexing")]
 Tls = Annotated[str | None, typer.Option(help="certificates that fail: verify refuses them, note goes on")]
+Forget = Annotated[bool, typer.Option("--forget", help="forget what earlier crawls were told, then begin")]
 Seeds = Annotated[Path | None, typer.Option("--seeds", help="file of addresses, one a line")]
 
 DEFAULT_FOLDER = "collection"

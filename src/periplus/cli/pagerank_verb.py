@@ -11,7 +11,7 @@ import typer
 
 from periplus.cli.output import messages
 from periplus.cli.progress import step
-from periplus.errors import StorageError, UsageError
+from periplus.errors import NotFound, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,7 +79,7 @@ def _teleport(names: Sequence[object], trusted: Sequence[str]) -> Floats:
     weights = np.zeros(len(names))
     for name in trusted:
         if name not in places:
-            raise UsageError(f"there is no node {name}; --trusted names nodes of the edge list")
+            raise NotFound(f"there is no node {name}; --trusted names nodes of the edge list")
         weights[places[name]] = 1.0
     return weights
 

@@ -13,7 +13,7 @@ import typer
 from periplus import addresses
 from periplus.cli import options as opt
 from periplus.cli.output import data, facts, number, print_json
-from periplus.errors import UsageError
+from periplus.errors import UnfitFile
 from periplus.records import Page
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _page(source: str, base_url: str, resolve: list[str] | None, allow_private: 
     try:
         body = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{source} cannot be read: {error.strerror}; give an http(s) address or a file") from error
+        raise UnfitFile(f"{source} cannot be read: {error.strerror}; give an http(s) address or a file") from error
     kind = mimetypes.guess_type(path.name)[0] or ""
     return Page(url=url, body=body, content_type=kind)
 

@@ -17,13 +17,14 @@ def remove(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="build the index anew, so that its files hold nothing of it either")
     ] = False,
+    ban: Annotated[bool, typer.Option("--ban", help="keep it out for good also when nothing is known of it")] = False,
     json: opt.Json = False,
 ) -> None:
     """Take a page or a host out of archive, documents and index, and never fetch it again."""
     from periplus.app import Collection
 
     with Collection.existing(directory) as collection:
-        removal = collection.remove(target, rebuild=rebuild)
+        removal = collection.remove(target, rebuild=rebuild, ban=ban)
     if json:
         print_json(removal)
         return

@@ -36,6 +36,7 @@ def serve(
         ready_kernels()
         say_notice(collection)
         serve_collection(collection, started=say_where)
+        messages().print("stopped", soft_wrap=True)
 
 
 def say_where(address: str, console: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from periplus.cli.output import messages
-from periplus.errors import NotFound
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,10 +13,7 @@ if TYPE_CHECKING:
 def steer(directory: Path, command: str, said: str) -> None:
     """Send ``command`` and print what comes of it; a command that nobody would hear is an error."""
     from periplus.app import Collection
-    from periplus.crawl import is_running
 
     with Collection.existing(directory) as collection:
-        if not is_running(collection.database):
-            raise NotFound(f"no crawl is running in {directory}; periplus crawl or periplus up starts one")
         collection.command(command)
     messages().print(said, soft_wrap=True)

@@ -8,11 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from periplus.cli import options as opt
-from periplus.cli.crawl_flags import all_seeds, limits, with_crawl_flags
+from periplus.cli.crawl_flags import all_seeds, start_of, with_crawl_flags
+from periplus.cli.in_force import say_in_force
 from periplus.cli.output import messages
+from periplus.cli.seed_lines import SeedLines
 from periplus.cli.serve_verb import say_where
 from periplus.cli.warming import ready_kernels
-from periplus.cli.watching import watched
+from periplus.cli.watching import LiveLine, watched
 
 
 @with_crawl_flags
@@ -22,21 +24,27 @@ def up(
     seeds: opt.Seeds = None,
     *,
     flags: dict[str, Any],
+    forget: opt.Forget = False,
     host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
     port: Annotated[int | None, typer.Option(help="port to listen on; 0 takes a free one")] = None,
 ) -> None:
     """Crawl, index, rank and serve your sites, continuously, until Ctrl-C."""
     from periplus.app import Collection
     from periplus.app.up import Supervisor
-    from periplus.crawl import canonical_seeds
     from periplus.crawl.checks import check
 
     flags |= {"serve.host": host, "serve.port": port}
-    start = canonical_seeds(all_seeds(urls, seeds))
+    start = all_seeds(urls, seeds)
     with Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags) as collection:
-        check(collection.settings.crawl)
-        supervisor = Supervisor(collection, start, say=lambda line: messages().print(line, soft_wrap=True))
-        messages().print(f"{directory}: {limits(collection.settings.crawl)}", soft_wrap=True)
+        loaded = collection.in_force(forget=forget)
+        check(loaded.values.crawl, loaded.origins)
+        begin = start_of(collection, start)
+        live = LiveLine()
+        supervisor = Supervisor(collection, start, say=live.say)
+        say_in_force(collection, loaded, begin, forget=forget)
+        collection.remember(loaded, forget=forget)
         ready_kernels()
-        with watched(collection):
+        lines = SeedLines(collection, begin, loaded.values.crawl.max_pages, live.say)
+        with watched(collection, lines, live):
             supervisor.run(started=say_where)
+        messages().print(f"stopped; periplus up --dir {directory} goes on", soft_wrap=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from rich.control import Control
@@ -19,39 +20,70 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from periplus.app import Collection
+    from periplus.cli.seed_lines import SeedLines
     from periplus.jobs import CollectionStatus
 
 EVERY_ON_A_TERMINAL = 1.0  # seconds
 EVERY_ELSEWHERE = 30.0
 
 
+class LiveLine:
+    """A line that the next one replaces, and lines that stay above it; used by several threads."""
+
+    def __init__(self) -> None:
+        self._console = messages()
+        self._lock = threading.Lock()
+        self._last = ""
+
+    @property
+    def every(self) -> float:
+        """Seconds between two looks at what the line tells."""
+        return EVERY_ON_A_TERMINAL if self._console.is_terminal else EVERY_ELSEWHERE
+
+    def show(self, line: str) -> None:
+        with self._lock:
+            if line != self._last:
+                show_line(self._console, line)
+                self._last = line
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        with self._lock:
+            if self._last:
+                _clear(self._console)
+            self._console.print(line, soft_wrap=True)
+            if self._last and self._console.is_terminal:
+                show_line(self._console, self._last)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._last and self._console.is_terminal:
+                self._console.print()
+            self._last = ""
+
+
 @contextmanager
-def watched(collection: Collection) -> Iterator[None]:
+def watched(collection: Collection, seeds: SeedLines, live: LiveLine) -> Iterator[None]:
     """Show how the collection grows until the block ends; a line only when something changed."""
     stop = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(collection, stop), name="watcher", daemon=True)
+    watcher = threading.Thread(target=_watch, args=(collection, seeds, live, stop), name="watcher", daemon=True)
     watcher.start()
     try:
         yield
     finally:
         stop.set()
         watcher.join()
+        live.close()
 
 
-def _watch(collection: Collection, stop: threading.Event) -> None:
-    console = messages()
-    last = ""
-    every = EVERY_ON_A_TERMINAL if console.is_terminal else EVERY_ELSEWHERE
-    while not stop.wait(every):
-        try:
-            line = summary(collection.status())
-        except PeriplusError:
-            continue  # being written: look again
-        if line != last:
-            show_line(console, line)
-            last = line
-    if last and console.is_terminal:
-        console.print()
+def _watch(collection: Collection, seeds: SeedLines, live: LiveLine, stop: threading.Event) -> None:
+    next_line = time.monotonic() + live.every
+    while not stop.wait(EVERY_ON_A_TERMINAL):
+        with suppress(PeriplusError):  # being written: look again
+            seeds.look()
+            if time.monotonic() >= next_line:
+                next_line = time.monotonic() + live.every
+                live.show(summary(collection.status()))
 
 
 def show_line(console: Console, line: str) -> None:
@@ -59,8 +91,13 @@ def show_line(console: Console, line: str) -> None:
     if not console.is_terminal:
         console.print(line, soft_wrap=True)
         return
-    console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+    _clear(console)
     console.print(line, end="", no_wrap=True, overflow="ellipsis", width=max(console.width - 1, 1))
+
+
+def _clear(console: Console) -> None:
+    if console.is_terminal:
+        console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
 
 
 def summary(status: CollectionStatus) -> str:

@@ -3,9 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from periplus.crawl import told
 from periplus.crawl.backlog import Backlog, backlog_size
 from periplus.crawl.condition import UNDER_WAY
-from periplus.crawl.control import send_command
+from periplus.crawl.control import is_paused, resume_wanted, send_command
 from periplus.crawl.host_report import HostReport, host_report
 from periplus.crawl.inspection import inspect
 from periplus.crawl.journal import AuditReport, JournalEntry, Violation, audit, journal
@@ -13,8 +14,9 @@ from periplus.crawl.remaking import make_again
 from periplus.crawl.robots import RobotsFile, Verdict
 from periplus.crawl.roster import SlotStatus, WorkerStatus, slots, workers
 from periplus.crawl.scope import canonical_seeds
-from periplus.crawl.status import is_running, status, stored_pages
-from periplus.crawl.takedown import Removal, remove, spellings
+from periplus.crawl.seeds import BarrenSeed, barren_seeds, known_seeds
+from periplus.crawl.status import is_running, is_unfinished, last_sign, status, stored_pages
+from periplus.crawl.takedown import Removal, is_removed, lift, remove, spellings
 
 if TYPE_CHECKING:
     from periplus.crawl.crawler import Crawler
@@ -24,6 +26,7 @@ __all__ = [
     "UNDER_WAY",
     "AuditReport",
     "Backlog",
+    "BarrenSeed",
     "Crawler",
     "Fetched",
     "Fetcher",
@@ -37,18 +40,27 @@ __all__ = [
     "WorkerStatus",
     "audit",
     "backlog_size",
+    "barren_seeds",
     "canonical_seeds",
     "host_report",
     "inspect",
+    "is_paused",
+    "is_removed",
     "is_running",
+    "is_unfinished",
     "journal",
+    "known_seeds",
+    "last_sign",
+    "lift",
     "make_again",
     "remove",
+    "resume_wanted",
     "send_command",
     "slots",
     "spellings",
     "status",
     "stored_pages",
+    "told",
     "user_agent",
     "workers",
 ]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from yarl import URL
 
-from periplus.errors import SettingError
+from periplus.errors import SettingError, UnfitFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +75,7 @@ def _auth_entry(entry: str) -> tuple[str, str]:
         password = Path(file).read_text(encoding="utf-8").partition("\n")[0].rstrip("\r")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise SettingError(f"crawl.auth: the password file {file} cannot be read: {reason}") from error
+        raise UnfitFile(f"crawl.auth: the password file {file} cannot be read: {reason}") from error
     packed = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
     return _host(host, "crawl.auth"), f"Basic {packed}"
 

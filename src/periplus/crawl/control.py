@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from periplus.crawl.roster import ENDED
 from periplus.crawl.rows import PARTITIONS
-from periplus.errors import UsageError
+from periplus.crawl.status import status
+from periplus.errors import UsageError, WrongState
 
 if TYPE_CHECKING:
     from periplus.storage import Database, Transaction
@@ -38,9 +39,9 @@ def _check_restart(tx: Transaction, number: int) -> None:
     """The first worker is the crawl itself; others are processes that can go and come."""
     working = [one for (one,) in tx.rows("SELECT number FROM workers WHERE state <> ? ORDER BY number", (ENDED,))]
     if number not in working:
-        raise UsageError(f"no worker {number} at work; these are: {', '.join(map(str, working)) or 'none'}")
+        raise WrongState(f"no worker {number} at work; these are: {', '.join(map(str, working)) or 'none'}")
     if number == working[0]:
-        raise UsageError(f"worker {number} leads the crawl and ends with it; use periplus stop, then crawl again")
+        raise WrongState(f"worker {number} leads the crawl and ends with it; use periplus stop, then crawl again")
 
 
 def read_command(database: Database) -> tuple[str, float]:
@@ -48,6 +49,16 @@ def read_command(database: Database) -> tuple[str, float]:
     with database.read() as tx:
         row = tx.row("SELECT value, at FROM control WHERE name = ?", (NAME,))
     return (str(row[0]), float(row[1])) if row else ("", 0.0)
+
+
+def is_paused(database: Database) -> bool:
+    """Whether a running crawl rests, or was told to and has not obeyed yet."""
+    return status(database).state == "paused" or read_command(database)[0] == "pause"
+
+
+def resume_wanted(database: Database) -> bool:
+    """Whether somebody asked a crawl that was stopped to go on; a crawl that begins takes the wish away."""
+    return read_command(database)[0] == "resume"
 
 
 def clear_commands(database: Database) -> None:

@@ -36,12 +36,14 @@ from periplus.crawl.page_pool import count_pool
 from periplus.crawl.recovery import Recovery
 from periplus.crawl.rows import Bundle, Found
 from periplus.crawl.scope import canonical_seeds
+from periplus.crawl.seeds import barren_seeds, known_seeds, try_again
 from periplus.crawl.status import begin, forget, save, totals
 from periplus.crawl.takedown import sweep
 from periplus.crawl.team import Team, wait_for_old_workers
 from periplus.crawl.waits import host_waits
-from periplus.crawl.worker import Worker, known_seeds, loop_factory
+from periplus.crawl.worker import Worker, loop_factory
 from periplus.errors import PeriplusError, UsageError
+from periplus.reasons import in_words
 from periplus.storage import folder_lock, write_event
 
 if TYPE_CHECKING:
@@ -67,7 +69,8 @@ HOSTS_A_WORKER = 2  # … at so many hosts
 class Crawler:
     """One crawl of a collection. ``run`` blocks; ``stop``, ``pause`` and ``resume`` may be called from any thread.
 
-    ``rank_of`` tells the ranks (0 to 1) of hosts by their keys: where many wait, the higher come first.
+    ``rank_of`` tells the ranks (0 to 1) of hosts by their keys: where many wait, the higher come first. ``begun`` is
+    called when nothing can refuse the crawl any more, before its first request.
     """
 
     def __init__(
@@ -79,6 +82,7 @@ class Crawler:
         *,
         tls: ssl.SSLContext | None = None,
         rank_of: Callable[[Sequence[int]], Sequence[float]] | None = None,
+        begun: Callable[[], None] | None = None,
     ) -> None:
         self._folder = folder
         self._database = database
@@ -86,6 +90,7 @@ class Crawler:
         self._progress = progress
         self._tls = tls
         self._rank_of = rank_of
+        self._begun = begun
         self._command = ""
         self._lock = threading.Lock()
 
@@ -97,6 +102,8 @@ class Crawler:
             wait_for_old_workers(self._folder)
             session = _Session(self, self._folder, self._database, self._settings, self._tls)
             session.prepare(listed, recrawl=recrawl, rank_of=self._rank_of)
+            if self._begun is not None:
+                self._begun()
             with asyncio.Runner(loop_factory=loop_factory()) as runner:
                 return runner.run(session.crawl(seconds))
 
@@ -142,6 +149,7 @@ class _Session:
         self._settings = settings
         self._tls = tls
         self._number = 0
+        self._seeds: list[str] = []
         self._deadline = 0.0
         self._next = {"command": 0.0, "progress": 0.0, "figures": 0.0}
         self._next_sums = 0.0
@@ -166,6 +174,7 @@ class _Session:
     ) -> None:
         """Recover, then put the seeds into the frontier."""
         crawl = self._settings.crawl
+        self._seeds = seeds
         if not (seeds or known_seeds(self._database)):
             raise UsageError("nothing to crawl yet; name at least one address, such as https://example.org/")
         with self._database.write() as tx:  # we hold the folder's lock: whoever had leases is dead
@@ -178,6 +187,8 @@ class _Session:
         self._recovery = Recovery(self._folder, self._database, crawl, worker.frontier, worker.interpreter)
         self._recovery.run(recrawl=recrawl)
         worker.frontier.commit(Bundle(found=[_seed(url) for url in seeds], seeds=seeds), time.time())
+        with self._database.write() as tx:
+            try_again(tx, seeds)
         if rank_of is not None:
             worker.frontier.rank_hosts(rank_of)
         self._number, earlier = begin(self._database)
@@ -208,9 +219,12 @@ class _Session:
         sweep(self._database, self._folder)
         self._refresh_figures()
         status = self._counters.status(self._end(), self._others)
+        barren = barren_seeds(self._database, self._seeds, self._settings.crawl.max_pages)
         with self._database.write() as tx:
             save(tx, self._number, status, ended=time.time())
             self._tell_news(tx)
+            for seed in barren:
+                write_event(tx, "crawl", f"{seed.url} brought nothing: {in_words(seed.reason, seed.detail)}", "warning")
             if any((status.pages, status.unchanged, status.failed, status.refused, status.bytes)):
                 write_event(tx, "crawl", _summary(self._number, status))
             else:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from periplus import addresses
-from periplus.errors import SettingError, UsageError
+from periplus.errors import UnfitFile, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,6 +56,7 @@ class Scope:
         self._removed = frozenset(removed)
         self._blocked = frozenset(blocked)
         listed = list(seeds)
+        self._seeds = frozenset(listed)
         self._hosts = frozenset(map(addresses.host, listed))
         self._sites = frozenset(map(addresses.site, listed))
 
@@ -69,6 +70,7 @@ class Scope:
     def with_seed(self, url: str) -> Scope:
         """The same scope, measured from one more address."""
         changed = copy(self)
+        changed._seeds = self._seeds | {url}  # noqa: SLF001
         changed._hosts = self._hosts | {addresses.host(url)}  # noqa: SLF001
         changed._sites = self._sites | {addresses.site(url)}  # noqa: SLF001
         return changed
@@ -114,9 +116,9 @@ class Scope:
     def _pattern_refusal(self, url: str) -> str:
         if any(pattern.search(url) for pattern in self._exclude):
             return "excluded"
-        if self._include and not any(pattern.search(url) for pattern in self._include):
-            return "not-included"
-        return ""
+        if not self._include or url in self._seeds:  # a seed is where a crawl enters, whatever it is to find
+            return ""
+        return "" if any(pattern.search(url) for pattern in self._include) else "not-included"
 
     def _is_banned(self, host: str) -> bool:
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
@@ -130,7 +132,7 @@ def compile_patterns(patterns: Sequence[str], name: str) -> tuple[re.Pattern[str
         try:
             compiled.append(re.compile(pattern))
         except re.error as error:
-            raise UsageError(f"--{name} {pattern!r} is not a regular expression: {error}") from error
+            raise UsageError(f"crawl.{name}: {pattern!r} is not a regular expression: {error}") from error
     return tuple(compiled)
 
 
@@ -141,7 +143,7 @@ def read_banned(path: str) -> frozenset[str]:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"crawl.banned_hosts: {path} cannot be read ({error}); name a readable file") from error
+        raise UnfitFile(f"crawl.banned_hosts: {path} cannot be read ({error}); name a readable file") from error
     names = (line.partition("#")[0].strip().lower().removeprefix("*.") for line in lines)
     return frozenset(name for name in names if name)
 

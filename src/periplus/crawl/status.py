@@ -91,6 +91,19 @@ def is_running(database: Database) -> bool:
     return last is not None and not last[1] and time.time() - last[0] <= ALIVE_SECONDS
 
 
+def last_sign(database: Database) -> float:
+    """When a crawl last wrote its figures."""
+    with database.read() as tx:
+        return float(tx.value("SELECT MAX(at) FROM crawls") or 0.0)
+
+
+def is_unfinished(database: Database) -> bool:
+    """Whether the last crawl was stopped or interrupted, so that it can go on."""
+    with database.read() as tx:
+        last = tx.row("SELECT state, ended FROM crawls ORDER BY id DESC LIMIT 1")
+    return last is not None and (last[0] == "stopped" or not last[1])
+
+
 def encoded(value: CrawlStatus) -> str:
     return msgspec.json.encode(value).decode()
 

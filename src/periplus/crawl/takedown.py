@@ -63,6 +63,11 @@ class Removal(Struct, frozen=True):
     documents: int = 0  # rows of batches that were emptied
     indexed: bool = False  # the published index has followed
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was nothing of it."""
+        return not (self.addresses or self.archived or self.documents)
+
 
 def remove(database: Database, url_or_host: str, log: BatchLog | None = None, folder: Path | None = None) -> Removal:
     """Refuse an address, or a host with all its addresses, from now on, and take out what there is of it.
@@ -95,6 +100,21 @@ def spellings(target: str) -> tuple[str, ...]:
     scheme, mark, rest = target.partition("://")
     other = addresses.try_canonical(f"{'http' if scheme == 'https' else 'https'}://{rest}") if mark else None
     return (target, other) if other is not None and ":" not in addresses.host(other) else (target,)
+
+
+def lift(database: Database, url_or_host: str) -> None:
+    """Take back a takedown that found nothing."""
+    target, _ = _target(url_or_host)
+    with database.write() as tx:
+        for one in spellings(target):
+            tx.execute("DELETE FROM removed WHERE target = ?", (one,))
+            tx.execute("DELETE FROM meta WHERE key = ?", (_UNFINISHED + one,))
+
+
+def is_removed(database: Database, url_or_host: str) -> bool:
+    target, _ = _target(url_or_host)
+    with database.read() as tx:
+        return bool(tx.value("SELECT 1 FROM removed WHERE target = ?", (target,)))
 
 
 def removed_targets(database: Database) -> frozenset[str]:

@@ -41,6 +41,7 @@ from periplus.crawl.partitions import Partitions
 from periplus.crawl.requests import Requester
 from periplus.crawl.robots_visit import RobotsVisit
 from periplus.crawl.scope import Scope
+from periplus.crawl.seeds import known_seeds
 from periplus.crawl.takedown import removed_targets
 from periplus.crawl.traps import TrapRules
 from periplus.crawl.visitor import Visitor
@@ -163,15 +164,6 @@ class Worker:
         for url in known_seeds(self._database, len(self._seeds)):
             self._seeds.append(url)
             self.links.scope = self.links.scope.with_seed(url)
-
-
-def known_seeds(database: Database, skip: int = 0) -> list[str]:
-    """Those of all runs, in the order in which they were added, without the first ``skip``."""
-    with database.read() as tx:
-        if skip and tx.value("SELECT COUNT(*) FROM seeds") == skip:
-            return []
-        rows = tx.rows("SELECT url FROM seeds ORDER BY added_at, key")
-    return [str(url) for (url,) in rows[skip:]]
 
 
 def _closed_traps(database: Database) -> TrapRules:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 from periplus.demo.messages import Reply, Request
 from periplus.demo.request_log import RequestLog
 from periplus.demo.wire import Wire
-from periplus.errors import PortInUse, UsageError
+from periplus.errors import CannotListen, PortInUse
 
 if TYPE_CHECKING:
     import ssl
@@ -173,7 +173,7 @@ def _listener(port: int) -> socket.socket:
         listener.close()
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise PortInUse(f"port {port} of {ADDRESS} is in use; stop the other program or choose another") from error
-        raise UsageError(f"port {port} of {ADDRESS} cannot be opened: {error}; choose another") from error
+        raise CannotListen(f"port {port} of {ADDRESS} cannot be opened: {error}; choose another") from error
     return listener
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from periplus.errors import UsageError
+from periplus.errors import UnfitFile
 from periplus.evaluation.lines import numbered_lines, write_lines
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def read_documents(path: str | Path) -> Iterator[JudgedDocument]:
         try:
             yield decoder.decode(line)
         except msgspec.DecodeError as error:
-            raise UsageError(
+            raise UnfitFile(
                 f"{path} line {number}: {error}; a line is a JSON object with id, title and text"
             ) from error
 
@@ -65,9 +65,9 @@ def read_queries(path: str | Path) -> Queries:
     for number, line in numbered_lines(path):
         identifier, tab, text = line.partition("\t")
         if not tab or not identifier.strip():
-            raise UsageError(f"{path} line {number}: {_shown(line)} is not a query id, a tab and a query")
+            raise UnfitFile(f"{path} line {number}: {_shown(line)} is not a query id, a tab and a query")
         if identifier.strip() in queries:
-            raise UsageError(f"{path} line {number}: query {identifier.strip()} is there twice; remove one")
+            raise UnfitFile(f"{path} line {number}: query {identifier.strip()} is there twice; remove one")
         queries[identifier.strip()] = text.strip()
     return queries
 
@@ -96,7 +96,7 @@ def _judgement(line: str, path: str | Path, number: int) -> tuple[str, str, int]
         query, document, grade = fields
         return query, document, int(grade)
     except ValueError as error:
-        raise UsageError(
+        raise UnfitFile(
             f"{path} line {number}: {_shown(line)} is neither query, document, grade nor query, 0, document, grade"
         ) from error
 

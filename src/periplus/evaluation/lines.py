@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from periplus.errors import NotFound, StorageError, UsageError
+from periplus.errors import NotFound, StorageError, UnfitFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,9 +21,9 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     except FileNotFoundError as error:
         raise NotFound(f"{path} does not exist; give the path of a file") from error
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}; give the path of a file") from error
+        raise UnfitFile(f"{path} cannot be read: {error.strerror}; give the path of a file") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8: {error.reason} at byte {error.start}; convert it") from error
+        raise UnfitFile(f"{path} is not UTF-8: {error.reason} at byte {error.start}; convert it") from error
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:

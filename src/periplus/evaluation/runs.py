@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from periplus.errors import UsageError
+from periplus.errors import UnfitFile, UsageError
 from periplus.evaluation.lines import numbered_lines, write_lines
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def read_run(path: str | Path) -> Run:
         query, document, score = _entry(line, path, number)
         documents = scored.setdefault(query, {})
         if document in documents:
-            raise UsageError(f"{path} line {number}: {document} is there twice for query {query}")
+            raise UnfitFile(f"{path} line {number}: {document} is there twice for query {query}")
         documents[document] = score
     return {query: _ordered(documents) for query, documents in scored.items()}
 
@@ -47,9 +47,9 @@ def _entry(line: str, path: str | Path, number: int) -> tuple[str, str, float]:
         query, _, document, _, score, _ = line.split()
         value = float(score)
     except ValueError as error:
-        raise UsageError(f"{path} line {number}: not query, Q0, document, rank, score, tag") from error
+        raise UnfitFile(f"{path} line {number}: not query, Q0, document, rank, score, tag") from error
     if math.isnan(value):
-        raise UsageError(f"{path} line {number}: a score that is not a number has no place in an order")
+        raise UnfitFile(f"{path} line {number}: a score that is not a number has no place in an order")
     return query, document, value
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field, to_builtins
 
-from periplus.errors import UsageError
+from periplus.errors import UnfitFile, UsageError
 from periplus.evaluation import metrics
 from periplus.evaluation.significance import randomisation_test
 
@@ -106,7 +106,7 @@ def evaluate_run(
     """Score a run that was made elsewhere; a judged query that it lacks counts as one that found nothing."""
     judged = [query for query, grades in qrels.items() if metrics.relevant_documents(grades)]
     if judged and not any(query in run for query in judged):
-        raise UsageError("the run and the judgements have no query in common; check that they belong together")
+        raise UnfitFile("the run and the judgements have no query in common; check that they belong together")
     lists = {query: list(dict.fromkeys(run.get(query, ())))[:depth] for query in judged}
     return _scores(profile, lists, qrels, 0.0)
 
@@ -115,7 +115,7 @@ def judged_queries(queries: Mapping[str, str], qrels: Mapping[str, Mapping[str, 
     """Ids of the queries with a relevant document, in the order of ``queries``."""
     judged = [query for query in queries if metrics.relevant_documents(qrels.get(query, {}))]
     if not judged:
-        raise UsageError("no query has a relevant document; check that queries and judgements belong together")
+        raise UnfitFile("no query has a relevant document; check that queries and judgements belong together")
     return judged
 
 

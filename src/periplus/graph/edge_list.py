@@ -15,7 +15,7 @@ import numpy as np
 from isal import igzip
 from isal.igzip_lib import IsalError
 
-from periplus.errors import Corrupt, NotFound, StorageError, Truncated, UsageError
+from periplus.errors import Corrupt, NotFound, StorageError, Truncated, UnfitFile, UsageError
 from periplus.graph.csr import Csr, from_edges
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
         if newline:
             yield whole + newline
         elif len(rest) > LONGEST_LINE:
-            raise UsageError(f"a line is longer than {LONGEST_LINE} bytes; this is no edge list")
+            raise UnfitFile(f"a line is longer than {LONGEST_LINE} bytes; this is no edge list")
     if rest:
         yield rest + b"\n"
 
@@ -125,16 +125,16 @@ class _Reader:
     def _named(self, field: bytes) -> int:
         return self._names.setdefault(field.decode("utf-8", "replace"), len(self._names))
 
-    def _wrong(self, line: bytes, why: str) -> UsageError:
+    def _wrong(self, line: bytes, why: str) -> UnfitFile:
         shown = line[:40].decode("utf-8", "replace")
-        return UsageError(f"{self._path}, line {self._line}: {shown!r} {why}; each line is: source target")
+        return UnfitFile(f"{self._path}, line {self._line}: {shown!r} {why}; each line is: source target")
 
     def result(self, nodes: int) -> EdgeList:
         values = np.concatenate([np.empty(0, np.int64), *self._parts])
         sources, targets = values[0::2], values[1::2]
         if self._numbered is False:
             if nodes:
-                raise UsageError(f"{self._path} names its vertices; a number of nodes needs vertices that are numbers")
+                raise UnfitFile(f"{self._path} names its vertices; a number of nodes needs vertices that are numbers")
             names = list(self._names)
             return EdgeList(from_edges(sources, targets, len(names)), names)
         known = np.union1d(values, np.arange(nodes, dtype=np.int64))

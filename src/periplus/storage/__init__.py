@@ -5,6 +5,16 @@ from periplus.storage.database import Database, Transaction
 from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
 from periplus.storage.leases import Lease, Leases
-from periplus.storage.locks import folder_lock
+from periplus.storage.locks import folder_lock, holder_of
 
-__all__ = ["Blocklist", "Database", "Lease", "Leases", "LocalFiles", "Transaction", "folder_lock", "write_event"]
+__all__ = [
+    "Blocklist",
+    "Database",
+    "Lease",
+    "Leases",
+    "LocalFiles",
+    "Transaction",
+    "folder_lock",
+    "holder_of",
+    "write_event",
+]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
 
 from periplus.errors import StorageBusy, StorageError
 
@@ -14,8 +17,60 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+class Holder(Struct, frozen=True):
+    """Who holds a lock, as it wrote into the file."""
+
+    process: int = 0
+    address: str = ""  # of the pages that it serves
+
+    def __str__(self) -> str:
+        where = f", {self.address}" if self.address else ""
+        return f" (process {self.process}{where})" if self.process else ""
+
+
+class HeldLock:
+    """A lock that is ours; ``serves`` adds the address of our pages to what others read."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._write(Holder(os.getpid()))
+
+    def serves(self, address: str) -> None:
+        self._write(Holder(os.getpid(), address))
+
+    def _write(self, holder: Holder) -> None:
+        """As well as the disk allows: the lock holds without it."""
+        text = msgspec.json.encode(holder)
+        with suppress(OSError):
+            os.pwrite(self._handle, text, 0)
+            os.ftruncate(self._handle, len(text))
+
+
+def holder_of(path: Path) -> Holder | None:
+    """Who holds the lock now; none when it is free."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _read(path)
+    else:
+        return None
+    finally:
+        os.close(handle)
+
+
+def _read(path: Path) -> Holder:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Holder)
+    except (OSError, msgspec.DecodeError):
+        return Holder()
+
+
 @contextmanager
-def folder_lock(path: Path, doing: str) -> Iterator[None]:
+def folder_lock(path: Path, doing: str) -> Iterator[HeldLock]:
     """Hold ``path`` alone while ``doing`` something; raises ``StorageBusy`` when another process has it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -26,7 +81,9 @@ def folder_lock(path: Path, doing: str) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise StorageBusy(f"another process is {doing} in {path.parent}; wait for it or stop it") from error
-        yield
+            raise StorageBusy(
+                f"another process is {doing} in {path.parent}{_read(path)}; wait for it or stop it"
+            ) from error
+        yield HeldLock(handle)
     finally:
         os.close(handle)

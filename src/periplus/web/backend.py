@@ -15,7 +15,8 @@ too, absent ones are left out):
 * ``cached``: ``title``, ``text`` (paragraphs parted by newlines), ``headings`` (of these), ``fetched``, ``language``;
   None when the page is unknown or asks not to be kept.
 * ``search_tab``: the answer, and facts by result id: ``source``, ``author``; ``address``, ``telephone``, ``hours`` …
-* ``start``: ``options`` are names of crawl settings (``scope``, ``max_pages``, ``max_depth``) for this crawl only.
+* ``start``: ``options`` are names of crawl settings (``scope``, ``max_pages``, ``max_depth``), which are remembered.
+* ``command``: raises ``WrongState`` when no crawl would obey; ``resume`` also goes on with one that was stopped.
 * ``panels``: what ``app.panels`` documents; a panel leaves out what its backend does not know.
 """
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from periplus.errors import Corrupt, NotFound, OverBudget, UsageError
+from periplus.errors import Corrupt, NotFound, OverBudget, UsageError, WrongState
 from periplus.storage import folder_lock
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class KeyRing:
         with folder_lock(self._files.path(LOCK), "changing keys"):
             kept = self.all()
             if any(key.name == name for key in kept):
-                raise UsageError(f"there is a key {name!r} already; revoke it first, or choose another name")
+                raise WrongState(f"there is a key {name!r} already; revoke it first, or choose another name")
             if len(kept) >= MOST:
                 raise OverBudget(f"{MOST} keys are kept; revoke one first")
             self._write([*kept, ApiKey(name, digest_of(text), wanted, time.time())])

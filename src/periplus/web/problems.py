@@ -26,6 +26,7 @@ from periplus.errors import (
     StorageError,
     Truncated,
     UsageError,
+    WrongState,
 )
 from periplus.web.parameters import MAX_TEXT
 from periplus.web.rendering import page
@@ -43,6 +44,7 @@ _STATUS = (
     (OverBudget, 503),
     (StorageBusy, 409),
     (StorageError, 503),
+    (WrongState, 409),
 )
 _DAMAGED = frozenset(kind.code for kind in (Corrupt, Truncated, Missing, Incompatible, StorageError))
 _PROGRAM_PATHS = ("/api/", "/alive", "/healthz", "/readyz", "/metrics")

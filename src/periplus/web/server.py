@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from periplus.errors import PeriplusError, PortInUse, UsageError
+from periplus.errors import CannotListen, PeriplusError, PortInUse, UnfitFile
 from periplus.web.connections import Connections
 from periplus.web.handshake import SecureListener
 from periplus.web.protocol import BoundedProtocol
@@ -178,7 +178,7 @@ def _check_certificate(tls_cert: str, tls_key: str) -> None:
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(tls_cert, tls_key or None)
     except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"cannot use {tls_cert}: {error}; check --tls-cert and --tls-key") from error
+        raise UnfitFile(f"cannot use {tls_cert}: {error}; check --tls-cert and --tls-key") from error
 
 
 def _bind(host: str, port: int) -> socket.socket:
@@ -192,7 +192,7 @@ def _bind(host: str, port: int) -> socket.socket:
         listener.close()
         if error.errno == errno.EADDRINUSE:
             raise PortInUse(f"port {port} on {host} is in use; choose another with --port") from error
-        raise UsageError(
+        raise CannotListen(
             f"cannot listen on {host} port {port}: {error.strerror or error}; check --host and --port"
         ) from error
     return listener
