@@ -32,10 +32,10 @@ def settings_page() -> str:
         "5. a flag",
         "",
         "A setting of `[crawl]` that a crawl was told is remembered in the state database until a crawl is told",
-        "otherwise; `--forget` drops all of it. If the file is edited to that setting later, the file wins, and the next",
-        "crawl says so. Not remembered are secrets and one-time orders (`--header`, `--auth`, `--proxy`,",
-        "`--allow-private`, `--for`, `--recrawl`); a crawl that goes on without one of the first four says so. `crawl` and",
-        "`up` print what is in force, each with its origin; the console shows all settings.",
+        "otherwise; `--forget` drops all of it. If the file is edited to that setting later, the file wins, and the",
+        "next crawl says so. Not remembered are secrets and one-time orders (`--header`, `--auth`, `--proxy`,",
+        "`--allow-private`, `--for`, `--recrawl`); a crawl that goes on without one of the first four says so. `crawl`",
+        "and `up` print what is in force, each with its origin; the console shows all settings.",
     ]
     section = ""
     for info in settings.catalogue():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import http.client
 import threading
 import time
+from urllib.parse import urlsplit
 
 import pytest
 
 from periplus import Collection
+from periplus.app.serving import operator_key, web_server
 from periplus.app.starting import crawl_once
 from periplus.app.up import crawl_until
 from periplus.cli.main import run
@@ -198,3 +201,24 @@ def test_what_is_told_later_wins_over_the_flags_of_a_process_that_runs_on(folder
     stopping.set()
     up.join(60)
     assert in_force(folder, "max_pages") == {"max_pages": (6, "remembered")}
+
+
+def test_the_console_shows_what_is_remembered_and_forgets_it(folder, mock_web, seed):  # noqa: F811
+    crawl(folder, mock_web, seed, flags=QUICK, max_pages=2, resolve=mock_web.resolve)
+    with Collection(folder, flags={"serve.port": 0}) as collection, web_server(collection) as server:
+        connection = http.client.HTTPConnection(urlsplit(server.address).netloc, timeout=60)
+        headers = {"authorization": f"Bearer {operator_key(collection)}"}
+
+        def asked(method: str, path: str, body: str = "") -> tuple[int, str]:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+
+        assert 'aria-label="Forget crawl.max_pages"' in asked("GET", "/console/settings")[1]
+        assert asked("POST", "/console/settings/forget", "target=crawl.max_pages")[0] == 303
+        assert asked("POST", "/console/settings/forget", "target=crawl.max_pages")[0] == 404
+        shown = asked("GET", "/console/settings")[1]
+        assert 'aria-label="Forget crawl.max_pages"' not in shown
+        assert 'aria-label="Forget crawl.delay"' in shown
+        connection.close()
+    assert in_force(folder, "max_pages") == {"max_pages": (10_000, "default")}

@@ -17,7 +17,7 @@ import pytest
 
 from periplus.demo import DEFAULT_PORT, DemoWeb
 from periplus.demo.content import load
-from periplus.errors import PortInUse, UsageError
+from periplus.errors import CannotListen, PortInUse
 from web.raw_client import Answer, RawClient, fetch
 
 BOT = "Periplus"
@@ -475,7 +475,7 @@ def test_a_connection_serves_many_requests(web):
 def test_a_port_that_is_taken_is_an_error_with_advice(web):
     with pytest.raises(PortInUse, match="choose another"):
         DemoWeb(web.port).start()
-    with pytest.raises(UsageError):
+    with pytest.raises(CannotListen):
         DemoWeb(99_999).start()
 
 

@@ -394,6 +394,10 @@ class FakeBackend:
         self._check()
         self.commands.append(name)
 
+    def forget(self, setting: str) -> None:
+        self._check()
+        self.steered.append(("forget", setting))
+
     def steer(self, action: str, target: str) -> int:
         self._check()
         if target == "nowhere.test":

@@ -7,7 +7,7 @@ import stat
 import pytest
 from asgi_client import Client
 
-from periplus.errors import Corrupt, NotFound, UsageError
+from periplus.errors import Corrupt, NotFound, UsageError, WrongState
 from periplus.settings import ServeSettings, Settings
 from periplus.storage import LocalFiles
 from periplus.web import create_app
@@ -49,7 +49,9 @@ def test_a_key_is_shown_once_and_kept_as_a_digest(ring, tmp_path):
 def test_names_and_scopes_are_checked(ring):
     ring.create("a", ["search", "crawl"])
 
-    for name, scopes in (("a", ["search"]), ("b", ["fly"]), ("b", []), ("", ["search"]), ("b\n", ["search"])):
+    with pytest.raises(WrongState, match="already"):
+        ring.create("a", ["search"])
+    for name, scopes in (("b", ["fly"]), ("b", []), ("", ["search"]), ("b\n", ["search"])):
         with pytest.raises(UsageError):
             ring.create(name, scopes)
     with pytest.raises(NotFound):

@@ -13,7 +13,7 @@ import pytest
 import trustme
 from fake_backend import FakeBackend
 
-from periplus.errors import PortInUse, UsageError
+from periplus.errors import CannotListen, PortInUse, UsageError
 from periplus.settings import Settings
 from periplus.web import WebServer, create_app, serve
 
@@ -52,8 +52,8 @@ def test_two_servers_cannot_share_a_port(app):
         WebServer(app, port=server.port)
 
 
-def test_an_address_of_another_machine_is_wrong_use(app):
-    with pytest.raises(UsageError, match=r"cannot listen on 192\.0\.2\.1 port 0"):
+def test_an_address_of_another_machine_is_named(app):
+    with pytest.raises(CannotListen, match=r"cannot listen on 192\.0\.2\.1 port 0"):
         WebServer(app, "192.0.2.1")
 
 

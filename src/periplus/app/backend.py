@@ -17,6 +17,7 @@ from periplus.app.starting import CrawlStarter
 from periplus.app.steering import Steering
 from periplus.app.verticals import Verticals
 from periplus.crawl import host_report
+from periplus.errors import NotFound
 from periplus.graph import RankStore
 from periplus.index import IndexStore
 
@@ -162,6 +163,11 @@ class CollectionBackend:
 
     def steer(self, action: str, target: str) -> int:
         return self._steering.steer(action, target)
+
+    def forget(self, setting: str) -> None:
+        if setting not in self._collection.remembered():
+            raise NotFound(f"nothing is remembered of {setting}")
+        self._collection.forget(setting)
 
     def add_page(self, url: str) -> str:
         return self._starter.add(url)

@@ -74,13 +74,13 @@ class Collection:
 
         ``options`` are names of crawl settings that are given now, like flags.
         """
-        told = {} if forget else self._told()
+        told = {} if forget else self.remembered()
         flags = self.flags_left(told) | _crawl_flags(options or {})
         return settings_module.load(self.folder, flags, remembered=told)
 
     def flags_left(self, told: Mapping[str, Remembered] | None = None) -> dict[str, Any]:
         """The settings given by flag, without those that a crawl was told otherwise since."""
-        known = self._told() if told is None else told
+        known = self.remembered() if told is None else told
         newer = {key: entry.value for key, entry in known.items() if entry.at > self.flags_at}
         return {
             key: value
@@ -99,6 +99,12 @@ class Collection:
             if origin == settings_module.FLAG and key.startswith("crawl.")
         }
         told.tell(self.database, given, settings_module.in_file(self.folder))
+
+    def remembered(self) -> dict[str, Remembered]:
+        """What crawls were told, by setting."""
+        from periplus.crawl import told
+
+        return told.told(self.database) if self._has_state else {}
 
     def forget(self, *names: str) -> None:
         """Forget what crawls were told of these settings (``crawl.delay``), or of all."""
@@ -337,11 +343,6 @@ class Collection:
     @property
     def _has_state(self) -> bool:
         return self.exists and (bool(self.settings.storage.database) or (self.folder / state.STATE_FILE).exists())
-
-    def _told(self) -> dict[str, Remembered]:
-        from periplus.crawl import told
-
-        return told.told(self.database) if self._has_state else {}
 
     def _reload(self) -> None:
         if self._engine is not None:

@@ -66,6 +66,9 @@ def _list(ring: KeyRing, json: bool) -> None:
     if json:
         print_json({"keys": rows})
         return
+    if not rows:
+        messages().print("no keys yet; periplus keys create NAME makes one", soft_wrap=True)
+        return
     table = Table("name", "scopes", "created", box=None)
     for row in rows:
         table.add_row(str(row["name"]), ", ".join(row["scopes"]), str(row["created"])[:16])

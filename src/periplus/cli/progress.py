@@ -41,6 +41,9 @@ class _Bar:
     def at(self, done: int, total: int | None = None, note: str = "") -> None:
         self._progress.update(self._task, completed=done, total=total, note=note)
 
+    def hide(self) -> None:
+        self._progress.update(self._task, visible=False)
+
     def say(self, line: str) -> None:
         self._progress.console.print(line, soft_wrap=True)
 
@@ -115,7 +118,11 @@ def step(name: str) -> Iterator[Step]:
     columns = (SpinnerColumn(finished_text="[green]✓"), _Line(console))
     with Progress(*columns, console=console) as progress:
         bar = _Bar(progress, name)
-        yield bar
+        try:
+            yield bar
+        except Exception:  # a line says what went wrong; a bar that stands still says nothing
+            bar.hide()
+            raise
         for task in progress.tasks:
             progress.update(task.id, total=max(task.completed, 1), completed=max(task.completed, 1), note="")
 

@@ -28,6 +28,9 @@ def remove(
     if json:
         print_json(removal)
         return
+    if removal.is_empty:
+        messages().print(f"nothing is stored of {removal.target}; it is kept out from now on", soft_wrap=True)
+        return
     messages().print(
         facts(
             [

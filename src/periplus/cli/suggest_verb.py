@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from periplus.cli import options as opt
-from periplus.cli.output import print_json, print_line
+from periplus.cli.output import messages, print_json, print_line
 from periplus.cli.warming import ready_kernels
 
 
@@ -30,3 +30,5 @@ def suggest(
         return
     for suggestion in found:
         print_line(suggestion.text)
+    if not found:
+        messages().print(f"nothing here begins with {prefix!r}", soft_wrap=True)

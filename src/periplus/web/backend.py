@@ -68,4 +68,5 @@ class Backend(Protocol):
     def command(self, name: str) -> None: ...
     def start(self, seeds: list[str], options: dict[str, Any] | None = None) -> list[str]: ...  # or StorageBusy
     def steer(self, action: str, target: str) -> int: ...  # one of ACTIONS on a host or an address
+    def forget(self, setting: str) -> None: ...  # what crawls were told of it; NotFound when that is nothing
     def add_page(self, url: str) -> str: ...  # "queued", or "known" when the crawl has it already

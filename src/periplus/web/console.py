@@ -44,6 +44,7 @@ SENTENCES = {  # what an action did, told on the page that it leads back to
     "unblock": "is in results again, as far as it is stored, and may be visited again",
     "remove": "is taken out of archive, documents and index, and is never asked for again",
     "start": "is where the crawl begins",
+    "forget": "is no longer remembered: the settings file and variables say what it is",
     "restart": "is the number of the worker that starts again",
 }
 MAX_SEEDS = 1_000
@@ -156,6 +157,7 @@ def routes() -> list[Route]:
         Route("/console/crawl/workers/{number:int}/restart", restart, methods=["POST"]),
         Route("/console/crawl/{name}", command, methods=["POST"]),
         Route("/console/steer/{action}", steer, methods=["POST"]),
+        Route("/console/settings/forget", forget, methods=["POST"]),
         Route("/console/judge", judge, methods=["POST"]),
         Route("/console/qrels.tsv", qrels),
         Route("/console/queries.tsv", judged_queries),
@@ -245,6 +247,14 @@ async def steer(request: Request) -> Response:
         raise UsageError("say which host or address is meant")
     await run_in_threadpool(request.app.state.backend.steer, action, target)
     return _back(request, form.get("back", "/console"), action, target)
+
+
+async def forget(request: Request) -> Response:
+    """POST with ``target``, a setting that a crawl was told."""
+    form = await _form(request)
+    setting = form.get("target", "")
+    await run_in_threadpool(request.app.state.backend.forget, setting)
+    return _back("/console/settings", "forget", setting)
 
 
 async def restart(request: Request) -> Response:
