@@ -18,7 +18,7 @@ from periplus.crawl import Fetcher, journal
 from periplus.crawl.access import HostHeaders, proxy_address
 from periplus.crawl.pacing import DAY, Bandwidth, Hours
 from periplus.demo import Reply, html
-from periplus.errors import SettingError
+from periplus.errors import SettingError, UsageError
 from periplus.settings import CrawlSettings
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_the_nearer_name_wins_and_case_does_not_matter() -> None:
     ],
 )
 def test_wrong_entries_are_refused_without_their_secret(option: str, value: str) -> None:
-    with pytest.raises(SettingError, match=f"crawl.{option}") as caught:
+    with pytest.raises(UsageError, match=f"crawl.{option}") as caught:
         HostHeaders(CrawlSettings(**{option: (value,)}))  # type: ignore[arg-type]
     assert SECRET not in str(caught.value)
 

@@ -22,7 +22,7 @@ from periplus.crawl.traps import (
     repeats,
 )
 from periplus.documents import outline_of
-from periplus.errors import SettingError, UsageError
+from periplus.errors import UnfitFile, UsageError
 from periplus.records import Document, Link
 from periplus.settings import CrawlSettings
 
@@ -70,9 +70,9 @@ def test_filters_in_order(tmp_path: Path) -> None:
 
 
 def test_bad_settings_are_named() -> None:
-    with pytest.raises(UsageError, match=r"--exclude '\(' is not a regular expression"):
+    with pytest.raises(UsageError, match=r"crawl.exclude: '\(' is not a regular expression"):
         Scope(CrawlSettings(exclude=("(",)), SEEDS)
-    with pytest.raises(SettingError, match="nowhere"):
+    with pytest.raises(UnfitFile, match="nowhere"):
         Scope(CrawlSettings(banned_hosts="/nowhere/banned"), SEEDS)
 
 

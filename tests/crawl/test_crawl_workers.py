@@ -19,7 +19,7 @@ from periplus.crawl.address_slots import SharedAddressSlots
 from periplus.crawl.frontier import Frontier, partition
 from periplus.crawl.partitions import MARGIN, Partitions, free_of
 from periplus.crawl.rows import PARTITIONS, Bundle, Found, Rest
-from periplus.errors import LeaseLost, UsageError
+from periplus.errors import LeaseLost, UsageError, WrongState
 from web.faults import Gate
 from web.growing import Growing
 
@@ -277,9 +277,9 @@ def test_a_worker_is_restarted_by_number(voyage: Voyage, mock_web: MockWeb) -> N
     crawl = Running(voyage, mock_web, web.seeds, workers=2, **Growing.SETTINGS)
     crawl.child()
     first, second = (one.number for one in workers(voyage.database))
-    with pytest.raises(UsageError, match="leads the crawl"):
+    with pytest.raises(WrongState, match="leads the crawl"):
         send_command(voyage.database, f"restart {first}")
-    with pytest.raises(UsageError, match="no worker 99 at work"):
+    with pytest.raises(WrongState, match="no worker 99 at work"):
         send_command(voyage.database, "restart 99")
     send_command(voyage.database, f"restart {second}")
     crawl.child(3)
