@@ -254,7 +254,7 @@ async def forget(request: Request) -> Response:
     form = await _form(request)
     setting = form.get("target", "")
     await run_in_threadpool(request.app.state.backend.forget, setting)
-    return _back("/console/settings", "forget", setting)
+    return _back(request, "/console/settings", "forget", setting)
 
 
 async def restart(request: Request) -> Response:
