@@ -3,7 +3,7 @@
     make bench-hostile ARGS="--rounds 2 --seconds 15 --only bomb huge"
 
 Each round crawls the healthy hosts alone and then all of them, from a server for each side (``web.py``), with the same
-delay. Pages of healthy hosts are counted by the journal, from a moment after the first of them. ``--each`` measures
+delay. Pages of healthy hosts are counted by the journal, from a moment after the first request on. ``--each`` measures
 every kind of hostile host by itself, which tells causes apart.
 """
 
@@ -26,7 +26,7 @@ from periplus.storage import Database
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-WARM_UP = 2.0  # seconds after the first healthy page that do not count
+WARM_UP = 2.0  # seconds after the first request that do not count
 ADDRESSES = 40  # of a hostile host
 WANTED = 0.8
 SIDES = ("healthy", "hostile")  # each with a server of its own, so that only the crawler is shared
@@ -66,13 +66,12 @@ def crawl(folder: Path, ports: tuple[int, int], seeds: list[str], delay: float, 
 def rate(ports: tuple[int, int], seeds: list[str], delay: float, seconds: float) -> float:
     """Pages of healthy hosts a second, in a crawl in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        task = [folder, *map(str, ports), str(delay), str(seconds + WARM_UP)]
+        task = [folder, *map(str, ports), str(delay), str(seconds + 2 * WARM_UP)]
         subprocess.run([sys.executable, "-m", "bench.hostile", "--crawl", *task, *seeds], check=True)
         with Database.open(Path(folder) / "state.db") as database, database.read() as tx:
-            sql = "SELECT at FROM journal WHERE host LIKE '%.healthy.test' AND status = 200 ORDER BY at"
-            times = [float(at) for (at,) in tx.rows(sql)]
-    counted = [at for at in times if at >= times[0] + WARM_UP]
-    return len(counted) / max(counted[-1] - counted[0], 0.1) if len(counted) > 1 else 0.0
+            first = float(tx.value("SELECT MIN(at) FROM journal")) + WARM_UP
+            sql = "SELECT COUNT(*) FROM journal WHERE host LIKE ? AND status = 200 AND at BETWEEN ? AND ?"
+            return int(tx.value(sql, (f"%.{SIDES[0]}.test", first, first + seconds))) / seconds
 
 
 def compare(ports: tuple[int, int], options: argparse.Namespace, kinds: list[str]) -> list[float]:
