@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 REFRESH = 1.0  # seconds
 SLOTS_SHOWN = 20
 EVENTS_SHOWN = 5
+WIDE = 110  # columns, from which on a row of a worker has room for everything
 
 
 def status(
@@ -68,16 +69,20 @@ def _picture(status: CollectionStatus, view: OperatorView) -> Group:
 
 
 def _workers(status: CollectionStatus) -> Table:
-    table = Table(box=None, header_style="dim", pad_edge=False, title_justify="left")
-    for name in ("worker", "state", "pages", "bytes", "rate", "max", "average", "2xx", "3xx", "404", "other", "wrote"):
-        table.add_column(name, justify="left" if name in ("worker", "state") else "right")
+    """A row a worker; a narrow terminal goes without the machine's name and the rates of the past."""
+    is_wide = data().width >= WIDE
+    rates = ("rate", "max", "average") if is_wide else ("rate",)
+    table = Table(box=None, header_style="dim", pad_edge=False, title_justify="left", padding=(0, 1))
+    for name in ("worker", "state", "pages", "bytes", *rates, "2xx", "3xx", "404", "other", "wrote"):
+        table.add_column(name, justify="left" if name in ("worker", "state") else "right", no_wrap=True)
     for worker in status.workers:
+        address = worker.address if is_wide else worker.address.rpartition(":")[2]
         table.add_row(
-            f"{worker.number} {worker.address}",
+            f"{worker.number} {address}",
             worker.state,
             number(worker.pages),
             size(worker.bytes),
-            *(f"{rate:.1f}" for rate in (worker.rate, worker.max_rate, worker.average_rate)),
+            *(f"{rate:.1f}" for rate in (worker.rate, worker.max_rate, worker.average_rate)[: len(rates)]),
             *(number(n) for n in (worker.answers_2xx, worker.answers_3xx, worker.answers_404, worker.answers_other)),
             _clock(worker.last_write),
         )
