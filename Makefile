@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live same-answers docs lock soak soak-crash soak-frontier soak-kernels soak-search soak-pool soak-server bench-hostile clean
+.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live same-answers docs lock soak soak-crash soak-frontier soak-kernels soak-search soak-pool soak-server bench-hostile clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -96,6 +96,9 @@ soak: environment  ## fuzz every reader of documents, SECONDS=60 each; ONLY="htm
 soak-kernels: environment  ## the tests of all that kernels do, with every array access of them checked; after a change of a kernel
 	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/index tests/compat tests/search tests/ranking tests/graph \
 		tests/documents/test_documents_kernels.py
+
+bench-start: environment  ## seconds of --help and search, memory of serve and up; ARGS="--collection FOLDER --before TREE"
+	$(PYTHON) -m bench.start $(ARGS)
 
 bench-search: bench-environment  ## string to ten results beside tantivy; ARGS="--documents FILE --peer"
 	.venv-bench/bin/python -m bench.search $(ARGS)

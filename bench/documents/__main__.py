@@ -21,13 +21,13 @@ import turbohtml
 from bench.documents.parsers import agreement, by_selectolax, by_turbohtml
 from selectolax.lexbor import LexborHTMLParser
 
-from periplus.app.quickening import entries
 from periplus.documents import bounds, parse, quick, simhash
 from periplus.documents.charset import decode
 from periplus.documents.html import blocks
 from periplus.documents.html.reader import read_markup
 from periplus.documents.html.walk import walk
 from periplus.documents.language import detect
+from periplus.documents.quick import entries
 from periplus.records import Page
 
 if TYPE_CHECKING:

@@ -81,9 +81,9 @@ def split(path: Path, folder: Path, count: int) -> dict[str, float]:
     The pages are taken from all over the archive, whose hosts stand one after the other and differ in size.
     """
     from periplus.app import Collection
-    from periplus.app.quickening import quicken
     from periplus.documents import BatchLog, parse
     from periplus.documents.batches import tables_of
+    from periplus.documents.quick import quicken
     from periplus.index import IndexStore
     from periplus.jobs.sources import StoredBatch
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from periplus.app.quickening import entries
 from periplus.documents import parse, quick, simhash
 from periplus.documents.html import blocks, tags, zones
 from periplus.documents.html import quick as bodies
@@ -16,6 +15,7 @@ from periplus.documents.html.anchors import _LINKS, _SELF_LINK_SIGNS
 from periplus.documents.html.reader import body_of
 from periplus.documents.html.walk import gathered, parsed, walk_through
 from periplus.documents.kernels import characters, choosing, names, nodes, page, places, walking, wording
+from periplus.documents.quick import entries
 from periplus.documents.signals import _SAMPLE, _shares_of, _weighed
 from periplus.documents.text import _UNWANTED
 from periplus.documents.wording import weigh

@@ -11,10 +11,9 @@ from index_world import PROPERTY, make_document, make_prior, prior_of_keys
 from msgspec.structs import replace
 from oracle import Oracle
 
-from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm, rooms
-from periplus.index.kernels import calls
+from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm
 from periplus.index.pages import HUGE, pages
-from periplus.index.rooms import MAKERS, SMALLEST, TopHits, free, free_room
+from periplus.index.rooms import SMALLEST, TopHits, found_at, free, free_room
 from periplus.index.terms import FIRST_POWER, Terms
 from periplus.records import Total
 
@@ -72,7 +71,8 @@ def answer(snapshot, query, k, weight=0.0):
     """By the kernel alone, if it knows all terms."""
     terms = snapshot._terms
     room = free.pop() if free else free_room()
-    hits = terms.ask(terms.address, room, query.text, weight, k, MAKERS)
+    result = terms.ask(terms.address, room, weight, k, query.text)
+    hits = found_at(room, result, k) if result >= 0 else None
     free.append(room)
     return hits
 
@@ -196,11 +196,11 @@ def test_what_is_no_text_is_refused(world):
         snapshot.top(IndexQuery(should=plain(words[0])), 10)
         terms = snapshot._terms
         with pytest.raises(TypeError):
-            terms.ask(terms.address, free_room(), "tide", 0.0, 10, MAKERS)
+            terms.ask(terms.address, free_room(), 0.0, 10, "tide")
 
 
 def test_a_snapshot_that_knows_nothing_yet_has_no_answers():
-    assert Terms().ask(0, 0, b"", 0.0, 10, MAKERS) is None
+    assert Terms().ask(0, 0, 0.0, 10, b"") < 0
 
 
 def test_pages_are_empty_and_begin_where_they_should():
@@ -210,11 +210,3 @@ def test_pages_are_empty_and_begin_where_they_should():
     assert not memory.any()
     memory[:] = 7
     assert memory.sum() == 7_000
-
-
-def test_a_search_whose_kernel_failed_is_told():
-    """As checked accesses do; nobody asks for the memory of such an answer."""
-    assert rooms.FAILED == calls.FAILED
-    with pytest.raises(IndexError, match="failed"):
-        rooms.needed(rooms.FAILED)
-    assert rooms.needed(-5_000) == 5_000

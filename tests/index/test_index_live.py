@@ -1,8 +1,5 @@
 """What changes after a document was indexed: anchor texts, many small updates; and batch access to occurrences."""
 
-import os
-import time
-
 import numpy as np
 from index_world import make_document, random_document
 
@@ -104,17 +101,6 @@ def test_occurrences_keep_to_their_bounds(store):
         assert found.counts[0, 0, FIELDS.index("body")] == 50
         assert found.positions.tolist() == list(range(7))
         assert found.labels.tolist() == [5] * 7
-
-
-def test_old_kernels_are_swept(tmp_path):
-    from periplus.index.kernels.compiler import FOLDERS_KEPT, STILL_IN_USE, sweep
-
-    now = time.time()
-    for number in range(FOLDERS_KEPT + 3):
-        (tmp_path / f"{number}").mkdir()
-        os.utime(tmp_path / f"{number}", (now, now - number * STILL_IN_USE * 0.9))
-    sweep(tmp_path)
-    assert sorted(folder.name for folder in tmp_path.iterdir()) == [f"{number}" for number in range(FOLDERS_KEPT)]
 
 
 def test_terms_that_are_forgotten_within_a_query_are_still_there_for_it(store, monkeypatch):

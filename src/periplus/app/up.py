@@ -109,11 +109,11 @@ def _stop_crawler(stopping: threading.Event, crawler: Any) -> None:
 
 def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -> None:
     """Child: index and rank whenever there is something new, until stopped; merges run beside that."""
-    from periplus.index import warm
+    from periplus.index.builder import load_kernels
 
     next_rank, next_tidy = 0.0, time.monotonic() + TIDY_EVERY
     merging: threading.Thread | None = None
-    warm()  # loads the kernels, so that the first page need not wait for that
+    load_kernels()  # loads the kernels, so that the first page need not wait for that
     with Collection(folder, flags=flags) as collection:
         while not stopping.wait(LOOK_EVERY):
             due = collection.pipeline.due()

@@ -56,7 +56,8 @@ def _leave(code: int) -> NoReturn:
 def run(words: list[str], *, debug: bool = False) -> int:
     """Run ``periplus WORDS`` and give its exit code."""
     try:
-        code = application()(words or ["--help"], prog_name="periplus", standalone_mode=False)
+        words = words or ["--help"]
+        code = application(words)(words, prog_name="periplus", standalone_mode=False)
     except PeriplusError as error:
         return _complain(_words(error), error.exit_code, debug=debug)
     except TyperException as error:

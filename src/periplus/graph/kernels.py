@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import kernel
-from periplus.index.kernels.types import F64, I64, R_F64, R_I64, R_U32, signature
+from periplus.core import F64, I64, R_F64, R_I64, R_U32, kernel, signature
 
 M_F64 = "Array(float64, 1, 'C')"
 

@@ -1,7 +1,6 @@
 """The index: analysis, segments, generations, and exact top-k search over them."""
 
 from periplus.index.analysis import Token, analysis_steps, analyze
-from periplus.index.kernels import cold, is_warm, kernel_folder, kernels_digest, warm, warm_one
 from periplus.index.manifest import Manifest
 from periplus.index.query import FIELDS, Filters, Group, IndexQuery, TermForm
 from periplus.index.rooms import TopHits
@@ -23,10 +22,4 @@ __all__ = [
     "TopHits",
     "analysis_steps",
     "analyze",
-    "cold",
-    "is_warm",
-    "kernel_folder",
-    "kernels_digest",
-    "warm",
-    "warm_one",
 ]

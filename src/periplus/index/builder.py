@@ -197,8 +197,8 @@ def _joined(parts: list[NDArray[Any]], kind: type[np.generic] = np.uint32) -> ND
 
 def load_kernels() -> None:
     """Everything that building needs, so that copies of this process need not load it again."""
+    from periplus.core import Kernel
     from periplus.index.kernels import building, forms, lookup, pieces, positions, spellings, tokens
-    from periplus.index.kernels.compiler import Kernel
 
     class_table()
     letter_table()
@@ -206,7 +206,7 @@ def load_kernels() -> None:
     for module in (building, forms, lookup, pieces, positions, spellings, tokens):
         for value in vars(module).values():
             if isinstance(value, Kernel):
-                value.compile()
+                value.load()
 
 
 def keep_memory() -> None:

@@ -87,11 +87,11 @@ def _encoded(term: str) -> bytes:
 
 
 class _Kernels(NamedTuple):
-    """Without numba's choice among signatures, which takes longer than they do."""
+    """What a lookup calls, and what it has to know of their arrays."""
 
     find: Callable[..., int]
-    find_all: Callable[..., None]
-    open_lists: Callable[..., None]
+    find_all: Callable[..., int]
+    open_lists: Callable[..., int]
     row: int  # numbers of a list
     head: int  # numbers behind the lists of all segments
     beyond: int  # numbers of a term, besides those it has in segments

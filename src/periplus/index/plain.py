@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from periplus.index.plan import KnownTerm, form_weights
 from periplus.index.query import MAX_GROUPS
-from periplus.index.rooms import MAKERS, QUERY, HitsAt, TopHits, needed, room_of, rooms
+from periplus.index.rooms import QUERY, HitsAt, TopHits, found_in, needed, room_of, rooms
 from periplus.index.weights import FIXED_POINT
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def first_pass_at() -> int:
 
 
 @cache
-def asking() -> Callable[..., TopHits | None]:
-    """The entry of the kernel: without numba's choice among signatures, which takes as long as a short search."""
+def asking() -> Callable[[int, int, float, int, bytes], int]:
+    """The kernel: context, room, weight of the prior, how many, text."""
     from periplus.index.kernels.asking import ask
 
     return ask.entry
@@ -102,13 +102,12 @@ def search_lists(
     data = _context(table.address, table.segments, limit, 0, count, groups, flags, first_pass_at(), room.words) + lists
     room.front[: len(data)] = data
     context = room.address - CONTEXT_BYTES
-    hits = asking()(context, room.address, b"", prior / FIXED_POINT, k, MAKERS)
-    if hits is not None:
-        return hits
-    reason = room.answer[0]
-    if reason == TOO_HEAVY:
+    result = asking()(context, room.address, prior / FIXED_POINT, k, b"")
+    if result >= 0:
+        return found_in(room, result, k)
+    if result == TOO_HEAVY:
         return None
-    room_of(needed(reason))
+    room_of(needed(result))
     return search_lists(table, lists, count, groups, flags, prior, k, limit)
 
 

@@ -17,13 +17,12 @@ from periplus.records import Total
 
 QUERY = 3_840  # numbers of a query, at most; kernels know it, too
 SMALLEST = 1 << 16
-FRONT, CONTEXT = 16, 8  # numbers before a room, and those of a context; kernels know them, too
+FRONT, CONTEXT = 16, 8  # numbers before a room, and those of a context; kernels know the latter, too
 SIZES_KEPT = 64  # numbers of hits, for each of which their places are kept: to cut them out takes longer than to copy
 # A kernel's result: how many documents it found, whether their total is exact, and the total.
 _SIZE = (1 << 31) - 1
 _EXACT = 1 << 31
 COUNT_SHIFT = 32
-FAILED = -(1 << 62)  # instead of it; only where array accesses are checked
 
 
 class TopHits(Struct, frozen=True):
@@ -49,18 +48,14 @@ class HitsAt(Struct, frozen=True, gc=False):
         return cls(hits.numbers.ctypes.data, hits.scores.ctypes.data, len(hits.numbers), hits.total, hits)
 
 
-MAKERS = (TopHits, Total, "gte")  # as ``kernels.answers`` takes them
-
-
 class Room(Struct, gc=False):
-    """``words`` numbers; before them are an answer and a context of ``kernels.asking``, and how many there are."""
+    """``words`` numbers; before them are a context of ``kernels.asking``, and how many there are."""
 
     words: int
     numbers: NDArray[np.int64]
     scores: NDArray[np.float64]  # the same memory
     view: memoryview  # the same memory, as bytes
     address: int
-    answer: memoryview  # numbers before it
     front: memoryview  # from the context on, as bytes
     k: int = 0  # of the last search, and by their number where its hits are
     hits: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
@@ -75,7 +70,7 @@ def _made(words: int) -> Room:
     numbers = memory[FRONT:]
     memory[FRONT - 1] = words
     front, view = memory[FRONT - 1 - CONTEXT :].data.cast("B"), numbers.data.cast("B")
-    return Room(words, numbers, numbers.view(np.float64), view, numbers.ctypes.data, memory.data, front)
+    return Room(words, numbers, numbers.view(np.float64), view, numbers.ctypes.data, front)
 
 
 rooms = Rooms()
@@ -100,21 +95,21 @@ def free_room(words: int = 0) -> int:
 
 def needed(reason: int) -> int:
     """Numbers that a kernel asked for, in place of an answer."""
-    if reason == FAILED:
-        raise IndexError("a kernel of the index failed")
     return -reason
 
 
-def without_answer(address: int) -> None:
+def without_answer(address: int, reason: int) -> None:
     """Bring back a room in which there is no answer: a larger one, if it was too small."""
-    reason = _owned[address].answer[0]
-    if reason == FAILED:
-        free.append(address)
     words = needed(reason)
     if words > _owned[address].words:
         del _owned[address]
         address = free_room(words)
     free.append(address)
+
+
+def found_at(address: int, result: int, k: int) -> TopHits:
+    """What a kernel wrote to a room for all threads."""
+    return found_in(_owned[address], result, k)
 
 
 def found_in(room: Room, result: int, k: int) -> TopHits:

@@ -32,7 +32,7 @@ from periplus.index.plain import (
 from periplus.index.plan import KnownTerm, make_plan
 from periplus.index.postings import BEST_RANKS
 from periplus.index.query import FIELDS, Filters, IndexQuery, terms_of
-from periplus.index.rooms import MAKERS, HitsAt, TopHits, free_room, without_answer
+from periplus.index.rooms import HitsAt, TopHits, found_at, free_room, without_answer
 from periplus.index.tables import ADMITTED, HOST_NUMBERS, MADE, Table
 from periplus.index.terms import Terms
 from periplus.index.view import NUMBER_BITS, Best
@@ -98,11 +98,12 @@ class Snapshot:
                 room = rooms.pop()
             except IndexError:
                 room = free_room()
-            hits = terms.ask(terms.address, room, text, prior_weight, k, MAKERS)
-            if hits is not None:
+            result = terms.ask(terms.address, room, prior_weight, k, text)
+            if result >= 0:
+                hits = found_at(room, result, k)
                 rooms.append(room)
                 return hits
-            without_answer(room)
+            without_answer(room, result)
         return self._other_top(query, k, prior_weight, order)
 
     def _other_top(self, query: IndexQuery, k: int, prior_weight: float, order: str) -> TopHits:

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.index.plan import KnownTerm
-    from periplus.index.rooms import TopHits
     from periplus.index.tables import Table
 
 TERMS_KEPT = 65_000  # half of a table of hashes of 8 MB
 BYTES_KEPT = 64_000_000  # that their lists take
 GIVEN_KEPT = 32_000_000  # bytes that their bits and tables take; lists beyond that have none
 FIRST_CHUNK, CHUNK = 1 << 15, 1 << 19  # numbers
+UNKNOWN = -3  # the kernel's result for terms that it does not know
 FIRST_POWER = 9  # of two: entries of the first table of hashes
 ENTRY, ENTRIES = 8, 3  # numbers of an entry, and where the table stands in a context; kernels know them, too
 _triple = Layout("3q").pack
 
 
-def _not_yet(*_: object) -> None:
-    return None
+def _not_yet(*_: object) -> int:
+    return UNKNOWN
 
 
 class Terms:
@@ -49,7 +49,7 @@ class Terms:
     )
 
     def __init__(self, table: Table | None = None, limit: int = 0) -> None:
-        self.ask: Callable[..., TopHits | None] = _not_yet
+        self.ask: Callable[..., int] = _not_yet
         self.address = 0
         self.rooms = free
         self.known: dict[str, KnownTerm] = {}
@@ -127,7 +127,7 @@ class Terms:
         text = term.encode("utf-8", "surrogatepass") + b"\0"
         if text.find(b"\0") == len(text) - 1:
             entries = int(self._context[ENTRIES])
-            self._count += _kernels().keep_term(entries, text, known.weight, known.address, known.frequency)
+            self._count += _kernels().keep_term(entries, known.weight, known.address, known.frequency, text)
 
     def _grow(self, table: Table) -> None:
         """Twice as many places."""

@@ -102,7 +102,7 @@ class Fused:
 
 
 @cache
-def _kernel() -> Callable[..., None]:
+def _kernel() -> Callable[..., int]:
     from periplus.ranking.kernels import scores
 
     return scores.entry

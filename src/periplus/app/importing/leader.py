@@ -197,7 +197,7 @@ class _Intakes:
 
 def load() -> None:
     """What parsing needs, so that copies of this process need not load it again."""
-    from periplus.app.quickening import quicken  # loads LLVM, which is for many pages only
+    from periplus.documents.quick import quicken  # loads LLVM, which is for many pages only
 
     quicken()
     with suppress(ParseError):

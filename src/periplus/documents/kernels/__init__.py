@@ -1,1 +1,1 @@
-"""Hot loops over one page in numba; imported by ``app.quickening``, and then used through ``documents.quick``."""
+"""Hot loops over one page in numba; used through ``documents.quick``."""

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from periplus.documents.kernels.compiling import ZERO, helper
+from periplus.core import bare_helper
+from periplus.documents.kernels.typed import ZERO
 
 AMPERSAND, SPACE, NEWLINE = 38, 32, 10
 TAB, RETURN = 9, 13
@@ -17,7 +18,7 @@ ASCII = 128
 ONE = np.uint64(1)  # places without a sign: numba looks for negative ones otherwise
 
 
-@helper
+@bare_helper
 def width(byte: Any) -> Any:
     """Bytes of the character that begins with ``byte``."""
     if byte < 0xC0:
@@ -27,7 +28,7 @@ def width(byte: Any) -> Any:
     return 3 if byte < 0xF0 else 4
 
 
-@helper
+@bare_helper
 def point(data: Any, at: Any) -> Any:
     """The code point at ``at`` of well-formed UTF-8."""
     byte = np.int64(data[at])
@@ -41,7 +42,7 @@ def point(data: Any, at: Any) -> Any:
     return high | ((np.int64(data[at + 2]) & 63) << 6) | (np.int64(data[at + 3]) & 63)
 
 
-@helper
+@bare_helper
 def is_space(code: Any) -> Any:
     if code < 0x85:
         return code == 32 or 9 <= code <= 13 or 28 <= code <= 31
@@ -50,7 +51,7 @@ def is_space(code: Any) -> Any:
     return code <= 0x200A or code in (0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
 
 
-@helper
+@bare_helper
 def is_unwanted(code: Any) -> Any:
     if code < 0xAD:
         return code <= 8 or 0x0B <= code <= 0x1F or 0x7F <= code <= 0x9F
@@ -61,13 +62,13 @@ def is_unwanted(code: Any) -> Any:
     return 0xD800 <= code <= 0xDFFF or code in (0xFEFF, 0xFFFE, 0xFFFF)
 
 
-@helper
+@bare_helper
 def is_line_end(code: Any) -> Any:
     """What ``str.splitlines`` parts lines at."""
     return 10 <= code <= 13 or 28 <= code <= 30 or code in (0x85, 0x2028, 0x2029)
 
 
-@helper
+@bare_helper
 def is_blank(data: Any, start: Any, end: Any) -> Any:
     """Whether there is nothing but white space."""
     at = start
@@ -80,7 +81,7 @@ def is_blank(data: Any, start: Any, end: Any) -> Any:
     return True
 
 
-@helper
+@bare_helper
 def length(data: Any, start: Any, end: Any) -> Any:
     """Characters."""
     first = np.uint64(start)
@@ -90,7 +91,7 @@ def length(data: Any, start: Any, end: Any) -> Any:
     return count
 
 
-@helper
+@bare_helper
 def sought(data: Any, at: Any, sign: Any) -> Any:
     """Where a sign stands that is known to come."""
     place = np.uint64(at)
@@ -99,7 +100,7 @@ def sought(data: Any, at: Any, sign: Any) -> Any:
     return np.int64(place)
 
 
-@helper
+@bare_helper
 def reference(data: Any, at: Any) -> Any:
     """(code point, offset behind it) of the reference whose ampersand is at ``at``; -1 where it is none of the five."""
     one, two, three = data[at + 1], data[at + 2], data[at + 3]
@@ -119,7 +120,7 @@ def reference(data: Any, at: Any) -> Any:
     return -1, at + 1
 
 
-@helper
+@bare_helper
 def put_reference(data: Any, at: Any, out: Any, to: Any) -> Any:
     """Write in UTF-8 what a reference stands for; (offset behind it, where the copy ends in ``out``)."""
     code, at = reference(data, at)
@@ -130,7 +131,7 @@ def put_reference(data: Any, at: Any, out: Any, to: Any) -> Any:
     return at, to + 1
 
 
-@helper
+@bare_helper
 def unescaped(data: Any, start: Any, end: Any, out: Any, to: Any) -> Any:
     """Copy text, its references replaced; where the copy ends in ``out``. A copy is never longer."""
     at = start
@@ -145,7 +146,7 @@ def unescaped(data: Any, start: Any, end: Any, out: Any, to: Any) -> Any:
     return to
 
 
-@helper
+@bare_helper
 def copied(data: Any, start: Any, end: Any, out: Any, to: Any) -> Any:
     count = max(end - start, 0)
     first, target = np.uint64(start), np.uint64(to)
@@ -154,7 +155,7 @@ def copied(data: Any, start: Any, end: Any, out: Any, to: Any) -> Any:
     return to + count
 
 
-@helper
+@bare_helper
 def cleaned(data: Any, start: Any, end: Any, out: Any, to: Any) -> Any:
     """One clean line (``text.clean``); where it ends in ``out``."""
     begin = to
@@ -193,7 +194,7 @@ def cleaned(data: Any, start: Any, end: Any, out: Any, to: Any) -> Any:
     return to
 
 
-@helper
+@bare_helper
 def cleaned_lines(data: Any, start: Any, end: Any, out: Any, to: Any) -> Any:
     """Clean lines with their spacing (``text.clean_lines``); four times the room of the text is enough."""
     begin = line = kept = to  # where all begins, this line, and what follows its last mark

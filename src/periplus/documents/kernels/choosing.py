@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from periplus.documents.kernels.compiling import NONE, ZERO, helper
+from periplus.core import bare_helper
 from periplus.documents.kernels.names import CONTENT
 from periplus.documents.kernels.places import is_hinted
+from periplus.documents.kernels.typed import NONE, ZERO
 from periplus.documents.kernels.walking import (
     B_CHOSEN,
     B_HEADING,
@@ -20,12 +21,12 @@ from periplus.documents.kernels.walking import (
 ENOUGH_MAIN, MAIN_SHARE, TOO_LITTLE, LINKED, SHORT, HUB = 200, 0.25, 0.15, 0.6, 80, 0.5  # those of html.blocks
 
 
-@helper
+@bare_helper
 def _is_linked(block: Any) -> Any:
     return block[B_LINKED] > LINKED * block[B_SIZE] and block[B_SIZE] < SHORT and block[B_HEADING] == 0
 
 
-@helper
+@bare_helper
 def _chosen_size(blocks: Any, count: Any) -> Any:
     size = ZERO
     for one in range(count):
@@ -34,7 +35,7 @@ def _chosen_size(blocks: Any, count: Any) -> Any:
     return size
 
 
-@helper
+@bare_helper
 def choose(blocks: Any, count: Any) -> Any:
     """Set ``B_CHOSEN`` of each block that belongs to the main text."""
     total = ZERO
@@ -51,7 +52,7 @@ def choose(blocks: Any, count: Any) -> Any:
         _drop_link_lists(blocks, count, size)
 
 
-@helper
+@bare_helper
 def _narrow_to_main(blocks: Any, count: Any, total: Any) -> Any:
     for mark in (2, 1):
         size = 0
@@ -66,12 +67,12 @@ def _narrow_to_main(blocks: Any, count: Any, total: Any) -> Any:
     return False
 
 
-@helper
+@bare_helper
 def _is_listed(blocks: Any, one: Any, count: Any) -> Any:
     return 0 <= one < count and blocks[one, B_CHOSEN] != 0 and _is_linked(blocks[one])
 
 
-@helper
+@bare_helper
 def _is_dropped(blocks: Any, one: Any, count: Any, first: Any, last: Any) -> Any:
     """Whether a block is in a run of short linked blocks, or one at either end."""
     if not _is_listed(blocks, one, count) or blocks[one, B_IN_TEXT]:
@@ -80,7 +81,7 @@ def _is_dropped(blocks: Any, one: Any, count: Any, first: Any, last: Any) -> Any
     return is_end or _is_listed(blocks, one - 1, count) or _is_listed(blocks, one + 1, count)
 
 
-@helper
+@bare_helper
 def _drop_link_lists(blocks: Any, count: Any, total: Any) -> Any:
     first: Any = count
     last: Any = NONE

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.documents.kernels.characters import (
     AMPERSAND,
     ASCII,
@@ -20,7 +21,7 @@ from periplus.documents.kernels.characters import (
     sought,
     width,
 )
-from periplus.documents.kernels.compiling import NONE, ZERO, helper
+from periplus.documents.kernels.typed import NONE, ZERO
 
 SLOTS_BITS = 9
 SLOT = 3
@@ -40,7 +41,7 @@ NAVIGATION_END = 64
 CONTENT, HINTED_NAVIGATION, HINTED_FOOTER, HINTED_ASIDE = 0, 4, 5, 6
 
 
-@helper
+@bare_helper
 def packed(data: Any, start: Any, end: Any) -> Any:
     """The two numbers of a name of at most sixteen bytes."""
     first, second = NOTHING, NOTHING
@@ -51,7 +52,7 @@ def packed(data: Any, start: Any, end: Any) -> Any:
     return first, second
 
 
-@helper
+@bare_helper
 def found(table: Any, first: Any, second: Any) -> Any:
     """The value of a name; 0 where it is not in the table."""
     slot = np.int64((first * FACTOR_1 ^ second * FACTOR_2) >> SHIFT)
@@ -64,7 +65,7 @@ def found(table: Any, first: Any, second: Any) -> Any:
         slot = (slot + 1) & ((1 << SLOTS_BITS) - 1)
 
 
-@helper
+@bare_helper
 def value_of(table: Any, data: Any, start: Any, end: Any) -> Any:
     if end - start > LONGEST:
         return np.int64(0)
@@ -72,7 +73,7 @@ def value_of(table: Any, data: Any, start: Any, end: Any) -> Any:
     return found(table, first, second)
 
 
-@helper
+@bare_helper
 def attribute(data: Any, at: Any, first: Any, second: Any) -> Any:
     """Where the value of the attribute with that name begins and ends in the tag whose name ends at ``at``."""
     while data[at] == 32:
@@ -87,7 +88,7 @@ def attribute(data: Any, at: Any, first: Any, second: Any) -> Any:
     return NONE, NONE
 
 
-@helper
+@bare_helper
 def shortened(data: Any, start: Any, end: Any, out: Any, to: Any, left: Any) -> Any:
     """Copy at most ``left`` characters of an attribute's value; (where the copy ends, how many more fit)."""
     at = start
@@ -117,7 +118,7 @@ INDENT = _number(b"text-ind"), _number(b"ent:-")
 MARGIN = _number(b"margin-l"), _number(b"eft:-")
 
 
-@helper
+@bare_helper
 def _has_at(data: Any, at: Any, end: Any, size: Any, first: Any, second: Any) -> Any:
     if at + size > end:
         return False
@@ -125,7 +126,7 @@ def _has_at(data: Any, at: Any, end: Any, size: Any, first: Any, second: Any) ->
     return one == first and two == second
 
 
-@helper
+@bare_helper
 def _digits(data: Any, at: Any, end: Any) -> Any:
     """1 for three digits, 0 for none such, -1 where one is not of ASCII."""
     for place in range(3):
@@ -138,7 +139,7 @@ def _digits(data: Any, at: Any, end: Any) -> Any:
     return ZERO + 1
 
 
-@helper
+@bare_helper
 def _far_away(data: Any, at: Any, end: Any) -> Any:
     if _has_at(data, at, end, SIX, LEFT, NOTHING):
         return _digits(data, at + SIX, end)
@@ -151,7 +152,7 @@ def _far_away(data: Any, at: Any, end: Any) -> Any:
     return ZERO
 
 
-@helper
+@bare_helper
 def style_hides(data: Any, start: Any, end: Any, room: Any) -> Any:
     """``zones.hides``: 1 or 0; -1 where the kernel cannot say."""
     stop, _ = shortened(data, start, end, room, ZERO, MOST_CHARS)
@@ -178,17 +179,17 @@ def style_hides(data: Any, start: Any, end: Any, room: Any) -> Any:
 # Class names
 
 
-@helper
+@bare_helper
 def _is_lower(byte: Any) -> Any:
     return 97 <= byte <= 122
 
 
-@helper
+@bare_helper
 def _is_upper(byte: Any) -> Any:
     return 65 <= byte <= 90
 
 
-@helper
+@bare_helper
 def _word_end(data: Any, at: Any, end: Any) -> Any:
     """Where the word that begins at ``at`` ends; ``at`` itself where none does (``zones._WORD``)."""
     stop = at
@@ -204,7 +205,7 @@ def _word_end(data: Any, at: Any, end: Any) -> Any:
     return stop
 
 
-@helper
+@bare_helper
 def _said(data: Any, start: Any, end: Any, words: Any) -> Any:
     """What one word says; it becomes lower case in place."""
     for at in range(start, end):
@@ -220,7 +221,7 @@ def _said(data: Any, start: Any, end: Any, words: Any) -> Any:
     return value
 
 
-@helper
+@bare_helper
 def _hinted(said: Any, in_text: Any) -> Any:
     """The zone that one name hints at, by what its words say."""
     if said & CONTENT_WORD:
@@ -232,7 +233,7 @@ def _hinted(said: Any, in_text: Any) -> Any:
     return ZERO + (HINTED_ASIDE if said & ASIDE_WORD else CONTENT)
 
 
-@helper
+@bare_helper
 def zone_named(data: Any, size: Any, in_text: Any, words: Any) -> Any:
     """``zones.named`` of the first ``size`` bytes: (zone, whether a part of the text begins)."""
     zone, opens, said, at = ZERO, False, ZERO, ZERO

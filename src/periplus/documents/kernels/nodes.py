@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.documents.kernels.characters import AMPERSAND, ONE, sought
-from periplus.documents.kernels.compiling import NONE, ZERO, helper
 from periplus.documents.kernels.names import packed, style_hides, value_of
+from periplus.documents.kernels.typed import NONE, ZERO
 
 TAIL = b'<">-->' + bytes(26)  # also room to look ahead
 TAG, START, END, NEXT, PARENT, FLAGS = 0, 1, 2, 3, 4, 5  # START: behind the tag's name, or where a text begins
@@ -46,17 +47,17 @@ UNTIL_FOUND_1 = np.uint64(int.from_bytes(b"until-fo", "little"))
 UNTIL_FOUND_2 = np.uint64(int.from_bytes(b"und", "little"))
 
 
-@helper
+@bare_helper
 def kind_of(tag: Any) -> Any:
     return tag & KIND_BITS if tag else INLINE_KIND
 
 
-@helper
+@bare_helper
 def who(tag: Any) -> Any:
     return (tag >> WHO_SHIFT) & 31
 
 
-@helper
+@bare_helper
 def _attributes(data: Any, at: Any, size: Any, room: Any) -> Any:
     """(flags of the attributes from ``at`` on, where the tag ends); the latter is -1 where they are not regular."""
     flags = ZERO
@@ -90,7 +91,7 @@ def _attributes(data: Any, at: Any, size: Any, room: Any) -> Any:
     return (flags, at) if data[at] == GT and at < size else (ZERO, NONE)
 
 
-@helper
+@bare_helper
 def _is_same_name(data: Any, left: Any, right: Any, count: Any) -> Any:
     place = 0
     while place < count and data[left + place] | 32 == data[right + place] | 32:
@@ -98,7 +99,7 @@ def _is_same_name(data: Any, left: Any, right: Any, count: Any) -> Any:
     return place == count
 
 
-@helper
+@bare_helper
 def _raw_end(data: Any, at: Any, size: Any, name: Any, count: Any) -> Any:
     """Where the text of a raw element ends, whose name stands at ``name``; -1 where that is in doubt."""
     commented = False
@@ -116,7 +117,7 @@ def _raw_end(data: Any, at: Any, size: Any, name: Any, count: Any) -> Any:
         at += 1
 
 
-@helper
+@bare_helper
 def _comment_end(data: Any, at: Any, size: Any) -> Any:
     if data[at + 2] != DASH or data[at + 3] != DASH:
         return -1
@@ -126,7 +127,7 @@ def _comment_end(data: Any, at: Any, size: Any) -> Any:
     return at + 3 if at < size else -1
 
 
-@helper
+@bare_helper
 def _part(nodes: Any, parent: Any) -> Any:
     """All elements around one that parts blocks are mixed."""
     while parent >= 0 and not nodes[parent, FLAGS] & MIXED:
@@ -134,7 +135,7 @@ def _part(nodes: Any, parent: Any) -> Any:
         parent = nodes[parent, PARENT]
 
 
-@helper
+@bare_helper
 def _text_end(data: Any, at: Any) -> Any:
     """Where a text ends, and ``RAW`` if there is no reference in it."""
     place = np.uint64(at)
@@ -145,7 +146,7 @@ def _text_end(data: Any, at: Any) -> Any:
     return np.int64(place), ZERO + RAW if plain else ZERO
 
 
-@helper
+@bare_helper
 def _add(nodes: Any, count: Any, tag: Any, start: Any, end: Any, parent: Any, flags: Any) -> Any:
     nodes[count, TAG] = tag
     nodes[count, START] = start
@@ -155,7 +156,7 @@ def _add(nodes: Any, count: Any, tag: Any, start: Any, end: Any, parent: Any, fl
     nodes[count, FLAGS] = flags
 
 
-@helper
+@bare_helper
 def tokenised(data: Any, size: Any, tags: Any, nodes: Any, stack: Any, room: Any) -> Any:
     """Fill ``nodes``; how many there are, or ``REFUSED``."""
     count, depth, at = ZERO, ZERO, ZERO

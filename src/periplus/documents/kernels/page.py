@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import I64, M_I64, M_I64_2, M_U8, R_U64, bare_helper, bare_kernel, signature
 from periplus.documents.kernels.characters import NEWLINE, SPACE, cleaned, copied, is_blank, unescaped
 from periplus.documents.kernels.choosing import choose
-from periplus.documents.kernels.compiling import I64, M_I64, M_I64_2, M_U8, NONE, R_U64, ZERO, helper, signature
 from periplus.documents.kernels.names import CONTENT, attribute
 from periplus.documents.kernels.nodes import (
     FLAGS,
@@ -28,6 +28,7 @@ from periplus.documents.kernels.nodes import (
     who,
 )
 from periplus.documents.kernels.places import NO_NAME, is_hinted
+from periplus.documents.kernels.typed import NONE, ZERO
 from periplus.documents.kernels.walking import (
     A_FRAME,
     B_CHOSEN,
@@ -67,7 +68,7 @@ LABEL_NAME_2 = np.uint64(int.from_bytes(b"el", "little"))
 DONE, REFUSED, NO_ROOM = 0, 1, 2
 
 
-@helper
+@bare_helper
 def _joined(room: Any, chosen: Any, out: Any, to: Any) -> Any:
     """Blocks as paragraphs; the cells of one table row become one line."""
     row = -1
@@ -83,7 +84,7 @@ def _joined(room: Any, chosen: Any, out: Any, to: Any) -> Any:
     return to
 
 
-@helper
+@bare_helper
 def _headings(room: Any, levels: Any, out: Any, to: Any) -> Any:
     count = 0
     for one in range(room.state[BLOCKS]):
@@ -98,7 +99,7 @@ def _headings(room: Any, levels: Any, out: Any, to: Any) -> Any:
     return to
 
 
-@helper
+@bare_helper
 def _place_of_link(room: Any, link: Any) -> Any:
     """``html.reader._place``."""
     zone, block = link[L_ZONE], link[L_BLOCK]
@@ -112,7 +113,7 @@ def _place_of_link(room: Any, link: Any) -> Any:
     return IN_CONTENT if not is_past and room.blocks[block, B_CHOSEN] else IN_NAVIGATION
 
 
-@helper
+@bare_helper
 def _address(room: Any, link: Any) -> Any:
     """Where in the page the address of a link stands."""
     tag_end = room.nodes[link[L_NODE], START]
@@ -123,7 +124,7 @@ def _address(room: Any, link: Any) -> Any:
     return attribute(room.data, tag_end, HREF_NAME, NO_NAME)
 
 
-@helper
+@bare_helper
 def _links(room: Any, places: Any, out: Any, to: Any) -> Any:
     for one in range(room.state[LINKS]):
         link = room.links[one]
@@ -139,7 +140,7 @@ def _links(room: Any, places: Any, out: Any, to: Any) -> Any:
     return to
 
 
-@helper
+@bare_helper
 def _name(room: Any, node: Any, first: Any, second: Any, out: Any, to: Any) -> Any:
     """Write an attribute's value; where it ends, -1 where there is no room, ``to`` where it is missing or empty."""
     start, end = attribute(room.data, room.nodes[node, START], first, second)
@@ -152,7 +153,7 @@ def _name(room: Any, node: Any, first: Any, second: Any, out: Any, to: Any) -> A
     return to + 1
 
 
-@helper
+@bare_helper
 def _named(room: Any, names: Any, one: Any, kind: Any, before: Any, after: Any) -> Any:
     """Note a further name of a link, where one was written."""
     if after > before:
@@ -165,7 +166,7 @@ def _named(room: Any, names: Any, one: Any, kind: Any, before: Any, after: Any) 
     return after
 
 
-@helper
+@bare_helper
 def _image_in(room: Any, anchor: Any) -> Any:
     """The first image below an element that has a text, even an empty one; -1 for none."""
     for node in range(anchor + 1, room.nodes[anchor, NEXT]):
@@ -176,7 +177,7 @@ def _image_in(room: Any, anchor: Any) -> Any:
     return NONE
 
 
-@helper
+@bare_helper
 def _names_of(room: Any, names: Any, one: Any, out: Any, to: Any) -> Any:
     link = room.links[one]
     node, kind = link[L_NODE], link[L_KIND]
@@ -198,7 +199,7 @@ def _names_of(room: Any, names: Any, one: Any, out: Any, to: Any) -> Any:
     return to
 
 
-@helper
+@bare_helper
 def _measured(room: Any) -> Any:
     visible, linked = 0, 0
     for one in range(room.state[BLOCKS]):
@@ -209,7 +210,7 @@ def _measured(room: Any) -> Any:
     room.state[HIDDEN] = room.state[HIDDEN_CHARS]
 
 
-@helper
+@bare_helper
 def _written(room: Any, out: Any, levels: Any, places: Any, names: Any) -> Any:
     state = room.state
     main = _joined(room, ZERO + 1, out, ZERO)
@@ -257,6 +258,7 @@ READ_PAGE = signature(
 )
 
 
+@bare_kernel(READ_PAGE)
 def read_page(
     data: Any,  # a serialised page, and its tail
     size: int,

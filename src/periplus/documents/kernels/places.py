@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.documents.kernels.compiling import ZERO, helper
+from periplus.core import bare_helper
 from periplus.documents.kernels.names import CONTENT, MOST_CHARS, attribute, shortened, value_of, zone_named
 from periplus.documents.kernels.nodes import (
     ARTICLE,
@@ -29,6 +29,7 @@ from periplus.documents.kernels.nodes import (
     kind_of,
     who,
 )
+from periplus.documents.kernels.typed import ZERO
 
 # Bits of a place
 ZONE_BITS = 15
@@ -45,33 +46,33 @@ ROLE_NAME = np.uint64(int.from_bytes(b"role", "little"))
 NO_NAME = np.uint64(0)
 
 
-@helper
+@bare_helper
 def zone_of(place: Any) -> Any:
     return place & ZONE_BITS
 
 
-@helper
+@bare_helper
 def main_of(place: Any) -> Any:
     return (place >> MAIN_SHIFT) & 3
 
 
-@helper
+@bare_helper
 def is_hinted(zone: Any) -> Any:
     return FIRST_HINTED <= zone <= LAST_HINTED
 
 
-@helper
+@bare_helper
 def _in_zone(place: Any, zone: Any) -> Any:
     return (place & ~ZONE_BITS) | zone
 
 
-@helper
+@bare_helper
 def _in_main(place: Any, is_main: Any) -> Any:
     mark = 2 if is_main else max(main_of(place), 1)
     return (place & ~(3 << MAIN_SHIFT)) | (mark << MAIN_SHIFT)
 
 
-@helper
+@bare_helper
 def _is_name(data: Any, start: Any, end: Any) -> Any:
     joints = 0
     for at in range(start, end):
@@ -79,7 +80,7 @@ def _is_name(data: Any, start: Any, end: Any) -> Any:
     return joints < 2
 
 
-@helper
+@bare_helper
 def _names(data: Any, at: Any, is_section: Any, room: Any) -> Any:
     """The class names and the id of a tag in ``room``; how many bytes."""
     start, end = attribute(data, at, CLASS_NAME, NO_NAME)
@@ -94,7 +95,7 @@ def _names(data: Any, at: Any, is_section: Any, room: Any) -> Any:
     return size
 
 
-@helper
+@bare_helper
 def _in_container(data: Any, node: Any, tag: Any, place: Any, roles: Any, words: Any, room: Any) -> Any:
     zone = (tag >> ZONE_SHIFT) & ZONE_BITS
     name = who(tag)
@@ -121,7 +122,7 @@ def _in_container(data: Any, node: Any, tag: Any, place: Any, roles: Any, words:
     return place
 
 
-@helper
+@bare_helper
 def place_in(data: Any, node: Any, place: Any, rows: Any, roles: Any, words: Any, room: Any) -> Any:
     """Where the text of a block-level element stands; ``rows`` is the number of table rows with this one."""
     tag = node[TAG]

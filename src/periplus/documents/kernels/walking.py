@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.documents.kernels.characters import (
     NEWLINE,
     SPACE,
@@ -23,7 +24,6 @@ from periplus.documents.kernels.characters import (
     unescaped,
     width,
 )
-from periplus.documents.kernels.compiling import ZERO, helper
 from periplus.documents.kernels.nodes import (
     ANCHOR,
     BREAK,
@@ -53,6 +53,7 @@ from periplus.documents.kernels.places import (
     place_in,
     zone_of,
 )
+from periplus.documents.kernels.typed import ZERO
 
 APART_KIND = 3  # tags.APART
 MOST_LINKS = 20_000  # anchors._LINKS
@@ -87,7 +88,7 @@ class Room(NamedTuple):
     small: Any
 
 
-@helper
+@bare_helper
 def _grow_raw(room: Any, node: Any) -> Any:
     """Add all text of a node to what stands in ``raw``."""
     size = room.state[RAW_SIZE]
@@ -98,7 +99,7 @@ def _grow_raw(room: Any, node: Any) -> Any:
     room.state[RAW_SIZE] = size
 
 
-@helper
+@bare_helper
 def _text_of(room: Any, node: Any, out: Any, to: Any) -> Any:
     start, end = room.nodes[node, START], room.nodes[node, TEXT_END]
     if room.nodes[node, FLAGS] & RAW:
@@ -106,7 +107,7 @@ def _text_of(room: Any, node: Any, out: Any, to: Any) -> Any:
     return unescaped(room.data, start, end, out, to)
 
 
-@helper
+@bare_helper
 def _is_sign(text: Any, start: Any, end: Any) -> Any:
     """Whether a link's text is only the sign by which a heading links to itself (``anchors.Anchors.is_sign``)."""
     if end - start > 8 or length(text, start, end) > 2:
@@ -122,7 +123,7 @@ def _is_sign(text: Any, start: Any, end: Any) -> Any:
     return _is_one_of_signs(text, start, end - start)
 
 
-@helper
+@bare_helper
 def _is_one_of_signs(text: Any, at: Any, size: Any) -> Any:
     if size == 1:
         return text[at] == 35
@@ -137,7 +138,7 @@ def _is_one_of_signs(text: Any, at: Any, size: Any) -> Any:
     return size == 4 or (text[at + 4] == 0xEF and text[at + 5] == 0xB8 and text[at + 6] == 0x8E)
 
 
-@helper
+@bare_helper
 def _remove_last(raw: Any, start: Any, end: Any, sign: Any, sign_start: Any, sign_end: Any) -> Any:
     """Take the last occurrence of a sign out of the text; where the text ends then."""
     size = sign_end - sign_start
@@ -155,7 +156,7 @@ def _remove_last(raw: Any, start: Any, end: Any, sign: Any, sign_start: Any, sig
 # Links
 
 
-@helper
+@bare_helper
 def _add_link(room: Any, node: Any, start: Any, end: Any, zone: Any, kind: Any) -> Any:
     state = room.state
     link = state[LINKS]
@@ -174,7 +175,7 @@ def _add_link(room: Any, node: Any, start: Any, end: Any, zone: Any, kind: Any) 
     return True
 
 
-@helper
+@bare_helper
 def _take_link(room: Any, anchor: Any, text_start: Any, zone: Any) -> Any:
     """Note a plain link whose words end ``raw`` from ``text_start`` on, or are a sign to be taken out of it."""
     state = room.state
@@ -197,7 +198,7 @@ def _take_link(room: Any, anchor: Any, text_start: Any, zone: Any) -> Any:
         state[LINK_CHARS] += length(room.words, start, end)
 
 
-@helper
+@bare_helper
 def _source_size(room: Any, node: Any) -> Any:
     size = 0
     for one in range(node, room.nodes[node, NEXT]):
@@ -206,14 +207,14 @@ def _source_size(room: Any, node: Any) -> Any:
     return size
 
 
-@helper
+@bare_helper
 def _take_links_in(room: Any, node: Any, text_start: Any, zone: Any) -> Any:
     for one in range(node + 1, room.nodes[node, NEXT]):
         if room.nodes[one, FLAGS] & HREF and room.nodes[one, TAG] != TEXT and who(room.nodes[one, TAG]) == ANCHOR:
             _take_link(room, one, text_start, zone)
 
 
-@helper
+@bare_helper
 def _has_links(room: Any, node: Any) -> Any:
     for one in range(node + 1, room.nodes[node, NEXT]):
         if room.nodes[one, FLAGS] & HREF and room.nodes[one, TAG] != TEXT and who(room.nodes[one, TAG]) == ANCHOR:
@@ -221,7 +222,7 @@ def _has_links(room: Any, node: Any) -> Any:
     return False
 
 
-@helper
+@bare_helper
 def _begin_anchor(room: Any, anchor: Any, place: Any) -> Any:
     state = room.state
     _settle_open(room)
@@ -235,7 +236,7 @@ def _begin_anchor(room: Any, anchor: Any, place: Any) -> Any:
     return added
 
 
-@helper
+@bare_helper
 def _settle_open(room: Any) -> Any:
     """Keep the text of the link that is open."""
     state = room.state
@@ -252,7 +253,7 @@ def _settle_open(room: Any) -> Any:
     state[WORDS_SIZE] = end
 
 
-@helper
+@bare_helper
 def _grow_open(room: Any) -> Any:
     """The link that is open takes its text of this block."""
     state = room.state
@@ -264,7 +265,7 @@ def _grow_open(room: Any) -> Any:
     state[LINK_CHARS] += length(room.raw, start, end)
 
 
-@helper
+@bare_helper
 def _end_anchor(room: Any) -> Any:
     state = room.state
     if state[OPEN] < 0:
@@ -280,7 +281,7 @@ def _end_anchor(room: Any) -> Any:
 # Blocks
 
 
-@helper
+@bare_helper
 def _end_block(room: Any, place: Any) -> Any:
     state = room.state
     if state[OPEN] >= 0:
@@ -294,7 +295,7 @@ def _end_block(room: Any, place: Any) -> Any:
     _add_block(room, place)
 
 
-@helper
+@bare_helper
 def _add_block(room: Any, place: Any) -> Any:
     """Make a block of what stands in ``raw``."""
     state = room.state
@@ -333,7 +334,7 @@ def _add_block(room: Any, place: Any) -> Any:
     state[BLOCKS] += 1
 
 
-@helper
+@bare_helper
 def _stripped_length(text: Any, start: Any, end: Any) -> Any:
     """Characters between the first and the last that are not white space."""
     first, last, at = ZERO - 1, ZERO - 1, start
@@ -351,14 +352,14 @@ def _stripped_length(text: Any, start: Any, end: Any) -> Any:
 # The walk
 
 
-@helper
+@bare_helper
 def _place_of(room: Any, node: Any, place: Any, roles: Any, words: Any) -> Any:
     if who(room.nodes[node, TAG]) == ROW and not room.nodes[node, FLAGS] & HIDES:
         room.state[ROWS] += 1
     return place_in(room.data, room.nodes[node], place, room.state[ROWS], roles, words, room.small)
 
 
-@helper
+@bare_helper
 def _take_plain_block(room: Any, node: Any, place: Any, roles: Any, words: Any) -> Any:
     state = room.state
     _grow_raw(room, node)
@@ -377,7 +378,7 @@ def _take_plain_block(room: Any, node: Any, place: Any, roles: Any, words: Any) 
     _add_block(room, place)
 
 
-@helper
+@bare_helper
 def _take_plain_inline(room: Any, node: Any, place: Any) -> Any:
     state = room.state
     start = state[RAW_SIZE]
@@ -389,7 +390,7 @@ def _take_plain_inline(room: Any, node: Any, place: Any) -> Any:
     state[PARTS] += 1
 
 
-@helper
+@bare_helper
 def _take_text(room: Any, node: Any, place: Any) -> Any:
     state = room.state
     size = _text_of(room, node, room.raw, state[RAW_SIZE])
@@ -398,7 +399,7 @@ def _take_text(room: Any, node: Any, place: Any) -> Any:
         state[RAW_SIZE] = size
 
 
-@helper
+@bare_helper
 def _take_apart(room: Any, node: Any, place: Any) -> Any:
     state = room.state
     name = who(room.nodes[node, TAG])
@@ -410,7 +411,7 @@ def _take_apart(room: Any, node: Any, place: Any) -> Any:
         state[PARTS] += 1
 
 
-@helper
+@bare_helper
 def _hide(room: Any, node: Any) -> Any:
     state = room.state
     before = state[RAW_SIZE]
@@ -419,7 +420,7 @@ def _hide(room: Any, node: Any) -> Any:
     state[RAW_SIZE] = before
 
 
-@helper
+@bare_helper
 def _leave(room: Any, place: Any, ends: Any) -> Any:
     if ends == ENDS_BLOCK:
         if room.state[PARTS]:
@@ -428,7 +429,7 @@ def _leave(room: Any, place: Any, ends: Any) -> Any:
         _end_anchor(room)
 
 
-@helper
+@bare_helper
 def walked(room: Any, stack: Any, roles: Any, words: Any) -> Any:
     """Walk over all nodes; ``stack`` has an end, a place and what ends with it for each element that is open."""
     nodes, state = room.nodes, room.state

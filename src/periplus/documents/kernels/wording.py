@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import I64, M_I64, M_U8, R_I64, R_U8, bare_helper, bare_kernel, signature
 from periplus.documents.kernels.characters import ASCII, SPACE, is_space, point, width
-from periplus.documents.kernels.compiling import I64, M_I64, M_U8, R_I64, R_U8, ZERO, helper, signature
+from periplus.documents.kernels.typed import ZERO
 
 # Those of ``fingerprint``
 POLYNOMIAL = np.uint64(0x9E3779B97F4A7C15)
@@ -34,19 +35,19 @@ BITS = 8
 ANSWER = BITS + 64
 
 
-@helper
+@bare_helper
 def _is_letter(byte: Any) -> Any:
     return byte >= ASCII or 97 <= byte <= 122 or 48 <= byte <= 57 or 65 <= byte <= 90
 
 
-@helper
+@bare_helper
 def _mixed(value: Any) -> Any:
     value = (value ^ (value >> np.uint64(30))) * MIX_1
     value = (value ^ (value >> np.uint64(27))) * MIX_2
     return value ^ (value >> np.uint64(31))
 
 
-@helper
+@bare_helper
 def _add_lanes(lanes: Any, answer: Any) -> Any:
     """Add the counts of eight bits by eight bytes to those of all 64 bits, and begin anew."""
     for bit in range(8):
@@ -56,13 +57,13 @@ def _add_lanes(lanes: Any, answer: Any) -> Any:
         lanes[bit] = 0
 
 
-@helper
+@bare_helper
 def _count_bits(shingle: Any, lanes: Any) -> Any:
     for bit in range(8):
         lanes[bit] += np.int64((shingle >> np.uint64(bit)) & LOWEST)
 
 
-@helper
+@bare_helper
 def _fingerprint(text: Any, size: Any, lanes: Any, answer: Any) -> Any:
     before, last = np.uint64(0), np.uint64(0)
     words, shingles, at, full = ZERO, ZERO, ZERO, ZERO
@@ -97,7 +98,7 @@ def _fingerprint(text: Any, size: Any, lanes: Any, answer: Any) -> Any:
     answer[FINGERPRINT] = np.int64(found)
 
 
-@helper
+@bare_helper
 def _hash(text: Any, start: Any, end: Any) -> Any:
     word = np.uint64(end - start)
     for at in range(start, end):
@@ -106,7 +107,7 @@ def _hash(text: Any, start: Any, end: Any) -> Any:
     return word * HASH
 
 
-@helper
+@bare_helper
 def _equal(left: Any, at: Any, right: Any, start: Any, size: Any) -> Any:
     place = 0
     while place < size and left[at + place] == right[start + place]:
@@ -114,7 +115,7 @@ def _equal(left: Any, at: Any, right: Any, start: Any, size: Any) -> Any:
     return place == size
 
 
-@helper
+@bare_helper
 def _is_among(text: Any, start: Any, end: Any, blob: Any, slots: Any) -> Any:
     """Whether a word is in a list: ``slots`` has, by its hash, where words begin and end in ``blob``."""
     most = len(slots) // 2
@@ -127,7 +128,7 @@ def _is_among(text: Any, start: Any, end: Any, blob: Any, slots: Any) -> Any:
     return False
 
 
-@helper
+@bare_helper
 def _count(text: Any, start: Any, end: Any, chars: Any, distinct: Any, counts: Any) -> Any:
     """Count a word; how many different ones there are then."""
     slot = np.int64(_hash(text, start, end) >> SLOT_SHIFT)
@@ -145,7 +146,7 @@ def _count(text: Any, start: Any, end: Any, chars: Any, distinct: Any, counts: A
     return distinct + 1
 
 
-@helper
+@bare_helper
 def _count_sample(text: Any, size: Any, counts: Any, answer: Any) -> Any:
     """Count the words at the beginning of the text."""
     at, chars, words, distinct = ZERO, ZERO, ZERO, ZERO
@@ -169,6 +170,7 @@ def _count_sample(text: Any, size: Any, counts: Any, answer: Any) -> Any:
 WEIGH_WORDS = signature("void", M_U8, I64, R_U8, R_I64, R_U8, R_I64, M_I64, M_I64, M_I64)
 
 
+@bare_kernel(WEIGH_WORDS)
 def weigh_words(
     text: Any,  # in lower case; some bytes may be read behind its end
     size: int,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper, helper
+from periplus.core import bare_helper, helper
 from periplus.index.kernels.heads import bits_of, list_of, window_at
 
 WINDOW = 256

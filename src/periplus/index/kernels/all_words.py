@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.bits import number_at
 from periplus.index.kernels.collector import (
     BUCKETS,
@@ -28,7 +29,6 @@ from periplus.index.kernels.collector import (
     finish,
     make_room,
 )
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.keeping import keep
 from periplus.index.kernels.lists_known import (
     BITS,

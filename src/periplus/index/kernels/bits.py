@@ -9,11 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from periplus.index.kernels.compiler import bare_helper
+from periplus.core import bare_helper, intrinsic, ir, types
 
 LANES = 64
 FEWER_LANES = 16  # of 32 bits each

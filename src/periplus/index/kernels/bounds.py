@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper
+from periplus.core import bare_helper
 
 
 @bare_helper

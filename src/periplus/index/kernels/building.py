@@ -6,12 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS
-from periplus.index.kernels.bits import number_at
-from periplus.index.kernels.compiler import bare_helper, helper, kernel
-from periplus.index.kernels.heads import RANKED
-from periplus.index.kernels.memory import ask, item
-from periplus.index.kernels.types import (
+from periplus.core import (
     F64,
     I64,
     M_I64,
@@ -24,8 +19,15 @@ from periplus.index.kernels.types import (
     R_U8,
     R_U32,
     R_U64,
+    bare_helper,
+    helper,
+    kernel,
     signature,
 )
+from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS
+from periplus.index.kernels.bits import number_at
+from periplus.index.kernels.heads import RANKED
+from periplus.index.kernels.memory import ask, item
 
 WAITING = 512  # occurrences between which cursors arrive in the cache
 AHEAD = 24  # occurrences between which their places do

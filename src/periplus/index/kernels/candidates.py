@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.bits import byte_at, equal_bytes, first_lanes, lowest_of, number_at
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.direct import document_at, in_rare
 from periplus.index.kernels.lists_known import FIRST, LENGTH, MAXIMA, STARTS
 from periplus.index.kernels.tables import PLACE, ROW, at_u8, at_u16, prefetch, u8

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.access import WINDOW
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.tables import KEY, ROW, i64, prefetch
 
 SIZE, FLOOR, MATCHING, ABOVE = 0, 1, 2, 3

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.collector import (
     FEW,
@@ -20,7 +21,6 @@ from periplus.index.kernels.collector import (
     keep_sorted,
     make_room,
 )
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.lists_known import FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.kernels.tables import (
     ADMITTED,

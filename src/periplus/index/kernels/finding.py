@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.core import I64, M_I64, R_I64, R_U8, helper, kernel, signature
 from periplus.index.kernels.heads import COLUMNS, TERM_BITS, list_of, ranked_of
 from periplus.index.kernels.lists_known import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.kernels.lookup import find_in_block, sorts_after
@@ -31,7 +31,6 @@ from periplus.index.kernels.tables import (
     u8,
     u32,
 )
-from periplus.index.kernels.types import I64, M_I64, R_I64, R_U8, signature
 
 BEYOND = 2  # numbers of a term behind its numbers in the segments: live documents, windows of its rare postings
 

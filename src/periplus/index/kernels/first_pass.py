@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from periplus.index.kernels.compiler import bare_kernel
+from periplus.core import I64, bare_kernel, signature
 from periplus.index.kernels.plain import plain_top
-from periplus.index.kernels.types import I64, signature
 
 
 @bare_kernel(signature(I64, *[I64] * 10))

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.core import I64, M_I64, M_U8, M_U32, R_I64, R_U8, R_U32, bare_helper, kernel, signature
 from periplus.index.kernels.spellings import TABLE, number_of
-from periplus.index.kernels.types import I64, M_I64, M_U8, M_U32, R_I64, R_U8, R_U32, signature
 from periplus.index.kernels.words import UNSPACED, decoded, letter_end
 
 MAX_TERM_BYTES = 64

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import I64, bare_helper, bare_kernel, signature
 from periplus.index.kernels.bits import WORDS, byte_at, number_at, publish
-from periplus.index.kernels.compiler import bare_helper, bare_kernel
 from periplus.index.kernels.lists_known import (
     BITS,
     COUNT,
@@ -26,7 +26,6 @@ from periplus.index.kernels.lists_known import (
 )
 from periplus.index.kernels.plain_steps import rare_impacts
 from periplus.index.kernels.tables import PLACE, ROW, WINDOWS, at_i32, at_i64, at_u8, at_u16
-from periplus.index.kernels.types import I64, signature
 
 FEWEST = 16  # postings of a rare list that may get a table
 SPARSEST = 4  # windows a posting, at most, in such a list

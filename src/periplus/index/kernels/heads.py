@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.core import I64, M_I64, M_U8, M_U16, M_U32, R_U8, R_U16, R_U32, bare_helper, kernel, signature
 from periplus.index.kernels.memory import load64, store64, width_of
-from periplus.index.kernels.types import I64, M_I64, M_U8, M_U16, M_U32, R_U8, R_U16, R_U32, signature
 
 TERMS = 16  # of a block
 TERM_BITS = 4

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.access import WINDOW_BITS
 from periplus.index.kernels.bits import byte_at
 from periplus.index.kernels.common import ask_for_places, bring_places, in_bits
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.direct import offer
 from periplus.index.kernels.plain_steps import ADDRESS, GIVEN, WEIGHT
 from periplus.index.kernels.sieves import ROOM, in_list

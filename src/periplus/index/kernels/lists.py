@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import I64, M_U8, M_U32, kernel, signature
 from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, folded
-from periplus.index.kernels.compiler import kernel
 from periplus.index.kernels.heads import bits_of, list_of, window_at
 from periplus.index.kernels.positions import count_fields
-from periplus.index.kernels.types import FIELD_TABLES, I64, M_U8, M_U32, POSITIONS, POSTINGS, signature
+from periplus.index.kernels.types import FIELD_TABLES, POSITIONS, POSTINGS
 
 
 @kernel(signature("void", *POSTINGS, I64, I64, M_U8))

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import M_U8, M_U32, R_U8, kernel, signature
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.building import best_impacts
-from periplus.index.kernels.compiler import kernel
 from periplus.index.kernels.heads import bits_of, list_of, ranked_of, window_at
-from periplus.index.kernels.types import M_U8, M_U32, POSTINGS, R_U8, signature
+from periplus.index.kernels.types import POSTINGS
 
 
 @kernel(signature("void", *POSTINGS, R_U8, M_U32, M_U8))

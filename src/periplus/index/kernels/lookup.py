@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.types import I64, M_I64, M_U8, R_I64, R_U8, R_U32, signature
+from periplus.core import I64, M_I64, M_U8, R_I64, R_U8, R_U32, helper, kernel, signature
 
 BLOCK = 16
 ESCAPE = 255

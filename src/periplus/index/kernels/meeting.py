@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.bits import WORDS, byte_at
 from periplus.index.kernels.bounds import add_prior, by_bound, most_promising, zero_bound
@@ -24,7 +25,6 @@ from periplus.index.kernels.common import (
     find_common,
     take_documents,
 )
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.direct import offer
 from periplus.index.kernels.keeping import offer_all
 from periplus.index.kernels.lists_known import LIST_ROW, MAXIMA, STARTS

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
+from periplus.core import arrayobj, intrinsic, ir, types
 
-_make_array: Any = make_array
 _BYTES = ir.VectorType(ir.IntType(8), 64)
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
-    data = _make_array(array_type)(context, builder, array).data
+    data = arrayobj.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [at])
 
 

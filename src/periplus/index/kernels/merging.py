@@ -6,23 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import F64, I64, M_I64, M_U8, M_U32, R_F64, R_I64, R_U32, kernel, signature
 from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, folded
-from periplus.index.kernels.compiler import kernel
 from periplus.index.kernels.heads import bits_of, list_of, window_at
 from periplus.index.kernels.positions import seek, write_steps
-from periplus.index.kernels.types import (
-    F64,
-    I64,
-    M_I64,
-    M_U8,
-    M_U32,
-    POSITIONS,
-    POSTINGS,
-    R_F64,
-    R_I64,
-    R_U32,
-    signature,
-)
+from periplus.index.kernels.types import POSITIONS, POSTINGS
 
 
 @kernel(signature(I64, *POSTINGS, *POSITIONS, I64, I64, R_U32, R_I64, M_I64, M_U8, M_I64, M_U32))

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.access import FIELD_COUNT
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.positions import number, seek
 
 PLACES = 1 << 21  # of all words near each other in one document, at most

@@ -6,19 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import I64, M_I64, M_U32, R_I64, R_U32, kernel, signature
 from periplus.index.kernels.access import FIELD_COUNT, find_posting
-from periplus.index.kernels.compiler import kernel
 from periplus.index.kernels.positions import count_fields, decode, number, seek
-from periplus.index.kernels.types import (
-    I64,
-    M_I64,
-    M_U32,
-    POSITIONS,
-    POSTINGS,
-    R_I64,
-    R_U32,
-    signature,
-)
+from periplus.index.kernels.types import POSITIONS, POSTINGS
 
 LABEL_BITS = 16
 

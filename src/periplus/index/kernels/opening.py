@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import I64, M_I64, R_I64, helper, kernel, signature
 from periplus.index.kernels.access import WINDOW_BITS
 from periplus.index.kernels.bits import FEWER_LANES
-from periplus.index.kernels.compiler import helper, kernel
 from periplus.index.kernels.heads import unpack_windows
 from periplus.index.kernels.lists_known import (
     COUNT,
@@ -24,7 +24,6 @@ from periplus.index.kernels.lists_known import (
     TABLES,
 )
 from periplus.index.kernels.tables import IMPACT, PLACE, RARE_WINDOW, ROW, WINDOWS, at_u8, at_u16, at_u32, u8
-from periplus.index.kernels.types import I64, M_I64, R_I64, signature
 
 RARE_BYTES = 7  # of a rare posting: document, impact and window
 
@@ -70,7 +69,8 @@ def open_term(table: Any, segments: Any, rows: Any, lists: Any, to: Any) -> Any:
     """Bring the rows of one term to ``lists``, from ``to`` on; where the next one may begin."""
     each = segments * LIST_ROW
     own, head = lists[to : to + each], lists[to + each : to + each + LIST_HEAD]
-    own[:] = rows
+    for place in range(each):
+        own[place] = rows[place]
     head[:] = 0
     for segment in range(segments):
         if own[segment * LIST_ROW + STARTS] != 0:

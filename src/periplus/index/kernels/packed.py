@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper
+from periplus.core import bare_helper
 
 MAX_DEEP = 1 << 20  # values inside one
 

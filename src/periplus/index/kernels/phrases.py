@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import I64, bare_helper, bare_kernel, signature
 from periplus.index.kernels.access import FIELD_COUNT, WINDOW, WINDOW_BITS
 from periplus.index.kernels.bits import number_at
 from periplus.index.kernels.bounds import most_promising
@@ -40,7 +41,6 @@ from periplus.index.kernels.collector import (
     finish,
     make_room,
 )
-from periplus.index.kernels.compiler import bare_helper, bare_kernel
 from periplus.index.kernels.direct import offer
 from periplus.index.kernels.lists_known import FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.kernels.nearness import count_ordered, count_unordered, decode_first, places_kept
@@ -70,7 +70,6 @@ from periplus.index.kernels.tables import (
     u8,
     u32,
 )
-from periplus.index.kernels.types import I64, signature
 from periplus.index.weights import UNIT
 
 HEAD = 12

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import I64, M_I64, M_U8, R_U8, bare_helper, bare_kernel, signature
 from periplus.index.kernels.bits import lowest_of
-from periplus.index.kernels.compiler import bare_helper, bare_kernel
 from periplus.index.kernels.memory import item, load64
 from periplus.index.kernels.packed import behind, string_at
-from periplus.index.kernels.types import I64, M_I64, M_U8, R_U8, signature
 from periplus.index.kernels.words import UNSETTLED, decoded
 
 # Fields of a ``StoredDocument`` by their places, and those that texts of them belong to (``query.FIELDS``).

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.bits import WORDS
 from periplus.index.kernels.bounds import LEVELS, add_prior, by_bound, most_promising, zero_bound
@@ -38,7 +39,6 @@ from periplus.index.kernels.collector import (
     keep_sorted,
     make_room,
 )
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.direct import MERGED, all_short, merge_all
 from periplus.index.kernels.lists_known import BITS, LIST_HEAD, LIST_ROW
 from periplus.index.kernels.plain_steps import (

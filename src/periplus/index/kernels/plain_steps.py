@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.bits import byte_at, number_at
 from periplus.index.kernels.bounds import (
     add_group,
@@ -15,7 +16,6 @@ from periplus.index.kernels.bounds import (
     set_bound,
     zero_bound,
 )
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.lists_known import (
     BESTS,
     COUNT,

@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import I64, M_U8, M_U32, R_U32, bare_helper, helper, kernel, signature
 from periplus.index.kernels.access import FIELD_COUNT, read_varint, write_varint
 from periplus.index.kernels.bits import lowest_of, ones_of
-from periplus.index.kernels.compiler import bare_helper, helper, kernel
 from periplus.index.kernels.memory import item, load64, store64, width_of
-from periplus.index.kernels.types import I64, M_U8, M_U32, R_U32, signature
 
 BLOCK = 64
 BLOCK_BITS = 6

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
+from periplus.core import I64, M_I64, M_U32, R_I64, R_U8, helper, kernel, signature
 from periplus.index.kernels.finding import take_list
 from periplus.index.kernels.heads import ranked_of
 from periplus.index.kernels.lists_known import LIST_ROW
@@ -47,7 +47,6 @@ from periplus.index.kernels.tables import (
     u32,
 )
 from periplus.index.kernels.topk import search_segment
-from periplus.index.kernels.types import I64, M_I64, M_U32, R_I64, R_U8, signature
 from periplus.index.kernels.window import sift_down
 
 HEAD = 7

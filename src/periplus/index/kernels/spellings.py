@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.core import M_I64, M_U8, M_U32, M_U64, R_I64, R_U8, R_U32, R_U64, bare_helper, kernel, signature
 from periplus.index.kernels.memory import item, load64, store64, swapped
-from periplus.index.kernels.types import M_I64, M_U8, M_U32, M_U64, R_I64, R_U8, R_U32, R_U64, signature
 
 SEED = np.uint64(0xCBF29CE484222325)
 FACTOR = np.uint64(0x9FB21C651E98DF25)

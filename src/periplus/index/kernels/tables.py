@@ -8,12 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
-
-from periplus.index.kernels.compiler import inlined
+from periplus.core import arrayobj, inlined, intrinsic, ir, types
 from periplus.index.tables import ARRAYS, NUMBERS, WIDTH
 
 FREQUENCY, BLOCKS, PLACE, IMPACT, RARE_WINDOW, WINDOW_START, WINDOW_MAX, BEST = (2 * place for place in range(8))
@@ -26,22 +21,20 @@ WINDOWS, FIRST_NUMBER, LONGEST = (2 * len(ARRAYS) + place for place in range(len
 ROW = WIDTH
 
 
-_make_array: Any = make_array
-_fill_array: Any = populate_array
-
-
-def _array_of(element: Any) -> Any:
+def _array_of(name: str) -> Any:
     """A function of (address, length): an array of what lies there, which nobody owns."""
-    kind = types.Array(element, 1, "C")
 
     @intrinsic
     def array_at(typing_context: Any, address: Any, length: Any) -> Any:
+        element = getattr(types, name)
+        kind = types.Array(element, 1, "C")
+
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             item = context.get_data_type(element)
             size = context.get_constant(types.intp, context.get_abi_sizeof(item))
-            array = _make_array(kind)(context, builder)
+            array = arrayobj.make_array(kind)(context, builder)
             data = builder.inttoptr(arguments[0], item.as_pointer())
-            _fill_array(array, data=data, shape=[arguments[1]], strides=[size], itemsize=size, meminfo=None)
+            arrayobj.populate_array(array, data=data, shape=[arguments[1]], strides=[size], itemsize=size, meminfo=None)
             return array._getvalue()  # noqa: SLF001
 
         return kind(types.int64, types.int64), generate
@@ -49,12 +42,12 @@ def _array_of(element: Any) -> Any:
     return array_at
 
 
-at_u8: Any = _array_of(types.uint8)
-at_u16: Any = _array_of(types.uint16)
-at_u32: Any = _array_of(types.uint32)
-at_i32: Any = _array_of(types.int32)
-at_i64: Any = _array_of(types.int64)
-at_f64: Any = _array_of(types.float64)
+at_u8: Any = _array_of("uint8")
+at_u16: Any = _array_of("uint16")
+at_u32: Any = _array_of("uint32")
+at_i32: Any = _array_of("int32")
+at_i64: Any = _array_of("int64")
+at_f64: Any = _array_of("float64")
 
 
 @inlined

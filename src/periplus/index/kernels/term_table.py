@@ -11,13 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from periplus.index.kernels.answers import Text, address_of
+from periplus.core import BYTES, I64, bare_helper, bare_kernel, signature
 from periplus.index.kernels.bits import byte_at, publish, published
-from periplus.index.kernels.compiler import bare_helper, bare_kernel
 from periplus.index.kernels.tables import at_i64, at_u8
-from periplus.index.kernels.types import I64, signature
 
 HASH, WEIGHT, ADDRESS, FREQUENCY, TEXT = range(5)
 ENTRY = 8  # numbers
@@ -75,10 +72,9 @@ def entry_of(entries: Any, value: Any, text_at: Any) -> Any:
         place = (place + 1) & last
 
 
-@bare_kernel(types.int64(types.int64, Text(), types.int64, types.int64, types.int64))
-def keep_term(entries: Any, text: Any, weight: Any, address: Any, frequency: Any) -> Any:
+@bare_kernel(signature(*[I64] * 5, BYTES))
+def keep_term(entries: Any, weight: Any, address: Any, frequency: Any, text_at: Any) -> Any:
     """Add a term that is not there yet, whose bytes end with a zero; whether it was added (0 or 1)."""
-    text_at = address_of(text)
     value, length = SEED, np.int64(0)
     while byte_at(text_at + length) != 0:
         value = more_of(value, byte_at(text_at + length))

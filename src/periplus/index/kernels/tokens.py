@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import I64, M_I64, M_U8, M_U32, R_I64, R_U8, R_U32, bare_helper, kernel, signature
 from periplus.index.kernels.bits import lowest_of
-from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.memory import ask, item, load64, plain_bits, stop_bits, store64
 from periplus.index.kernels.spellings import FACTOR, MIXER, SEED, TABLE, are_equal, masked, number_of, tag_of
-from periplus.index.kernels.types import I64, M_I64, M_U8, M_U32, R_I64, R_U8, R_U32, signature
 from periplus.index.kernels.words import (
     BREAK,
     IN_RUN,
@@ -132,7 +131,8 @@ def tokenize(
     at = state[0]
     mask = np.uint64((len(slots) >> 1) - 1)
     kinds = np.zeros(256, np.uint8)  # of single bytes
-    kinds[: LAST_ASCII + 1] = classes[: LAST_ASCII + 1] & (PLAIN | BREAK)
+    for sign in range(LAST_ASCII + 1):
+        kinds[sign] = classes[sign] & np.uint8(PLAIN | BREAK)
     if state[4] == 0:
         for block in range(len(data) >> 6):
             store64(plain, block << 3, plain_bits(data, block << 6))  # ASCII letters, digits, underscores

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import helper
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
-from periplus.index.kernels.compiler import helper
 from periplus.index.kernels.heads import list_of, unpack_windows
 from periplus.index.kernels.window import clear, generate, generate_best, probe, push, scan
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.access import WINDOW
 from periplus.index.kernels.bits import (
     LANES,
@@ -23,7 +24,6 @@ from periplus.index.kernels.bits import (
     ones_before,
     word_at,
 )
-from periplus.index.kernels.compiler import bare_helper
 
 PROBE = 3  # a look-up costs as much as so many postings of a walk
 LARGEST_IMPACT = 255

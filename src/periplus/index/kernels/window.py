@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from periplus.core import helper
 from periplus.index.kernels.access import find_place
-from periplus.index.kernels.compiler import helper
 
 
 @helper

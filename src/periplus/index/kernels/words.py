@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper
+from periplus.core import bare_helper
 
 WORD = 1  # \w
 PLAIN = 2  # \w, or a mark

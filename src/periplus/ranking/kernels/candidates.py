@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.bits import number_at, word_at
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.positions import BLOCK_BITS, GROUP_BITS
 from periplus.index.kernels.tables import (
     BLOCK_BASE,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.bits import ones_of
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.memory import item
 from periplus.index.kernels.tables import HOST, HOST_NUMBERS, ROW, at_f64, at_i64, i64, prefetch, u32
 from periplus.ranking.kernels.hosts import slot_of

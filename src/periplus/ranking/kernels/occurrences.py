@@ -10,12 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
+from periplus.core import bare_helper, intrinsic, ir, types
 from periplus.index.kernels.bits import byte_at, first_lanes, lowest_of, number_at, ones_of, word_at
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.positions import BLOCK, SEVERAL, WIDTH
 from periplus.ranking.kernels.places import FIELD_COUNT
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper, kernel
+from periplus.core import F64, I64, R_F64, R_I64, R_U32, bare_helper, kernel, signature
 from periplus.index.kernels.tables import at_f64, at_i64, at_u32
-from periplus.index.kernels.types import F64, I64, R_F64, R_I64, R_U32, signature
 
 M_F64 = "Array(float64, 1, 'C')"
 FAR = 1 << 30

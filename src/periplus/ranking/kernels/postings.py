@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import bare_helper
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.bits import equal_bytes, first_lanes, lowest_of, number_at
-from periplus.index.kernels.compiler import bare_helper
 from periplus.index.kernels.lists_known import (
     COUNT,
     DOCUMENTS,

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import F64, R_F64, R_I64, R_U32, bare_helper, kernel, signature
 from periplus.index.kernels.bits import lowest_of
-from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.tables import at_f64, at_i64
-from periplus.index.kernels.types import F64, R_F64, R_I64, R_U32, signature
 from periplus.ranking.kernels.places import (
     ADDRESS,
     ANCHORS,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from periplus.index.kernels.compiler import bare_kernel
+from periplus.core import F64, I64, bare_kernel, signature
 from periplus.index.kernels.tables import ROW, at_f64, at_i64
-from periplus.index.kernels.types import F64, I64, signature
 from periplus.ranking.kernels.candidates import ranked
 from periplus.ranking.kernels.listing import COLUMNS, FACTS, length_of, listed
 

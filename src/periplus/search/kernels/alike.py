@@ -9,18 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core.cgutils import get_or_insert_function
-from numba.extending import intrinsic
 
+from periplus.core import bare_helper, cgutils, intrinsic, ir, types
 from periplus.index.kernels.bits import loaded, ones_of, spread
-from periplus.index.kernels.compiler import bare_helper
 
 MASKS = 16  # that are compared at once
 ROW = 32  # bytes of a word: its letters, then zeros
 SHIFT = 2  # how far a letter may have moved, at most
-_inserted: Any = get_or_insert_function
 _MASKS = ir.VectorType(ir.IntType(32), MASKS)
 _ROW = ir.VectorType(ir.IntType(8), ROW)
 
@@ -28,7 +23,7 @@ _ROW = ir.VectorType(ir.IntType(8), ROW)
 def _ones(builder: Any, masks: Any) -> Any:
     """How many bits are set, lane by lane."""
     kind = ir.FunctionType(_MASKS, [_MASKS])
-    return builder.call(_inserted(builder.module, kind, f"llvm.ctpop.v{MASKS}i32"), [masks])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.ctpop.v{MASKS}i32"), [masks])
 
 
 @intrinsic

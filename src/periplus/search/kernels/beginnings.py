@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.types import I64, M_I64, R_I64, R_U32, signature
+from periplus.core import I64, M_I64, R_I64, R_U32, helper, kernel, signature
 from periplus.search.kernels.characters import is_space, is_wordly
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from periplus.index.kernels.compiler import helper
+from periplus.core import helper
+
 
 NEWLINE = 10
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper, bare_kernel
+from periplus.core import F64, I64, bare_helper, bare_kernel, signature
 from periplus.index.kernels.tables import at_f64, at_i64, at_u8, at_u32
-from periplus.index.kernels.types import F64, I64, signature
 
 # What there is, by place: the address and the length of each of these.
 KEYS, ROWS, OFFSETS, STARTS, TEXT, WEIGHTS, BLOCKS = range(0, 14, 2)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.types import I64, M_I64, R_I64, signature
+from periplus.core import I64, M_I64, R_I64, helper, kernel, signature
 
 
 @helper

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import bare_helper, helper, kernel
+from periplus.core import I64, bare_helper, helper, kernel, signature
 from periplus.index.kernels.finding import find_terms, take_list
 from periplus.index.kernels.lists_known import LIST_ROW
 from periplus.index.kernels.opening import open_term, size_of
 from periplus.index.kernels.tables import ROW, at_f64, at_i64, at_u8
-from periplus.index.kernels.types import I64, signature
 from periplus.index.kernels.weighing import fixed_weight
 from periplus.index.query import STRONG_SHARE
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from periplus.index.kernels.compiler import helper, kernel
-from periplus.index.kernels.types import I64, M_I64, R_F64, R_I64, R_U32, signature
+from periplus.core import I64, M_I64, R_F64, R_I64, R_U32, helper, kernel, signature
 from periplus.search.kernels.characters import NEWLINE, is_letter, is_space, is_stop
 
 MATCH = 4  # numbers of a match: start, end, word, whether it is a stop word

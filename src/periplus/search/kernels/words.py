@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from periplus.core import F64, I64, M_I64, R_F64, R_I64, R_U32, bare_helper, kernel, signature
 from periplus.index.kernels.bits import first_lanes, lowest_of, ones_of
-from periplus.index.kernels.compiler import bare_helper, kernel
 from periplus.index.kernels.memory import item
 from periplus.index.kernels.tables import at_f64, at_i64, at_u8, at_u32, prefetch
-from periplus.index.kernels.types import F64, I64, M_I64, R_F64, R_I64, R_U32, signature
 from periplus.search.kernels.alike import MASKS, ROW, SHIFT, letters_stand_near, masks_near
 
 M_F64 = "Array(float64, 1, 'C')"

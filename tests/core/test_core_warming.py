@@ -9,16 +9,19 @@ import sys
 from pathlib import Path
 
 import periplus
-from periplus.index import kernels_digest
-from periplus.index.kernels import compiler
+from periplus.core.warming import LONGEST, every_kernel
 
-KERNEL = re.compile(r"compiler import .*\bkernel\b")
+KERNEL = re.compile(r"^@(bare_)?kernel\(", re.MULTILINE)
 
-SHORT = ("sort_ties", "fold_again", "leading_bytes")  # kernels that compile in under a second
+SHORT = (  # kernels that compile in under a second
+    "periplus.index.kernels.spellings.sort_ties",
+    "periplus.index.kernels.merging.fold_again",
+    "periplus.index.kernels.spellings.leading_bytes",
+)
 COMPILE = """
 import sys
 from periplus.app.warming import compile_apart
-from periplus.index import cold
+from periplus.core.warming import cold
 if __name__ == "__main__":
     before = cold()
     seen = []
@@ -44,7 +47,7 @@ def test_two_processes_fill_one_cache(tmp_path: Path) -> None:
 def test_nothing_is_compiled_apart_where_nothing_can_be_kept(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.touch()  # a folder cannot be made below a file, not even by root
-    assert run(blocked, "-c", "from periplus.index import cold; print(cold())") == "[]"
+    assert run(blocked, "-c", "from periplus.core.warming import cold; print(cold())") == "[]"
 
 
 def test_every_module_with_kernels_is_known(tmp_path: Path) -> None:
@@ -55,48 +58,26 @@ def test_every_module_with_kernels_is_known(tmp_path: Path) -> None:
         for path in root.rglob("*.py")
         if KERNEL.search(path.read_text())
     }
-    gather = "import sys; from periplus.app.warming import kernels_are_warm; kernels_are_warm(); print(*sys.modules)"
+    gather = "import sys; from periplus.core.warming import all_are_kept; all_are_kept(); print(*sys.modules)"
     assert len(having) > 10
     assert having - set(run(tmp_path, "-c", gather).split()) == set()
 
 
-def test_a_note_says_that_all_kernels_of_numba_are_there(tmp_path: Path) -> None:
-    """Those of pages are kept apart, and looked for by themselves."""
-    ask = "from periplus.app.warming import kernels_are_warm, ready_note\nprint(kernels_are_warm(), ready_note())"
+def test_a_note_says_that_all_kernels_are_there(tmp_path: Path) -> None:
+    ask = "from periplus.core.warming import all_are_kept, ready_note\nprint(all_are_kept(), ready_note())"
     warm, note = run(tmp_path, "-c", ask).split()
     assert (warm, Path(note).exists()) == ("False", False)
     Path(note).touch()
-    assert run(tmp_path, "-c", ask) == f"False {note}"
-    pages_are_there = "from periplus.app import quickening\nquickening.missing = list\n"
-    assert run(tmp_path, "-c", pages_are_there + ask) == f"True {note}"
+    assert run(tmp_path, "-c", ask) == f"True {note}"
 
 
-def test_a_changed_constant_of_another_room_makes_kernels_anew(tmp_path: Path, monkeypatch) -> None:
-    """Kernels have the values of what they import compiled into them."""
-    monkeypatch.setattr(compiler, "PACKAGE", tmp_path)
-    (tmp_path / "index").mkdir()
-    kernels = tmp_path / "kernels.py"
-    kernels.write_text("from periplus.index.weights import UNIT\n")
-    digests = set()
-    for unit in ("UNIT = 1", "UNIT = 2", "UNIT = 1"):
-        (tmp_path / "index" / "weights.py").write_text(unit)
-        digests.add(kernels_digest([kernels]))
-    assert len(digests) == 2
+def test_what_is_compiled_first_is_a_kernel() -> None:
+    assert set(LONGEST) <= {kernel.name for kernel in every_kernel()}
 
 
-def test_what_kernels_import_imports_nothing_itself() -> None:
-    """The digest knows what kernels import, and goes no further."""
-    root = Path(periplus.__file__).parent
-    imported, odd = set(), []
-    for source in (*root.glob("*/kernels/*.py"), *root.glob("*/kernels.py")):
-        if source.parent.parent.name == "documents":
-            continue  # kept by another way, which knows all of its sources
-        imported |= set(re.findall(r"^from (periplus\.[\w.]+) import", source.read_text(), re.MULTILINE))
-        odd += re.findall(r"^import periplus.*", source.read_text(), re.MULTILINE)
-    others = [root.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in imported if ".kernels" not in name]
-    odd += [path for path in others if re.search(r"^from periplus", path.read_text(), re.MULTILINE)]
-    assert len(others) > 2
-    assert odd == []
+def test_kernels_have_names_of_their_own() -> None:
+    names = [kernel.full_name for kernel in every_kernel()]
+    assert len(names) == len(set(names)) > 70
 
 
 COPIED = """
@@ -104,8 +85,8 @@ import sys
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
 from room.kernels.entry import entry
-known = entry.cached
-print(known, entry(7), sum(entry.compile().stats.cache_hits.values()))
+known = entry.is_kept
+print(known, entry(7), "numba" in sys.modules)
 """
 
 
@@ -117,11 +98,10 @@ def test_another_copy_of_the_same_sources_takes_what_is_kept(tmp_path: Path) -> 
         room.mkdir(parents=True)
         (room / "__init__.py").touch()
         (room / "entry.py").write_text(
-            "from periplus.index.kernels.compiler import kernel\n\n"
-            "@kernel('int64(int64)')\ndef entry(value):\n    return 2 * value\n"
+            "from periplus.core import kernel\n\n@kernel('int64(int64)')\ndef entry(value):\n    return 2 * value\n"
         )
         answers.append(run(tmp_path / "cache", "-c", COPIED, str(tmp_path / copy)))
-    assert answers == ["False 14 0", "True 14 1"]
+    assert answers == ["False 14 True", "True 14 False"]
 
 
 def test_a_changed_helper_in_another_file_makes_kernels_anew(tmp_path: Path) -> None:
@@ -131,14 +111,13 @@ def test_a_changed_helper_in_another_file_makes_kernels_anew(tmp_path: Path) -> 
     (room / "__init__.py").touch()
     (tmp_path / "room" / "__init__.py").touch()
     (room / "entry.py").write_text(
-        "from periplus.index.kernels.compiler import kernel\nfrom room.kernels.other import double\n\n"
+        "from periplus.core import kernel\nfrom room.kernels.other import double\n\n"
         "@kernel('int64(int64)')\ndef entry(value):\n    return double(value)\n"
     )
     answers = []
     for factor in (2, 3):
         (room / "other.py").write_text(
-            "from periplus.index.kernels.compiler import helper\n\n"
-            f"@helper\ndef double(value):\n    return {factor} * value\n"
+            f"from periplus.core import helper\n\n@helper\ndef double(value):\n    return {factor} * value\n"
         )
         script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.dont_write_bytecode = True\n"
         answers.append(run(tmp_path / "cache", "-c", script + "from room.kernels.entry import entry; print(entry(7))"))

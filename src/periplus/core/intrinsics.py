@@ -1,20 +1,16 @@
 """Kernels that call kernels by their addresses: each is compiled once, whoever it works for.
 
-numba's own convention: a place for the result, one for what went wrong, then the arguments; what comes back is 0 unless
-something went wrong, which only happens where array accesses are checked.
+By numba's own convention (``compiling``): what comes back is 0 unless something went wrong, which only happens where
+array accesses are checked.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils as numba_cgutils
-from numba.extending import intrinsic
-
-cgutils: Any = numba_cgutils  # which has no types
-FAILED = -(1 << 62)  # given back when the kernel failed; no result is so small
+from periplus.core.helpers import intrinsic
+from periplus.core.late import cgutils, ir, types
+from periplus.core.signatures import FAILED
 
 
 @intrinsic

@@ -1,0 +1,64 @@
+"""The compiler: how kernels are declared, compiled once, kept as machine code, and loaded without numba."""
+
+from periplus.core.calling import address_of
+from periplus.core.helpers import bare_helper, helper, inlined, intrinsic
+from periplus.core.intrinsics import call_kernel
+from periplus.core.kept import folder as kernel_folder
+from periplus.core.kernels import KERNELS, Kernel, bare_kernel, kernel
+from periplus.core.late import arrayobj, cgutils, ir, types
+from periplus.core.signatures import (
+    BYTES,
+    F64,
+    FAILED,
+    I64,
+    M_F64,
+    M_I64,
+    M_I64_2,
+    M_U8,
+    M_U16,
+    M_U32,
+    M_U64,
+    R_F64,
+    R_I64,
+    R_U8,
+    R_U16,
+    R_U32,
+    R_U64,
+    signature,
+)
+
+__all__ = [
+    "BYTES",
+    "F64",
+    "FAILED",
+    "I64",
+    "KERNELS",
+    "M_F64",
+    "M_I64",
+    "M_I64_2",
+    "M_U8",
+    "M_U16",
+    "M_U32",
+    "M_U64",
+    "R_F64",
+    "R_I64",
+    "R_U8",
+    "R_U16",
+    "R_U32",
+    "R_U64",
+    "Kernel",
+    "address_of",
+    "arrayobj",
+    "bare_helper",
+    "bare_kernel",
+    "call_kernel",
+    "cgutils",
+    "helper",
+    "inlined",
+    "intrinsic",
+    "ir",
+    "kernel",
+    "kernel_folder",
+    "signature",
+    "types",
+]
