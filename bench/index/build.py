@@ -46,10 +46,8 @@ def main() -> None:
     contender.workers = options.workers
     shutil.rmtree(folder, ignore_errors=True)
     if name.startswith("periplus"):
-        from periplus.index import warm
         from periplus.index.builder import load_kernels
 
-        warm()
         load_kernels()
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rows = Rows(options.passages, turns=options.turns)

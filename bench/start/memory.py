@@ -19,7 +19,7 @@ OTHER_WORDS = (
     "syntax object method attribute iterator exception import path test debug build merge remote rebase tag "
     "model form field admin session cookie static media"
 )
-SETTLE = 8.0  # seconds: what is gathered in the background after a start
+SETTLE = 30.0  # seconds: what is gathered in the background after a start
 _ADDRESS = re.compile(rb"http://[\d.a-z:]+\d")
 
 

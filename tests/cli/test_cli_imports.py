@@ -55,10 +55,10 @@ def test_help_loads_neither_arrays_nor_verbs() -> None:
 
 
 @pytest.mark.parametrize("words", [["search", "spring tide"], ["search", "sprng tide", "--json"], ["suggest", "ti"]])
-def test_a_search_loads_no_compiler_and_no_arrow(collection: Path, words: list[str]) -> None:
+def test_a_search_loads_no_compiler_and_no_server(collection: Path, words: list[str]) -> None:
     said, loaded = run(*words, "--dir", str(collection))
     assert "tide" in said
-    assert not {"numba", "pyarrow", "starlette", "uvicorn", "jinja2", "turbohtml", "rich.markdown"} & loaded
+    assert not {"numba", "starlette", "uvicorn", "jinja2", "turbohtml", "rich.markdown"} & loaded
 
 
 def test_a_verb_loads_no_other() -> None:

@@ -72,9 +72,10 @@ def answer(snapshot, query, k, weight=0.0):
     terms = snapshot._terms
     room = free.pop() if free else free_room()
     result = terms.ask(terms.address, room, weight, k, query.text)
-    hits = found_at(room, result, k) if result >= 0 else None
+    if result >= 0:
+        return found_at(room, result, k)
     free.append(room)
-    return hits
+    return None
 
 
 def same(one, other):

@@ -9,6 +9,8 @@ import time
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
+from periplus.app.thrift import spare_memory
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.context import SpawnProcess
@@ -75,6 +77,7 @@ class Child:
 
 def _child(target: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """Runs in the child: Ctrl-C is the parent's to handle, SIGTERM asks to end, and so does the parent's death."""
+    spare_memory()
     stopping = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())

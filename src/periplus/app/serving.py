@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.app.backend import CollectionBackend
 from periplus.app.children import Child
+from periplus.app.thrift import spare_memory
 from periplus.errors import Corrupt, NotReady, StorageError
+from periplus.index.builder import give_memory_back
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ class Reloader:
         self._collection.search(WARMING_QUERY)
         self._collection.engine.warm()
         self._collection.suggest(WARMING_QUERY[:2])
+        give_memory_back()  # what was gathered is a tenth of what that took
         if self._settles:
             settle()
         self._collection.cold = False
@@ -100,6 +103,7 @@ def web_server(collection: Collection, listener: socket.socket | None = None) ->
     from periplus.web import WebServer, create_app
     from periplus.web.keys import KeyRing
 
+    spare_memory()
     backend = CollectionBackend(collection)
     app = create_app(
         backend, collection.settings, operator_key=operator_key(collection), keys=KeyRing(collection.files)

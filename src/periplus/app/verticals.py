@@ -13,7 +13,6 @@ import msgspec
 from msgspec import structs
 
 from periplus import addresses
-from periplus.documents import BatchLog
 from periplus.errors import PeriplusError
 from periplus.search import Among
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from periplus.app.collection import Collection
+    from periplus.documents import BatchLog
     from periplus.records import SearchAnswer, SearchRequest
 
 NAMES = ("news", "places")
@@ -79,6 +79,8 @@ class Verticals:
         return known
 
     def _catch_up(self) -> None:
+        from periplus.documents import BatchLog  # which loads Arrow
+
         try:
             log = BatchLog(self._collection.files, self._collection.database)
             for number in log.numbers(self._batch):

@@ -108,8 +108,10 @@ def without_answer(address: int, reason: int) -> None:
 
 
 def found_at(address: int, result: int, k: int) -> TopHits:
-    """What a kernel wrote to a room for all threads."""
-    return found_in(_owned[address], result, k)
+    """What a kernel wrote to a room for all threads, which others may have again then."""
+    hits = found_in(_owned[address], result, k)
+    free.append(address)
+    return hits
 
 
 def found_in(room: Room, result: int, k: int) -> TopHits:

@@ -100,9 +100,7 @@ class Snapshot:
                 room = free_room()
             result = terms.ask(terms.address, room, prior_weight, k, text)
             if result >= 0:
-                hits = found_at(room, result, k)
-                rooms.append(room)
-                return hits
+                return found_at(room, result, k)
             without_answer(room, result)
         return self._other_top(query, k, prior_weight, order)
 

@@ -150,7 +150,10 @@ class Generation:
         return self.lazy_unfit.now().numbers
 
     def warm(self) -> None:
-        """Build everything that is otherwise built on demand."""
+        """Build everything that is otherwise built on demand; another process gathers words, and takes along what that
+        needs of memory."""
+        if self._apart is not None and not self.is_small:
+            self._others.append(self._apart)
         self.lazy_speller.now()
         self.lazy_completion.now()
         self.lazy_fingerprints.now()

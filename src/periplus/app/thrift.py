@@ -1,0 +1,28 @@
+"""Memory of processes that run for long: what was needed for a moment goes back to the system.
+
+Arrow keeps freed memory in a pool of its own, and glibc in an arena for each thread, up to eight a core. A server
+reads batches and gathers words when it starts, and then never again; 37 and 60 MB stayed with a collection of 6,700
+pages.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from contextlib import suppress
+from typing import Final
+
+ARENAS: Final = 2
+_M_ARENA_MAX: Final = -8  # as glibc numbers it
+_ARROW_POOL: Final = "ARROW_DEFAULT_MEMORY_POOL"
+
+
+def spare_memory() -> None:
+    """For this process from now on, and for those that it starts; best called before there are threads."""
+    os.environ.setdefault(_ARROW_POOL, "system")
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None and os.environ[_ARROW_POOL] == "system":
+        arrow.set_memory_pool(arrow.system_memory_pool())
+    with suppress(AttributeError, OSError):  # another C library than glibc
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, ARENAS)
