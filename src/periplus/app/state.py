@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from periplus.documents import spans
 from periplus.errors import Corrupt, PeriplusError, StateLost
 from periplus.storage import Database, LocalFiles
 
@@ -101,7 +100,13 @@ def said_missing(folder: Path) -> str:
 
 def has_stored(folder: Path) -> bool:
     """Whether there is anything that only exists once."""
-    return bool(spans.stored(LocalFiles(folder))) or any(folder.glob(ARCHIVED))
+    return bool(_stored(folder)) or any(folder.glob(ARCHIVED))
+
+
+def _stored(folder: Path) -> Collection[Span]:
+    from periplus.documents import spans  # whose room knows how to read pages, which a search need not
+
+    return spans.stored(LocalFiles(folder))
 
 
 def misfit(folder: Path, database: Database) -> str:
@@ -121,7 +126,7 @@ def misfit(folder: Path, database: Database) -> str:
     seen = _indexed(folder)
     if seen > number:
         return f"is older than the stored files (it knows {number} batches, the index has taken in {seen})"
-    stored = spans.stored(LocalFiles(folder))
+    stored = _stored(folder)
     if _is_outrun(database, stored):
         return "is older than the stored files (batches were compacted since)"
     later = [one.last for one in stored if one.last > number]
@@ -154,6 +159,8 @@ def _settle(folder: Path, database: Database) -> None:
 
 def _is_outrun(database: Database, stored: Collection[Span]) -> bool:
     """Whether batches that the state lists are stored in compacted files only, of which it knows nothing."""
+    from periplus.documents import spans
+
     wide = spans.covered_by(one for one in spans.widest(stored) if one.first < one.last)
     with database.read() as tx:
         rows = [spans.span(number, first) for number, first in tx.rows("SELECT number, first FROM batches")]

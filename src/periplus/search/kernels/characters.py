@@ -6,7 +6,6 @@ from typing import Any
 
 from periplus.core import helper
 
-
 NEWLINE = 10
 
 
