@@ -14,6 +14,7 @@ from periplus.core import I64, M_I64, R_I64, R_U32, helper, kernel, signature
 from periplus.search.kernels.characters import is_space, is_wordly
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
+ASCII = 128
 PLACE = 3  # numbers of a place: text, start and end of what is to be analysed
 
 
@@ -79,14 +80,15 @@ def find_beginnings(
     """How many places there are. One beginning a place is enough: another one there has the same stretch behind it."""
     count, begin, found = len(opens), np.int64(0), np.int64(0)
     counts = np.empty(count, np.int64)
-    firsts = np.zeros(256, np.bool_)
-    for p in range(count):
-        firsts[letters[starts[p]] & 255] = True
+    firsts = np.zeros(ASCII, np.bool_)  # letters that a beginning may begin with; of others it is not told
+    for c in range(ASCII):
+        for p in range(count):
+            firsts[c] |= bare[c] == letters[starts[p]]
     for document in range(len(ends)):
         end = ends[document]
         counts[:] = 0
         for i in range(begin, end):
-            if not firsts[_bare(text, i, bare) & 255]:
+            if text[i] < ASCII and not firsts[text[i]]:
                 continue
             inside = i > begin and is_wordly(text[i - 1])
             for p in range(count - 1, -1, -1):
