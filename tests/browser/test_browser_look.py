@@ -123,7 +123,7 @@ def test_menus_stay_inside_the_window(open_context):
         page = open_context(viewport=window).new_page()
         for path, menus in (("/search?q=tide", ".site-menu"), ("/console/hosts", ".acts")):
             page.goto(path)
-            page.locator(f"{menus} summary").nth(1).click()
+            page.locator(f"{menus} > summary").nth(1).click()
             box = page.locator(f"{menus}[open] ul").bounding_box()
             assert box["x"] >= 0, (size, path)
             assert box["x"] + box["width"] <= window["width"], (size, path)
