@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live same-answers docs lock soak soak-crash soak-frontier soak-kernels soak-search soak-pool soak-server bench-hostile clean
+.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-search soak-pool soak-server bench-hostile clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -73,6 +73,9 @@ soak-pool: environment  ## fifty crawls with a limit by two to four workers, kil
 
 soak-server: environment  ## attacks on a server with 1,024 handles while another client searches; ARGS="--seconds 5"
 	$(PYTHON) tests/web_app/server_soak.py $(ARGS)
+
+soak-damage: environment  ## 2,000 damaged files of every kind: one line each, no signal, mended; ARGS="--mutations 200 --kinds postings"
+	$(PYTHON) tests/damage/trials.py $(ARGS)
 
 soak-frontier: environment  ## ten million addresses in the frontier: speed and memory; ARGS="--urls 1000000"
 	$(PYTHON) -m bench.frontier $(ARGS)

@@ -49,6 +49,8 @@ class Collection:
         self.folder = Path(folder)
         self._flags = dict(flags or {})
         self.flags_at = time.time() if flags_at is None else flags_at
+        self.passing_key = ""  # of the console, where it cannot be kept in the folder
+        self._noted: list[str] = []  # damage that somebody found
         self.cold = False  # true while a server makes it ready for its first visitor
         self._database: Database | None = None
         self._engine: Engine | None = None
@@ -158,8 +160,13 @@ class Collection:
 
     @property
     def damage(self) -> tuple[str, ...]:
-        """What the open index does without because it is damaged, a sentence each."""
-        return self._engine.damage if self._engine is not None else ()
+        """What the open index does without because it is damaged, and what else was noted; a sentence each."""
+        found = self._engine.damage if self._engine is not None else ()
+        return tuple(dict.fromkeys((*found, *self._noted)))
+
+    def note_damage(self, what: str) -> None:
+        """Have the status tell of a damaged file."""
+        self._noted.append(what)
 
     @property
     def pipeline(self) -> Pipeline:

@@ -62,24 +62,8 @@ def archives(collection: Collection, tell: Progress) -> Iterator[Finding]:
             bad = True
             advice = f"{REPAIR} cuts a torn tail; other damage needs a copy of the file"
             yield Finding("archive", "failed", str(error), advice)
-    lost = list(_lost_archives(collection))
-    yield from lost
-    if not bad and not lost:
+    if not bad:
         yield Finding("archive", "ok", f"{records:,} responses in {files} files, all digests right")
-
-
-def _lost_archives(collection: Collection) -> Iterator[Finding]:
-    """Files that hold the newest response of some page, by the state, and are not there or are too short for it."""
-    sql = "SELECT file, MAX(place + length), COUNT(*) FROM urls WHERE file <> '' GROUP BY file ORDER BY file"
-    with collection.database.read() as tx:
-        rows = tx.rows(sql)
-    for name, end, pages in rows:
-        path = collection.folder / ARCHIVE / str(name)
-        size = path.stat().st_size if path.is_file() else -1
-        if size < int(end):
-            is_gone = "is missing" if size < 0 else f"has {size:,} bytes instead of {int(end):,}"
-            advice = "restore the file from a copy; what was parsed out of it is still in the batches"
-            yield Finding("archive", "failed", f"{path} {is_gone}: responses of {pages:,} pages are in it", advice)
 
 
 def is_crawling(folder: Path) -> bool:
@@ -88,6 +72,8 @@ def is_crawling(folder: Path) -> bool:
             return False
     except StorageBusy:
         return True
+    except StorageError:
+        return False  # a folder that cannot be written to is looked at as it is
 
 
 def documents(collection: Collection, tell: Progress) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from periplus.app.backend import CollectionBackend
 from periplus.app.children import Child
 from periplus.app.thrift import spare_memory
+from periplus.app.verifying import Verifier
 from periplus.errors import Corrupt, NotReady, StorageError
 from periplus.index.builder import give_memory_back
 from periplus.storage import LocalFiles
@@ -90,8 +91,12 @@ def operator_key(collection: Collection) -> str:
     """The key of the console, made at first start and kept in the collection, readable by its owner only."""
     files = LocalFiles(collection.folder)
     if not files.exists(KEY_FILE):
-        files.write(KEY_FILE, secrets.token_urlsafe(18).encode())
-        files.path(KEY_FILE).chmod(0o600)
+        collection.passing_key = collection.passing_key or secrets.token_urlsafe(18)
+        try:
+            files.write(KEY_FILE, collection.passing_key.encode())
+            files.path(KEY_FILE).chmod(0o600)
+        except StorageError:  # a collection that cannot be written to has a new one at every start
+            return collection.passing_key
     key = files.read(KEY_FILE).decode("utf-8", "replace").strip()
     if len(key) < SHORTEST_KEY or not key.isascii():
         raise Corrupt(f"{files.path(KEY_FILE)} holds no key; remove it, and the next start makes a new one")
@@ -136,7 +141,11 @@ def serve_collection(
 ) -> None:
     """Serve until interrupted; ``started`` gets the address of the search page and of the console."""
     server = web_server(collection)
-    with Reloader(collection, settles=True), further_servers(collection, server.socket, say or (lambda _: None)):
+    with (
+        Reloader(collection, settles=True),
+        Verifier(collection),
+        further_servers(collection, server.socket, say or (lambda _: None)),
+    ):
         server.run(told_where(collection, started))
 
 

@@ -59,15 +59,14 @@ def _newest_first(folder: Path, last_batch: int) -> Iterator[tuple[Any, Any]]:
     """The pages of each batch that no later one replaces, with their hosts, and their links; None for a damaged one."""
     import pyarrow as pa
 
+    from periplus.search.links import batch_names
     from periplus.storage.parquet import read_columns
 
     seen = np.zeros(0, np.int64)
-    for path in sorted(folder.joinpath("documents").glob("*.parquet"), reverse=True):
-        if not path.stem.isdigit() or int(path.stem) > last_batch:
-            continue
+    for name in reversed(batch_names(folder, last_batch)):
         try:
-            documents = read_columns(path, ["key", "url"])
-            links = read_columns(folder / "links" / path.name, ["source_key", "target"])
+            documents = read_columns(folder / "documents" / name, ["key", "url"])
+            links = read_columns(folder / "links" / name, ["source_key", "target"])
         except PeriplusError:
             yield None, None  # what cannot be read is not counted
             continue

@@ -73,7 +73,7 @@ class RankMeta(Struct, frozen=True):
     format: int = FORMAT
 
 
-class Pointer(Struct, frozen=True):
+class Pointer(Struct, frozen=True, forbid_unknown_fields=True):
     """Which generation counts."""
 
     generation: int

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from periplus.errors import Corrupt, NotFound
+from periplus.errors import Corrupt, Missing, NotFound
 from periplus.index.files import storage_errors
 from periplus.index.generations import Generations
 from periplus.index.manifest import FILE_NAME, Manifest
@@ -167,10 +167,11 @@ class IndexStore:
     ) -> Iterator[WritingSession]:
         """A session from the published generation on, after removing what a crashed writer may have left."""
         with storage_errors("the index"), self._generations.writing(), few_looks_for_cycles():
+            before = self._before(fresh=fresh)
             self._generations.sweep()
             session = WritingSession(
                 self._generations,
-                self._before(fresh=fresh),
+                before,
                 self._segment,
                 anchors=anchors,
                 prior=prior,
@@ -217,6 +218,20 @@ class IndexStore:
             if newest > snapshot.generation:
                 raise Corrupt(f"{FILE_NAME} is of generation {snapshot.generation}, but {newest} was published")
             return snapshot.manifest
+
+    def verify_segment(self, name: str) -> None:
+        """The same for one segment; ``NotFound`` for one that the published generation does not have."""
+        manifest = self.manifest()
+        seals = {entry.name: entry.seal for entry in manifest.segments} if manifest else {}
+        if name not in seals:
+            raise NotFound(f"{name} is not in the published generation")
+        try:
+            Segment(self._generations.segments / name, seals[name]).verify()
+        except Missing:
+            newer = self.manifest()
+            if newer is None or all(entry.name != name for entry in newer.segments):
+                raise NotFound(f"{name} was swept") from None
+            raise
 
     def _snapshot(self, hold: Hold, *, partial: bool) -> Snapshot:
         manifest = hold.manifest

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 import xxhash
 
-from periplus.errors import PeriplusError
+from periplus.errors import PeriplusError, StorageError
 from periplus.search.text import clean, folded
 from periplus.storage import LocalFiles
 
@@ -86,5 +87,6 @@ class PastQueries:
         if len(self._counts) > MAX_KEPT:
             best = sorted(self._counts.items(), key=lambda entry: (-entry[1], entry[0]))[:MAX_KEPT]
             self._counts = dict(best)
-        self._files.write(NAME, msgspec.json.encode(self._counts))
+        with suppress(StorageError):  # a collection that cannot be written to is searched all the same
+            self._files.write(NAME, msgspec.json.encode(self._counts))
         self._unsaved = 0

@@ -6,6 +6,7 @@ the answers of a generation are kept for the last ``KEPT`` addresses.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 KEPT = 64
 LEAST_SAID = 3  # times, for the text of a link to be suggested
 MAX_TEXTS = 200_000
+_BATCH = re.compile(r"(?:(\d{8,})-)?(\d{8,})\.parquet")
 LONGEST = 70  # characters of a text that is suggested
 
 Keys = np.ndarray[Any, np.dtype[np.int64]]
@@ -49,10 +51,9 @@ class InLinks:
         rest = url.split("://", 1)[-1]
         wanted = [f"http://{rest}", f"https://{rest}"]
         keys: set[int] = set()
-        for path in sorted(self._folder.joinpath("links").glob("*.parquet")):
-            if path.stem.isdigit() and int(path.stem) <= self._last:
-                keys -= self._replaced(path.name)
-                keys |= _linking(path, wanted)
+        for name in batch_names(self._folder, self._last):
+            keys -= self._replaced(name)
+            keys |= _linking(self._folder / "links" / name, wanted)
         found = np.array(sorted(keys), dtype=np.int64)
         self._found.put(url, found)
         return found
@@ -65,11 +66,9 @@ class InLinks:
 def link_texts(folder: Path, last_batch: int, snapshot: Snapshot | None = None) -> dict[str, int]:
     """What links say, with how many say it: those of at least ``LEAST_SAID``, the ``MAX_TEXTS`` most frequent."""
     counts: Counter[str] = Counter()
-    for path in sorted(folder.joinpath("links").glob("*.parquet")):
-        if not path.stem.isdigit() or int(path.stem) > last_batch:
-            continue
+    for name in batch_names(folder, last_batch):
         try:
-            found = read_columns(path, ["text"]).column("text").value_counts()
+            found = read_columns(folder / "links" / name, ["text"]).column("text").value_counts()
         except Corrupt as error:  # what cannot be read is not suggested
             if snapshot is not None:
                 snapshot.losses.add("documents", str(error))
@@ -89,12 +88,26 @@ def _linking(path: Path, wanted: list[str]) -> set[int]:
 
 def document_columns(folder: Path, last_batch: int, columns: list[str], snapshot: Snapshot) -> Iterator[Any]:
     """Columns of the documents of each batch of a generation, oldest first; it then lacks those that are damaged."""
-    for path in sorted(folder.joinpath("documents").glob("*.parquet")):
-        if path.stem.isdigit() and int(path.stem) <= last_batch:
-            try:
-                yield read_columns(path, columns)
-            except Corrupt as error:
-                snapshot.losses.add("documents", str(error))
+    for name in batch_names(folder, last_batch):
+        try:
+            yield read_columns(folder / "documents" / name, columns)
+        except Corrupt as error:
+            snapshot.losses.add("documents", str(error))
+
+
+def batch_names(folder: Path, last_batch: int) -> list[str]:
+    """Names of the batches up to a number, oldest first. One that only one of the two folders has is among them.
+
+    A compacted batch has the first and the last of its numbers, and stands for all that it covers.
+    """
+    found = {path.name for kind in ("documents", "links") for path in folder.joinpath(kind).glob("*.parquet")}
+    spans = [(int(match[1] or match[2]), -int(match[2]), match[0]) for match in map(_BATCH.fullmatch, found) if match]
+    names, covered = [], 0
+    for first, last, name in sorted(spans):
+        if -last > covered and first <= last_batch:
+            names.append(name)
+            covered = -last
+    return names
 
 
 def linking(generation: Generation, url: str) -> Keys:

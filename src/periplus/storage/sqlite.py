@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from periplus.errors import Corrupt, DatabaseBusy, Incompatible, NotFound, PeriplusError, StorageError, StorageFull
+from periplus.storage.read_only import ReadOnlyFile, cannot_be_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,6 +53,7 @@ class SqliteBackend:
             raise Incompatible(f"SQLite {sqlite3.sqlite_version} is too old; use a Python built with 3.35 or later")
         self.path = path
         self.busy_seconds = busy_seconds
+        self._only: ReadOnlyFile | None = None  # where this process may not write
         self._wal = path.with_name(f"{path.name}-wal")
         self._next_folding = self._pause = 0.0
 
@@ -71,8 +73,13 @@ class SqliteBackend:
             raise StorageError(f"{self.path}: {error.strerror}; check the folder's owner and the disk") from error
 
     def connect(self, *, writable: bool) -> sqlite3.Connection:
+        if self._only is None and cannot_be_written(self.path):
+            self._only = ReadOnlyFile(self.path)
+        if self._only is not None and writable:
+            raise StorageError(f"{self.path} cannot be written to; mend the rights on it and its folder, or copy them")
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode=rw",  # one that vanished meanwhile is not made again, empty
+            # One that vanished meanwhile is not made again, empty.
+            self._only.uri if self._only is not None else f"{self.path.absolute().as_uri()}?mode=rw",
             uri=True,
             timeout=self.busy_seconds,
             isolation_level=None,  # transactions begin and end only where we say so
@@ -87,7 +94,8 @@ class SqliteBackend:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection, *, writable: bool) -> None:
-        self._use_wal(connection)
+        if self._only is None:
+            self._use_wal(connection)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA temp_store=MEMORY")

@@ -1,0 +1,99 @@
+"""A collection that cannot be written to is searched, served and inspected; whoever would write is told in one line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from periplus import Collection
+from periplus.demo import DemoWeb
+from support.powerless import run_powerless, with_writing, without_writing
+
+VERBS = """
+import contextlib, io, json, sys
+from periplus.cli.main import run
+told = {}
+for words in json.loads(sys.argv[2]):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run([*words, "--dir", sys.argv[1]])
+    told[" ".join(words)] = [code, out.getvalue(), err.getvalue()]
+json.dump(told, sys.stdout)
+"""
+PAGES = """
+import json, sys
+from periplus import Collection
+from periplus.app.backend import CollectionBackend
+from periplus.app.serving import operator_key
+from periplus.web import create_app
+from web_app.asgi_client import Client
+with Collection.existing(sys.argv[1]) as collection:
+    key = operator_key(collection)
+    assert key == operator_key(collection)
+    app = create_app(CollectionBackend(collection), collection.settings, operator_key=key)
+    for number in range(60):
+        collection.engine.asked("spring tide", f"reader {number}")  # counts that cannot be saved
+    json.dump({path: Client(app).get(path).status for path in json.loads(sys.argv[2])}, sys.stdout)
+"""
+READING = ("search tide", "suggest li", "status", "inspect http://x.test/", "politeness", "doctor")
+WRITING = ("index", "rank", "crawl http://x.test/")
+ROUTES = ("/", "/search?q=tide", "/api/v1/search?q=tide", "/api/v1/status", "/inspect?url=http://x.test/", "/metrics")
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("locked") / "c"
+    with DemoWeb() as web, Collection(folder) as made:
+        made.crawl(web.seeds(), max_pages=10, scope="host", delay=0.01, resolve=web.resolve)
+        made.rank()
+        made.index()
+        assert made.politeness().clean
+    without_writing(folder)
+    yield folder
+    with_writing(folder)
+
+
+def test_verbs(locked):
+    asked = json.dumps([line.split() for line in (*READING, *WRITING)])
+    done = run_powerless(VERBS, str(locked), asked)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert {line: told[line][0] for line in READING} == dict.fromkeys(READING, 0), told
+    for line in WRITING:
+        code, _, said = told[line]
+        assert code == 1, said
+        assert said.splitlines()[-1].startswith("periplus: "), said
+        assert "should not have happened" not in said
+
+
+def test_pages(locked):
+    done = run_powerless(PAGES, str(locked), json.dumps(ROUTES))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == dict.fromkeys(ROUTES, 200)
+
+
+def test_what_a_killed_writer_left_in_its_log_is_read(locked, tmp_path):
+    """No reader of a folder that it cannot write to could fold the log in."""
+    folder = tmp_path / "c"
+    shutil.copytree(locked, folder)
+    with_writing(folder)
+    with Collection.existing(folder) as live:
+        with live.database.write() as tx:
+            tx.execute("INSERT INTO meta (key, value) VALUES ('mark', 'in the log')")
+        for name in ("state.db", "state.db-wal"):
+            shutil.copyfile(folder / name, tmp_path / name)  # as a kill leaves them
+    for name in ("state.db", "state.db-wal"):
+        shutil.copyfile(tmp_path / name, folder / name)
+    assert (folder / "state.db-wal").stat().st_size
+    without_writing(folder)
+    program = """
+import sys
+from periplus.storage import Database
+with Database.open(sys.argv[1]) as database, database.read() as tx:
+    sys.stdout.write(tx.value("SELECT value FROM meta WHERE key = 'mark'"))
+"""
+    done = run_powerless(program, str(folder / "state.db"))
+    with_writing(folder)
+    assert (done.stdout, done.stderr) == ("in the log", "")
