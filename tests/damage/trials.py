@@ -358,6 +358,8 @@ def _names(file: str) -> list[str]:
     names = [path.name]
     if path.parts[0] == "ranks":
         names += ["of the ranks", "current.json"]
+    if path.name == "periplus.toml":
+        names.append("correct the setting")  # which names another file now
     if path.suffix == ".parquet":
         names.append(f"batch {int(path.stem)}")
     if path.parts[0] == "index" and len(path.parts) > 2:
