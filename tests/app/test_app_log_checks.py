@@ -57,7 +57,7 @@ def test_a_batch_without_a_row_is_told_and_taken_in(collection):
 
 def test_a_batch_taken_in_holds_nothing_that_was_taken_down(collection):
     drop_row(collection, 2)
-    collection.remove("https://tide.test/1")
+    collection.remove("https://tide.test/1", ban=True)  # nothing of it is known to the state
     repair(collection)
     log = BatchLog(collection.files, collection.database)
     assert [document.refusal for document in log.documents(2)] == ["removed"]

@@ -146,7 +146,7 @@ def test_the_operator_works_there(page, address, backend, place):
     expect(page.get_by_role("navigation", name="Console")).to_be_visible()
     assert page.url == f"{address}/console"
     page.get_by_role("link", name="Hosts", exact=True).click()
-    page.locator("tr", has_text="harbours.test").locator(".acts summary").click()
+    page.locator("tr", has_text="harbours.test").get_by_label("Actions for harbours.test").click()
     page.get_by_role("button", name="Boost: harbours.test").click()
     expect(page.get_by_role("status")).to_contain_text("harbours.test")
     assert backend.steered == [("boost", "harbours.test")]

@@ -31,7 +31,8 @@ def interrupted(tmp_path):
     (tmp_path / "hook" / "sitecustomize.py").write_text(TRAP, encoding="utf-8")
 
     def run(at: str, *words: object) -> tuple[int, list[str]]:
-        environment = {**os.environ, "PYTHONPATH": str(tmp_path / "hook"), "INTERRUPT_AT": at}
+        sources = {"PYTHONPYCACHEPREFIX": str(tmp_path / "empty")}  # no bytecode: modules are opened by their names
+        environment = {**os.environ, **sources, "PYTHONPATH": str(tmp_path / "hook"), "INTERRUPT_AT": at}
         command = [sys.executable, "-m", "periplus", *map(str, words)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
         assert "Traceback" not in done.stderr
