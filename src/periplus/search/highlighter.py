@@ -160,14 +160,17 @@ class Texts:
         found: list[dict[int, Match]] = [{} for _ in self.texts]
         known: dict[tuple[str, str], list[Match]] = {}
         begins = [0, *(self.ends + 1).tolist()]
+        texts, languages = self.texts, self.languages
         for place, start, end in self._places(query):
-            first = start - begins[place]
-            spelling = self.texts[place][first : end - begins[place]], self.languages[place]
+            begin, own = begins[place], found[place]
+            spelling = texts[place][start - begin : end - begin], languages[place]
             matches = known.get(spelling)
             if matches is None:
                 matches = known[spelling] = _matches(*spelling, query.words)
-            for one in matches:
-                found[place].setdefault(first + one.start, one._replace(start=first + one.start, end=first + one.end))
+            begin = start - begin
+            for first, last, word, is_stop in matches:
+                if begin + first not in own:
+                    own[begin + first] = Match(begin + first, begin + last, word, is_stop)
         return [[own[start] for start in sorted(own)] for own in found]
 
     def _places(self, query: Highlights) -> list[list[int]]:
