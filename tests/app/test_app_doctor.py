@@ -87,6 +87,20 @@ def test_what_can_be_made_again_is_mended(collection):
     assert list(collection.search("tide"))
 
 
+@pytest.mark.parametrize("name", ["blocked.json", "api-keys.json", "console.key"])
+def test_a_small_file_that_cannot_be_read_is_named(collection, name):
+    collection.files.write(name, b"{")
+    (finding,) = [finding for finding in examine(collection) if finding.check == "files"]
+    assert finding.state == "failed"
+    assert name in finding.detail
+
+
+def test_the_status_names_a_damaged_file(collection, capsys):
+    (collection.folder / "index" / "manifest.json").write_text("{")
+    assert run(["status", "--dir", str(collection.folder)]) == 0
+    assert "manifest.json" in capsys.readouterr().out
+
+
 def test_nothing_is_mended_under_a_running_crawl(collection):
     with folder_lock(collection.folder / "crawl.lock", "crawling"), pytest.raises(StorageBusy):
         repair(collection)

@@ -122,12 +122,14 @@ def small_files(collection: Collection, _: Progress) -> Iterator[Finding]:
     """The operator's own files, which carry no checksum: can they be read?"""
     from periplus.app.serving import KEY_FILE, operator_key
     from periplus.search.rules import read_rules
+    from periplus.storage import Blocklist
     from periplus.web.keys import KeyRing
 
     readers: tuple[Callable[[], object], ...] = (
         lambda: read_rules(collection.folder, collection.settings.search.rules),
         lambda: KeyRing(collection.files).all(),
         lambda: collection.files.exists(KEY_FILE) and operator_key(collection),
+        lambda: Blocklist(collection.files).targets(),
     )
     bad = False
     for read in readers:
@@ -137,7 +139,7 @@ def small_files(collection: Collection, _: Progress) -> Iterator[Finding]:
             bad = True
             yield Finding("files", "failed", str(error), "mend the file, or move it away")
     if not bad:
-        yield Finding("files", "ok", "settings, rules and keys can be read")
+        yield Finding("files", "ok", "settings, rules, keys and blocked hosts can be read")
 
 
 def politeness(collection: Collection, _: Progress) -> Iterator[Finding]:

@@ -158,6 +158,7 @@ def _overview(status: CollectionStatus) -> Table:
         else ("ranks", "none yet: periplus rank")
     )
     rows.append(("disk", size(status.disk)))
+    rows += [("damaged", what) for what in status.damage]
     return facts(rows)
 
 

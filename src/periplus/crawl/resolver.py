@@ -109,7 +109,7 @@ class Resolver:
         """What can be said of a host without resolving it: literal addresses and this machine's own names."""
         ip = "127.0.0.1" if name == "localhost" or name.endswith(".localhost") else _literal(name)
         if ip and not self.allow_private and is_private(ip):
-            raise FetchError("private-address", f"{name} is {ip}")
+            raise FetchError("private-address", _whose(name, ip))
 
     async def route(self, name: str, port: int) -> Route:
         """Where ``name`` (without port, IPv6 in brackets) is reached; guarded."""
@@ -119,7 +119,7 @@ class Resolver:
         literal = _literal(name)
         ip = literal or (await self._addresses(name))[0]
         if not self.allow_private and is_private(ip):
-            raise FetchError("private-address", f"{name} is {ip}")
+            raise FetchError("private-address", _whose(name, ip))
         return Route(ip, port, is_loopback(ip))
 
     def forbids(self, ip: str, port: int) -> bool:
@@ -159,6 +159,11 @@ class Resolver:
         if not ips:
             raise FetchError("dns-failure", f"{name} has no address")
         return ips, ttl
+
+
+def _whose(name: str, ip: str) -> str:
+    """An address, with the name that leads there."""
+    return ip if name.strip("[]") == ip else f"{name} is {ip}"
 
 
 def _literal(name: str) -> str:
