@@ -239,10 +239,10 @@ class Judge:
     def _warm(self) -> None:
         """Load what is asked with once, here, so that every forked process has it."""
         folder = self._copy()
+        before = set(threading.enumerate())
         _asked(folder, self.urls, Outcome(), repair=False)
-        for thread in threading.enumerate():
-            if thread is not threading.current_thread():
-                thread.join(LONGEST)
+        for thread in set(threading.enumerate()) - before:
+            thread.join(LONGEST)
         shutil.rmtree(folder)
 
     def mutations(self, count: int, seed: int, kinds: list[str] | None = None) -> list[Mutation]:
@@ -382,19 +382,22 @@ def main() -> None:
     parser.add_argument("--keep", default="", help="a folder for the collection, to be used again")
     parser.add_argument("--mend", type=int, default=4, help="mend after one in so many; 0 is never")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--pages", type=int, default=30, help="of the collection")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(options.keep or temporary)
         if not (home / "sound").exists():
             home.mkdir(exist_ok=True)
-            build(home / "sound", home / "before")
+            build(home / "sound", home / "before", pages=options.pages)
         run(Judge(home / "sound", home / "before", Path(temporary)), options)
 
 
 def run(judge: Judge, options: Any) -> None:
     """Try them all, in several processes; each says what it met."""
     kinds = [kind.strip() for kind in options.kinds.split(",") if kind.strip()] or None
-    if _broken(judge.whole) or judge.whole.errors:
+    if missing := [kind for kind, files in judge.kinds.items() if not files]:
+        sys.exit(f"the collection has no file of these kinds: {missing}")
+    if _broken(judge.whole) or judge.whole.errors or judge.whole.damage:
         sys.exit(f"the sound collection is not: {judge.whole.errors} {_broken(judge.whole)}")
     began, mutations = time.monotonic(), judge.mutations(options.mutations, options.seed, kinds)
     children = [_started(judge, mutations[job :: options.jobs], job, options.mend) for job in range(options.jobs)]
