@@ -76,6 +76,8 @@ def build(folder: Path, before: Path, pages: int = 30, singles: int = SINGLES) -
         made.files.write("suggest/queries.json", b'{"spring tide": 5}')
         import_paths(made, [notes])
         made.pipeline.index(merge=False)
+        notes.write_text(json.dumps(_singles(1)[0] | {"title": "A note of its own"}) + "\n", encoding="utf-8")
+        import_paths(made, [notes])  # its former version is dead from now on: a segment with a live overlay
         _crawl(made, web, pages // 2)
         made.pipeline.index(merge=False)
         made.rank()
