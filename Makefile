@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-search soak-pool soak-server bench-hostile clean
+.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live bench-scale same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server bench-hostile clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -62,6 +62,9 @@ bench-index: bench-environment  ## building and asking the index, against PISA, 
 bench-live: bench-environment  ## WARC files to a searchable index, and searches while it grows; ARGS="--web FOLDER --documents FILE"
 	.venv-bench/bin/python -m bench.live $(ARGS)
 
+bench-scale: environment  ## 250,000 to 2 million documents: speed, memory, disk and searches; ARGS="--passages FILE --sizes 20000"
+	$(PYTHON) -m bench.scale $(ARGS)
+
 bench-hostile: environment  ## what healthy hosts keep of their rate beside fifty hostile ones; ARGS="--each"
 	$(PYTHON) -m bench.hostile $(ARGS)
 
@@ -72,7 +75,7 @@ soak-pool: environment  ## fifty crawls with a limit by two to four workers, kil
 	$(PYTHON) tests/crawl/pool_soak.py $(ARGS)
 
 soak-server: environment  ## attacks on a server with 1,024 handles while another client searches; ARGS="--seconds 5"
-	$(PYTHON) tests/web_app/server_soak.py $(ARGS)
+	$(PYTHON) tests/web/server_soak.py $(ARGS)
 
 soak-damage: environment  ## 2,000 damaged files of every kind: one line each, no signal, mended; ARGS="--mutations 200 --kinds postings"
 	$(PYTHON) tests/damage/trials.py $(ARGS)
@@ -97,8 +100,10 @@ soak: environment  ## fuzz every reader of documents, SECONDS=60 each; ONLY="htm
 	PYTHONPATH=build/atheris SECONDS=$(SECONDS) ONLY="$(ONLY)" $(PYTHON) -m fuzz
 
 soak-kernels: environment  ## the tests of all that kernels do, with every array access of them checked; after a change of a kernel
-	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/index tests/compat tests/search tests/ranking tests/graph \
-		tests/documents/test_documents_kernels.py
+	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/index tests/compat tests/search tests/ranking tests/graph
+
+soak-processors: environment  ## the same answers from kernels for this processor and for a plain one; ARGS="--web FOLDER"
+	$(PYTHON) -m bench.same_answers --before . --after . --processor x86-64 $(ARGS)
 
 bench-start: environment  ## seconds of --help and search, memory of serve and up; ARGS="--collection FOLDER --before TREE"
 	$(PYTHON) -m bench.start $(ARGS)
@@ -106,7 +111,7 @@ bench-start: environment  ## seconds of --help and search, memory of serve and u
 bench-search: bench-environment  ## string to ten results beside tantivy; ARGS="--documents FILE --peer"
 	.venv-bench/bin/python -m bench.search $(ARGS)
 
-same-answers: environment  ## 8,730 requests asked of two versions: BEFORE=REVISION [AFTER=REVISION] ARGS="--web FOLDER"
+same-answers: environment  ## 8,730 requests asked of two versions: BEFORE=REVISION [AFTER=REVISION] ARGS="--web FOLDER --shards N"
 	$(PYTHON) -m bench.same_answers --before $(BEFORE) $(if $(AFTER),--after $(AFTER)) $(ARGS)
 
 bench-words: bench-environment  ## spelling and completion; ARGS="--collection FOLDER"

@@ -21,19 +21,16 @@ import turbohtml
 from bench.documents.parsers import agreement, by_selectolax, by_turbohtml
 from selectolax.lexbor import LexborHTMLParser
 
-from periplus.documents import bounds, parse, quick, simhash
+from periplus.documents import bounds, parse, simhash
 from periplus.documents.charset import decode
 from periplus.documents.html import blocks
 from periplus.documents.html.reader import read_markup
 from periplus.documents.html.walk import walk
 from periplus.documents.language import detect
-from periplus.documents.quick import entries
 from periplus.records import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from periplus.records import Document
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULT = ROOT / "build" / "bench-documents" / "result.json"
@@ -63,15 +60,6 @@ def least(contenders: dict[str, Callable[[int], object]], count: int, rounds: in
     return {name: sum(times) for name, times in best.items()}
 
 
-def by_kernels(page: Page) -> Document:
-    """The document as an import reads it."""
-    quick.use(entries())
-    try:
-        return parse(page)
-    finally:
-        quick.use(None)
-
-
 def parser_figures(pages: list[Page], rounds: int) -> dict[str, object]:
     """The whole way of a document, and the two parsers on the same work."""
     markups = [decode(page.body).text for page in pages]
@@ -81,7 +69,6 @@ def parser_figures(pages: list[Page], rounds: int) -> dict[str, object]:
         "turbohtml, texts and links": lambda at: by_turbohtml(markups[at]),
         "selectolax, texts and links": lambda at: by_selectolax(markups[at]),
         "document, complete": lambda at: parse(pages[at]),
-        "document, complete, by kernels": lambda at: by_kernels(pages[at]),
     }
     taken = least(steps, len(pages), rounds)
     same = [agreement(by_turbohtml(markup), by_selectolax(markup)) for markup in markups[::10]]
@@ -105,14 +92,12 @@ def step_figures(pages: list[Page], rounds: int) -> dict[str, float]:
 def near_figures(folder: Path, files: list[Path], count: int, rounds: int) -> dict[str, float]:
     """Complete documents a CPU-second over pages that are about as large as ``AT``."""
     pages = pages_of(folder, [file for file in files if abs(file.stat().st_size - AT) <= AT // 5], count)
-    ways = {"Python": lambda at: parse(pages[at]), "kernels": lambda at: by_kernels(pages[at])}
-    taken = least(ways, len(pages), rounds + 1)
+    taken = least({"document": lambda at: parse(pages[at])}, len(pages), rounds + 1)
     size = sum(len(page.body) for page in pages)
     return {
         "pages": len(pages),
         "bytes_a_page": size // len(pages),
-        "documents_a_second": round(len(pages) / taken["Python"]),
-        "documents_a_second_by_kernels": round(len(pages) / taken["kernels"]),
+        "documents_a_second": round(len(pages) / taken["document"]),
     }
 
 
@@ -139,7 +124,6 @@ def trafilatura_figures(pages: list[Page]) -> dict[str, float]:
         "text by Periplus": lambda at: text_alone(markups[at]),
         "text, links and head by Periplus": lambda at: read_markup(markups[at], pages[at]),
         "document, complete": lambda at: parse(pages[at]),
-        "document, complete, by kernels": lambda at: by_kernels(pages[at]),
     }
     return rates(least(steps, len(pages), 1), len(pages))
 

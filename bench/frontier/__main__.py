@@ -23,7 +23,7 @@ from bench.frontier.server import postgresql
 
 from periplus import addresses
 from periplus.crawl.frontier import Frontier
-from periplus.crawl.rows import Bundle, Found, Rest
+from periplus.crawl.rows import Bundle, FoundAddress, Rest
 from periplus.storage import Database
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def bundles(urls: int, hosts: int) -> Iterator[Bundle]:
     counts = [0] * hosts
     made = 0
     while made < urls:
-        found: list[Found] = []
+        found: list[FoundAddress] = []
         for _ in range(PAGES_A_BUNDLE):
             host = min(hosts - 1, int(hosts * chance.random() ** 2))
             for _ in range(BUNDLE // PAGES_A_BUNDLE):
@@ -141,9 +141,9 @@ def bundles(urls: int, hosts: int) -> Iterator[Bundle]:
         yield Bundle(found=found)
 
 
-def _found(name: str, number: int) -> Found:
+def _found(name: str, number: int) -> FoundAddress:
     url = f"https://{name}/section-{number % 97}/{number * 2_654_435_761 % 4_294_967_296:08x}/page-{number}.html"
-    return Found(addresses.key(url), url, name, depth=3, priority=30 + number % 3)
+    return FoundAddress(addresses.key(url), url, name, depth=3, priority=30 + number % 3)
 
 
 def memory() -> float:

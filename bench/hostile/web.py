@@ -12,7 +12,7 @@ import sys
 import zlib
 from dataclasses import dataclass
 
-from periplus.demo import Reply, Request, WebServer, Wire, html, redirect
+from periplus.demo import DemoServer, Reply, Request, Wire, html, redirect
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 HOSTILE = ("bomb", "drip", "endless", "headers", "redirect", "huge")
@@ -86,7 +86,7 @@ def answer(request: Request) -> Reply:
 
 
 def main() -> None:
-    server = WebServer(answer).start()
+    server = DemoServer(answer).start()
     sys.stdout.write(f"{server.port}\n")
     sys.stdout.flush()
     sys.stdin.read()

@@ -37,7 +37,8 @@ class Periplus:
         store.update(self._batches(passages), prior=_periplus_prior)
 
     def open(self, folder: Path) -> None:
-        from periplus.index import Group, IndexQuery, IndexStore, TermForm, analyze
+        from periplus.index import Group, IndexQuery, IndexStore
+        from periplus.text import TermForm, analyze
 
         self._snapshot = IndexStore(folder).open()
         self._analyze, self._query, self._group, self._form = analyze, IndexQuery, Group, TermForm

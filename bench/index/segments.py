@@ -24,7 +24,8 @@ FIRST_ANSWER = """
 import sys, time
 from pathlib import Path
 began = time.perf_counter()
-from periplus.index import Group, IndexQuery, IndexStore, analyze
+from periplus.index import Group, IndexQuery, IndexStore
+from periplus.text import analyze
 with IndexStore(Path(sys.argv[1])).open() as snapshot:
     groups = tuple(Group(forms=token.forms) for token in analyze(sys.argv[2], "en"))
     found = snapshot.top(IndexQuery(should=groups), 10)

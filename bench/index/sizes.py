@@ -32,7 +32,7 @@ def by_kind(folder: Path) -> dict[str, int]:
 
 
 def _stems(segment: Any) -> Any:
-    from periplus.index.analysis.forms import stem_term
+    from periplus.text.forms import stem_term
 
     terms = [term.decode("utf-8", "replace") for term in segment.dictionary.terms(0, len(segment.dictionary))]
     return np.array([term.startswith("~") or not stem_term(term, "en") for term in terms])

@@ -83,11 +83,9 @@ def split(path: Path, folder: Path, count: int) -> dict[str, float]:
     from periplus.app import Collection
     from periplus.documents import BatchLog, parse
     from periplus.documents.batches import tables_of
-    from periplus.documents.quick import quicken
     from periplus.index import IndexStore
     from periplus.jobs.sources import StoredBatch
 
-    quicken()  # as an import does
     every = max(1, count // SPLIT_PAGES)
     began = time.process_time()
     pages: list[Any] = [page for place, page in enumerate(archive.contents(path)) if place % every == 0]

@@ -20,8 +20,8 @@ from scipy import sparse
 from scipy.sparse.linalg import svds
 
 from periplus.evaluation import evaluate, randomisation_test
-from periplus.index.analysis import analyze
 from periplus.search.vocabulary import is_stop_word
+from periplus.text import analyze
 
 DIMENSIONS = 150
 CANDIDATES = 200

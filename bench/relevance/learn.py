@@ -14,7 +14,7 @@ from bench.relevance import known, sets
 from msgspec import structs
 
 from periplus.evaluation import randomisation_test
-from periplus.evaluation.learning import Case, Learner, Parameters, Problem, ideal_gains
+from periplus.evaluation.learning import Case, Learner, LearningProblem, Parameters, ideal_gains
 from periplus.ranking import Evidence, ours
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Judged:
                 )
             )
 
-    def problem(self) -> Problem:
+    def problem(self) -> LearningProblem:
         idf = [ours.word_weights(evidence) for evidence in self.evidence]
 
         def base(number: int, shape: Mapping[str, float]) -> Any:
@@ -92,7 +92,7 @@ class Judged:
         def scale(number: int, shape: Mapping[str, float]) -> float:
             return ours.feature_scale(idf[number], with_shape(ours.weights(), shape))
 
-        return Problem(tuple(self.cases), base, scale, self.features, SHAPES)
+        return LearningProblem(tuple(self.cases), base, scale, self.features, SHAPES)
 
 
 def present(table: ours.Weights) -> Parameters:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -20,6 +21,7 @@ from bench.same_answers.corpora import CORPORA, build, make
 ROOT = Path(__file__).parents[2]
 ASK = Path(__file__).with_name("ask.py")
 REQUESTS = Path(__file__).with_name("requests")
+PROCESSOR = "PERIPLUS_PROCESSOR"
 SHOWN = 3  # requests of each kind and aspect that are printed
 
 
@@ -33,7 +35,10 @@ def main() -> None:
             continue
         stored = work / "stored" / corpus.name
         make(corpus, stored, before, options.web, options.data)
-        sides = [_answers(side, corpus.name, stored, work, keep=options.keep) for side in (before, after)]
+        sides = [
+            _answers(before, corpus.name, stored, work / "before", keep=options.keep),
+            _answers(after, corpus.name, stored, work / "after", keep=False, options=options),
+        ]
         requests = [json.loads(line) for line in _lines(REQUESTS / f"{corpus.name}.jsonl")]
         for request, *answers in zip(requests, *sides, strict=True):
             report.add(corpus.name, request, *answers)
@@ -75,14 +80,21 @@ class Report:
         print("\n".join(self._examples))
 
 
-def _answers(checkout: Path, name: str, stored: Path, work: Path, *, keep: bool) -> list[Any]:
+def _answers(
+    checkout: Path, name: str, stored: Path, work: Path, *, keep: bool, options: argparse.Namespace | None = None
+) -> list[Any]:
     """What the version in ``checkout`` answers; an earlier run's where ``keep`` says so."""
     folder = work / checkout.name / name
     answers = folder.with_suffix(".answers")
     if not (keep and answers.exists()):
         build(stored, folder, checkout)
         command = [checkout / ".venv/bin/python", ASK, folder, REQUESTS / f"{name}.jsonl", answers]
-        subprocess.run(command, check=True)
+        more, environment = [], dict(os.environ)
+        if options is not None and options.shards > 1:
+            more.append(str(options.shards))
+        if options is not None and options.processor:
+            environment[PROCESSOR] = options.processor
+        subprocess.run([*command, *more], check=True, env=environment)
     return [json.loads(line) for line in _lines(answers)]
 
 
@@ -113,6 +125,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--web", type=Path, default=ROOT / "build/web", help="a local web")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="the judged sets")
     parser.add_argument("--work", type=Path, default=ROOT / "build/same-answers", help="where collections are kept")
+    parser.add_argument("--shards", type=int, default=1, help="the later version answers by so many shards")
+    parser.add_argument("--processor", default="", help="the later version is compiled for it: x86-64")
     parser.add_argument("--only", nargs="*", help="these collections")
     parser.add_argument("--keep", action="store_true", help="take answers of an earlier run where there are any")
     return parser.parse_args()

@@ -1,14 +1,16 @@
 """Asks one collection all requests of a file and writes the answers, a JSON line each; runs inside either version.
 
-    CHECKOUT/.venv/bin/python ask.py COLLECTION REQUESTS ANSWERS
+    CHECKOUT/.venv/bin/python ask.py COLLECTION REQUESTS ANSWERS [SHARDS]
 
-Only names that both versions have may be used here: ``Collection``, its backend, and ``SearchRequest``.
+Only names that both versions have may be used here: ``Collection``, its backend, and ``SearchRequest``. With SHARDS,
+the index is parted into so many in this process, which earlier versions cannot.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -63,11 +65,32 @@ def make_ready(collection: Collection, backend: CollectionBackend) -> None:
             thread.join()
 
 
+def part(collection: Collection, shards: int, folder: Path) -> None:
+    """Let so many shards answer in place of the one."""
+    from periplus.index.sharding import parted
+    from periplus.search.broker import Broker
+    from periplus.search.dictionary import dictionary_of
+    from periplus.search.shard import Shard
+    from periplus.search.spelling import Speller
+
+    with collection.engine._generations.use() as generation:
+        parts = parted(generation.snapshot, folder, shards)
+        generation.shards = broker = Broker([Shard(one, generation.ranks) for one in parts])
+        generation.lazy_speller._value = Speller(dictionary_of(generation.snapshot), generation.lexicon, broker.count)
+
+
 def main() -> None:
-    folder, requests, answers = map(Path, sys.argv[1:])
-    with Collection(folder, flags=FLAGS) as collection, answers.open("w", encoding="utf-8") as sink:
+    folder, requests, answers = map(Path, sys.argv[1:4])
+    shards = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+    with (
+        Collection(folder, flags=FLAGS) as collection,
+        answers.open("w", encoding="utf-8") as sink,
+        tempfile.TemporaryDirectory() as parts,
+    ):
         backend = CollectionBackend(collection)
         make_ready(collection, backend)
+        if shards > 1:
+            part(collection, shards, Path(parts))
         for line in requests.read_text(encoding="utf-8").splitlines():
             try:
                 value = plain(answer_of(backend, json.loads(line)))

@@ -2,7 +2,8 @@
 
     python -m bench.start --collection FOLDER [--before TREE] [--rounds 9] [--searches 800]
 
-``TREE`` is a checkout of another commit (``git worktree add``); it runs with the same packages.
+``TREE`` is a checkout of another commit (``git worktree add``); it runs with the same packages. Each tree gets a copy
+of the collection that it indexes and ranks itself, since versions differ in what they keep.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ def main() -> None:
     trees = {"now": ROOT}
     if options.before:
         trees = {"before": Path(options.before).resolve(), **trees}
-    found = {
-        "times": _times(trees, Path(options.collection).resolve(), options.rounds),
-        "memory": {name: _memory(tree, options) for name, tree in trees.items()},
-    }
+    with tempfile.TemporaryDirectory() as folder:
+        copies = {name: _prepared(tree, Path(options.collection), Path(folder) / name) for name, tree in trees.items()}
+        found = {
+            "times": _times(trees, copies, options.rounds),
+            "memory": {name: _memory(tree, copies[name], options.searches) for name, tree in trees.items()},
+        }
     _print(found)
     (ROOT / "build").mkdir(exist_ok=True)
     (ROOT / "build" / "bench-start.json").write_text(json.dumps(found, indent=1))
@@ -52,12 +55,19 @@ def environment(tree: Path) -> dict[str, str]:
     return own | {"PYTHONPATH": str(tree / "src")}
 
 
-def _times(trees: dict[str, Path], collection: Path, rounds: int) -> dict[str, dict[str, Figures]]:
+def _prepared(tree: Path, collection: Path, copy: Path) -> Path:
+    shutil.copytree(collection, copy)
+    for verb in ("index", "rank"):
+        timed([sys.executable, "-m", "periplus", verb, "--dir", str(copy)], environment(tree))
+    return copy
+
+
+def _times(trees: dict[str, Path], copies: dict[str, Path], rounds: int) -> dict[str, dict[str, Figures]]:
     every: dict[str, dict[str, list[Figures]]] = {name: {verb: [] for verb in COMMANDS} for name in trees}
     for turn in range(rounds + 1):
         for name, tree in trees.items():
             for verb, words in COMMANDS.items():
-                place = ["--dir", str(collection)] if verb == "search" else []
+                place = ["--dir", str(copies[name])] if verb == "search" else []
                 figures = timed([sys.executable, "-m", "periplus", *words, *place], environment(tree))
                 if turn:  # the first one warms the caches of the system
                     every[name][verb].append(figures)
@@ -68,14 +78,14 @@ def _middle(some: list[Figures]) -> Figures:
     return Figures(*(statistics.median(column) for column in zip(*some, strict=True)))
 
 
-def _memory(tree: Path, options: argparse.Namespace) -> dict[str, dict[str, float]]:
+def _memory(tree: Path, collection: Path, searches: int) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for verb in ("serve", "up"):
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "collection"
-            shutil.copytree(options.collection, copy)
+            shutil.copytree(collection, copy)
             words = [sys.executable, "-m", "periplus", verb, "--dir", str(copy), "--port", "0"]
-            for moment, figures in measured_server(words, environment(tree), options.searches).items():
+            for moment, figures in measured_server(words, environment(tree), searches).items():
                 found[f"{verb}, {moment}"] = figures
     return found
 

@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.index import IndexStore
 from periplus.search.completion import Completion
+from periplus.search.dictionary import dictionary_of
+from periplus.search.lexicon import lexicon_of
 from periplus.search.spelling import Speller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from periplus.index.snapshot import Snapshot
+    from periplus.index import Snapshot
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = ROOT.parent / "shared" / "data" / "spelling"
@@ -56,9 +58,13 @@ def shares(times: list[float]) -> dict[str, float]:
     return {"mean": sum(times) / len(times), **found}
 
 
+def speller_of(snapshot: Snapshot) -> Speller:
+    return Speller(dictionary_of(snapshot), lexicon_of(snapshot), lambda query: snapshot.top(query, 1).total.value)
+
+
 def spelling(snapshot: Snapshot, folder: Path) -> dict[str, Any]:
-    Speller(snapshot).word("tezt", [])  # kernels are loaded, and the files of the index are in memory
-    speller, built = timed(lambda: Speller(snapshot))
+    speller_of(snapshot).word("tezt", [])  # kernels are loaded, and the files of the index are in memory
+    speller, built = timed(lambda: speller_of(snapshot))
     found: dict[str, Any] = {"built_ms": built}
     for name in ("spell-testset1", "spell-testset2"):
         given = [(right, wrong) for right, wrong in pairs(folder / f"{name}.txt") if snapshot.frequency(right)]

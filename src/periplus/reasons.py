@@ -122,8 +122,6 @@ REASONS: dict[str, Reason] = {reason.code: reason for reason in _ALL}
 LACKING = {  # what an answer may be without, by its code in ``degraded``
     "budget": "The time for this query ran out, so some pages may be missing or out of order.",
     "query-cut": "The query is very long: only its most telling words were searched for.",
-    "safe": "It is not known here which pages are unfit for all ages, so none was left out.",
-    "documents": "Some of the stored pages are damaged, so pages of the same text may show more than once.",
     "index": "A part of the index is damaged and was left out, so some pages may be missing.",
     "links": "It is not known here which pages link to this one.",
     "ranks": "There are no page ranks, so links do not count; periplus rank makes them.",

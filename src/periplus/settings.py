@@ -100,7 +100,9 @@ class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class IndexSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    memory: Annotated[int, Meta(ge=16_000_000, description="bytes of memory for building a segment")] = 512_000_000
+    memory: Annotated[
+        int, Meta(ge=200_000_000, description="bytes of memory for building and merging, over all processes")
+    ] = 1_000_000_000
     workers: Annotated[int, Meta(ge=0, description="processes that build segments; 0 is one a core")] = 0
 
 

@@ -6,12 +6,17 @@ import json
 
 import pytest
 
-from periplus import Collection
+from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
+from periplus import Collection, addresses
+from periplus.app import doctor
 from periplus.app.backend import CollectionBackend
+from periplus.documents import BatchLog
 from periplus.errors import Corrupt, NotFound
-from periplus.records import SearchRequest
+from periplus.graph.link_texts import LEAST_SAID
+from periplus.records import Document, Link, SearchRequest
 from periplus.storage import Blocklist, LocalFiles
-from web.fixtures import mock_web  # noqa: F401 (a fixture)
+from periplus.web import create_app
+from web.asgi_client import Client
 
 PAGES = [
     ("http://a.test/tide", "Tide tables", "The tide at the quay turns at six."),
@@ -99,13 +104,73 @@ def test_unblocking_what_is_not_blocked_is_said(backend):
         backend.steer("unblock", "a.test")
 
 
-def test_a_damaged_list_is_said_and_searches_go_on(backend, collection):
+@pytest.mark.parametrize("damage", [b'{"a.te', b"", b"\xff", b"missing", b"flipped"])
+def test_a_list_that_cannot_be_read_stops_searches_and_is_said(backend, collection, damage):
+    """What must not be shown is not shown by mistake."""
     backend.steer("block", "a.test")
-    (collection.folder / "blocked.json").write_bytes(b'{"a.te')
+    path = collection.folder / "blocked.json"
+    if damage == b"missing":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes().replace(b"a.test", b"a.tesu") if damage == b"flipped" else damage)
 
+    for ask in (found, lambda b: b.suggest("ti"), lambda b: b.cached("http://a.test/tide")):
+        with pytest.raises(Corrupt, match=r"blocked\.json is (damaged|missing)"):
+            ask(backend)
+    assert [one for one in doctor.examine(collection) if one.state == "failed" and "blocked.json" in one.detail]
+    client = Client(create_app(backend, collection.settings, operator_key=""))
+    ready, searched = client.get("/readyz"), client.get("/api/v1/search?q=tide")
+    assert (ready.status, searched.status) == (503, 503)
+    assert "cannot be searched" in ready.text
+    assert "blocked.json" in searched.text
+    assert [line for line in backend.status()["damage"] if "blocked.json" in line]
+    path.write_text("{}")
     assert found(backend) == ALL
-    with pytest.raises(Corrupt, match=r"blocked\.json is damaged"):
-        Blocklist(LocalFiles(collection.folder)).targets()
+    backend.steer("block", "b.test")
+    assert found(backend) == {url for url in ALL if "b.test" not in url}
+
+
+def test_a_list_of_an_earlier_version_is_read(backend, collection):
+    (collection.folder / "blocked.json").write_text('{"a.test": 1.0}')
+    assert found(backend) == ALL - OF_A
+
+
+def test_nothing_is_blocked_where_nothing_ever_was(collection):
+    blocklist = Blocklist(LocalFiles(collection.folder))
+    assert not blocklist.discard("a.test")
+    assert blocklist.targets() == frozenset()
+    assert not list(collection.folder.glob("blocked*"))
+
+
+def test_nothing_of_a_blocked_host_is_suggested(backend, collection):
+    def suggested():
+        typed = ("Ti", "Mo", "a.te", "b.te")
+        return {one.text for text in typed for one in backend.suggest(text)}
+
+    shown = {"Tide tables", "Moon and tide", "Tide of the bay", "Tide below", "a.test", "b.test"}
+    assert shown <= suggested()
+    backend.steer("block", "a.test")
+    assert shown & suggested() == {"Tide of the bay", "Tide below", "a.test", "b.test"}  # of the site, since sub.a.test
+    backend.steer("block", "sub.a.test")
+    assert shown & suggested() == {"Tide of the bay", "b.test"}
+    assert not {"Moon and tide"} & set(backend.search(SearchRequest("moo")).suggestions)
+    backend.steer("unblock", "a.test")
+    assert "Moon and tide" in suggested()
+
+
+def test_what_links_to_a_blocked_host_say_is_not_suggested(tmp_path):
+    links = [Link("http://a.test/", "Forbidden port"), Link("http://b.test/", "Open port")]
+    pages = [Document(f"http://c.test/{n}", addresses.key(f"http://c.test/{n}"), 1.0, title=f"Page {n}",
+                      text="words", links=tuple(links)) for n in range(LEAST_SAID)]  # fmt: skip
+    with Collection(tmp_path / "c") as collection:
+        collection.create()
+        BatchLog(collection.files, collection.database).append(pages)
+        collection.index()
+        collection.rank()
+        backend = CollectionBackend(collection)
+        assert {one.text for one in backend.suggest("port")} == {"Forbidden port", "Open port"}
+        backend.steer("block", "a.test")
+        assert {one.text for one in backend.suggest("port")} == {"Open port"}
 
 
 def test_a_blocked_host_is_not_crawled_and_nothing_of_it_is_lost(tmp_path, mock_web):  # noqa: F811

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mockweb.mock_web import MockWeb
 from periplus import Collection
 from periplus.app.importing import import_paths
 from periplus.demo import Reply
-from web.mock_web import MockWeb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

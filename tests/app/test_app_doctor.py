@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from periplus import Collection
+from periplus.app.backend import CollectionBackend
 from periplus.app.doctor import examine, repair
+from periplus.archive import places_of
 from periplus.cli.main import run
 from periplus.demo import DemoWeb
-from periplus.errors import StorageBusy
+from periplus.errors import Corrupt, StorageBusy
 from periplus.storage import folder_lock
+from periplus.web import create_app
+from web.asgi_client import Client
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +93,24 @@ def test_what_can_be_made_again_is_mended(collection):
     assert list(collection.search("tide"))
 
 
-@pytest.mark.parametrize("name", ["blocked.json", "api-keys.json", "console.key"])
+def test_a_takedown_whose_plan_is_damaged_is_done_again(collection):
+    """As a kill between the plan and its end leaves it, and then a bad disk."""
+    url = next(result.url for result in collection.search("tide"))
+    with collection.database.write() as tx:
+        tx.insert_new("removed", ("target", "at"), [(url, 1.0)], "target")
+        tx.insert_new("meta", ("key", "value"), [(f"takedown.unfinished {url}", "1")], "key")
+    collection.files.write("archive/blanking.json", b'[["periplus.warc.gz", 1')
+    assert states(examine(collection))["archive"] == "failed"
+    found = repair(collection)
+
+    assert ("takedown", "mended") in [(finding.check, finding.state) for finding in found]
+    assert states(found)["archive"] == "ok"
+    assert (collection.folder / "damaged" / "archive" / "blanking.json").exists()
+    assert not places_of(collection.folder / "archive", lambda address: address == url)
+    assert url not in [result.url for result in collection.search("tide")]
+
+
+@pytest.mark.parametrize("name", ["blocked.json", "api-keys.json", "console.key", "judgements.json", "collection.id"])
 def test_a_small_file_that_cannot_be_read_is_named(collection, name):
     collection.files.write(name, b"{")
     (finding,) = [finding for finding in examine(collection) if finding.check == "files"]
@@ -99,6 +122,39 @@ def test_the_status_names_a_damaged_file(collection, capsys):
     (collection.folder / "index" / "manifest.json").write_text("{")
     assert run(["status", "--dir", str(collection.folder)]) == 0
     assert "manifest.json" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("change", ["figures = '{'", "at = 'soon'"])
+def test_a_state_that_holds_what_nobody_wrote_is_said_to_be_damaged(collection, change):
+    """As a page of it reads that was cut off in the middle."""
+    with collection.database.write() as tx:
+        tx.execute(f"UPDATE workers SET {change}")
+    with pytest.raises(Corrupt, match=r"state\.db holds values that nobody wrote"):
+        collection.status()
+    app = create_app(CollectionBackend(collection), collection.settings, operator_key="")
+    answer = Client(app).get("/api/v1/status")
+    assert answer.status == 503
+    assert "state.db" in answer.text
+
+
+def test_a_page_that_fails_over_a_damaged_state_says_so(collection):
+    """The journal holds nothing where something must be, as a page reads that was cut off."""
+    path = collection.folder / "state.db"
+    collection.close()
+    with closing(sqlite3.connect(path)) as connection:
+        (whole,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'journal'").fetchone()
+    schema = "UPDATE sqlite_master SET sql = ? WHERE name = 'journal'"
+    loose = whole.replace("NOT NULL", "")
+    for sql, given in ((schema, (loose,)), ("UPDATE journal SET at = NULL", ()), (schema, (whole,))):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute(sql, given)
+            connection.commit()
+    app = create_app(CollectionBackend(collection), collection.settings, operator_key="a-key-of-the-console")
+    answer = Client(app).get("/console", Authorization="Bearer a-key-of-the-console")
+    assert answer.status == 503
+    assert answer.raised is None
+    assert "state.db" in answer.text
 
 
 def test_nothing_is_mended_under_a_running_crawl(collection):

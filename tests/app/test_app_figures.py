@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
 from periplus.app.serving import operator_key, web_server
 from periplus.cli.main import run
@@ -17,7 +18,6 @@ from periplus.cli.progress import show_crawl
 from periplus.cli.watching import summary
 from periplus.crawl.status import begin, save
 from periplus.records import CrawlStatus
-from web.fixtures import mock_web  # noqa: F401 (a fixture)
 
 STALLED = "2 hosts: the server asked us to come back later, next try 14:05:10 UTC"
 SINCE = 1_800_000_000.0

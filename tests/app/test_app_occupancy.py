@@ -15,13 +15,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
 from periplus.app.serving import operator_key, web_server
 from periplus.app.up import crawl_until
 from periplus.cli.main import run
 from periplus.crawl import Crawler, resume_wanted
 from periplus.errors import StorageBusy, WrongState
-from web.fixtures import mock_web  # noqa: F401 (a fixture)
 
 PAGES = 41  # of a site of 40, with its front page
 

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
+from mockweb.growing import Growing
 from periplus import Collection
 from periplus.app.serving import operator_key, web_server
 from periplus.app.up import crawl_until
@@ -19,8 +21,6 @@ from periplus.crawl import Crawler, workers
 from periplus.demo import Reply
 from periplus.jobs import operator_view, seconds_left
 from periplus.storage import folder_lock
-from web.fixtures import mock_web  # noqa: F401 (a fixture)
-from web.growing import Growing
 
 HOSTS = 10
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import http.client
 import json
@@ -292,3 +293,41 @@ def test_the_table_of_queries_is_bounded():
 
     assert len(counts._asked) <= MOST
     assert counts.shown()["top"][0] == {"query": "tide", "count": 3}
+
+
+class Unlucky(Collection):
+    """One whose machine has no handles left for a while."""
+
+    troubles = 3
+
+    @property
+    def engine(self):
+        if self.troubles:
+            self.troubles -= 1
+            raise OSError(errno.EMFILE, "Too many open files")
+        return super().engine
+
+
+def test_the_reloader_outlives_trouble_of_the_machine_and_says_so_once(tmp_path, caplog):
+    with Unlucky(tmp_path / "c").create() as collection:
+        publish(collection, 0)
+        collection.troubles = 3
+        with Reloader(collection):
+            wait_for(lambda: not collection.cold)
+        assert collection.engine.ready
+    (line,) = [record.getMessage() for record in caplog.records if "generations" in record.getMessage()]
+    assert line == "new generations wait: [Errno 24] Too many open files; looking again"
+
+
+def test_the_reloader_outlives_rules_that_are_being_edited(collection, caplog):
+    collection.files.write("rules.toml", b"")
+    collection.files.write("periplus.toml", b'[search]\nrules = "rules.toml"\n')
+    with Collection(collection.folder) as edited:
+        publish(edited, 0)
+        with Reloader(edited):
+            wait_for(lambda: not edited.cold)
+            edited.files.write("rules.toml", b"[[synonyms")
+            wait_for(lambda: any("rules.toml" in record.getMessage() for record in caplog.records))
+            edited.files.write("rules.toml", b"")
+            publish(edited, 20)
+            wait_for(lambda: edited.engine.generation == 2)

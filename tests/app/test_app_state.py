@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from periplus import Collection
-from periplus.app import state
+from periplus.app import doctor, state
 from periplus.app.importing import import_paths
 from periplus.cli.main import run
 from periplus.documents import BatchLog
@@ -160,6 +160,21 @@ def test_a_folder_without_stored_files_gets_a_new_state(tmp_path, more):
     with Collection(tmp_path / "c") as collection:
         import_paths(collection, [more])
     assert state.identity_of(tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda text: b"f" + text[1:], lambda text: text[:7], lambda _: b"", lambda _: b"\xff"]
+)
+def test_a_damaged_name_of_the_folder_is_not_another_collection(folder, more, damage):
+    with Collection(folder) as collection:
+        import_paths(collection, [more])
+    path, sound = folder / "collection.id", (folder / "collection.id").read_bytes()
+    path.write_bytes(damage(sound) if damage(sound) != sound else b"0" + sound[1:])
+    with Collection(folder) as collection:
+        assert not collection.notice
+        assert [one for one in doctor.examine(collection) if one.state == "failed" and "collection.id" in one.detail]
+        assert [one.state for one in doctor.repair(collection)].count("failed") == 0
+    assert path.read_bytes() == sound
 
 
 def test_a_batch_that_a_crash_left_without_a_row_is_no_loss(folder, more):

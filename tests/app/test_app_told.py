@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
 from periplus.app.serving import operator_key, web_server
 from periplus.app.starting import crawl_once
@@ -17,7 +18,6 @@ from periplus.cli.main import run
 from periplus.demo import Reply
 from periplus.settings import FILE_NAME
 from support.postgres import postgres_address  # noqa: F401 (a fixture)
-from web.fixtures import mock_web  # noqa: F401 (a fixture)
 
 QUICK = {"crawl.delay": 0.01, "crawl.workers": 1, "crawl.icons": False, "crawl.commit_seconds": 0.2}
 

@@ -13,7 +13,8 @@ from periplus.app.verifying import Verifier
 from periplus.demo import DemoWeb
 from periplus.errors import Corrupt
 from periplus.web import create_app
-from web_app.asgi_client import Client
+from support.servers import listening, wait_for
+from web.asgi_client import Client
 
 PATIENCE = 120.0  # seconds
 
@@ -59,6 +60,27 @@ def test_a_damaged_text_is_found_before_anybody_asks_for_it(collection):
     assert [("texts.bin" in line, batch.name in line) for line in told] == [(True, False), (False, True)]
     with collection.database.read() as tx:
         assert tx.value("SELECT COUNT(*) FROM events WHERE room = 'files' AND level = 'error'") == 2
+
+
+def test_what_is_replaced_while_it_is_read_is_no_damage(collection, tmp_path):
+    """In ``up``, segments are merged beside the reading, and their files removed one by one."""
+    verifier = Verifier(collection, pause=0.0)
+    listed = [(name, check) for name, check in verifier._checks() if name.startswith("segment")]
+    old = segments(collection, "postings.bin")[0].parent
+    shutil.copytree(old, tmp_path / old.name)
+    collection.index(rebuild=True)
+    shutil.rmtree(old, ignore_errors=True)
+    shutil.copytree(tmp_path / old.name, old, ignore=lambda *_: ["postings.bin"])
+    for name, check in listed:
+        verifier._verify(name, check)
+    assert collection.damage == ()
+
+
+def test_up_reads_every_file_as_serve_does(collection):
+    batch = next(iter(sorted(collection.folder.glob("documents/*.parquet"))))
+    flip(batch, batch.stat().st_size // 2)
+    with listening("up", "--dir", str(collection.folder), "--port", "0") as server:
+        wait_for(lambda: batch.name in str(server.get("/api/v1/status").json["damage"]))
 
 
 def test_a_sound_collection_has_nothing_to_tell(collection):

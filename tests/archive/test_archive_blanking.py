@@ -13,7 +13,7 @@ from warcio.archiveiterator import ArchiveIterator
 from archive.archive_samples import exchange
 from periplus import archive
 from periplus.archive import ArchiveWriter, Revisit, blanking
-from periplus.errors import Corrupt, NotFound
+from periplus.errors import Corrupt, NotFound, StorageError
 from periplus.records import ArchiveLocation
 
 if TYPE_CHECKING:
@@ -94,6 +94,22 @@ def test_a_crash_in_the_middle_is_made_good_before_the_file_is_judged(
     assert archive.read(tmp_path, places[URLS[5]]).url == URLS[5]
     assert URLS[2].encode() not in gzip.decompress(path.read_bytes())
     assert not (tmp_path / blanking.PLAN).exists()
+
+
+@pytest.mark.parametrize("old", [b'"offset":', b'"xxh3"', b"1"])
+def test_a_plan_that_is_damaged_is_not_carried_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: bytes) -> None:
+    """Another offset in it would overwrite a record that nobody took down."""
+    _filled(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(blanking, "_carry_out", lambda *_: None)
+        archive.blank(tmp_path, archive.places_of(tmp_path, lambda url: url == URLS[2]))
+    plan = tmp_path / blanking.PLAN
+    plan.write_bytes(plan.read_bytes().replace(old, old[:-1] + b"2", 1))
+    before = next(tmp_path.glob("*.warc.gz")).read_bytes()
+    for carried_out in (archive.repair, archive.check_plan):
+        with pytest.raises(StorageError, match=r"blanking\.json cannot be read"):
+            carried_out(tmp_path)
+    assert next(tmp_path.glob("*.warc.gz")).read_bytes() == before
 
 
 def test_a_file_that_is_being_written(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 # The fake backend lives with the tests of the pages.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "web_app"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "web"))
 
 from browser_tools import ARGUMENTS, CHROMIUM, ROOT, SIZES, expect
 from fake_backend import FakeBackend

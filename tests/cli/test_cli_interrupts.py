@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
+from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
-from web.fixtures import mock_web  # noqa: F401 (a fixture)
 
 # Interrupts its own process when a file of that name is opened, once: the same moment every time.
 TRAP = """

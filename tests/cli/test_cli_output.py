@@ -10,7 +10,7 @@ import pytest
 from periplus.cli.crawl_flags import all_seeds, settings_of
 from periplus.cli.options import byte_size
 from periplus.cli.output import data, facts, mark, messages, number, print_json, print_line, size
-from periplus.cli.progress import Shown, drawn
+from periplus.cli.progress import ProgressLine, drawn
 from periplus.cli.search_verb import show_answer
 from periplus.cli.watching import show_line
 from periplus.errors import UsageError
@@ -57,12 +57,12 @@ def test_only_flags_that_were_given_become_settings():
 def test_a_line_of_progress_fits_any_terminal(width):
     for note in ("", "12,345 hosts, 1,234,567 waiting"):
         for total in (None, 10_000_000):
-            line = drawn(Shown("crawl", 2_744_000, total, 86_399, note), width)
+            line = drawn(ProgressLine("crawl", 2_744_000, total, 86_399, note), width)
             assert len(line.plain) <= width
 
 
 def test_a_narrow_line_of_progress_keeps_what_matters():
-    shown = Shown("crawl", 744, 1_000, 65, "2 hosts, 9,000 waiting")
+    shown = ProgressLine("crawl", 744, 1_000, 65, "2 hosts, 9,000 waiting")
 
     assert drawn(shown, 78).plain == f"crawl  {'━' * 28} 744/1,000 0:01:05 2 hosts, 9,000 waiting"
     assert drawn(shown, 58).plain == f"crawl  {'━' * 10} 744/1,000 0:01:05 2 hosts, 9,000 waiting"

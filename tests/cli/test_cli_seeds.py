@@ -6,10 +6,10 @@ import socket
 
 import pytest
 
+from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
 from periplus.cli.main import run
 from periplus.demo import Reply
-from web.fixtures import mock_web  # noqa: F401 (a fixture)
 
 
 @pytest.fixture

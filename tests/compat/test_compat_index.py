@@ -14,11 +14,12 @@ from periplus import addresses
 from periplus.errors import Incompatible
 from periplus.index import Group, IndexQuery, IndexStore, TermForm
 from periplus.index.files import FORMAT
+from periplus.index.marks import PLACES, UNFIT
 from periplus.records import Document, Heading
 
 HERE = Path(__file__).parent
-READABLE = (3, 4)
-REFUSED = (1, 2)
+READABLE = (5,)
+REFUSED = (1, 2, 3, 4)
 
 
 def write(folder, *, rebuild=False):
@@ -33,6 +34,9 @@ def write(folder, *, rebuild=False):
             headings=(Heading(1, "Coast"),),
             text=text,
             language="en",
+            fingerprint=number + 1,
+            signals={"adult_words": 0.5} if number == 1 else {},
+            structured=({"@type": "Museum", "name": "The Light", "telephone": "12"},) if number == 2 else (),
         )
         for number, text in enumerate(texts)
     ]
@@ -61,6 +65,10 @@ def test_readable_formats_answer(kept):
         phrase = snapshot.top(IndexQuery(must=(Group(phrase=("tide", "tables")),)), 10)
         assert [snapshot.stored(number).title for number in phrase.numbers.tolist()] == ["Page 0"]
         assert snapshot.column("prior", hits.numbers).tolist() == pytest.approx([0.5, 0.5], abs=0.01)
+        numbers = [snapshot.find(addresses.key(f"https://coast.example.org/{number}")) for number in range(3)]
+        assert snapshot.column("fingerprint", numbers).tolist() == [1, 2, 3]
+        assert snapshot.column("marks", numbers).tolist() == [0, UNFIT, PLACES]
+        assert snapshot.facts(numbers[2], "places") == {"telephone": "12"}
     assert store.remove([addresses.key("https://coast.example.org/1")]).documents == 2
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -33,8 +31,6 @@ from periplus.core import (
 from periplus.core.kernels import Kernel
 from periplus.core.signatures import arguments_of
 from periplus.index.kernels.bits import published
-
-OWN_CACHE = {name: os.environ[name] for name in ("PERIPLUS_CACHE",) if name in os.environ}  # of all tests
 
 
 def total(numbers, count, out):
@@ -70,10 +66,9 @@ def test_a_kernel_is_kept_and_loaded(folder: Path) -> None:
     fresh().keep()
     (file,) = folder.rglob("*.total-*.kernel")
     before = file.read_bytes(), file.stat().st_ino
-    call = fresh().bound(numbers, None, out)
-    assert (call(10), out[0, 1]) == (90, 45)
-    assert (call(4), out[0, 1]) == (12, 6)
-    assert fresh()(numbers, 3, out) == 6
+    call = fresh()
+    assert (call(numbers, 10, out), out[0, 1]) == (90, 45)
+    assert (call(numbers, 4, out), out[0, 1]) == (12, 6)
     fresh().keep()
     assert (file.read_bytes(), file.stat().st_ino) == before
 
@@ -219,29 +214,6 @@ def test_a_kernel_runs_without_the_interpreters_lock() -> None:
 def test_other_signatures_are_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match="no signature of a kernel"):
         arguments_of(wrong)
-
-
-KEEP = "from periplus.documents.quick import entries; [bound.args[0].keep() for bound in entries()]"
-READ = """
-import sys
-from periplus.documents import parse, quick
-from periplus.records import Page
-
-print(quick.quicken())
-read, calls = quick.Installed.entries.read_page, []
-quick.use(quick.Installed.entries._replace(read_page=lambda *arrays: calls.append(1) or read(*arrays)))
-print(parse(Page("http://harbour.example/", b"<title>Tides</title><p>High water at noon.", "text/html")).text)
-print(len(calls), "numba" in sys.modules)
-"""
-
-
-def test_pages_are_read_by_kernels_without_numba() -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "PERIPLUS_CACHE"} | OWN_CACHE
-    for script in (KEEP, READ):  # the first compiles what nobody did before
-        run = subprocess.run(
-            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
-        )
-    assert run.stdout.splitlines() == ["True", "High water at noon.", "1 False"]
 
 
 def test_old_files_and_folders_are_swept(folder: Path) -> None:

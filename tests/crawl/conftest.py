@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl.voyages import Voyage
+from mockweb.fixtures import certificates, demo_web, mock_dns, mock_web, secure_web  # noqa: F401 (fixtures)
 from periplus.storage import Database
 from support.polite_crawls import polite_crawls  # noqa: F401 (a fixture)
 from support.postgres import postgres_address  # noqa: F401 (a fixture)
-from web.fixtures import certificates, demo_web, mock_dns, mock_web, secure_web  # noqa: F401 (fixtures)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

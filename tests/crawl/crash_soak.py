@@ -23,13 +23,13 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from crawl.voyages import Voyage
+from mockweb.faults import Drop, asked_to_wait
+from mockweb.mock_web import MockWeb
 from periplus import archive
 from periplus.crawl import audit, workers
 from periplus.demo import Reply, html
 from periplus.records import ArchiveLocation
 from periplus.storage import Database
-from web.faults import Drop, asked_to_wait
-from web.mock_web import MockWeb
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,10 +13,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mockweb.dns_server import MockDns
 from periplus.crawl.fetcher import Fetcher
 from periplus.crawl.resolver import Dns, Mapping, Resolver
 from periplus.settings import CrawlSettings, Settings
-from web.dns_server import MockDns
 
 PORT = 8080
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\nConnection: close\r\n\r\nsecret"

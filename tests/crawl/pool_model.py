@@ -15,7 +15,7 @@ from periplus import addresses
 from periplus.crawl import roster
 from periplus.crawl.frontier import Frontier
 from periplus.crawl.page_pool import Allowance, PageAccount, count_pool
-from periplus.crawl.rows import Bundle, Found
+from periplus.crawl.rows import Bundle, FoundAddress
 from periplus.crawl.status import begin
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class PoolModel:
         self.now = 0.0
         self.paused = False
         self.deaths = self.restarts = self.pauses = self.steps = 0
-        found = [Found(addresses.key(site.url), site.url, addresses.host(site.url)) for site in self.sites]
+        found = [FoundAddress(addresses.key(site.url), site.url, addresses.host(site.url)) for site in self.sites]
         Frontier(database, lambda _: 0, host_queue=10, host_budget=10).commit(Bundle(found=found), 1.0)
         self._start()
 

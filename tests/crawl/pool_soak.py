@@ -23,12 +23,12 @@ if __name__ == "__main__":
 from msgspec import Struct
 
 from crawl.voyages import Voyage
+from mockweb.mock_web import MockWeb
 from periplus import addresses
 from periplus.crawl import audit, workers
 from periplus.crawl.frontier import partition
 from periplus.crawl.rows import PARTITIONS
 from periplus.storage import Database
-from web.mock_web import MockWeb
 
 if TYPE_CHECKING:
     from collections.abc import Callable

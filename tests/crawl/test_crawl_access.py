@@ -23,9 +23,9 @@ from periplus.settings import CrawlSettings
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
+    from mockweb.certificates import Certificates
+    from mockweb.mock_web import MockWeb
     from periplus.demo import Request
-    from web.certificates import Certificates
-    from web.mock_web import MockWeb
 
 SECRET = "swordfish-9261"
 

@@ -13,9 +13,9 @@ from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
+    from mockweb.mock_web import MockWeb
     from periplus.demo import DemoWeb
     from periplus.records import Document
-    from web.mock_web import MockWeb
 
 
 def _rows(voyage: Voyage, url: str) -> list[Document]:

@@ -19,8 +19,8 @@ from periplus.storage import Database, LocalFiles
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mockweb.mock_web import MockWeb
     from periplus.records import Document
-    from web.mock_web import MockWeb
 
 TEXT = "<p>The harbour lies behind a long wall, and boats wait there for the tide to turn in the evening."
 FRENCH = "<p>Le port se trouve derrière un long mur, et les bateaux y attendent que la marée tourne le soir."

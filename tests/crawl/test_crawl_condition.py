@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from crawl.voyages import settings_for
+from mockweb.faults import asked_to_wait
 from periplus.crawl import Crawler, status, workers
 from periplus.crawl.condition import (
     NO_LEASES,
@@ -26,14 +27,13 @@ from periplus.crawl.counters import Counters
 from periplus.crawl.roster import WorkerStatus, register, write
 from periplus.crawl.status import begin, save
 from periplus.records import CrawlStatus
-from web.faults import asked_to_wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawl.voyages import Voyage
+    from mockweb.mock_web import MockWeb
     from periplus.storage import Database
-    from web.mock_web import MockWeb
 
 NOW = 1_800_000_000.0
 ASKED_TO_WAIT = HostWait("asked-to-wait", 3, NOW + 600, 1.0)

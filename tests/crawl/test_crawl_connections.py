@@ -13,7 +13,7 @@ from yarl import URL
 
 from periplus import addresses
 from periplus.crawl import connections
-from periplus.crawl.connections import Connection, Connections, Place, place_of
+from periplus.crawl.connections import Connection, Connections, Destination, place_of
 from periplus.crawl.resolver import Mapping, Resolver, Route
 from periplus.errors import FetchError
 
@@ -177,14 +177,14 @@ async def test_connections_are_kept_for_a_while(monkeypatch: pytest.MonkeyPatch)
     kept = Connections(Resolver(Mapping(()), allow_private=True), 5.0)
     made: list[Connection] = []
 
-    async def connected(place: Place, route: Route) -> Connection:
+    async def connected(place: Destination, route: Route) -> Connection:
         connection = Connection()
         Wire(connection)
         made.append(connection)
         return connection
 
     monkeypatch.setattr(kept, "_connected", connected)
-    place, route = Place(secure=False, name="a.test", port=80), Route("127.0.0.1", 80, exempt=True)
+    place, route = Destination(secure=False, name="a.test", port=80), Route("127.0.0.1", 80, exempt=True)
 
     async def visit(wire: bytes) -> Connection:
         connection = await kept.take(place, route)
@@ -217,7 +217,7 @@ async def test_the_oldest_is_closed_when_too_many_have_no_work(monkeypatch: pyte
     for name in ("a.test", "b.test", "c.test"):
         connection, _ = await exchange([LENGTH], ends=False)
         wires.append(connection._transport)
-        kept.give_back(Place(secure=False, name=name, port=80), connection)
+        kept.give_back(Destination(secure=False, name=name, port=80), connection)
     assert [wire.aborted for wire in wires] == [True, False, False]  # type: ignore[union-attr]
     kept.close()
     assert all(wire.aborted for wire in wires)  # type: ignore[union-attr]

@@ -15,15 +15,15 @@ import pytest
 
 from crawl.crash_soak import soak
 from crawl.voyages import settings_for
+from mockweb.faults import Drop, Hang
 from periplus import archive
 from periplus.crawl import Crawler
 from periplus.demo import html
 from periplus.errors import StorageError
-from web.faults import Drop, Hang
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
-    from web.mock_web import MockWeb
+    from mockweb.mock_web import MockWeb
 
 KILLS = 2
 SCRIPT = Path(__file__).with_name("crawl_process.py")

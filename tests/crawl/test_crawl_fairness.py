@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mockweb.faults import Hang
 from periplus import addresses
 from periplus.crawl.frontier import FAMOUS, Frontier
 from periplus.crawl.hosts import BURSTS
-from periplus.crawl.rows import Bundle, Found, HostChange, Rest
+from periplus.crawl.rows import Bundle, FoundAddress, HostChange, Rest
 from periplus.demo import html
-from web.faults import Hang
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
+    from mockweb.mock_web import MockWeb
     from periplus.demo import Reply, Request
     from periplus.storage import Database
-    from web.mock_web import MockWeb
 
 SMALL = 6
 
@@ -68,7 +68,7 @@ def test_a_trap_ends_within_its_budget(voyage: Voyage, mock_web: MockWeb) -> Non
 def test_budgets_grow_with_fame(database: Database, level: int, linked: int, expected: int) -> None:
     frontier = Frontier(database, lambda _: level, host_queue=10, host_budget=1_000)
     url = "http://a.test/"
-    found = [Found(addresses.key(url), url, "a.test")]
+    found = [FoundAddress(addresses.key(url), url, "a.test")]
     sites = {f"site{number}.test" for number in range(linked)}
     frontier.commit(Bundle(found=found, linked={"a.test": sites, "unknown.test": sites}), 1.0)
     frontier.commit(Bundle(linked={"a.test": sites}), 1.0)  # counted once
@@ -82,7 +82,7 @@ def test_among_hosts_that_wait_the_higher_rank_comes_first(database: Database) -
     frontier = Frontier(database, lambda _: 2, host_queue=10, host_budget=1_000)
     urls = ["http://low.test/", "http://high.test/", "http://unknown.test/"]
     ranks = {addresses.host_key("low.test"): 0.2, addresses.host_key("high.test"): 3.0}
-    frontier.commit(Bundle(found=[Found(addresses.key(url), url, addresses.host(url)) for url in urls]), 1.0)
+    frontier.commit(Bundle(found=[FoundAddress(addresses.key(url), url, addresses.host(url)) for url in urls]), 1.0)
     frontier.rank_hosts(lambda keys: [ranks.get(key, 0.0) for key in keys])
     keys = [row.host.key for row in frontier.activate(2.0, 9, 1.0)]
     asked = {key: HostChange(50.0, 2.0, 1.0, 0, "", "", 1) for key in keys}

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl.voyages import settings_for
+from mockweb.faults import Gate
 from periplus import addresses
 from periplus.crawl import Crawler, audit
 from periplus.crawl.frontier import Frontier
 from periplus.crawl.partitions import Partitions
 from periplus.crawl.recovery import Recovery
 from periplus.crawl.roster import owner_name, register
-from periplus.crawl.rows import PARTITIONS, Bundle, Found, Rest
+from periplus.crawl.rows import PARTITIONS, Bundle, FoundAddress, Rest
 from periplus.crawl.worker import Worker
 from periplus.errors import DatabaseBusy, LeaseLost, PeriplusError, StorageFull
 from periplus.storage import Database
 from periplus.storage.sqlite import SqliteBackend
-from web.faults import Gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from crawl.voyages import Voyage
-    from web.mock_web import MockWeb
+    from mockweb.mock_web import MockWeb
 
 GAP = 0.15
 SPARE_PAGES = 12
@@ -116,7 +116,7 @@ def test_a_worker_that_dies_between_lease_and_write(tmp_path: Path, database: Da
     number, url = register(database), "http://a.test/"
     settings = settings_for((), delay=2.0)
     kit = Worker(tmp_path, database, settings, seeds=[url])
-    kit.frontier.commit(Bundle(found=[Found(addresses.key(url), url, "a.test")], seeds=[url]), 1.0)
+    kit.frontier.commit(Bundle(found=[FoundAddress(addresses.key(url), url, "a.test")], seeds=[url]), 1.0)
     held = Partitions(database, owner_name(number), timeout=5.0)
     held.tick(1, ())
     dead = Frontier(database, lambda _: 0, host_queue=10, host_budget=10, worker=number)

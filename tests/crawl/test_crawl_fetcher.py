@@ -14,13 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawl.voyages import settings_for
-from periplus.crawl import Fetched, Fetcher, fetcher, user_agent
-from periplus.crawl.resolver import Dns, Mapping, Resolver
-from periplus.crawl.unpack import unpack
-from periplus.demo import Reply
-from periplus.errors import FetchError, SettingError
-from web.dns_server import Addresses, Alias
-from web.faults import (
+from mockweb.dns_server import Addresses, Alias
+from mockweb.faults import (
     BODY,
     HTML,
     BadChunks,
@@ -38,11 +33,16 @@ from web.faults import (
     WrongLength,
     with_cookie,
 )
+from periplus.crawl import Fetched, Fetcher, fetcher, user_agent
+from periplus.crawl.resolver import Dns, Mapping, Resolver
+from periplus.crawl.unpack import unpack
+from periplus.demo import Reply
+from periplus.errors import FetchError, SettingError
 
 if TYPE_CHECKING:
-    from web.certificates import Certificates
-    from web.dns_server import MockDns
-    from web.mock_web import MockWeb
+    from mockweb.certificates import Certificates
+    from mockweb.dns_server import MockDns
+    from mockweb.mock_web import MockWeb
 
 URL = "http://a.test/page"
 

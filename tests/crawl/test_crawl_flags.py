@@ -12,8 +12,8 @@ from periplus.cli.main import run
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mockweb.mock_web import MockWeb
     from periplus.demo import Reply, Request
-    from web.mock_web import MockWeb
 
 SECRET = "swordfish-9261"
 

@@ -16,7 +16,7 @@ from periplus.crawl.rows import (
     QUEUED,
     ActiveRow,
     Bundle,
-    Found,
+    FoundAddress,
     HostChange,
     JournalRow,
     Rest,
@@ -43,11 +43,11 @@ def frontier(database: Database) -> Frontier:
     return Frontier(database, level, host_queue=100, host_budget=1_000)
 
 
-def found(url: str, priority: int = 0, **more: object) -> Found:
-    return Found(addresses.key(url), url, addresses.host(url), priority=priority, **more)
+def found(url: str, priority: int = 0, **more: object) -> FoundAddress:
+    return FoundAddress(addresses.key(url), url, addresses.host(url), priority=priority, **more)
 
 
-def add(frontier: Frontier, *items: Found) -> int:
+def add(frontier: Frontier, *items: FoundAddress) -> int:
     return frontier.commit(Bundle(found=list(items)), NOW).queued
 
 

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from crawl.voyages import settings_for
+from mockweb.faults import Bomb, Gate
 from periplus import addresses
 from periplus.archive import ArchiveWriter
 from periplus.crawl.counters import Counters
@@ -22,12 +23,11 @@ from periplus.crawl.requests import Requester
 from periplus.crawl.resolver import Route
 from periplus.crawl.rows import HostRow
 from periplus.demo import Reply
-from web.faults import Bomb, Gate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from web.mock_web import MockWeb
+    from mockweb.mock_web import MockWeb
 
 HTML = ("Content-Type", "text/html")
 PACKED = ("Content-Encoding", "gzip")

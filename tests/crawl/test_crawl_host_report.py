@@ -9,7 +9,7 @@ from periplus.crawl import host_report, remove
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
-    from web.mock_web import MockWeb
+    from mockweb.mock_web import MockWeb
 
 
 def test_the_owner_is_told_everything_but_addresses(voyage_anywhere: Voyage, mock_web: MockWeb) -> None:

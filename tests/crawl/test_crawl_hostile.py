@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawl.voyages import Voyage
+    from mockweb.mock_web import MockWeb
     from periplus.records import Exchange
-    from web.mock_web import MockWeb
 
 
 def number_in(request: Request) -> int:

@@ -14,7 +14,7 @@ from periplus.records import ArchiveLocation
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
-    from web.mock_web import MockWeb
+    from mockweb.mock_web import MockWeb
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"picture" * 20
 FRONT = '<link rel="icon" href="{}"><title>Front</title><p>Words of the front page. <a href="/two">two</a>'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from periplus.archive import ArchiveWriter
 from periplus.crawl import status
-from periplus.crawl.condition import Condition
+from periplus.crawl.condition import CrawlCondition
 from periplus.crawl.counters import Counters
 from periplus.crawl.ledger import Ledger
 from periplus.crawl.rows import FAILED, FETCHED, REFUSED, UrlRow, Visited
@@ -50,7 +50,7 @@ def test_counters() -> None:
     counters.visited(Visited(UrlRow(2, "http://a.test/2", 1, state=FAILED), 0))
     counters.visited(Visited(UrlRow(3, "http://a.test/3", 1, state=REFUSED), 0))
     counters.stored(1)
-    found = counters.status(Condition())
+    found = counters.status(CrawlCondition())
     assert (found.pages, found.unchanged, found.failed, found.refused, found.documents) == (6, 1, 1, 1, 5)
     assert found.seconds >= 60.0
     assert found.limit == 10

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mockweb.faults import Endless
 from periplus.crawl import schedule
 from periplus.demo import Reply
-from web.faults import Endless
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
-    from web.mock_web import MockWeb
+    from mockweb.mock_web import MockWeb
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawl.voyages import Voyage
-    from web.mock_web import MockWeb
+    from mockweb.mock_web import MockWeb
 
 SEEDS_AT_ONCE = 10
 

@@ -10,17 +10,17 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crawl.voyages import settings_for
+from mockweb.faults import BODY, HTML, Gate
 from periplus import archive
 from periplus.crawl import Crawler, inspect, remove, takedown
 from periplus.documents import BatchLog
 from periplus.errors import UsageError
 from periplus.storage import LocalFiles
-from web.faults import BODY, HTML, Gate
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
+    from mockweb.mock_web import MockWeb
     from periplus.records import Document
-    from web.mock_web import MockWeb
 
 SECRET = "the harbourmaster's private letter"
 

@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl.voyages import settings_for
+from mockweb.faults import Gate, Hang, asked_to_wait
+from periplus.archive import iterate
 from periplus.crawl import Crawler, host_report, inspect, journal, remove, send_command, status
 from periplus.demo import Reply, html
 from periplus.documents import BatchLog
 from periplus.errors import StorageError, UsageError
 from periplus.storage import LocalFiles
-from web.faults import Gate, Hang, asked_to_wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from crawl.voyages import Voyage
+    from mockweb.mock_web import MockWeb
     from periplus.demo import DemoWeb, Request
     from periplus.settings import Settings
-    from web.mock_web import MockWeb
 
 
 def test_a_site_is_crawled_on_both_databases(voyage_anywhere: Voyage, mock_web: MockWeb) -> None:
@@ -293,8 +294,8 @@ def test_recrawl_is_conditional_and_notices_changes(voyage: Voyage, mock_web: Mo
     result = voyage.run(mock_web, recrawl=True)
     assert [record.status for record in mock_web.requests("a.test", "/same")] == [200, 304]
     assert result.unchanged == 3  # by 304, and two by the same body
-    kinds = [gzip.decompress(path.read_bytes()).count(b"WARC-Type: revisit") for path in _archive_files(voyage)]
-    assert kinds == [0, 3]
+    (stored,) = [gzip.decompress(path.read_bytes()) for path in _archive_files(voyage)]
+    assert stored.count(b"WARC-Type: revisit") == 3
     assert result.pages == 2
     assert voyage.url(changed)["changes"] == 1
     assert "http://a.test/found-later" in voyage.fetched()
@@ -477,6 +478,19 @@ def test_inspect_tells_the_whole_way(voyage: Voyage, mock_web: MockWeb) -> None:
     assert (missing["fetch"].state, missing["fetch"].reason) == ("failed", "http-4xx")
     foreign = {step.step: step for step in inspect(voyage.database, "http://z.test/", settings)}
     assert (foreign["discovered"].state, foreign["scope"].reason) == ("unknown", "out-of-scope")
+
+
+def test_rounds_of_revisits_share_an_archive_file(voyage: Voyage, mock_web: MockWeb) -> None:
+    """Each begins where the last one ended, whatever it was, and all that they stored can be read."""
+    pages = mock_web.site("a.test", 3)
+    for _ in range(4):
+        voyage.run(mock_web, pages[0], recrawl=True)
+    (file,) = _archive_files(voyage)
+    urls = [exchange.url for _, exchange in iterate(file)]
+    assert {urls.count(page) for page in pages} == {4}
+    assert voyage.rows("SELECT place FROM archive_marks") == [(file.stat().st_size,)]
+    for _, place in voyage.rows("SELECT file, place FROM urls WHERE state = 1 AND kind = 0"):
+        assert place < file.stat().st_size
 
 
 def _settings(web: MockWeb, **options: object) -> Settings:

@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl.voyages import settings_for
+from mockweb.faults import Gate
+from mockweb.growing import Growing
 from periplus import addresses, archive
 from periplus.crawl import Crawler, send_command, slots, status, workers
 from periplus.crawl.address_slots import SharedAddressSlots
 from periplus.crawl.frontier import Frontier, partition
 from periplus.crawl.partitions import MARGIN, Partitions, free_of
-from periplus.crawl.rows import PARTITIONS, Bundle, Found, Rest
+from periplus.crawl.rows import PARTITIONS, Bundle, FoundAddress, Rest
 from periplus.errors import LeaseLost, UsageError, WrongState
-from web.faults import Gate
-from web.growing import Growing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from crawl.voyages import Voyage
+    from mockweb.mock_web import MockWeb
     from periplus.storage import Database
-    from web.mock_web import MockWeb
 
 TIMEOUT = 5.0
 
@@ -102,7 +102,7 @@ def test_who_slept_through_its_lease_can_neither_send_nor_write(database: Databa
 def test_hosts_are_taken_from_own_partitions_only(database: Database) -> None:
     urls = [f"http://h{number}.test/" for number in range(200)]
     frontiers = [Frontier(database, lambda _: 0, host_queue=10, host_budget=10, worker=n) for n in (1, 2)]
-    frontiers[0].commit(Bundle(found=[Found(addresses.key(u), u, addresses.host(u)) for u in urls]), 1.0)
+    frontiers[0].commit(Bundle(found=[FoundAddress(addresses.key(u), u, addresses.host(u)) for u in urls]), 1.0)
     for number, frontier in enumerate(frontiers):
         frontier.parts = tuple(range(number, PARTITIONS, 2))
     taken = [[active.host.key for active in frontier.activate(5.0, 200, 1.0)] for frontier in frontiers]
@@ -113,7 +113,7 @@ def test_hosts_are_taken_from_own_partitions_only(database: Database) -> None:
 
 def test_a_host_is_lent_to_another_worker(database: Database) -> None:
     owner, other = (Frontier(database, lambda _: 0, host_queue=10, host_budget=10, worker=n) for n in (1, 2))
-    owner.commit(Bundle(found=[Found(addresses.key("http://a.test/"), "http://a.test/", "a.test")]), 1.0)
+    owner.commit(Bundle(found=[FoundAddress(addresses.key("http://a.test/"), "http://a.test/", "a.test")]), 1.0)
     (active,) = owner.activate(5.0, 9, 1.0)
     assert other.activate_one("a.test", 6.0, 1.0) is None
     assert owner.wanted() == [active.host.key]

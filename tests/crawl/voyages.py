@@ -12,9 +12,9 @@ from periplus.storage import LocalFiles
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mockweb.mock_web import MockWeb
     from periplus.records import CrawlStatus
     from periplus.storage import Database
-    from web.mock_web import MockWeb
 
 DELAY = 0.02
 JITTER = 0.01

@@ -5,20 +5,30 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from periplus import Collection
+from periplus import Collection, addresses, archive
 from periplus.app.backend import CollectionBackend
 from periplus.app.importing import import_paths
+from periplus.app.judging import Judgements
+from periplus.app.occupancy import is_up
 from periplus.app.serving import operator_key
+from periplus.crawl.address_slots import SharedAddressSlots
 from periplus.demo import DemoWeb
+from periplus.documents import BatchLog
+from periplus.documents.compaction import FAN
+from periplus.records import Document
+from periplus.storage import Blocklist
+from periplus.storage.sealing import sealed
 from periplus.web.keys import KeyRing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 RULES = """\
 [[synonyms]]
@@ -33,6 +43,7 @@ per_host = 5
 workers = 1
 """
 SINGLES = 1_100  # imported documents: enough for a segment whose texts are frames with a dictionary
+NOW, LONGEST_WAIT = 2e9, 601.0  # a time to come, so that what was asked for while it was made lies behind
 WORDS = "harbour lantern compass anchor pilot current shoal beacon ferry mooring gull keel"
 QUERIES = ("tide", "harbour lantern", '"spring tide"', "light*", "winds -tide", "site:almanac.localhost tide")
 
@@ -40,10 +51,17 @@ QUERIES = ("tide", "harbour lantern", '"spring tide"', "light*", "winds -tide", 
 KINDS = {
     "settings": ("periplus.toml",),
     "rules": ("rules.toml",),
+    "identity": ("collection.id",),
+    "blocked hosts": ("blocked.json",),
+    "judgements": ("judgements.json",),
     "keys": ("api-keys.json",),
     "console key": ("console.key",),
     "past queries": ("suggest/queries.json",),
     "state": ("state.db",),
+    "state's log": ("state.db-wal",),
+    "locks": ("*.lock", "index/*.lock"),
+    "slots": ("crawl.slots",),
+    "takedown plan": ("archive/blanking.json",),
     "archive": ("archive/*.warc.gz",),
     "documents": ("documents/*.parquet",),
     "links": ("links/*.parquet",),
@@ -59,6 +77,7 @@ KINDS = {
     "prior overlay": ("index/overlays/*.prior",),
     "rank pointer": ("ranks/current.json",),
     "rank table": ("ranks/[0-9]*/meta.json",),
+    "links of the graph": ("ranks/[0-9]*/link_*.npy", "ranks/[0-9]*/site_*.npy", "ranks/[0-9]*/said_*.npy"),
     "rank columns": ("ranks/[0-9]*/*.npy",),
     "runs": ("ranks/runs/*.npz",),
 }
@@ -79,7 +98,9 @@ def build(folder: Path, before: Path, pages: int = 30, singles: int = SINGLES) -
         notes.write_text(json.dumps(_singles(1)[0] | {"title": "A note of its own"}) + "\n", encoding="utf-8")
         import_paths(made, [notes])  # its former version is dead from now on: a segment with a live overlay
         _crawl(made, web, pages // 2)
+        _append_small(made)
         made.pipeline.index(merge=False)
+        BatchLog(made.files, made.database).forget_merged()
         made.rank()
         made.close()
         shutil.copytree(folder, before)
@@ -89,6 +110,37 @@ def build(folder: Path, before: Path, pages: int = 30, singles: int = SINGLES) -
         made.remove(next(hit.url for hit in made.search("tide") if hit.url))
         made.rank()  # so that ranks, index and documents agree, as they do when all are made anew
         made.pipeline.index(merge=False)
+        Judgements(made.files).add("tide", "note-1", 2)
+        Blocklist(made.files).add(f"gazette.localhost:{web.port}", "http://almanac.localhost/never")
+        _plan_takedown(made)
+    _leave_log(folder)
+
+
+def _append_small(made: Collection) -> None:
+    """Batches that the next index compacts into one, under a name with two numbers."""
+    log = BatchLog(made.files, made.database)
+    for number in range(FAN):
+        url = f"http://logbook.test/{number}"
+        log.append([Document(url, addresses.key(url), 1.0, title=f"Logbook {number}", text="winds and a lantern")])
+
+
+def _plan_takedown(made: Collection) -> None:
+    """As a kill in the middle of one leaves it: records of a page that is not found any more, not overwritten yet."""
+    places = archive.places_of(made.folder / "archive", lambda url: url.endswith("/robots.txt"))[:2]
+    made.files.write("archive/blanking.json", sealed(places))
+
+
+def _leave_log(folder: Path) -> None:
+    """The write-ahead log of a process that was killed: closing would fold it in."""
+    state, aside = folder / "state.db", folder.with_name("aside.db")
+    with closing(sqlite3.connect(state)) as connection:
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute("INSERT INTO meta (key, value) VALUES ('specimen', 'of damage')")
+        connection.commit()
+        shutil.copy(state, aside)
+        shutil.copy(f"{state}-wal", f"{aside}-wal")
+    aside.replace(state)
+    Path(f"{aside}-wal").replace(f"{state}-wal")
 
 
 def _crawl(made: Collection, web: DemoWeb, pages: int) -> None:
@@ -130,7 +182,16 @@ def questions(folder: Path, urls: tuple[str, ...]) -> dict[str, Callable[[Collec
         "site": lambda _c, b: _without(b.site(urls[0].split("/")[2]) or {}, "seconds"),
         "console key": lambda c, _b: operator_key(c),
         "keys": lambda c, _b: [key.name for key in KeyRing(c.files).all()],
+        "judgements": lambda c, _b: Judgements(c.files).all(),
+        "up": lambda c, _b: is_up(c.folder),
+        "waiting": lambda c, _b: _waits(c.folder),
     }
+
+
+def _waits(folder: Path) -> bool:
+    """Whether a request to some address would have to wait for longer than a worker plans ahead."""
+    with closing(SharedAddressSlots(folder / "crawl.slots", 0.0)) as slots:
+        return any(slots.ask(f"192.0.2.{n}", n, NOW) > NOW + LONGEST_WAIT for n in range(200))
 
 
 def _plain(answer: Any) -> dict[str, Any]:

@@ -11,41 +11,32 @@ A forked process answers, so that a signal or an endless loop is an outcome like
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import random
 import shutil
-import signal
 import sys
 import tempfile
 import threading
 import time
-import traceback
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from msgspec import Struct
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from damage.specimen import build, files_of, questions
+from damage.asking import LONGEST, Outcome, ask, asked, keep_templates
+from damage.specimen import build, files_of
 from periplus import Collection
-from periplus.app import doctor
-from periplus.app.backend import CollectionBackend
-from periplus.errors import PeriplusError
-from periplus.web import create_app
-from web_app.asgi_client import Client
 
-LONGEST = 120.0  # seconds of one trial
-PAGES = ("/", "/search?q=tide", "/api/v1/search?q=harbour", "/api/v1/status", "/api/v1/suggest?q=li", "/readyz",
-         "/healthz", "/metrics", "/inspect?url={url}", "/site/{host}", "/cached?url={url}", "/console",
-         "/console/index", "/console/ranks", "/console/hosts")  # fmt: skip
+MEMORY = Path("/dev/shm")  # where thousands of copies and flushes cost no disk
 WAYS = ("flip", "cut", "empty", "swap", "missing")
 
 # Kinds without a checksum: what is wrong in them shows only by what they say.
-WITHOUT_CHECKSUM = {"settings", "rules", "keys", "console key", "past queries", "state"}
+WITHOUT_CHECKSUM = {
+    "settings", "rules", "keys", "console key", "past queries", "judgements", "state", "state's log", "locks", "slots",
+}  # fmt: skip
 # Files that, swapped for an earlier or other one as a whole, are another state of the collection: the doctor tells.
 WHOLE_BY_THEMSELVES = {"manifest", "rank pointer", "documents", "links"}
 # Batches made again are new batches: the same pages are found, and imported documents are in the index alone.
@@ -53,8 +44,19 @@ APPENDED = {"documents", "links"}
 # Kinds that are made again from others.
 MENDABLE = {
     "manifest", "generation", "segment header", "terms", "postings", "positions", "columns", "texts", "live overlay",
-    "prior overlay", "rank pointer", "rank table", "rank columns", "runs", "documents", "links",
+    "prior overlay", "rank pointer", "rank table", "links of the graph", "rank columns", "runs", "documents", "links",
+    "identity", "takedown plan", "state", "state's log",
 }  # fmt: skip
+# A state that is built again does not know when pages were asked for, so the story of an address is another one.
+REBUILT = {"state", "state's log"}
+
+
+class Verdict(NamedTuple):
+    """How a damage was met: ``changed`` where there was any, ``seen`` by the doctor or whoever asked."""
+
+    changed: bool = False
+    seen: bool = False
+    wrong: tuple[str, ...] = ()
 
 
 class Mutation(NamedTuple):
@@ -65,17 +67,6 @@ class Mutation(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.way} {self.file} (seed {self.seed})"
-
-
-class Outcome(Struct):
-    """What a process said, or how it ended."""
-
-    answers: dict[str, Any] = {}
-    errors: dict[str, tuple[str, str]] = {}  # type, message
-    statuses: dict[str, tuple[int, str]] = {}
-    findings: list[dict[str, str]] = []
-    damage: list[str] = []  # as the status tells it
-    ended: str = ""  # by which signal, or why
 
 
 def damage(folder: Path, before: Path, mutation: Mutation) -> bool:
@@ -115,97 +106,6 @@ def _other(folder: Path, before: Path, mutation: Mutation, chance: random.Random
     return chance.choice(same) if same else None
 
 
-# Asking
-
-
-def ask(folder: Path, urls: tuple[str, ...], *, repair: bool = False) -> Outcome:
-    """Everything asked of the collection in ``folder``, in a process of its own; mended first with ``repair``."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reading)
-        _child(folder, urls, writing, repair=repair)
-    os.close(writing)
-    return _waited(child, reading)
-
-
-def _child(folder: Path, urls: tuple[str, ...], writing: int, *, repair: bool) -> None:
-    signal.alarm(int(LONGEST))
-    outcome = Outcome()
-    with contextlib.suppress(BaseException):
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 2)
-        os.dup2(quiet, 1)
-        try:
-            _asked(folder, urls, outcome, repair=repair)
-        except Exception as error:  # noqa: BLE001 - an outcome like any other
-            _note(outcome, "all", error)
-    with os.fdopen(writing, "w") as pipe:
-        json.dump(
-            {name: getattr(outcome, name) for name in ("answers", "errors", "statuses", "findings", "damage")},
-            pipe,
-            default=str,
-        )
-    os._exit(0)
-
-
-def _asked(folder: Path, urls: tuple[str, ...], outcome: Outcome, *, repair: bool) -> None:
-    try:
-        collection = Collection.existing(folder)
-    except PeriplusError as error:
-        _note(outcome, "opening", error)
-        return
-    try:
-        if repair:
-            outcome.findings = [_row(one) for one in doctor.repair(collection)]
-        else:
-            outcome.findings = [_row(one) for one in doctor.examine(collection)]
-    except Exception as error:  # noqa: BLE001
-        _note(outcome, "doctor", error)
-    backend = CollectionBackend(collection)
-    for name, question in questions(folder, urls).items():
-        try:
-            outcome.answers[name] = _rounded(json.loads(json.dumps(question(collection, backend), default=str)))
-        except Exception as error:  # noqa: BLE001
-            _note(outcome, name, error)
-    try:
-        outcome.damage = backend.status()["damage"]
-    except Exception as error:  # noqa: BLE001
-        _note(outcome, "status", error)
-    client = Client(create_app(backend, collection.settings, operator_key=""))
-    for page in PAGES:
-        target = page.format(url=urls[0], host=urls[0].split("/")[2])
-        try:
-            answer = client.get(target)
-            outcome.statuses[target] = (answer.status, answer.text[-300:] if answer.status >= 500 else "")
-            if answer.raised is not None:
-                _note(outcome, target, answer.raised)
-        except Exception as error:  # noqa: BLE001
-            _note(outcome, target, error)
-    collection.close()
-
-
-def _row(finding: Any) -> dict[str, str]:
-    return {"check": finding.check, "state": finding.state, "detail": finding.detail}
-
-
-def _note(outcome: Outcome, what: str, error: Exception) -> None:
-    own = isinstance(error, PeriplusError)
-    where = "" if own else "".join(traceback.format_exception(error)[-4:])
-    outcome.errors[what] = ("" if own else type(error).__name__, f"{error}{where}")
-
-
-def _waited(child: int, reading: int) -> Outcome:
-    with os.fdopen(reading) as pipe:
-        text = pipe.read()
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        return Outcome(ended=signal.Signals(os.WTERMSIG(status)).name)
-    if not text:
-        return Outcome(ended="said nothing")
-    return Outcome(**json.loads(text))
-
-
 # Judging
 
 
@@ -214,9 +114,11 @@ class Judge:
 
     def __init__(self, sound: Path, before: Path, work: Path) -> None:
         self.sound, self.before, self.work = sound, before, work
-        with Collection.existing(sound) as collection:
-            self.urls = tuple(hit.url for hit in collection.search("tide", k=2))
         self.kinds = files_of(sound)
+        folder = self._copy()  # to open it would fold the state's log in
+        with Collection.existing(folder) as collection:
+            self.urls = tuple(hit.url for hit in collection.search("tide", k=2))
+        shutil.rmtree(folder)
         self._warm()
         self.whole = self._reference(rebuild=False)
         self.rebuilt = self._reference(rebuild=True)
@@ -240,7 +142,7 @@ class Judge:
         """Load what is asked with once, here, so that every forked process has it."""
         folder = self._copy()
         before = set(threading.enumerate())
-        _asked(folder, self.urls, Outcome(), repair=False)
+        asked(folder, self.urls, Outcome(), repair=False)
         for thread in set(threading.enumerate()) - before:
             thread.join(LONGEST)
         shutil.rmtree(folder)
@@ -256,16 +158,17 @@ class Judge:
             made.append(Mutation(kind, chance.choice(self.kinds[kind]), way, chance.randrange(1 << 30)))
         return made
 
-    def try_one(self, mutation: Mutation, *, mend: bool = True) -> list[str]:
-        """What is wrong with how this damage was met; empty when all is well."""
+    def try_one(self, mutation: Mutation, *, mend: bool = True) -> Verdict:
         folder = self._copy()
         try:
             if not damage(folder, self.before, mutation):
-                return []
-            wrong = self._judged(mutation, ask(folder, self.urls))
-            if mend and mutation.kind in MENDABLE:
-                wrong += self._mended(mutation, ask(folder, self.urls, repair=True))
-            return wrong
+                return Verdict()
+            found = ask(folder, self.urls)
+            wrong = self._judged(mutation, found)
+            if mend:
+                after = ask(folder, self.urls, repair=True)
+                wrong += self._mended(mutation, after) if mutation.kind in MENDABLE else self._judged(mutation, after)
+            return Verdict(changed=True, seen=_is_seen(found), wrong=tuple(wrong))
         finally:
             shutil.rmtree(folder)
 
@@ -284,10 +187,8 @@ class Judge:
             is_older = mutation.way == "swap" and mutation.kind in WHOLE_BY_THEMSELVES
             if not found.damage and not is_older:
                 wrong += [f"{what}: changed in silence" for what in self._changed(found)]
-            seen = any(one["state"] == "failed" or (one["state"] == "warning" and one["check"] != "kernels")
-                       for one in found.findings)  # fmt: skip
             if self._changed(found, degraded=True) or found.errors:
-                wrong += [] if seen else ["doctor does not see it"]
+                wrong += [] if _is_found(found) else ["doctor does not see it"]
         return wrong
 
     def _mended(self, mutation: Mutation, found: Outcome) -> list[str]:
@@ -296,7 +197,7 @@ class Judge:
         wrong += [
             f"after repair, {what} is changed: {_difference(self.whole.answers[what], found.answers[what])}"
             for what in self._changed(found, degraded=True)
-            if not self._is_known(what, found.answers[what], loosely=mutation.kind in APPENDED)
+            if not self._is_known(what, found.answers[what], loosely=mutation.kind in APPENDED | REBUILT)
         ]
         failed = [one for one in found.findings if one["state"] == "failed"]
         return wrong + [f"after repair, doctor says {one}" for one in failed]
@@ -331,19 +232,19 @@ def _difference(before: Any, after: Any) -> str:
     return f"{str(before)[:80]} is {str(after)[:80]}"
 
 
-def _rounded(value: Any) -> Any:
-    """Ranks that are computed from nothing differ by less than their tolerance."""
-    if isinstance(value, float):
-        return float(f"{value:.6g}")
-    if isinstance(value, list):
-        return [_rounded(one) for one in value]
-    return {name: _rounded(one) for name, one in value.items()} if isinstance(value, dict) else value
-
-
 def _says_so(answer: Any) -> bool:
     is_step = isinstance(answer, list) and any(isinstance(step, list) and "failed" in step for step in answer)
-    is_said = isinstance(answer, dict) and bool(answer.get("degraded") or answer.get("links_whole") is False)
+    is_said = isinstance(answer, dict) and bool(answer.get("degraded"))
     return is_step or is_said
+
+
+def _is_seen(found: Outcome) -> bool:
+    return bool(found.errors or found.damage or found.ended) or _is_found(found)
+
+
+def _is_found(found: Outcome) -> bool:
+    """Whether the doctor found something, besides kernels that are not compiled."""
+    return any(one["state"] in ("failed", "warning", "mended") and one["check"] != "kernels" for one in found.findings)
 
 
 def _broken(found: Outcome) -> list[str]:
@@ -358,10 +259,8 @@ def _names(file: str) -> list[str]:
     names = [path.name]
     if path.parts[0] == "ranks":
         names += ["of the ranks", "current.json"]
-    if path.name == "periplus.toml":
-        names.append("correct the setting")  # which names another file now
     if path.suffix == ".parquet":
-        names.append(f"batch {int(path.stem)}")
+        names.append(f"batch {int(path.stem.rpartition('-')[2])}")
     if path.parts[0] == "index" and len(path.parts) > 2:
         names += [path.parts[2], "manifest.json"]
     if path.name == "manifest.json":
@@ -384,11 +283,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--pages", type=int, default=30, help="of the collection")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as temporary:
         home = Path(options.keep or temporary)
         if not (home / "sound").exists():
             home.mkdir(exist_ok=True)
             build(home / "sound", home / "before", pages=options.pages)
+        keep_templates()
         run(Judge(home / "sound", home / "before", Path(temporary)), options)
 
 
@@ -400,8 +300,11 @@ def run(judge: Judge, options: Any) -> None:
     if _broken(judge.whole) or judge.whole.errors or judge.whole.damage:
         sys.exit(f"the sound collection is not: {judge.whole.errors} {_broken(judge.whole)}")
     began, mutations = time.monotonic(), judge.mutations(options.mutations, options.seed, kinds)
+    tallies = judge.work / "tallies"
+    tallies.mkdir()
     children = [_started(judge, mutations[job :: options.jobs], job, options.mend) for job in range(options.jobs)]
     bad = sum(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0 for child in children)
+    _tell([json.loads(path.read_text()) for path in sorted(tallies.iterdir())])
     _say(f"{len(mutations)} mutations over {len(judge.kinds)} kinds of files in {time.monotonic() - began:.0f} s")
     sys.exit(f"{bad} of {len(children)} processes met something badly" if bad else 0)
 
@@ -410,18 +313,30 @@ def _started(judge: Judge, mutations: list[Mutation], job: int, every: int) -> i
     child = os.fork()
     if child:
         return child
-    judge.work = Path(tempfile.mkdtemp(dir=judge.work))
-    bad = mended = 0
+    tally: dict[str, Counter[str]] = {}
+    tallies, judge.work = judge.work / "tallies", Path(tempfile.mkdtemp(dir=judge.work))
     for number, mutation in enumerate(mutations, 1):
         mends = every > 0 and number % every == 0
-        mended += mends and mutation.kind in MENDABLE
-        wrong = judge.try_one(mutation, mend=mends)
-        bad += bool(wrong)
-        for line in wrong[:2]:
+        verdict = judge.try_one(mutation, mend=mends)
+        counts = {"tried": 1, "changed": verdict.changed, "seen": verdict.seen, "bad": bool(verdict.wrong),
+                  "mended": mends and verdict.changed and mutation.kind in MENDABLE and not verdict.wrong}  # fmt: skip
+        tally.setdefault(mutation.kind, Counter()).update(counts)
+        for line in verdict.wrong[:2]:
             _say(f"{mutation}: {line[:300]}")
-        if number % 100 == 0 or number == len(mutations):
-            _say(f"process {job}: {number} mutations, {mended} mended, {bad} badly met")
-    os._exit(bool(bad))
+        if number % 50 == 0 or number == len(mutations):
+            whole = sum(tally.values(), Counter())
+            _say(f"process {job}: {number} mutations, {whole['mended']} mended, {whole['bad']} badly met")
+    (tallies / f"{job}.json").write_text(json.dumps(tally))
+    os._exit(bool(sum(counts["bad"] for counts in tally.values())))
+
+
+def _tell(tallies: list[dict[str, dict[str, int]]]) -> None:
+    """A table of what was tried: of the files that did change, how many were noticed, and how many mended."""
+    _say("| kind | tried | changed | noticed | mended | badly met |\n|---|--:|--:|--:|--:|--:|")
+    for kind in dict.fromkeys(kind for tally in tallies for kind in tally):
+        counts = sum((Counter(tally.get(kind, {})) for tally in tallies), Counter[str]())
+        mended = counts["mended"] if kind in MENDABLE else "-"
+        _say(f"| {kind} | {counts['tried']} | {counts['changed']} | {counts['seen']} | {mended} | {counts['bad']} |")
 
 
 if __name__ == "__main__":

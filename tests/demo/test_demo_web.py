@@ -15,10 +15,10 @@ import py3langid
 import pypdf
 import pytest
 
+from mockweb.raw_client import Answer, RawClient, fetch
 from periplus.demo import DEFAULT_PORT, DemoWeb
 from periplus.demo.content import load
 from periplus.errors import CannotListen, PortInUse
-from web.raw_client import Answer, RawClient, fetch
 
 BOT = "Periplus"
 DELIBERATE_404 = "/shelf/burnt-in-1871"

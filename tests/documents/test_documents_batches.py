@@ -54,6 +54,16 @@ def test_batches_are_numbered_and_read_back_in_order(log):
     assert log.documents(3) == []
 
 
+def test_a_stream_has_the_same_documents_with_the_fields_asked_for(log):
+    rows = [document(f"https://example.org/{number}", text=f"words {number}") for number in range(600)]
+    log.append([])
+    log.append([*rows, GONE])
+    assert list(log.stream(1, ("url", "key"))) == []
+    streamed = list(log.stream(2, ("url", "key", "fetched", "refusal", "text")))
+    assert streamed == log.documents(2, fields=("url", "key", "fetched", "refusal", "text"))
+    assert [one.url for one in streamed] == [one.url for one in [*rows, GONE]]
+
+
 def test_a_staged_batch_counts_when_it_is_published(log, files):
     first, second, third = (log.reader.stage(tables_of([one])) for one in (TIDES, GONE, TIDES))
     assert log.numbers() == []

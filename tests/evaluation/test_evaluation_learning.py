@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from periplus.evaluation.learning import Case, Learner, Problem, ideal_gains
+from periplus.evaluation.learning import Case, Learner, LearningProblem, ideal_gains
 
 
-def problem(noise: float = 0.0) -> Problem:
+def problem(noise: float = 0.0) -> LearningProblem:
     """Thirty queries of which the first feature knows the answer and the second nothing."""
     chance = np.random.default_rng(5)
     cases = []
@@ -20,7 +20,7 @@ def problem(noise: float = 0.0) -> Problem:
         case = Case("a" if number % 2 else "b", np.stack([useful, chance.random(40)], 1), gains, ideal_gains(grades))
         cases.append(case)
     bases = chance.random((30, 40))
-    return Problem(
+    return LearningProblem(
         tuple(cases),
         lambda number, shape: bases[number] * shape["base"],
         lambda number, shape: 1.0,
@@ -49,6 +49,6 @@ def test_held_out_queries_gain_too_and_learning_repeats_itself():
 
 def test_the_score_is_ndcg():
     case = Case("a", np.zeros((3, 0)), np.array([0.0, 1.0, 2.0]), ideal_gains({"x": 1, "y": 2}))
-    learner = Learner(Problem((case,), lambda n, s: np.array([3.0, 2.0, 1.0]), lambda n, s: 1.0, (), {}))
+    learner = Learner(LearningProblem((case,), lambda n, s: np.array([3.0, 2.0, 1.0]), lambda n, s: 1.0, (), {}))
     expected = (1 / np.log2(3) + 2 / np.log2(4)) / (2 + 1 / np.log2(3))
     assert learner.score([0], {}, (10,)) == [pytest.approx(expected)]

@@ -97,3 +97,8 @@ def test_phrases_of_a_page_are_capped(log) -> None:
     assert all(len(anchor.text) <= 120 for anchor in phrases)
     log.append([linking(1, "x" * 500)])
     assert max(len(text) for text in found(log)) <= 120
+
+
+def test_of_the_spellings_of_a_phrase_one_in_capitals_comes_last(log) -> None:
+    log.append([page(TARGET), linking(1, "TIDES"), linking(2, "tides"), linking(3, "Tides")])
+    assert found(log) == {"Tides": 3}

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from periplus import addresses
 from periplus.errors import Corrupt, Incompatible, UsageError
 from periplus.graph import RankStore, prior, refresh_ranks
-from periplus.graph.linkage import Linkage
 from periplus.graph.ranks import Pointer
 from periplus.records import Anchor, Link
 
@@ -34,8 +33,7 @@ def publish(store: RankStore, ranks=(0.1, 0.6, 0.3), last_batch: int = 7):
 def test_keys_far_apart_are_in_order(store: RankStore) -> None:
     """Their difference does not fit into 64 bits."""
     far = keys(-(1 << 62) - 5, 1 << 62)
-    linkage = Linkage(keys(0, 0, 1), np.array([0], np.uint32), keys(0, 1, 1), np.array([1], np.uint32))
-    table = store.publish(far, np.array([0.4, 0.6]), keys(1), np.array([1.0]), last_batch=1, linkage=linkage)
+    table = store.publish(far, np.array([0.4, 0.6]), keys(1), np.array([1.0]), last_batch=1)
     assert table.page_rank(1 << 62) == pytest.approx(0.6)
 
 
@@ -158,18 +156,6 @@ def test_from_batches_to_published_ranks(log, store: RankStore) -> None:
     hosts = keys(addresses.host_key("a.example"), addresses.host_key("c.example"))
     priors = table.prior(pages, hosts)
     assert priors[0] > priors[1]
-
-
-def test_links_in_both_directions_are_published(log, store: RankStore) -> None:
-    log.append([page(A, B, C), page(C, B), page(B, A)])
-    table = refresh_ranks(log, store)
-    a, b, c = map(addresses.page_key, (A, B, C))
-    assert table.linking(b).tolist() == sorted([a, c], key=lambda key: -table.page_rank(key))
-    assert table.linked(a).tolist() == sorted([b, c], key=lambda key: -table.page_rank(key))
-    assert table.linked(a, limit=1).tolist() == [b]
-    assert table.linking(17).tolist() == []
-    assert publish(store).linking(12).tolist() == []
-    store.verify()
 
 
 def test_a_refresh_starts_from_the_ranks_before(log, store: RankStore) -> None:

@@ -5,10 +5,10 @@ from collections import defaultdict
 from nearness import starts_of
 
 from periplus import addresses
-from periplus.index.analysis import STEM_MARK, analyze
 from periplus.index.fields import PIECE_GAP, field_pieces
-from periplus.index.query import FIELDS, STRONG_SHARE
+from periplus.index.query import FIELDS, STRONG_SHARE, Filters
 from periplus.index.weights import UNIT, fixed, idf
+from periplus.text import STEM_MARK, analyze
 
 
 class Oracle:
@@ -65,6 +65,9 @@ class Oracle:
         if group.phrase:
             weight = sum(idf(count, self.frequency(term)) for term in group.phrase)
             return [(fixed(group.weight * weight), self.impacts(self.phrase(group), group.field))]
+        if group.prefix and group.forms:
+            weight = fixed(group.weight * min(idf(count, self.frequency(form.term)) for form in group.forms))
+            return [(weight, self.impacts(self.postings.get(f.term, {}), group.field)) for f in group.forms]
         if group.prefix:
             terms = [t for t in self.postings if t.startswith(group.prefix) and not t.startswith(STEM_MARK)]
             rows = [self.impacts(self.postings[term], group.field) for term in terms]
@@ -85,16 +88,32 @@ class Oracle:
                 best[key] = max(best.get(key, 0), weight * impact)
         return best
 
-    def admitted(self, filters, document):
+    def conditions(self, filters, document):
+        """For each condition, whether a document meets it."""
         host, date = addresses.host(document.url), document.published or document.fetched
         checks = [
-            not filters.sites or any(host == site or host.endswith("." + site) for site in filters.sites),
-            not filters.languages or document.language in filters.languages,
-            not filters.types or document.content_type in filters.types,
-            not filters.before or date < filters.before,
-            not filters.after or date >= filters.after,
+            filters.sites and any(host == site or host.endswith("." + site) for site in filters.sites),
+            filters.languages and document.language in filters.languages,
+            filters.types and document.content_type in filters.types,
+            filters.before and date < filters.before,
+            filters.after and date >= filters.after,
         ]
-        return all(checks)
+        asked = (filters.sites, filters.languages, filters.types, filters.before, filters.after)
+        return [check for check, one in zip(checks, asked, strict=True) if one]
+
+    def admitted(self, query, document):
+        return all(self.conditions(query.filters, document)) and not any(self.conditions(query.excluded, document))
+
+    def total(self, query, found, limit):
+        """How many match, as it is said: (value, relation)."""
+        groups, forms = query.should, [form for group in query.should for form in group.forms]
+        is_any_word = (
+            not (query.must or query.any_of or query.must_not) and query.filters == query.excluded == Filters()
+        )
+        if not groups or not is_any_word or any(group.phrase or group.prefix or group.field for group in groups):
+            return len(found), "eq"
+        frequencies = [self.frequency(form.term) for form in forms]
+        return (len(found), "eq") if sum(frequencies) <= limit else (max(frequencies), "gte")
 
     def search(self, query, prior_weight=1.0):
         """{key: score} of all matching documents."""
@@ -105,7 +124,7 @@ class Oracle:
         found = {}
         for key, document in self.documents.items():
             matches = all(any(key in row for row in clause) for clause in clauses)
-            if matches and self.admitted(query.filters, document) and not any(key in row for row in must_not):
+            if matches and self.admitted(query, document) and not any(key in row for row in must_not):
                 points = sum(row.get(key, 0) for row in scored) if scored else 1
                 prior = fixed(prior_weight) * int(255 * self.prior.get(key, 0.0) + 0.5) if prior_weight else 0
                 found[key] = (points + prior) / UNIT

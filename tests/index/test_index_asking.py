@@ -1,4 +1,4 @@
-"""Plain queries in one call: their text, the table of terms, and answers that are the same whichever way they take."""
+"""Words of any bytes, asked for by many threads at once, and answers that keep what they hold."""
 
 import random
 import threading
@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY, make_document, make_prior, prior_of_keys
-from msgspec.structs import replace
 from oracle import Oracle
 
-from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm
+from periplus.index import Group, IndexQuery, IndexStore, TermForm
+from periplus.index.hits import TopHits
 from periplus.index.pages import HUGE, pages
-from periplus.index.rooms import SMALLEST, TopHits, found_at, free, free_room
-from periplus.index.terms import FIRST_POWER, Terms
 from periplus.records import Total
 
 ODD = ["x" * 31, "x" * 32, "x" * 33, "ä" * 15, "ä" * 16, "灯", "c++", "\ud800"]
@@ -23,35 +21,6 @@ SEED = 33
 
 def plain(*terms):
     return tuple(Group(forms=(TermForm(term),)) for term in terms)
-
-
-def test_a_plain_query_has_a_text():
-    assert IndexQuery(should=plain("tide", "pört")).text == "\2tide\0pört\0".encode()
-    assert IndexQuery(must=plain("tide")).text == b"\x41tide\0"
-    assert IndexQuery(must=plain("")).text == b"\x41\0"
-    assert IndexQuery(should=plain(*["tide"] * 63)).text == b"\x3f" + b"tide\0" * 63
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        IndexQuery(),
-        IndexQuery(should=plain("tide"), filters=Filters(languages=("en",))),
-        IndexQuery(should=plain("ti\0de")),
-        IndexQuery(should=plain(*["tide"] * 64)),
-        IndexQuery(should=plain("tide"), must_not=plain("port")),
-    ],
-    ids=["nothing", "filtered", "zero", "long", "mixed"],
-)
-def test_others_have_none(query):
-    assert query.text == b""
-
-
-def test_a_changed_query_has_another_text():
-    query = IndexQuery(should=plain("tide"))
-    assert replace(query, should=plain("port")).text == b"\1port\0"
-    assert replace(query, filters=Filters(languages=("en",))).text == b""
-    assert replace(query, should=plain("port")) == IndexQuery(should=plain("port"))
 
 
 @pytest.fixture(scope="module")
@@ -67,17 +36,6 @@ def world(tmp_path_factory):
     return store, words, Oracle(every, store.open().manifest.epoch, prior={d.key: make_prior(d) for d in every})
 
 
-def answer(snapshot, query, k, weight=0.0):
-    """By the kernel alone, if it knows all terms."""
-    terms = snapshot._terms
-    room = free.pop() if free else free_room()
-    result = terms.ask(terms.address, room, weight, k, query.text)
-    if result >= 0:
-        return found_at(room, result, k)
-    free.append(room)
-    return None
-
-
 def same(one, other):
     assert (one.numbers.tolist(), one.scores.tolist(), one.total) == (
         other.numbers.tolist(),
@@ -86,21 +44,13 @@ def same(one, other):
     )
 
 
-def test_terms_are_known_from_the_second_time_on(world):
+def test_terms_of_any_bytes_are_found(world):
     store, words, _ = world
     with store.open() as snapshot:
-        assert len(words) > 2 << FIRST_POWER
         for word in [*words, *ODD, "", "absent"]:
-            query = IndexQuery(should=plain(word))
-            assert answer(snapshot, query, 10) is None
-            hits = snapshot.top(query, 10, prior_weight=0.0)
+            hits = snapshot.top(IndexQuery(should=plain(word)), 10, prior_weight=0.0)
             assert hits.total == Total(snapshot.frequency(word))
-            if len(word.encode("utf-8", "surrogatepass")) > 31:
-                assert answer(snapshot, query, 10) is None
-            else:
-                same(answer(snapshot, query, 10), hits)
-        for word in [*words, *ODD]:
-            same(snapshot.top(IndexQuery(must=plain(word)), 10), snapshot.top(IndexQuery(should=plain(word)), 10))
+            same(snapshot.top(IndexQuery(must=plain(word)), 10, prior_weight=0.0), hits)
 
 
 def test_a_term_with_a_zero_is_not_taken_for_another(world):
@@ -134,22 +84,8 @@ def test_more_than_is_done_at_once_is_done_all_the_same(world):
         query = IndexQuery(should=plain(*words[:40]))
         all_of_them = snapshot.top(query, 20_000)
         assert len(all_of_them.numbers) == 150
-        assert answer(snapshot, query, 0) is None
-        assert answer(snapshot, query, 20_001) is None
         same(snapshot.top(query, 20_001), all_of_them)
         assert len(snapshot.top(query, 0).numbers) == 0
-
-
-def test_a_room_that_is_too_small_becomes_larger(world):
-    store, words, _ = world
-    with store.open() as snapshot:
-        query = IndexQuery(should=plain(*words[:40]))
-        wanted = snapshot.top(query, 10)
-        free[:] = [free_room()]
-        assert answer(snapshot, query, 20_000) is None
-        assert snapshot.top(query, 20_000).numbers.tolist()[:10] == wanted.numbers.tolist()
-        assert answer(snapshot, query, 20_000) is not None
-        assert SMALLEST < 10 * 20_000
 
 
 def test_threads_ask_while_others_bring_new_terms(world):
@@ -189,19 +125,6 @@ def test_answers_keep_what_they_hold(world):
             assert one.numbers.flags.owndata
             assert np.array_equal(one.numbers, numbers)
             assert np.array_equal(one.scores, scores)
-
-
-def test_what_is_no_text_is_refused(world):
-    store, words, _ = world
-    with store.open() as snapshot:
-        snapshot.top(IndexQuery(should=plain(words[0])), 10)
-        terms = snapshot._terms
-        with pytest.raises(TypeError):
-            terms.ask(terms.address, free_room(), 0.0, 10, "tide")
-
-
-def test_a_snapshot_that_knows_nothing_yet_has_no_answers():
-    assert Terms().ask(0, 0, 0.0, 10, b"") < 0
 
 
 def test_pages_are_empty_and_begin_where_they_should():

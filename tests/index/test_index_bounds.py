@@ -7,10 +7,11 @@ import pytest
 from index_world import random_document
 
 from periplus.errors import StorageError
-from periplus.index import IndexStore, analyze, builder, inversion, merging, upkeep, writing
-from periplus.index.analysis.words import ascii_pattern
+from periplus.index import IndexStore, builder, inversion, merging, upkeep, writing
 from periplus.index.norms import Epoch
 from periplus.index.postings import MAX_DOCUMENTS, PostingsWriter
+from periplus.text import analyze
+from periplus.text.words import ascii_pattern
 
 WORDS = [f"w{number}" for number in range(10)]
 

@@ -94,7 +94,7 @@ def test_positions_of_any_posting(tmp_path_factory, runs, postings):
     assert stored.longest == max(map(len, postings), default=0)
     counts = np.array([len(steps) for steps in coded], np.int64)
     target = np.zeros(int(counts.sum()), np.uint32)
-    ordinals = np.arange(len(coded), dtype=np.int64)[::-1].copy()
+    ordinals = np.arange(len(coded), dtype=np.uint32)[::-1].copy()
     copy_positions(*stored.tables, ordinals, (np.cumsum(counts) - counts)[::-1].copy(), target)
     assert target.tolist() == list(chain(*coded))
 

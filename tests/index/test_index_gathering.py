@@ -14,7 +14,6 @@ from index_world import PROPERTY
 from periplus import addresses
 from periplus.errors import StorageError
 from periplus.index import IndexStore
-from periplus.index.analysis import composed
 from periplus.index.arena import LARGE_BYTES, SMALL_BYTES, Arena
 from periplus.index.builder import SegmentBuilder
 from periplus.index.columns import Collected
@@ -26,6 +25,7 @@ from periplus.index.stored import hexadecimal
 from periplus.index.texts import unpack
 from periplus.index.writing import NEW_OBJECTS
 from periplus.records import Anchor, Document, Heading
+from periplus.text import composed
 
 some_text = st.one_of(
     st.just(""),

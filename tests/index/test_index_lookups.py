@@ -10,7 +10,7 @@ import pytest
 from periplus import addresses
 from periplus.index import IndexStore
 from periplus.index.kernels.lists_known import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
-from periplus.index.lookups import looked_up, looked_up_all
+from periplus.index.lookups import looked_up_all
 from periplus.records import Document
 
 SEED = 31
@@ -53,13 +53,21 @@ def test_terms_together_are_terms_alone(snapshot):
         for start in range(0, len(terms), size):
             some = terms[start : start + size]
             together = looked_up_all(snapshot.table, some)
-            alone = [looked_up(snapshot.table, term) for term in some]
+            alone = [looked_up_all(snapshot.table, [term])[0] for term in some]
             assert [told(one, 3) for one in together] == [told(one, 3) for one in alone]
+
+
+def test_terms_have_their_numbers_in_each_dictionary(snapshot):
+    terms = [*WORDS, "common", "only2", "zzz", "~common"]
+    found = looked_up_all(snapshot.table, terms)
+    for segment, view in enumerate(snapshot.views):
+        wanted = view.segment.dictionary.find([term.encode() for term in terms]).tolist()
+        assert [one.numbers[segment] for one in found] == wanted
 
 
 def test_a_snapshot_keeps_what_it_looked_up(snapshot):
     before = snapshot.known("common")
-    snapshot.look_up(["common", "only1", "only1", "nowhere"])
+    snapshot.known_all(["common", "only1", "only1", "nowhere"])
     assert snapshot.known("common") is before  # its address may be in use
     assert [snapshot.frequency(term) for term in ("common", "only1", "only3", "nowhere")] == [461, 400, 1, 0]
-    snapshot.look_up([])
+    snapshot.known_all([])

@@ -11,7 +11,7 @@ from oracle import Oracle
 from periplus.errors import UsageError
 from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm
 from periplus.index.phrases import PLACES
-from periplus.index.rooms import room_of
+from periplus.index.scratch import scratch_of
 
 PHRASES = [
     ("w0", "w0"),
@@ -56,9 +56,9 @@ def assert_same(snapshot, oracle, query, k, prior_weight):
 
 
 @pytest.mark.parametrize(("slop", "ordered"), NEAR)
-@pytest.mark.parametrize("limit", [-1, 1000])
+@pytest.mark.parametrize("limit", [0, 1000])
 def test_phrases_equal_the_oracle(world, slop, ordered, limit, monkeypatch):
-    monkeypatch.setattr("periplus.index.snapshot.COUNT_LIMIT", limit)
+    monkeypatch.setattr("periplus.index.retrieval.COUNT_LIMIT", limit)
     snapshot, oracle = world
     for phrase, field in itertools.product(PHRASES, ("", "headings")):
         group = Group(phrase=phrase, field=field, slop=slop, ordered=ordered)
@@ -68,7 +68,7 @@ def test_phrases_equal_the_oracle(world, slop, ordered, limit, monkeypatch):
 
 @pytest.mark.parametrize(("slop", "ordered"), NEAR)
 def test_phrases_among_other_words(world, slop, ordered, monkeypatch):
-    monkeypatch.setattr("periplus.index.snapshot.COUNT_LIMIT", -1)
+    monkeypatch.setattr("periplus.index.retrieval.COUNT_LIMIT", 0)
     snapshot, oracle = world
     word = Group(forms=(TermForm("w5"),))
     for phrase in PHRASES:
@@ -130,9 +130,9 @@ def test_memory_is_bounded_however_often_a_page_holds_a_word(hostile, phrase, sl
     snapshot, keys = hostile
     asked = []
 
-    def ask():  # in a thread of its own, whose room begins at its smallest
+    def ask():  # in a thread of its own, whose scratch buffer begins at its smallest
         hits = snapshot.top(IndexQuery(must=(Group(phrase=phrase, slop=slop, ordered=ordered),)), 10)
-        asked.extend([sorted(snapshot.column("key", hits.numbers).tolist()), room_of(0).words])
+        asked.extend([sorted(snapshot.column("key", hits.numbers).tolist()), scratch_of(0).words])
 
     thread = threading.Thread(target=ask)
     thread.start()

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from index_world import PROPERTY, make_document, make_prior, prior_of_keys, random_document
 from oracle import Oracle
 
-from periplus.index import FIELDS, Filters, Group, IndexQuery, IndexStore, TermForm, analyze
+from periplus.index import FIELDS, Filters, Group, IndexQuery, IndexStore, TermForm
 from periplus.records import Anchor, Heading
+from periplus.text import analyze
 
 WORDS = [
     "tide",
@@ -101,6 +102,7 @@ queries = st.builds(
     must_not=st.lists(groups, max_size=1).map(tuple),
     any_of=st.lists(st.lists(groups, min_size=1, max_size=2).map(tuple), max_size=1).map(tuple),
     filters=filters,
+    excluded=filters,
 )
 
 
@@ -108,16 +110,21 @@ def anchors_of(page_key):
     return (Anchor("tide port", 1 + page_key % 5), Anchor("the chart", 1)) if page_key % 2 else ()
 
 
-def assert_same(snapshot, oracle, query, k, prior_weight=1.0):
+def assert_same(snapshot, oracle, query, k, prior_weight=1.0, limit=1_000):
     expected = oracle.search(query, prior_weight)
     ranked = sorted(expected.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
     hits = snapshot.top(query, k, prior_weight=prior_weight)
+    assert (hits.total.value, hits.total.relation) == oracle.total(query, expected, limit)
+    assert hits.total.value <= len(expected)
+    assert_ranked(snapshot, hits, ranked)
+    late = snapshot.top(query, k, prior_weight=prior_weight, deadline=0.0)  # nothing is counted: bounds decide
+    assert late.total.value <= len(expected)
+    assert_ranked(snapshot, late, ranked)
+
+
+def assert_ranked(snapshot, hits, ranked):
     assert hits.scores.tolist() == [score for _, score in ranked]
     assert snapshot.column("key", hits.numbers).tolist() == [key for key, _ in ranked]
-    if hits.total.relation == "eq":
-        assert hits.total.value == len(expected)
-    else:
-        assert hits.total.value <= len(expected)
 
 
 @settings(PROPERTY, max_examples=20)
@@ -185,6 +192,10 @@ QUERIES = {
     "phrase in a field": IndexQuery(should=(Group(phrase=("w0", "w0"), field="headings"),)),
     "site": IndexQuery(should=plain("w0", "w30"), filters=Filters(sites=("a.example.org",))),
     "language and date": IndexQuery(must=plain("w0"), filters=Filters(languages=("de",), after=2000.0)),
+    "not on a site": IndexQuery(should=plain("w0", "w30"), excluded=Filters(sites=("a.example.org",), types=("x/y",))),
+    "not of a language": IndexQuery(must=plain("w0", "w3"), excluded=Filters(languages=("de",), before=300.0)),
+    "phrase elsewhere": IndexQuery(must=(Group(phrase=("w0", "w1")),), excluded=Filters(types=("text/html",))),
+    "given words of a prefix": IndexQuery(must=(Group(forms=plain("w1", "w2")[0].forms, prefix="w"), *plain("w3"))),
     "everything": IndexQuery(),
     "everything but": IndexQuery(must_not=plain("w0"), filters=Filters(types=("application/pdf",))),
     "unknown": IndexQuery(should=plain("nowhere")),
@@ -203,10 +214,10 @@ def test_large_equals_the_oracle(large, name, k):
 @pytest.mark.parametrize("prior_weight", [0.0, 30.0])
 def test_pruning_changes_nothing(large, name, prior_weight, monkeypatch):
     """With no limit below which everything is counted, bounds and thresholds decide; the answer stays the same."""
-    monkeypatch.setattr("periplus.index.snapshot.COUNT_LIMIT", -1)
+    monkeypatch.setattr("periplus.index.retrieval.COUNT_LIMIT", 0)
     snapshot, oracle = large
     for k in (1, 10, 50, 70, 300):  # few are kept sorted, many in a buffer
-        assert_same(snapshot, oracle, QUERIES[name], k, prior_weight)
+        assert_same(snapshot, oracle, QUERIES[name], k, prior_weight, limit=0)
 
 
 numbers = st.one_of(st.integers(0, 9), st.integers(0, 399))  # frequent words as often as all others
@@ -229,8 +240,8 @@ def test_words_of_any_forms_equal_the_oracle(large, groups, required, k, prior_w
     snapshot, oracle = large
     query = IndexQuery(must=tuple(groups)) if required else IndexQuery(should=tuple(groups))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("periplus.index.snapshot.COUNT_LIMIT", -1)
-        assert_same(snapshot, oracle, query, k, prior_weight)
+        patch.setattr("periplus.index.retrieval.COUNT_LIMIT", 0)
+        assert_same(snapshot, oracle, query, k, prior_weight, limit=0)
 
 
 @pytest.fixture(scope="module")
@@ -247,10 +258,10 @@ def alike(tmp_path_factory):
 @pytest.mark.parametrize("k", [1, 10, 64, 65, 90, 150, 1000])
 def test_equal_scores_are_ordered_by_key(alike, k, monkeypatch):
     snapshot, oracle = alike
-    for limit in (-1, 10_000):
-        monkeypatch.setattr("periplus.index.snapshot.COUNT_LIMIT", limit)
-        assert_same(snapshot, oracle, IndexQuery(should=plain("tide")), k)
-        assert_same(snapshot, oracle, IndexQuery(should=plain("tide", "chart")), k)
+    for limit in (0, 10_000):
+        monkeypatch.setattr("periplus.index.retrieval.COUNT_LIMIT", limit)
+        assert_same(snapshot, oracle, IndexQuery(should=plain("tide")), k, limit=limit)
+        assert_same(snapshot, oracle, IndexQuery(should=plain("tide", "chart")), k, limit=limit)
         assert_same(snapshot, oracle, IndexQuery(must=plain("chart", "tide")), k)
 
 

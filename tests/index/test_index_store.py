@@ -8,6 +8,8 @@ from oracle import Oracle
 from periplus.errors import DatabaseBusy, NotFound, NotReady, UsageError
 from periplus.index import FIELDS, Group, IndexQuery, IndexStore, TermForm
 from periplus.index.generations import Generations
+from periplus.index.marks import NEWS, UNFIT
+from periplus.index.merging import TIER_FACTOR
 from periplus.records import Anchor, Heading
 
 
@@ -98,6 +100,26 @@ def test_prior_moves_without_indexing(store):
     store.refresh_prior(None)
     with store.open() as snapshot:
         assert snapshot.losses.codes == ("ranks",)
+
+
+def test_marks_fingerprints_and_facts_survive_merges(store):
+    article = {"@type": "Article", "datePublished": "2025-03-01", "author": "A. Pilot"}
+    for number in range(1, TIER_FACTOR + 1):
+        kept = make_document(number, "tide", fingerprint=-number, signals={"adult_words": 0.2} if number % 2 else {})
+        told = make_document(100 + number, "port", structured=(article | {"publisher": f"Log {number}"},))
+        store.update([(number, [kept, told])], merge=False)
+    store.remove([make_document(101).key])
+    store.merge()
+    with store.open() as snapshot:
+        assert snapshot.segments == 1
+        numbers = np.array([snapshot.find(make_document(n).key) for n in range(1, TIER_FACTOR + 1)])
+        assert snapshot.column("fingerprint", numbers).tolist() == [-n for n in range(1, TIER_FACTOR + 1)]
+        assert snapshot.column("marks", numbers).tolist() == [UNFIT * (n % 2) for n in range(1, TIER_FACTOR + 1)]
+        for n in range(2, TIER_FACTOR + 1):
+            place = snapshot.find(make_document(100 + n).key)
+            assert snapshot.column("marks", [place]).tolist() == [NEWS]
+            assert snapshot.facts(place, "news") == {"source": f"Log {n}", "author": "A. Pilot"}
+            assert snapshot.facts(place, "places") == {}
 
 
 def test_an_old_prior_survives_merges(store):

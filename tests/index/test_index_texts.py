@@ -7,6 +7,7 @@ import random
 import pytest
 
 from periplus.errors import Corrupt
+from periplus.index import texts as texts_module
 from periplus.index.files import ArrayFile, ArrayFileWriter
 from periplus.index.stored import StoredDocument
 from periplus.index.texts import LEAST_SAMPLED, SAMPLES, Texts, TextsWriter, pack, sampled
@@ -45,6 +46,15 @@ def test_documents_come_back(tmp_path, count):
     for number in generator.sample(range(count), min(count, 200)):
         assert texts.document(number) == documents[number]
         assert bytes(texts.packed(number)) == pack(documents[number])
+
+
+def test_how_many_are_written_together_changes_nothing(tmp_path, monkeypatch):
+    generator = random.Random(SEED)
+    documents = [document(number, generator) for number in range(LEAST_SAMPLED)]
+    written(tmp_path / "many.bin", documents)
+    monkeypatch.setattr(texts_module, "BYTES_TOGETHER", 500)  # a few documents
+    written(tmp_path / "few.bin", documents)
+    assert (tmp_path / "few.bin").read_bytes() == (tmp_path / "many.bin").read_bytes()
 
 
 def test_samples_are_from_all_over():

@@ -1,5 +1,7 @@
 """Merges run beside writers and readers and change nothing but the files."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from index_world import make_document, make_prior, prior_of_keys, random_document
@@ -60,6 +62,14 @@ def test_an_update_does_not_wait_for_merges(store, documents):
     assert len(merged.segments) == 1
     assert store.merge() is None
     check(store, documents[:80])
+
+
+def test_merged_segments_are_let_go_of(store):
+    """Files that are removed but still mapped would take up the disk until the process ends."""
+    before = {entry.name for entry in store.manifest().segments}
+    store.merge()
+    mapped = Path("/proc/self/maps").read_text(encoding="utf-8")
+    assert not [name for name in before if name in mapped]
 
 
 def test_what_a_writer_does_meanwhile_is_kept(store, documents, monkeypatch):

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
-from periplus.index.analysis import analyze, class_table, classes, composed, exact_term, letter_table
-from periplus.index.analysis.characters import fold, marks, normalized, spaced, unspaced
-from periplus.index.analysis.words import RARE_HAN, THAI_MARKS
 from periplus.index.gathering import Gatherer
-from periplus.index.spellings import Spellings
+from periplus.index.spelling_table import Spellings
 from periplus.index.vocabulary import Vocabulary
+from periplus.text import analyze, class_table, classes, composed, exact_term, letter_table
+from periplus.text.characters import fold, marks, normalized, spaced, unspaced
+from periplus.text.words import RARE_HAN, THAI_MARKS
 
 EVERY = "".join(map(chr, range(0x110000)))
 SIGNS = "aAzZbC09_-.,'’&@#+ \n…ﬁée\u0301東京のไทยก็หิहि한국ß①½12,.\u1100\u1161\u11a8ﾞｶㅏㄱ𠀀𪜀𝐀𐐀ａ１٣٤\ud800\u00a0İıẞ"

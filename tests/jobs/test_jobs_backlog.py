@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus.app import Collection
-from web.fixtures import mock_web  # noqa: F401 (a fixture)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from web.mock_web import MockWeb
+    from mockweb.mock_web import MockWeb
 
 WORDS = ("harbour", "lighthouse", "spring tide", "pilot book", "storm warning")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from periplus import addresses
 from periplus.app import Collection
 from periplus.documents import BatchLog
-from periplus.errors import StorageBusy
+from periplus.errors import Incompatible, StorageBusy
 from periplus.graph import RankStore
 from periplus.reasons import REASONS
 from periplus.records import Document, Link
@@ -225,3 +227,21 @@ def test_a_large_update_is_shared_out_to_processes(tmp_path, monkeypatch):
         assert (manifest.documents, manifest.last_batch) == (3, 2)
         assert [hit.url for hit in collection.search("famous b")][:1] == ["http://b.test/"]
         assert [hit.url for hit in collection.search("trade winds")] == ["http://b.test/"]
+
+
+def test_an_index_of_an_earlier_format_is_built_anew_from_the_batches(collection):
+    append(collection, page("a.test", "harbour"), page("b.test", "lighthouse"))
+    kept = Path(__file__).parents[1] / "compat" / "index-4"
+    shutil.copytree(kept, collection.folder / "index")
+    with pytest.raises(Incompatible, match="format 4.*rebuild the index"):
+        collection.search("harbour")
+    assert collection.pipeline.due().batches == 1
+
+    assert collection.index().documents == 2
+
+    assert [hit.url for hit in collection.search("harbour")] == ["http://a.test/"]
+    assert collection.pipeline.due().batches == 0
+    with collection.database.read() as transaction:
+        told = [text for (text,) in transaction.rows("SELECT text FROM events") if "from nothing" in text]
+    assert len(told) == 1
+    assert "has format 4" in told[0]

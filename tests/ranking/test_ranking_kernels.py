@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.ranking import Places, features
+from periplus.ranking import WordPlaces, features
 from periplus.ranking.evidence import ADDRESS, BODY, HEADINGS, TITLE
 from periplus.ranking.kernels import COLUMNS, places
 
@@ -43,7 +43,7 @@ def test_every_feature_is_that_of_the_plain_function(data, words, count):
         field: tuple(data.draw(sightings(words)) for _ in range(count)) for field in (TITLE, BODY, HEADINGS, ADDRESS)
     }
     weights = data.draw(st.lists(st.floats(0.0, 5.0), min_size=words, max_size=words))
-    where = Places.of(seen, count)
+    where = WordPlaces.of(seen, count)
     table = np.zeros(count * len(COLUMNS))
     lengths = np.arange(3.0, 3.0 + count)
     places(
@@ -63,8 +63,8 @@ def test_every_feature_is_that_of_the_plain_function(data, words, count):
 
 def test_places_give_back_what_they_were_made_of():
     seen = {BODY: (((3, 0), (4, 1)), ()), TITLE: ((), ((0, 1),))}
-    where = Places.of(seen, 2)
+    where = WordPlaces.of(seen, 2)
     assert where.seen(BODY) == seen[BODY]
     assert where.seen(TITLE) == seen[TITLE]
     assert where.seen(ADDRESS) == ((), ())
-    assert Places.none(2).seen(BODY) == ((), ())
+    assert WordPlaces.none(2).seen(BODY) == ((), ())

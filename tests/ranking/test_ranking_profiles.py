@@ -12,7 +12,7 @@ from msgspec import structs
 
 from periplus.errors import UsageError
 from periplus.index.query import FIELDS
-from periplus.ranking import PROFILES, Evidence, FormEvidence, Places, check, ours, profile, references
+from periplus.ranking import PROFILES, Evidence, FormEvidence, WordPlaces, check, ours, profile, references
 from periplus.ranking.evidence import ADDRESS, ANCHORS, BODY, HEADINGS, TITLE
 
 N = 1000
@@ -48,7 +48,7 @@ def evidence(**changes) -> Evidence:
         "host_words": np.full(3, 8.0),
         "age": np.array([0.0, 30.0, 300.0]),
         "language": np.array([1.0, 0.5, 0.0]),
-        "places": Places.of(SEEN, 3),
+        "places": WordPlaces.of(SEEN, 3),
     }
     return Evidence(**(known | changes))
 
@@ -136,7 +136,7 @@ def test_cosine_bonus_by_hand():
 
 def test_cosine_bonus_rewards_a_title_that_holds_the_query():
     source = evidence()
-    seen = Places.of(SEEN | {TITLE: (((0, 0), (1, 1)), (), ())}, 3)
+    seen = WordPlaces.of(SEEN | {TITLE: (((0, 0), (1, 1)), (), ())}, 3)
     parts = {
         part.name: part.value
         for part in references.cosine_bonus(structs.replace(source, places=seen)).score.explain(0).parts
@@ -231,7 +231,7 @@ def test_no_candidates_and_no_words(name):
         host_words=np.zeros(0),
         age=np.zeros(0),
         language=np.zeros(0),
-        places=Places.none(0),
+        places=WordPlaces.none(0),
     )
     assert PROFILES[name].rank(empty).score.values.shape == (0,)
 

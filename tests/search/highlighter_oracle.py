@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from periplus.index.analysis import analyze
 from periplus.search.highlighter import BARE_CODES, MAX_PLACES, Match, lowered
 from periplus.search.plan import stops
+from periplus.text import analyze
 
 STRETCH = 64
 TRAILING = ".,'&@-»’”…"

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus import addresses
-from periplus.documents import BatchLog
 from periplus.index import IndexStore
 from periplus.records import Anchor, Document, Heading, SearchAnswer, SearchRequest
 from periplus.settings import SearchSettings, Settings
-from periplus.storage import Database, LocalFiles
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,13 +43,6 @@ def page(url: str, title: str = "", text: str = "", **more: Any) -> Document:
 
 def build(folder: Path, documents: list[Document], number: int = 1, anchors: Any = None, prior: Any = None) -> None:
     IndexStore(folder / "index").update([(number, documents)], anchors=anchors, prior=prior)
-
-
-def build_with_batches(folder: Path, documents: list[Document]) -> None:
-    """With what an index does not hold itself, such as fingerprints."""
-    with Database.open(folder / "state.db") as database:
-        BatchLog(LocalFiles(folder), database).append(documents)
-    build(folder, documents)
 
 
 def all_pages(engine: Engine, query: str, per_host: int | None = None, **options: Any) -> list[SearchAnswer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from periplus.search.highlighter import Texts
+from periplus.search.highlighter import ShownTexts
 from periplus.search.snippets import JOINT, MAX_SNIPPET
 from periplus.search.text import ELLIPSIS
 
@@ -17,7 +17,7 @@ ENDS_WELL = frozenset('.!?…。！？:;"”’»)]')
 
 def oracle(text, query, language):
     """Text and marks of the snippet; nothing when no word stands in the text."""
-    (found,) = Texts([text], [language]).matches(query)
+    (found,) = ShownTexts([text], [language]).matches(query)
     spans = chosen(text, found, query)
     if not spans:
         return None

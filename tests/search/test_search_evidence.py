@@ -8,11 +8,6 @@ from search_samples import DOCUMENTS, anchors_of, build, page
 
 from periplus.index import IndexStore
 from periplus.index.query import FIELDS
-from periplus.ranking import PROFILES
-from periplus.search import plan, read
-from periplus.search.evidence import Asked, Gathered
-from periplus.search.ranks import Ranks
-from periplus.search.terms import Lexicon, Terms
 
 TERMS = ["tide", "~tide", "tables", "moon", "nowhere", "harbour"]
 LABELS = [0, 0, 1, 2, 3, -1]
@@ -60,19 +55,3 @@ def test_places_are_bounded_and_only_of_the_fields_asked_for(snapshot):
 def test_no_documents_and_no_terms(snapshot):
     assert snapshot.occurrences(np.zeros(0, np.int64), ["tide"], [0], ["body"], 5).counts.shape == (0, 1, len(FIELDS))
     assert snapshot.occurrences(snapshot.numbers(), [], [], ["body"], 5).counts.shape[1:] == (0, len(FIELDS))
-
-
-@pytest.mark.parametrize(
-    "query", ["tide", "tide tables moon", "harbour tide tide", "the tables of the tide", "nowhere", ""]
-)
-@pytest.mark.parametrize("options", [{}, {"language": "en"}, {"wants_fresh": True}, {"named": True}])
-def test_quick_scores_are_those_of_the_tree(snapshot, query, options):
-    numbers = snapshot.numbers()[::-1].copy()
-    options = options | ({"named": frozenset(numbers[:2].tolist())} if "named" in options else {})
-    profile = PROFILES["periplus"]
-    words = plan(read(query), ("en",)).words
-    known = Gathered(
-        snapshot, profile, Terms(Lexicon(snapshot), words), numbers, Asked(Ranks(), float("inf"), **options)
-    )
-    tree = profile.rank(known.evidence).score.values
-    assert profile.quick(known.candidates) == pytest.approx(tree, rel=1e-6)  # the clock runs on between the two

@@ -9,10 +9,10 @@ from highlighter_oracle import oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.index.analysis import analyze
 from periplus.index.query import TermForm
 from periplus.search import plan, read
-from periplus.search.highlighter import MAX_PLACES, MAX_TEXT, Highlights, Texts, lowered, sought_word
+from periplus.search.highlighter import MAX_PLACES, MAX_TEXT, Highlights, ShownTexts, lowered, sought_word
+from periplus.text import analyze
 
 LANGUAGES = st.sampled_from(["en", "de", "pt-BR", "en-GB", "tr", "xx", ""])
 WORDS = ["tide", "Tides", "TIDAL", "tideTable", "tide_table", "the", "The", "Café", "cafe\u0301", "日本語", "日本"]
@@ -41,7 +41,7 @@ def words_of(query):
 
 
 def matches(texts, words, languages):
-    return Texts(texts, languages).matches(Highlights.of(words, [1.0] * len(words)))
+    return ShownTexts(texts, languages).matches(Highlights.of(words, [1.0] * len(words)))
 
 
 @settings(max_examples=300)

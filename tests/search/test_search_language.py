@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from periplus.search import language, read
 from periplus.search.language import MAX_CHARACTERS, MAX_DEPTH, MAX_WORDS, prose
-from periplus.search.syntax import AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, Word
+from periplus.search.syntax import AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, TypedWord
 from periplus.search.vocabulary import are_silent, asks_for_new, guessed_language
 
 
-def words(*texts: str) -> tuple[Word, ...]:
-    return tuple(Word(text) for text in texts)
+def words(*texts: str) -> tuple[TypedWord, ...]:
+    return tuple(TypedWord(text) for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -26,20 +26,20 @@ def words(*texts: str) -> tuple[Word, ...]:
         ("“tide tables”", (Phrase("tide tables"),)),
         ("„Ebbe und Flut“", (Phrase("Ebbe und Flut"),)),
         ("«marée basse»", (Phrase("marée basse"),)),
-        ("+tide -moon", (Signed("+", Word("tide")), Signed("-", Word("moon")))),
+        ("+tide -moon", (Signed("+", TypedWord("tide")), Signed("-", TypedWord("moon")))),
         ('-"full moon"', (Signed("-", Phrase("full moon")),)),
         ("tide OR flood", (AnyOf(words("tide", "flood")),)),
         ("tide | flood || ebb", (AnyOf(words("tide", "flood", "ebb")),)),
-        ("(tide flood) OR ebb", (AnyOf((Sequence(words("tide", "flood")), Word("ebb"))),)),
+        ("(tide flood) OR ebb", (AnyOf((Sequence(words("tide", "flood")), TypedWord("ebb"))),)),
         ("+(tide flood)", (Signed("+", Sequence(words("tide", "flood"))),)),
         ("(tide)", words("tide")),
         ("((tide", words("tide")),
         ("()", ()),
         ("tide)", words("tide)")),
-        ("intitle:tide", (InField("intitle", Word("tide")),)),
+        ("intitle:tide", (InField("intitle", TypedWord("tide")),)),
         ('INTITLE:"tide tables"', (InField("intitle", Phrase("tide tables")),)),
-        ("inurl:log", (InField("inurl", Word("log")),)),
-        ("-intitle:tide", (Signed("-", InField("intitle", Word("tide"))),)),
+        ("inurl:log", (InField("inurl", TypedWord("log")),)),
+        ("-intitle:tide", (Signed("-", InField("intitle", TypedWord("tide"))),)),
         ("port*", (Prefix("port"),)),
         ("p*", words("p")),
         ("*", ()),
@@ -96,7 +96,7 @@ def test_what_is_not_understood_is_searched_as_words(text, searched):
 
 
 def test_an_operator_with_a_bad_quoted_value_is_a_word_and_a_phrase():
-    assert read('before:"next week"').nodes == (Word("before:"), Phrase("next week"))
+    assert read('before:"next week"').nodes == (TypedWord("before:"), Phrase("next week"))
 
 
 def test_long_queries_are_cut_and_say_so():
@@ -149,15 +149,15 @@ def test_any_bytes_can_be_read(data):
 def test_queries_without_signs_are_read_as_by_the_reader_of_all(text):
     quick = language._plain(language.clean(text))
     if quick is not None:
-        assert quick.nodes == language._Reader(language.clean(text)).sequence(depth=0)
+        assert quick.nodes == language._QueryReader(language.clean(text)).sequence(depth=0)
 
 
 @given(st.text(alphabet="abOR12 \t\n\u2003\x1f", max_size=30))
 def test_words_alone_are_read_as_by_the_reader_of_all(text):
     words = language.words_alone(text)
     if words is not None:
-        assert words == [str(node) for node in language._Reader(language.clean(text)).sequence(depth=0)]
-        assert read(text).nodes == tuple(map(Word, words))
+        assert words == [str(node) for node in language._QueryReader(language.clean(text)).sequence(depth=0)]
+        assert read(text).nodes == tuple(map(TypedWord, words))
 
 
 @pytest.mark.parametrize(

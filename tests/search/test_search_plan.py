@@ -153,7 +153,7 @@ def test_filters_in_a_choice_are_taken_together():
 
 def test_excluded_filters_stand_apart():
     made_plan = made("tide -site:a.example -lang:de")
-    assert made_plan.excluded == Filters(("a.example",), ("de",))
+    assert made_plan.query.excluded == Filters(("a.example",), ("de",))
     assert made_plan.query.filters == Filters()
 
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 import random
 from contextlib import closing
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from search_samples import DOCUMENTS, PATIENT, all_pages, anchors_of, build, build_with_batches, page, prior_of
+from search_samples import DOCUMENTS, PATIENT, all_pages, anchors_of, build, page, prior_of
 
 from periplus.errors import SettingError, UsageError
 from periplus.ranking import check
 from periplus.records import Count, SearchRequest
 from periplus.search import Engine
-from periplus.search.arranging import spread
-from periplus.search.folding import NEAR_BITS, Fingerprints, folds, newest
 from periplus.settings import SearchSettings, Settings
 
 RULES = """
@@ -193,7 +188,7 @@ def doubled(tmp_path):
     ]
     other = page("https://other.example/a", "Other", "quite another tide text", fingerprint=-(1 << 50))
     bare = [page(f"https://bare{i}.example/a", "Bare", "tide", fingerprint=0) for i in range(2)]
-    build_with_batches(tmp_path, [*copies, other, *bare])
+    build(tmp_path, [*copies, other, *bare])
     engine = Engine(tmp_path, PATIENT)
     yield engine
     engine.close()
@@ -226,7 +221,7 @@ def test_what_is_kept_back_does_not_end_early_among_copies(tmp_path, size):
         page(f"https://{host}.example/", "Tide", "tide sea", fingerprint=host_print)
         for host, host_print in (("b", 5 << 40), ("c", 9 << 50))
     ]
-    build_with_batches(tmp_path, [*copies, *others])
+    build(tmp_path, [*copies, *others])
     with closing(Engine(tmp_path, PATIENT)) as engine:
         pages = all_pages(engine, "tide", size=size)
         assert not ask(engine, "tide", page=len(pages) + 1, size=size).results
@@ -246,7 +241,7 @@ def test_pages_agree_where_a_list_with_copies_ends(tmp_path, size, explain):
         page(f"https://copy{i % 4}.example/{i}", "Sea", "tide " + "sea " * (20 + i), fingerprint=prints[i])
         for i in range(8)
     ]
-    build_with_batches(tmp_path, [*first, *behind])
+    build(tmp_path, [*first, *behind])
     with closing(Engine(tmp_path, PATIENT)) as engine:
         found = [result for one in all_pages(engine, "tide", size=size, explain=explain) for result in one]
     assert [result.rank for result in found] == list(range(1, len(found) + 1))
@@ -272,27 +267,6 @@ def test_pages_are_filled_after_folding(doubled):
     assert not set(urls(first)) & set(urls(second))
 
 
-@given(st.lists(st.one_of(st.just(0), st.integers(0, 15), st.integers(-(2**63), 2**63 - 1)), max_size=30))
-def test_folding_equals_the_obvious_way(values):
-    numbers = np.arange(len(values))
-    into, counts = folds(Fingerprints(numbers, np.array(values, np.int64)), numbers)
-    shown: list[int] = []
-    for i, value in enumerate(values):
-        near = [j for j in shown if value and values[j] and ((value ^ values[j]) % 2**64).bit_count() <= NEAR_BITS]
-        if near:
-            assert into[i] == near[0]
-        else:
-            assert into[i] == i
-            shown.append(i)
-    assert counts.sum() == len(values) - len(shown)
-
-
-def test_the_newest_fingerprint_of_a_document_counts():
-    found = newest(np.array([7, 3, 7]), np.array([1, 2, 5]), np.array([3, 4, 7, 1, 9]))
-    assert found.tolist() == [2, 0, 5, 0, 0]
-    assert newest(np.zeros(0, np.int64), np.zeros(0, np.int64), np.array([1])).tolist() == [0]
-
-
 # Counts
 
 
@@ -313,17 +287,3 @@ def test_counts_of_filters_alone_and_of_nothing(engine):
     assert counts.site == (Count("harbour.example", 5),)
     assert ask(engine, "", counts=True).counts.site == ()
     assert ask(engine, "tide -site:harbour.example", counts=True).counts.site[0].value != "harbour.example"
-
-
-@given(st.lists(st.integers(0, 6), max_size=60), st.integers(1, 4), st.integers(-1, 6), st.integers(1, 70))
-def test_hosts_are_spread_as_the_obvious_way_does(hosts, limit, nameless, wanted):
-    kept, left = [], []
-    for place, host in enumerate(hosts):
-        shown = sum(hosts[other] == host for other in kept)
-        if len(kept) < wanted and (host == nameless or shown < limit):
-            kept.append(place)
-            is_last = host != nameless and shown + 1 == limit
-            left.append(hosts.count(host) - limit if is_last else 0)
-    found = spread(np.array(hosts, np.int64), limit, nameless, wanted)
-    assert found.kept.tolist() == kept
-    assert found.left.tolist() == left

@@ -14,12 +14,12 @@ from search_samples import PATIENT, build, page
 from periplus import addresses
 from periplus.documents import BatchLog
 from periplus.errors import NotReady
-from periplus.graph import RankStore
+from periplus.graph import RankStore, refresh_ranks
 from periplus.index import IndexStore
 from periplus.records import Link, SearchRequest
 from periplus.search import Engine
 from periplus.search.apart import gathered_completion, gathered_words, received, send
-from periplus.search.dictionary import Dictionary
+from periplus.search.dictionary import SpellingDictionary
 from periplus.search.generations import Generation
 from periplus.search.spelling import Speller
 from periplus.storage import Database, LocalFiles
@@ -150,7 +150,8 @@ def test_link_finds_the_pages_that_link(tmp_path):
     log = BatchLog(LocalFiles(tmp_path), database)
     linking = structs.replace(PAGES[1], links=(Link("http://a.example/", "walrus"),))
     log.append([PAGES[0], linking, structs.replace(PAGES[2], links=(Link(A, "seal"),))])
-    store = IndexStore(tmp_path / "index")
+    store, ranks = IndexStore(tmp_path / "index"), RankStore(tmp_path / "ranks")
+    refresh_ranks(log, ranks)
     store.update([(number, log.documents(number)) for number in log.numbers()])
     engine = Engine(tmp_path, PATIENT)
     assert set(urls(engine.search(SearchRequest("link:https://a.example/")))) == {B, C}
@@ -161,13 +162,14 @@ def test_link_finds_the_pages_that_link(tmp_path):
     assert engine.explain("walrus link:a.example", A).parts[0].name == "filtered: link"
 
     log.append([PAGES[2]])  # a newer version without the link
+    refresh_ranks(log, ranks)
     store.update([(number, log.documents(number)) for number in log.numbers()])
     assert engine.reload()
     assert urls(engine.search(SearchRequest("link:a.example"))) == [B]
     database.close()
 
 
-def test_link_without_batches_says_so(tmp_path):
+def test_link_without_ranks_says_so(tmp_path):
     build(tmp_path, PAGES)
     answer = Engine(tmp_path, PATIENT).search(SearchRequest("walrus link:a.example"))
     assert not answer.results
@@ -221,13 +223,15 @@ def test_another_process_gathers_the_words_of_a_large_collection(tmp_path, monke
     for name, value in (("generations.SMALL", 0), ("generations.APART", 0), ("lazy.PAUSE", 0.0)):
         monkeypatch.setattr(f"periplus.search.{name}", value)
     built_here = []
-    monkeypatch.setattr("periplus.search.spelling.dictionary_of", built_here.append)
+    monkeypatch.setattr("periplus.search.generations.dictionary_of", built_here.append)
     build(tmp_path, PAGES)
     engine = Engine(tmp_path, PATIENT)
     engine.suggest("wal")
     with engine._generations.use() as generation:
         generation.lazy_completion.join()
-        generation.lazy_speller._value = Speller(generation.snapshot, Dictionary([("walrus", 3)], 3))
+        generation.lazy_speller._value = Speller(
+            SpellingDictionary([("walrus", 3)], 3), generation.lexicon, generation.shards.count
+        )
     build(tmp_path, [page("https://d.example/", "Otter", "otter")], 2)
     assert engine.reload()
     with engine._generations.use() as generation:
@@ -242,11 +246,11 @@ def test_another_process_gathers_the_words_of_a_large_collection(tmp_path, monke
 def test_where_no_other_process_can_the_words_are_gathered_here(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.executable", str(tmp_path / "nowhere"))
     assert gathered_words(tmp_path) is None
-    assert gathered_completion(tmp_path, 1, {}) is None
+    assert gathered_completion(tmp_path, {}) is None
 
 
 def test_what_another_process_gathered_comes_back_whole():
-    words = Dictionary([("walrus", 3), ("w\u00e4lrus", 2), ("seal", 5)], 10)
+    words = SpellingDictionary([("walrus", 3), ("w\u00e4lrus", 2), ("seal", 5)], 10)
     stream = io.BytesIO()
     send(stream, words)
     back = received(io.BytesIO(stream.getvalue()))
@@ -288,19 +292,12 @@ def test_time_that_runs_out_is_said_and_not_kept(tmp_path, monkeypatch):
 def test_spelling_that_is_still_being_gathered_is_said(tmp_path, monkeypatch):
     build(tmp_path, [page("https://a.example/", "Walrus", "walrus and more")])
     engine = Engine(tmp_path, PATIENT)
-    monkeypatch.setattr("periplus.search.generations.Generations.speller", lambda *_: None)
+    monkeypatch.setattr("periplus.search.generations.OpenGenerations.speller", lambda *_: None)
     assert "spelling" in engine.search(SearchRequest("walruss")).degraded
     monkeypatch.undo()
     answer = engine.search(SearchRequest("walruss"))
     assert answer.query.corrected == "walrus"
     assert "spelling" not in answer.degraded
-    engine.close()
-
-
-def test_safe_is_said_to_be_missing(tmp_path):
-    build(tmp_path, [page("https://a.example/", "Walrus", "walrus")])
-    engine = Engine(tmp_path, PATIENT)
-    assert "safe" in engine.search(SearchRequest("walrus", safe=True)).degraded
     engine.close()
 
 

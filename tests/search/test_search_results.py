@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 
 from periplus.errors import Corrupt
@@ -12,8 +11,8 @@ from periplus.index.files import ArrayFile, ArrayFileWriter
 from periplus.index.stored import StoredDocument
 from periplus.index.texts import LEAST_SAMPLED, Texts, TextsWriter, pack, sampled
 from periplus.search import plan, read, snippets
-from periplus.search.highlighter import Highlights, sought_word
-from periplus.search.results import results
+from periplus.search.lexicon import KnownWord
+from periplus.search.shard import excerpts
 
 SEED = 11
 WORDS = ["tide", "moon", "harbour", "lighthouse", "keeper.", "Leuchtturm", "灯台", "the", "high", "water"]
@@ -60,26 +59,20 @@ class Stored:
         return [self.texts.document(number) for number in numbers]
 
 
-def asked(query):
-    words = plan(read(query)).words
-    return Highlights.of([sought_word(word.forms, word.prefix) for word in words], [1.0] * len(words))
-
-
-def shown(stored, numbers, query="tide tables", rank=1):
-    places, scores = np.array(numbers, np.int64), np.arange(float(len(numbers)))
-    return results(stored, places, asked(query), rank, scores, np.arange(3 * len(numbers)) % 2)
+def shown(stored, numbers, query="tide tables"):
+    words = [KnownWord(word.text, 1.0, word.forms, (1,), 1.0, word.prefix) for word in plan(read(query)).words]
+    return excerpts(stored, list(numbers), tuple(words))
 
 
 def test_a_result_says_what_its_document_says(tmp_path):
-    found = shown(Stored(tmp_path / "texts.bin", [document(number) for number in range(5)]), [3, 1], rank=11)
-    assert [(one.rank, one.id, one.score) for one in found] == [(11, "d3", 0.0), (12, "d1", 1.0)]
+    found = shown(Stored(tmp_path / "texts.bin", [document(number) for number in range(5)]), [3, 1])
+    assert [one.id for one in found] == ["d3", "d1"]
     first = found[0]
     assert first.title == "Tide tables, part 3"
     assert first.display_url == "a.example › log › 3 › ?page=2"
     assert (first.published, first.fetched) == ("1970-01-04T00:00:00Z", "2023-11-14T22:13:20Z")
     assert first.snippet.startswith("Tide tables list")
     assert first.highlights == ((0, 4), (5, 11))
-    assert (first.more_from_site, first.duplicates, first.pinned) == (0, 1, False)
 
 
 @pytest.mark.parametrize(

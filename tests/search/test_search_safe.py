@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 from search_samples import PATIENT, build, page
 
-from periplus.documents import BatchLog
+from periplus.index.marks import MOST_ADULT as MOST
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.search.fitness import MOST
-from periplus.storage import Database, LocalFiles
 
 UNFIT = {"adult_words": MOST}
 PAGES = [
@@ -22,8 +20,6 @@ PAGES = [
 @pytest.fixture
 def engine(tmp_path):
     build(tmp_path, PAGES)
-    with Database.open(tmp_path / "state.db") as database:
-        BatchLog(LocalFiles(tmp_path), database).append(PAGES)
     opened = Engine(tmp_path, PATIENT)
     yield opened
     opened.close()
@@ -58,7 +54,5 @@ def test_unfit_pages_are_left_out_when_asked_for(engine, options):
 def test_a_newer_version_decides(engine, tmp_path):
     better = page("https://dark.example/", "Port of another kind", "A port on the coast.")
     build(tmp_path, [better], 2)
-    with Database.open(tmp_path / "state.db") as database:
-        BatchLog(LocalFiles(tmp_path), database).append([better])
     engine.reload()
     assert "https://dark.example/" in found(engine, safe=True)[0]

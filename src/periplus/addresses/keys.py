@@ -32,7 +32,7 @@ def page_key(url: str) -> int:
 
 
 def page_keys(urls: Iterable[str]) -> list[int]:
-    """The same for many."""
+    """The page keys of many addresses, as ``page_key`` gives them one by one."""
     digests = [xxh3_64_intdigest(url[url.find("://") + 1 :].encode()) for url in urls]
     return [digest - _WRAP if digest >= _SIGN else digest for digest in digests]
 

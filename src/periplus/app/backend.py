@@ -9,21 +9,20 @@ import msgspec
 
 from periplus import __version__, addresses
 from periplus.app.commanding import command
+from periplus.app.file_checks import state_damage
 from periplus.app.icons import stored_icon
 from periplus.app.panels import CollectionPanels
 from periplus.app.query_counts import QueryCounts
-from periplus.app.site_links import site_links
 from periplus.app.starting import CrawlStarter
 from periplus.app.steering import Steering
-from periplus.app.verticals import Verticals
 from periplus.crawl import host_report
 from periplus.errors import NotFound
 from periplus.graph import RankStore
-from periplus.index import IndexStore
+from periplus.storage import Blocklist
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
-    from periplus.app.site_links import Linked
+    from periplus.graph import Linked, RankTable
     from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
 
 BEST_PAGES = 10
@@ -37,7 +36,6 @@ class CollectionBackend:
         self._counts = QueryCounts(on=collection.settings.search.past_queries)
         self.panels = CollectionPanels(collection, self._counts)
         self._starter = CrawlStarter(collection)
-        self._verticals = Verticals(collection)
         self._steering = Steering(collection, self._starter)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
@@ -47,10 +45,10 @@ class CollectionBackend:
         return answer
 
     def tabs(self) -> tuple[str, ...]:
-        return self._verticals.names()
+        return self._collection.engine.tabs
 
     def search_tab(self, request: SearchRequest, name: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
-        return self._verticals.search(request, name)
+        return self._collection.engine.search_tab(request, name)
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         return self._collection.suggest(text, limit)
@@ -62,7 +60,7 @@ class CollectionBackend:
         return self._collection.inspect(url)
 
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
-        from periplus.index import analysis_steps
+        from periplus.text import analysis_steps
 
         return analysis_steps(text, language)
 
@@ -81,7 +79,7 @@ class CollectionBackend:
         return plain
 
     def site(self, host: str) -> dict[str, Any] | None:
-        """What the state database, the index, the ranks and the batches know of one host."""
+        """What the state database, the index and the ranks know of one host."""
         report = self.bot_report(host)
         ready = self._collection.engine.ready
         best = self._collection.search("", BEST_PAGES, site=host, counts=True) if ready else None
@@ -93,20 +91,20 @@ class CollectionBackend:
             known["best"] = [{"url": result.url, "title": result.title} for result in best]
             counted = best.counts.language if best.counts else ()
             known["languages"] = [{"language": one.value, "documents": one.count} for one in counted if one.value]
-        return {**(report or {}), **known, **self._standing(host), **self._links(host), "host": host}
+        table = RankStore(self._collection.folder / "ranks").whole()
+        ranked = {**_standing(table, host), **self._links(table, host)} if table else {}
+        return {**(report or {}), **known, **ranked, "host": host}
 
-    def _links(self, host: str) -> dict[str, Any]:
-        """The hosts that link to it and those that it links to, as the open generation has them."""
-        manifest = IndexStore(self._collection.folder / "index").manifest()
-        if manifest is None:
+    def _links(self, table: RankTable, host: str) -> dict[str, Any]:
+        """The hosts that link to it and those that it links to, as of the last ranking."""
+        if table.site_links is None:
             return {}
-        found = site_links(self._collection.folder, host, manifest.last_batch)
+        found = table.site_links.of(host)
         return {
             "links_in": self._named(found.inwards),
             "links_out": self._named(found.outwards),
             "hosts_in": found.hosts_in,
             "hosts_out": found.hosts_out,
-            "links_whole": found.whole,
         }
 
     def _named(self, linked: tuple[Linked, ...]) -> list[dict[str, Any]]:
@@ -117,17 +115,6 @@ class CollectionBackend:
             rows = tx.rows(f"SELECT key FROM hosts WHERE key IN ({places})", tuple(keys)) if keys else []  # noqa: S608
         known = {keys[int(key)] for (key,) in rows}
         return [{"host": one.host, "links": one.links, "known": one.host in known} for one in linked]
-
-    def _standing(self, host: str) -> dict[str, Any]:
-        """How the host stands among all: its rank, its place, and the sites that link to it."""
-        table = RankStore(self._collection.folder / "ranks").whole()
-        key = addresses.host_key(host)
-        rank = table.host_rank(key) if table else None
-        if table is None or not rank:
-            return {}
-        note = table.host_note(key)
-        place = 1 + int((table.host_ranks > rank).sum())
-        return {"rank": rank, "place": place, "hosts": table.hosts, "sites": note.sites if note else 0}
 
     def bot_report(self, host: str) -> dict[str, Any] | None:
         report = host_report(self._collection.database, host.strip().lower())
@@ -146,8 +133,13 @@ class CollectionBackend:
         }
 
     def ready(self) -> bool:
-        """A generation is open and warm."""
+        """A generation is open and warm; ``Corrupt`` while it must not be searched."""
+        Blocklist(self._collection.files).targets()
         return bool(self._collection.engine.ready) and not self._collection.cold
+
+    def unsound(self) -> str:
+        wrong = state_damage(self._collection.database)
+        return f"{self._collection.database.name} is damaged ({wrong})" if wrong else ""
 
     def similar(self, url: str, k: int = 10) -> list[SearchResult]:
         return self._collection.engine.similar(addresses.canonical(url), k)
@@ -171,6 +163,17 @@ class CollectionBackend:
 
     def add_page(self, url: str) -> str:
         return self._starter.add(url)
+
+
+def _standing(table: RankTable, host: str) -> dict[str, Any]:
+    """How the host stands among all: its rank, its place, and the sites that link to it."""
+    key = addresses.host_key(host)
+    rank = table.host_rank(key)
+    if not rank:
+        return {}
+    note = table.host_note(key)
+    place = 1 + int((table.host_ranks > rank).sum())
+    return {"rank": rank, "place": place, "hosts": table.hosts, "sites": note.sites if note else 0}
 
 
 def _iso(moment: float) -> str:

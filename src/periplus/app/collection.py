@@ -14,7 +14,7 @@ from periplus.app import state
 from periplus.app.occupancy import refuse_second_crawl
 from periplus.errors import CollectionMissing, NotFound, StorageBusy, StorageError, UsageError
 from periplus.records import SearchAnswer, SearchRequest
-from periplus.storage import LocalFiles
+from periplus.storage import Blocklist, LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -162,7 +162,15 @@ class Collection:
     def damage(self) -> tuple[str, ...]:
         """What the open index does without because it is damaged, and what else was noted; a sentence each."""
         found = self._engine.damage if self._engine is not None else ()
-        return tuple(dict.fromkeys((*found, *self._noted)))
+        return tuple(dict.fromkeys((*found, *self._lost_list(), *self._noted)))
+
+    def _lost_list(self) -> tuple[str, ...]:
+        """What is wrong with the list of blocked hosts, without which nothing is shown."""
+        try:
+            Blocklist(self.files).targets()
+        except StorageError as error:
+            return (str(error),)
+        return ()
 
     def note_damage(self, what: str) -> None:
         """Have the status tell of a damaged file."""

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from periplus.errors import NotReady
-from periplus.index import IndexStore, analysis_steps
+from periplus.index import IndexStore
 from periplus.records import SearchRequest
+from periplus.text import analysis_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from periplus.app.collection import Collection
-    from periplus.search import Plan
+    from periplus.search import QueryPlan
 
 SHOWN = 10
 
@@ -54,7 +55,7 @@ def _timed(timings: dict[str, float], name: str, work: Callable[[], T]) -> T:
     return result
 
 
-def _words(collection: Collection, made: Plan) -> list[dict[str, Any]]:
+def _words(collection: Collection, made: QueryPlan) -> list[dict[str, Any]]:
     """The words that score, with the number of documents that have each of their forms."""
     try:
         snapshot = IndexStore(collection.folder / "index").open()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from periplus.app import file_checks, log_checks, machine_checks
 from periplus.app.findings import Finding
-from periplus.app.mending import mend, mend_archive, mend_state
+from periplus.app.mending import TAKEDOWN, mend, mend_archive, mend_identity, mend_state
 from periplus.crawl.crawler import LOCK as CRAWL_LOCK
 from periplus.errors import PeriplusError
 from periplus.storage import folder_lock
@@ -56,7 +56,8 @@ def repair(collection: Collection, progress: Progress | None = None) -> list[Fin
     """Examine, mend what can be made again, and say what is left."""
     tell = progress or (lambda _done, _note: None)
     with folder_lock(collection.folder / CRAWL_LOCK, "crawling"):  # building has its own lock, taken below
-        mended = [*mend_state(collection, tell), *mend_archive(collection), *log_checks.mend_log(collection)]
+        mended = [*mend_state(collection, tell), *mend_identity(collection)]
+        mended += [*mend_archive(collection), *log_checks.mend_log(collection)]
         broken = {finding.check for finding in examine(collection, progress) if finding.state == "failed"}
-        mended += mend(collection, broken, tell)
+        mended += mend(collection, broken | {finding.check for finding in mended} & {TAKEDOWN}, tell)
     return [*mended, *examine(collection, progress)]

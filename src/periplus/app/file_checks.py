@@ -62,6 +62,11 @@ def archives(collection: Collection, tell: Progress) -> Iterator[Finding]:
             bad = True
             advice = f"{REPAIR} cuts a torn tail; other damage needs a copy of the file"
             yield Finding("archive", "failed", str(error), advice)
+    try:
+        archive.check_plan(collection.folder / ARCHIVE)
+    except StorageError as error:
+        bad = True
+        yield Finding("archive", "failed", str(error), REPAIR)
     if not bad:
         yield Finding("archive", "ok", f"{records:,} responses in {files} files, all digests right")
 
@@ -118,9 +123,11 @@ def index(collection: Collection, tell: Progress) -> Iterator[Finding]:
         yield Finding("index", "ok", detail)
 
 
-def small_files(collection: Collection, _: Progress) -> Iterator[Finding]:
+def small_files(collection: Collection, _tell: Progress) -> Iterator[Finding]:
     """The operator's own files, which carry no checksum: can they be read?"""
+    from periplus.app.judging import Judgements
     from periplus.app.serving import KEY_FILE, operator_key
+    from periplus.app.state import check_identity
     from periplus.search.rules import read_rules
     from periplus.storage import Blocklist
     from periplus.web.keys import KeyRing
@@ -130,6 +137,8 @@ def small_files(collection: Collection, _: Progress) -> Iterator[Finding]:
         lambda: KeyRing(collection.files).all(),
         lambda: collection.files.exists(KEY_FILE) and operator_key(collection),
         lambda: Blocklist(collection.files).targets(),
+        lambda: Judgements(collection.files).all(),
+        lambda: check_identity(collection.folder),
     )
     bad = False
     for read in readers:
@@ -137,9 +146,10 @@ def small_files(collection: Collection, _: Progress) -> Iterator[Finding]:
             read()
         except PeriplusError as error:
             bad = True
-            yield Finding("files", "failed", str(error), "mend the file, or move it away")
+            said, _, what_to_do = str(error).partition("; ")
+            yield Finding("files", "failed", said, what_to_do or "mend the file, or move it away")
     if not bad:
-        yield Finding("files", "ok", "settings, rules, keys and blocked hosts can be read")
+        yield Finding("files", "ok", "settings, rules, keys, blocked hosts and judgements can be read")
 
 
 def politeness(collection: Collection, _: Progress) -> Iterator[Finding]:

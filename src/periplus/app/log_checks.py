@@ -33,7 +33,7 @@ _FORGET = (  # where the lost records were; pages that still wait for a document
 )
 
 
-class Lost(Struct, frozen=True):
+class ShortArchive(Struct, frozen=True):
     """An archive file that is shorter than the state knows it."""
 
     file: str
@@ -69,7 +69,7 @@ def strays(collection: Collection) -> dict[Span, frozenset[str]]:
     return {one: folders for one, folders in stored if one.first == one.last and cover(one) is None}
 
 
-def lost_records(collection: Collection) -> list[Lost]:
+def lost_records(collection: Collection) -> list[ShortArchive]:
     with collection.database.read() as tx:
         marks = [(str(file), int(place)) for file, place in tx.rows("SELECT file, place FROM archive_marks")]
     found = []
@@ -77,7 +77,7 @@ def lost_records(collection: Collection) -> list[Lost]:
         path = collection.folder / ARCHIVE / file
         size = path.stat().st_size if path.exists() else -1
         if size < place:
-            found.append(Lost(file, place, size))
+            found.append(ShortArchive(file, place, size))
     return found
 
 

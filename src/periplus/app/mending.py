@@ -13,10 +13,11 @@ from periplus import archive
 from periplus.app.batch_checks import damaged_batches
 from periplus.app.file_checks import ARCHIVE, state_damage
 from periplus.app.findings import Finding
-from periplus.app.state import StandIn
+from periplus.app.state import IDENTITY_FILE, StandIn, check_identity, require_state
 from periplus.crawl import make_again
+from periplus.crawl.takedown import sweep
 from periplus.documents import BatchLog
-from periplus.errors import NotFound
+from periplus.errors import Corrupt, NotFound, StorageError
 from periplus.jobs.pipeline import LOCK_FILE as BUILD_LOCK
 from periplus.storage import folder_lock
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from periplus.app.findings import Progress
 
 RANKS = "ranks/"
+PLAN, MANIFEST = f"{ARCHIVE}/blanking.json", "index/manifest.json"
+TAKEDOWN = "takedown"  # the check that a takedown done again is told under
 SHOWN = 3  # addresses that a finding names
 
 
@@ -44,7 +47,7 @@ def mend(collection: Collection, broken: set[str], tell: Progress) -> Iterator[F
     if "index" in broken:
         collection.index(rebuild=True)
         yield Finding("index", "mended", "built again from the stored documents")
-    elif "documents" in broken:
+    elif {"documents", TAKEDOWN} & broken and collection.files.exists(MANIFEST):
         collection.index()
 
 
@@ -61,8 +64,33 @@ def mend_state(collection: Collection, progress: Progress) -> list[Finding]:
 
 
 def mend_archive(collection: Collection) -> list[Finding]:
+    taken_down = _mend_takedown(collection)
     cut = archive.repair(collection.folder / ARCHIVE)
-    return [Finding("archive", "mended", f"{item.file}: {item.removed:,} torn bytes cut off") for item in cut]
+    return taken_down + [
+        Finding("archive", "mended", f"{item.file}: {item.removed:,} torn bytes cut off") for item in cut
+    ]
+
+
+def _mend_takedown(collection: Collection) -> list[Finding]:
+    """A plan of records to overwrite that is damaged is made again from the state, which lists unfinished takedowns."""
+    try:
+        archive.check_plan(collection.folder / ARCHIVE)
+    except StorageError:
+        _set_aside(collection, PLAN)
+        collection.files.remove(PLAN)
+        sweep(collection.database, collection.folder)
+        return [Finding(TAKEDOWN, "mended", f"{PLAN} was damaged; unfinished takedowns are done again")]
+    return []
+
+
+def mend_identity(collection: Collection) -> list[Finding]:
+    """The name that the folder shares with its state, from the state."""
+    try:
+        check_identity(collection.folder)
+    except Corrupt:
+        require_state(collection.folder, collection.database)
+        return [Finding("files", "mended", f"{IDENTITY_FILE} is written again from the state")]
+    return []
 
 
 def _mend_batches(collection: Collection, tell: Progress) -> Iterator[Finding]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import gc
+import logging
 import secrets
 import sys
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from periplus.app.backend import CollectionBackend
 from periplus.app.children import Child
 from periplus.app.thrift import spare_memory
 from periplus.app.verifying import Verifier
-from periplus.errors import Corrupt, NotReady, StorageError
+from periplus.errors import Corrupt, NotReady, PeriplusError, StorageError
 from periplus.index.builder import give_memory_back
 from periplus.storage import LocalFiles
 
@@ -31,6 +32,8 @@ RELOAD_EVERY = 0.25  # seconds between looks at the manifest
 YOUNG = 50_000  # objects made and not given back between two looks for cycles: 10 MB of 200 bytes each
 SWITCH_EVERY = 0.0005  # seconds that a thread may compute while others wait: words are gathered beside searches
 
+_logger = logging.getLogger(__name__)
+
 
 class Reloader:
     """Warms the engine up, then watches for newer generations and lets the engine take them up."""
@@ -42,6 +45,7 @@ class Reloader:
         self._stop = threading.Event()
         self._switched = 0.0  # what it was before
         self._thresholds = gc.get_threshold()  # the same
+        self._said = ""
         self._thread = threading.Thread(target=self._watch, name="reloader", daemon=True)
 
     def __enter__(self) -> None:
@@ -58,13 +62,30 @@ class Reloader:
 
     def _watch(self) -> None:
         while True:
-            with suppress(NotReady, StorageError):  # nothing published yet, or being replaced: look again
-                engine = self._collection.engine
-                engine.reload()
-                if self._collection.cold and engine.ready:
-                    self._warm_up()
+            try:
+                self._look()
+            except Corrupt as error:
+                self._say(str(error))
+            except (NotReady, StorageError):  # nothing published yet, or being replaced: look again
+                pass
+            except (PeriplusError, OSError) as error:
+                self._say(f"new generations wait: {error}; looking again")
+            else:
+                self._said = ""
             if self._stop.wait(RELOAD_EVERY):
                 return
+
+    def _look(self) -> None:
+        engine = self._collection.engine
+        engine.reload()
+        if self._collection.cold and engine.ready:
+            self._warm_up()
+
+    def _say(self, line: str) -> None:
+        """One line for as long as it is the same trouble."""
+        if line != self._said:
+            self._said = line
+            _logger.warning(line)
 
     def _warm_up(self) -> None:
         """The first query loads kernels, pages of files, spelling and completion; no visitor should wait for that."""

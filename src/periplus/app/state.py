@@ -8,11 +8,14 @@ goes on with what the files alone can tell, whoever writes gets ``StateLost``, w
 
 from __future__ import annotations
 
+import re
 import secrets
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from xxhash import xxh3_64_hexdigest
 
 from periplus.errors import Corrupt, PeriplusError, StateLost
 from periplus.storage import Database, LocalFiles
@@ -29,6 +32,7 @@ IDENTITY: Final = "collection.id"
 UNFINISHED: Final = "state.unfinished"  # in meta, while ``doctor --repair`` fills a PostgreSQL database
 LEFT_BY_CRASHES: Final = 8  # batches without a row that may lie behind the last one; more mean an older state
 ARCHIVED: Final = "archive/periplus-*.warc.gz"
+_NAME: Final = re.compile("[0-9a-f]{32}")
 REPAIR: Final = "periplus doctor --repair builds it again from them, or restore it from a backup"
 
 
@@ -136,10 +140,19 @@ def misfit(folder: Path, database: Database) -> str:
 
 
 def identity_of(folder: Path) -> str:
+    """The name of the folder; empty where it has none, or none that can be trusted, which is not another name."""
     try:
-        return (folder / IDENTITY_FILE).read_text(encoding="utf-8").strip()
+        name, _, check = (folder / IDENTITY_FILE).read_bytes().decode("ascii", "replace").strip().partition(" ")
     except OSError:
         return ""
+    return name if _NAME.fullmatch(name) and check in ("", xxh3_64_hexdigest(name.encode())) else ""
+
+
+def check_identity(folder: Path) -> None:
+    """Raise ``Corrupt`` where there is a name that is not as it was written."""
+    path = folder / IDENTITY_FILE
+    if path.exists() and not identity_of(folder):
+        raise Corrupt(f"{path} is damaged; periplus doctor --repair writes it again from the state")
 
 
 def _settle(folder: Path, database: Database) -> None:
@@ -154,7 +167,7 @@ def _settle(folder: Path, database: Database) -> None:
         with database.write() as tx:
             tx.insert_new("meta", ("key", "value"), [(IDENTITY, name)], "key")
             name = str(tx.value("SELECT value FROM meta WHERE key = ?", (IDENTITY,)))
-    LocalFiles(folder).write(IDENTITY_FILE, f"{name}\n".encode())
+    LocalFiles(folder).write(IDENTITY_FILE, f"{name} {xxh3_64_hexdigest(name.encode())}\n".encode())
 
 
 def _is_outrun(database: Database, stored: Collection[Span]) -> bool:

@@ -1,8 +1,7 @@
 """Memory of processes that run for long: what was needed for a moment goes back to the system.
 
-Arrow keeps freed memory in a pool of its own, and glibc in an arena for each thread, up to eight a core. A server
-reads batches and gathers words when it starts, and then never again; 37 and 60 MB stayed with a collection of 6,700
-pages.
+Arrow keeps freed memory in a pool of its own, and glibc in an arena for each thread, up to eight a core. What indexing,
+ranking and the gathering of words take for some seconds, 37 and 60 MB with 6,700 pages, would stay for ever.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from periplus.app.children import Child
 from periplus.app.collection import Collection
 from periplus.app.occupancy import hold_up, refuse_second_crawl
 from periplus.app.serving import Reloader, further_servers, told_where, web_server
+from periplus.app.verifying import Verifier
 from periplus.errors import Occupied, StorageBusy, StorageError, StorageFull
 
 if TYPE_CHECKING:
@@ -52,7 +53,11 @@ class Supervisor:
         for child in self._children:
             child.start()
         try:
-            with Reloader(self._collection), further_servers(self._collection, self._server.socket, self._say):
+            with (
+                Reloader(self._collection),
+                Verifier(self._collection),
+                further_servers(self._collection, self._server.socket, self._say),
+            ):
                 self._server.run(told_where(self._collection, started))
         finally:
             for child in self._children:

@@ -47,11 +47,12 @@ class Verifier:
 
     def _run(self) -> None:
         while True:
-            for name, check in self._checks():
-                if name not in self._read:
-                    self._verify(name, check)
-                    if self._stop.wait(self._pause):
-                        return
+            with suppress(OSError):  # a folder that is gone for a moment
+                for name, check in self._checks():
+                    if name not in self._read:
+                        self._verify(name, check)
+                        if self._stop.wait(self._pause):
+                            return
             self.first_round.set()
             if self._stop.wait(EVERY):
                 return
@@ -77,7 +78,7 @@ class Verifier:
             check()
         except Corrupt as error:
             self._tell(str(error))
-        except PeriplusError:
+        except (PeriplusError, OSError):
             self._read.discard(name)  # swept or compacted meanwhile
 
     def _tell(self, damage: str) -> None:

@@ -15,12 +15,11 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from periplus.archive import member, record
 from periplus.archive.writer import SUFFIX, sync_folder
 from periplus.errors import Corrupt, OverBudget, StorageError
 from periplus.records import ArchiveLocation
+from periplus.storage.sealing import sealed, unsealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -56,7 +55,7 @@ def blank(folder: Path | str, places: Iterable[ArchiveLocation]) -> int:
     temporary = folder / f".{PLAN}"
     try:
         with temporary.open("wb") as file:
-            file.write(msgspec.json.encode(planned))
+            file.write(sealed(planned))
             os.fsync(file.fileno())
         temporary.replace(folder / PLAN)
         sync_folder(folder)
@@ -121,13 +120,20 @@ def _empty_record(size: int) -> bytes:
     raise Corrupt(f"a record of {size} bytes is too small to be overwritten")
 
 
+def check_plan(folder: Path | str) -> None:
+    """Raise ``StorageError`` where a plan is left that cannot be carried out."""
+    _planned(Path(folder))
+
+
 def _planned(folder: Path) -> list[ArchiveLocation]:
+    """What is to be overwritten. A plan that is not as it was written is never carried out: it would hit others."""
     try:
-        return msgspec.json.decode((folder / PLAN).read_bytes(), type=list[ArchiveLocation])
+        return unsealed((folder / PLAN).read_bytes(), list[ArchiveLocation])
     except FileNotFoundError:
         return []
-    except (OSError, msgspec.MsgspecError, ValueError) as error:
-        raise StorageError(f"{folder / PLAN} cannot be read ({error}); remove it and take down again") from error
+    except (OSError, Corrupt) as error:
+        advice = "periplus doctor --repair takes down again what was to be"
+        raise StorageError(f"{folder / PLAN} cannot be read ({error}); {advice}") from error
 
 
 def _overwrite(path: Path, places: Sequence[ArchiveLocation]) -> None:

@@ -20,8 +20,8 @@ from periplus.archive.arc import START as ARC_START
 from periplus.archive.arc import ArcRecord
 from periplus.archive.cutting import next_part
 from periplus.archive.formats import ARC, WARC
-from periplus.archive.salvage import TRIES, Found, Hole, Place, Salvage
-from periplus.archive.streams import DAMAGE, GZIP, Span, Unpacker, packing_of
+from periplus.archive.salvage import TRIES, ArchivePlace, FoundRecord, Hole, Salvage
+from periplus.archive.streams import DAMAGE, GZIP, FilePart, Unpacker, packing_of
 from periplus.errors import Corrupt, Incompatible, PeriplusError, StorageError
 from periplus.records import Page
 
@@ -63,7 +63,7 @@ class Passed(NamedTuple):
 class Damaged(NamedTuple):
     """A place where a record cannot be read, or is not what its digest says."""
 
-    place: Place
+    place: ArchivePlace
     what: str
 
 
@@ -116,9 +116,9 @@ def _of_part(file: BinaryIO, package: zipfile.ZipFile, part: zipfile.ZipInfo, pa
         return
     try:
         with package.open(part) as inside:
-            yield from _of_file(Span(inside, 0, part.file_size), path, 0)
+            yield from _of_file(FilePart(inside, 0, part.file_size), path, 0)
     except (*_ZIP_DAMAGE, PeriplusError) as error:
-        place = Place(part.header_offset, part.compress_size)
+        place = ArchivePlace(part.header_offset, part.compress_size)
         yield Damaged(place, f"{part.filename} cannot be taken out of the ZIP file: {error}")
 
 
@@ -137,15 +137,15 @@ def _of_torn_package(file: BinaryIO, path: Path, size: int, what: str) -> Iterat
     sought = next_part(file, 0, size, GZIP, WARC.begins, TRIES)
     if sought.at is None:
         raise Corrupt(f"the ZIP file cannot be read: {what}")
-    yield Damaged(Place(0, sought.at), f"the ZIP file is not whole ({what}); it is searched for records")
+    yield Damaged(ArchivePlace(0, sought.at), f"the ZIP file is not whole ({what}); it is searched for records")
     yield from _of_span(file, path, sought.at, size)
 
 
 def _of_span(file: BinaryIO, path: Path, start: int, end: int, *, is_last: bool = True) -> Iterator[Content]:
-    return _of_file(Span(file, start, end), path, start, is_last=is_last)
+    return _of_file(FilePart(file, start, end), path, start, is_last=is_last)
 
 
-def _of_file(span: Span, path: Path, start: int, *, is_last: bool = True) -> Iterator[Content]:
+def _of_file(span: FilePart, path: Path, start: int, *, is_last: bool = True) -> Iterator[Content]:
     packing = packing_of(span, path.name.lower())
     opening = Unpacker(span, packing, packing.first if packing else 0).piece()
     is_arc = opening.startswith(ARC_START) or (not WARC.begins(opening) and ".arc" in path.name.lower())
@@ -162,7 +162,7 @@ def _of_file(span: Span, path: Path, start: int, *, is_last: bool = True) -> Ite
             yield content
 
 
-def _content(found: Found, folder: Path, start: int) -> Content | None:
+def _content(found: FoundRecord, folder: Path, start: int) -> Content | None:
     """What a record holds; none for requests and notes, which stand beside it."""
     try:
         if isinstance(found.record, ArcRecord):

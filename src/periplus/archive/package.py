@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, cast
 
 from periplus.addresses import surt, try_canonical
 from periplus.archive import reader, record
-from periplus.archive.repair import whole_bytes
+from periplus.archive.tails import whole_bytes
 from periplus.archive.writer import SUFFIX
 from periplus.errors import NotFound, Truncated
 from periplus.storage.files import LocalFiles
@@ -50,7 +50,7 @@ def write_package(
         raise NotFound(f"{archive} holds no WARC files; crawl something first")
     with (
         LocalFiles(target.parent).create(target.name) as temporary,
-        _Package(temporary) as package,
+        _WaczPackage(temporary) as package,
         ExitStack() as held,
     ):
         index = _Index(held)
@@ -64,14 +64,14 @@ def write_package(
     return index.count
 
 
-class _Package:
+class _WaczPackage:
     """The ZIP file: adds parts, and remembers their sizes and digests for the list that ends it."""
 
     def __init__(self, path: Path) -> None:
         self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True)
         self._resources: list[dict[str, Any]] = []
 
-    def __enter__(self) -> _Package:
+    def __enter__(self) -> _WaczPackage:
         return self
 
     def __exit__(self, *_: object) -> None:

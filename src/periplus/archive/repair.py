@@ -1,7 +1,8 @@
 """Cutting the torn tail that a crash leaves at the end of a file.
 
-A file that its writer closed is looked at from its end only; one whose marker is still there is read through.
-A file that some process is writing now is left alone.
+A file that its writer closed is looked at from its end only; one whose marker is still there is read through from where
+that writer began, so that damage in what was there before cuts nothing off. A file that some process is writing now is
+left alone.
 """
 
 from __future__ import annotations
@@ -13,15 +14,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from periplus.archive import blanking, member
-from periplus.archive.writer import SUFFIX, marker_of, sync_folder
-from periplus.errors import Corrupt, OverBudget, StorageError
+from periplus.archive import blanking
+from periplus.archive.tails import ends_whole, whole_bytes
+from periplus.archive.writer import SUFFIX, begun_at, marker_of, sync_folder
+from periplus.errors import StorageError
 
 if TYPE_CHECKING:
     from typing import BinaryIO
-
-_TAIL = 1_000_000  # bytes looked at before the whole file is read
-_HEADER = member.MAGIC + b"\x08"
 
 
 class Repair(Struct, frozen=True):
@@ -59,7 +58,7 @@ def _repaired(path: Path) -> Repair | None:
 def _cut(path: Path, file: BinaryIO) -> Repair | None:
     size = path.stat().st_size
     marker = marker_of(path)
-    kept = size if not marker.exists() and _ends_whole(file, size) else whole_bytes(file)
+    kept = size if not marker.exists() and ends_whole(file, size) else _kept(file, size, begun_at(marker))
     if kept < size:
         file.truncate(kept)
         os.fsync(file.fileno())
@@ -69,27 +68,5 @@ def _cut(path: Path, file: BinaryIO) -> Repair | None:
     return Repair(path.name, kept, size - kept) if kept < size or kept == 0 else None
 
 
-def _ends_whole(file: BinaryIO, size: int) -> bool:
-    """Whether some member near the end is followed by whole members up to the very end."""
-    start = max(0, size - _TAIL)
-    file.seek(start)
-    tail = file.read()
-    at = tail.rfind(_HEADER)
-    while at >= 0:
-        if start + at + whole_bytes(file, start + at) == size:
-            return True
-        at = tail.rfind(_HEADER, 0, at)
-    return False
-
-
-def whole_bytes(file: BinaryIO, offset: int = 0) -> int:
-    """Bytes of whole members that hold records, from ``offset`` on."""
-    kept = 0
-    try:
-        for length, content in member.members(file, offset):
-            if not content.startswith(b"WARC/"):
-                break
-            kept += length
-    except (Corrupt, OverBudget):
-        return kept
-    return kept
+def _kept(file: BinaryIO, size: int, begun: int) -> int:
+    return begun + whole_bytes(file, begun) if begun <= size else whole_bytes(file)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from periplus.archive.arc import ArcRecord
     from periplus.archive.formats import Format, Head
     from periplus.archive.record import Record
-    from periplus.archive.streams import Packing, Span
+    from periplus.archive.streams import FilePart, Packing
 
 TRIES: Final = 100_000  # beginnings of records in a file that are none, before the rest of it is given up
 _TRY: Final = 1_024  # bytes of fields that count as one of them
@@ -33,14 +33,14 @@ _NO_LINE_END: Final = re.compile(rb"[^\r\n]")
 _DROPPED: Final = 1_000_000  # bytes that are let go of at once
 
 
-class Place(NamedTuple):
+class ArchivePlace(NamedTuple):
     """Bytes of a file; with ``within``, of what the packed part that begins there unpacks to."""
 
     offset: int
     length: int
     within: int | None = None
 
-    def moved(self, by: int) -> Place:
+    def moved(self, by: int) -> ArchivePlace:
         if self.within is None:
             return self._replace(offset=self.offset + by)
         return self._replace(within=self.within + by)
@@ -53,28 +53,28 @@ class Place(NamedTuple):
 class Hole(NamedTuple):
     """Where nothing could be read, and why."""
 
-    place: Place
+    place: ArchivePlace
     what: str
 
 
-class Found(NamedTuple):
+class FoundRecord(NamedTuple):
     """A record, and where it stands."""
 
-    place: Place
+    place: ArchivePlace
     record: Record | ArcRecord
 
 
 class Salvage:
     """Reads one file. ``is_cut`` when more of it may follow, so that a record may end behind what is given here."""
 
-    def __init__(self, file: Span, packing: Packing | None, format_: Format, *, is_cut: bool = False) -> None:
+    def __init__(self, file: FilePart, packing: Packing | None, format_: Format, *, is_cut: bool = False) -> None:
         self._file = file
         self._packing = packing
         self._format = format_
         self._is_cut = is_cut
         self._tries = TRIES
 
-    def __iter__(self) -> Iterator[Found | Hole]:
+    def __iter__(self) -> Iterator[FoundRecord | Hole]:
         """Raises ``Truncated`` where a file that is cut ends inside a record."""
         at = self._packing.first if self._packing else 0
         hole: Hole | None = None
@@ -96,7 +96,7 @@ class Salvage:
         if hole is not None:
             yield hole
 
-    def _from(self, at: int) -> Generator[Found | Hole, None, int]:
+    def _from(self, at: int) -> Generator[FoundRecord | Hole, None, int]:
         """What stands from a place on; ends with the place to go on from."""
         if self._packing is GZIP and self._format is WARC:
             at = yield from self._alone(at)
@@ -121,15 +121,15 @@ class Salvage:
                 return self._file.size
             yield found
 
-    def _alone(self, at: int) -> Generator[Found, None, int]:
+    def _alone(self, at: int) -> Generator[FoundRecord, None, int]:
         """Records that have a gzip member each, which is quicker."""
         self._file.seek(at)
         for length, _, found in member.records_alone(self._file):
-            yield Found(Place(at, length), found)
+            yield FoundRecord(ArchivePlace(at, length), found)
             at += length
         return at
 
-    def _next(self, ahead: _Ahead) -> Found | None:
+    def _next(self, ahead: _Ahead) -> FoundRecord | None:
         """The record that begins next; none at the end."""
         if not ahead.pass_line_ends():
             if ahead.failure is not None:
@@ -145,7 +145,7 @@ class Salvage:
         self._check_end(ahead, start + head.size, end)
         ahead.at = end
         block = ahead.taken(start + head.size, end)
-        found = Found(ahead.place(start, end), self._format.record(head, block))
+        found = FoundRecord(ahead.place(start, end), self._format.record(head, block))
         ahead.let_go(end)
         return found
 
@@ -313,30 +313,30 @@ class _Ahead:
         while len(self._parts) > 1 and self._parts[1].start <= first:
             self._parts.popleft()
 
-    def place(self, start: int, end: int | None, file_end: int = 0) -> Place:
+    def place(self, start: int, end: int | None, file_end: int = 0) -> ArchivePlace:
         """Where something stands in the file; without an ``end`` it goes on to ``file_end``."""
         if not self._parts:  # the first part gave nothing
-            return Place(self._unpacker.part, file_end - self._unpacker.part)
+            return ArchivePlace(self._unpacker.part, file_end - self._unpacker.part)
         first = self._part_of(start)
         if self._unpacker.is_plain:
             offset = first.offset + start - first.start
-            return Place(offset, (file_end if end is None else first.offset + end - first.start) - offset)
+            return ArchivePlace(offset, (file_end if end is None else first.offset + end - first.start) - offset)
         if end is None:
             return self._rest(first, start, file_end)
         last = self._part_of(end)
         if last is first:
-            return Place(start - first.start, end - start, first.offset)
-        return Place(first.offset, last.offset - first.offset)
+            return ArchivePlace(start - first.start, end - start, first.offset)
+        return ArchivePlace(first.offset, last.offset - first.offset)
 
-    def _rest(self, first: _Part, start: int, file_end: int) -> Place:
+    def _rest(self, first: _Part, start: int, file_end: int) -> ArchivePlace:
         """What follows ``start``, which is in the part ``first``, and cannot be unpacked."""
         if start == first.start:
-            return Place(first.offset, file_end - first.offset)
+            return ArchivePlace(first.offset, file_end - first.offset)
         if self._unpacker.part != first.offset:  # all of the first part was read
-            return Place(self._unpacker.part, file_end - self._unpacker.part)
+            return ArchivePlace(self._unpacker.part, file_end - self._unpacker.part)
         if isinstance(self.failure, Truncated) or self.failure is None:
-            return Place(start - first.start, self.end - start, first.offset)
-        return Place(self._unpacker.reached, file_end - self._unpacker.reached)
+            return ArchivePlace(start - first.start, self.end - start, first.offset)
+        return ArchivePlace(self._unpacker.reached, file_end - self._unpacker.reached)
 
     def _part_of(self, place: int) -> _Part:
         found = self._parts[0]
@@ -353,9 +353,11 @@ def _joined(first: Hole | None, second: Hole) -> Hole:
         return second
     a, b = first.place, second.place
     if a.within != b.within:
-        return Hole(Place(a.within if a.within is not None else a.offset, _end(b) - (a.within or a.offset)), first.what)
+        return Hole(
+            ArchivePlace(a.within if a.within is not None else a.offset, _end(b) - (a.within or a.offset)), first.what
+        )
     return Hole(a._replace(length=b.offset + b.length - a.offset), first.what)
 
 
-def _end(place: Place) -> int:
+def _end(place: ArchivePlace) -> int:
     return place.offset + place.length if place.within is None else place.within + 1

@@ -33,7 +33,7 @@ _PEEKED: Final = 16_384  # bytes that tell whether a part begins a record
 DAMAGE: Final = (cast("type[Exception]", IsalError), zstandard.ZstdError, EOFError)
 
 
-class _Decoder(Protocol):
+class _StreamDecoder(Protocol):
     eof: bool
     unused_data: bytes
 
@@ -44,7 +44,7 @@ class Packing(NamedTuple):
     """How a file is packed: in parts that are unpacked by themselves, gzip members or zstd frames."""
 
     magic: bytes  # that a part begins with
-    decoder: Callable[[], _Decoder]
+    decoder: Callable[[], _StreamDecoder]
     peek: Callable[[bytes], bytes]  # the first of what a part unpacks to
     step: int  # packed bytes at once
     first: int = 0  # where the first part begins
@@ -69,7 +69,7 @@ def packing_of(file: Readable, name: str = "") -> Packing | None:
         decoder = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_LARGEST_WINDOW)
         return Packing(
             _ZSTD,
-            lambda: cast("_Decoder", decoder.decompressobj()),
+            lambda: cast("_StreamDecoder", decoder.decompressobj()),
             lambda data: decoder.stream_reader(data).read(_PEEKED),
             _ZSTD_STEP,
             first,
@@ -83,7 +83,7 @@ def unpacked(file: Readable) -> io.BufferedReader:
     return io.BufferedReader(_Stream(Unpacker(file, packing, packing.first if packing else 0)))
 
 
-class Span:
+class FilePart:
     """A part of a file as if it were all of it."""
 
     def __init__(self, file: Readable, start: int, end: int) -> None:
@@ -120,7 +120,7 @@ class Unpacker:
         self._file = file
         self._file.seek(at)
         self._packing = packing
-        self._decoder: _Decoder | None = None
+        self._decoder: _StreamDecoder | None = None
         self._ahead = b""
         self.reached = at  # packed bytes up to here were unpacked
         self._is_new = True

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from periplus.archive import http, record
+from periplus.archive.tails import ends_whole
 from periplus.errors import StorageError, StorageFull
 from periplus.records import ArchiveLocation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from periplus.archive.record import Fields
@@ -49,21 +51,28 @@ class Revisit(Struct, frozen=True):
 
 
 class ArchiveWriter:
-    """Appends exchanges to files of its own in ``folder``; not for use by two threads at once."""
+    """Appends exchanges to files of its own in ``folder``; not for use by two threads at once.
+
+    ``settled`` names files and their sizes whose records are all known: the newest of them that has room is gone on
+    with, so that many short crawls do not leave a file each.
+    """
 
     def __init__(
         self,
         folder: Path | str,
         rotate_bytes: int = ROTATE_BYTES,
         software: str = "Periplus",
+        settled: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
         self._folder = Path(folder)
         self._rotate_bytes = rotate_bytes
         self._software = software
+        self._settled = settled
         self._descriptor = -1
         self._path = Path()
         self._size = 0
         self._safe_size = 0  # on disk for certain
+        self._begun = 0  # where in its file this writer began
         self._serial = 0
 
     def __enter__(self) -> ArchiveWriter:
@@ -108,7 +117,8 @@ class ArchiveWriter:
     def _open(self) -> None:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._create()
+            if not self._continue():
+                self._create()
             sync_folder(self._folder)
         except OSError as error:
             self._abandon()
@@ -118,6 +128,32 @@ class ArchiveWriter:
         except StorageError:
             self._abandon()
             raise
+
+    def _continue(self) -> bool:
+        """Take up a file that an earlier writer closed, if there is one; a writer does so once."""
+        settled, self._settled = self._settled(), dict
+        for name in sorted(settled, reverse=True):
+            if settled[name] < self._rotate_bytes and self._take_up(self._folder / name, settled[name]):
+                return True
+        return False
+
+    def _take_up(self, path: Path, size: int) -> bool:
+        """Whether the file was taken up: nobody has it, its last writer closed it, and it is whole at its end."""
+        try:
+            file = path.open("r+b")
+        except FileNotFoundError:
+            return False
+        with file:
+            if not _is_free(file.fileno()) or marker_of(path).exists() or os.fstat(file.fileno()).st_size != size:
+                return False
+            if not ends_whole(file, size):
+                return False
+            self._descriptor = os.dup(file.fileno())  # the lock is of both
+        self._path, self._begun = path, size
+        marker_of(path).write_text(str(size), encoding="ascii")
+        os.lseek(self._descriptor, size, os.SEEK_SET)
+        self._size = self._safe_size = size
+        return True
 
     def _create(self) -> None:
         """A file of a name that no other process has taken, with its marker first."""
@@ -132,14 +168,17 @@ class ArchiveWriter:
                 continue
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         marker_of(self._path).touch()
-        self._size = self._safe_size = 0
+        self._size = self._safe_size = self._begun = 0
 
     def _abandon(self) -> None:
-        """Gives up a file that could not even be begun."""
+        """Gives up a file that could not even be begun; one that was gone on with stays as it was."""
         if self._descriptor >= 0:
+            if self._begun:
+                self._cut_back(self._begun)
             os.close(self._descriptor)
             self._descriptor = -1
-            self._path.unlink(missing_ok=True)
+            if not self._begun:
+                self._path.unlink(missing_ok=True)
             marker_of(self._path).unlink(missing_ok=True)
 
     def _write(self, data: bytes) -> None:
@@ -160,6 +199,24 @@ class ArchiveWriter:
 
 def marker_of(path: Path) -> Path:
     return path.with_name(path.name + MARKER)
+
+
+def begun_at(marker: Path) -> int:
+    """Where the writer that left this marker began in its file; 0 where that is not known."""
+    try:
+        text = marker.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    return int(text) if text.isdecimal() else 0
+
+
+def _is_free(descriptor: int) -> bool:
+    """Take the lock of a file that is still there, unless somebody has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return os.fstat(descriptor).st_nlink > 0
 
 
 def sync_folder(folder: Path) -> None:

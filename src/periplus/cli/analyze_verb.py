@@ -17,7 +17,7 @@ def analyze(
     json: opt.Json = False,
 ) -> None:
     """Show the terms that a text is indexed and searched by."""
-    from periplus.index import analysis_steps
+    from periplus.text import analysis_steps
 
     text = opt.typed(text)
     steps = analysis_steps(text, lang)

@@ -26,7 +26,7 @@ def harmless(text: str) -> str:
 
 
 def escaped(json: str) -> str:
-    """The same for JSON, which has a spelling for every character: nothing is lost."""
+    """JSON in which characters that steer a terminal are spelt as escapes, so that nothing of it is lost."""
     return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", json)
 
 

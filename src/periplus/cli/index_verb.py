@@ -18,7 +18,9 @@ def index(
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     rebuild: Annotated[bool, typer.Option("--rebuild", help="build it anew from all batches")] = False,
     workers: Annotated[int | None, typer.Option(help="processes; 0 is one a core")] = None,
-    memory: Annotated[str | None, typer.Option(help="memory for building, such as 512MB")] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="memory for building and merging, such as 512MB; at least 200MB")
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Build or update the index from what is stored."""

@@ -26,7 +26,7 @@ BAR, LEAST_BAR, BAR_SIGN = 28, 6, "━"  # columns of a bar
 LINE_EVERY = 10.0  # seconds between lines when standard error is not a terminal
 
 
-class Step(Protocol):
+class ProgressStep(Protocol):
     """One bar: told how far it has come, and what to say beside it."""
 
     def at(self, done: int, total: int | None = None, note: str = "") -> None: ...
@@ -72,11 +72,11 @@ class _Line(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         total = None if task.total is None else int(task.total)
-        shown = Shown(task.description, int(task.completed), total, task.elapsed or 0.0, task.fields["note"])
+        shown = ProgressLine(task.description, int(task.completed), total, task.elapsed or 0.0, task.fields["note"])
         return drawn(shown, self._console.width - SIGN - 1)
 
 
-class Shown(NamedTuple):
+class ProgressLine(NamedTuple):
     """What a line says of a step."""
 
     name: str
@@ -86,7 +86,7 @@ class Shown(NamedTuple):
     note: str
 
 
-def drawn(shown: Shown, width: int) -> Text:
+def drawn(shown: ProgressLine, width: int) -> Text:
     """Name, bar, count, time and note in ``width`` columns: the bar goes first, then the time, then the note's end."""
     head, clock = f"{shown.name:<6} ", str(timedelta(seconds=int(shown.seconds)))
     count = number(shown.done) + (f"/{number(shown.total)}" if shown.total is not None else "")
@@ -97,7 +97,7 @@ def drawn(shown: Shown, width: int) -> Text:
     return Text(_cut(head + (words if left >= -1 else f"{count} {shown.note}"), width))
 
 
-def _bar(shown: Shown, width: int) -> Text:
+def _bar(shown: ProgressLine, width: int) -> Text:
     bar = Text(BAR_SIGN * width, style="dim")
     share = min(1.0, shown.done / shown.total) if shown.total else 0.0
     bar.stylize("not dim green", 0, round(share * width))
@@ -109,7 +109,7 @@ def _cut(text: str, width: int) -> str:
 
 
 @contextmanager
-def step(name: str) -> Iterator[Step]:
+def step(name: str) -> Iterator[ProgressStep]:
     """A bar for one step of work, removed into a plain line when it is done."""
     console = messages()
     if not console.is_terminal:
@@ -127,7 +127,7 @@ def step(name: str) -> Iterator[Step]:
             progress.update(task.id, total=max(task.completed, 1), completed=max(task.completed, 1), note="")
 
 
-def show_crawl(bar: Step, status: CrawlStatus) -> None:
+def show_crawl(bar: ProgressStep, status: CrawlStatus) -> None:
     """Put a crawl's status on a bar: pages of this crawl, and what the limit of the collection still lets in."""
     left = min(status.queued, max(0, status.limit - status.stored)) if status.limit else status.queued
     note = status.reason or f"{_hosts(status.hosts)}, {number(status.queued)} waiting"

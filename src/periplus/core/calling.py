@@ -5,9 +5,7 @@ Numbers and fractions take eight bytes each; an array its address and its shape;
 
 from __future__ import annotations
 
-import ctypes
 from struct import Struct as Layout
-from struct import pack_into
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,32 +22,17 @@ if TYPE_CHECKING:
     Entry = Callable[[Any], int]  # the machine code, which takes a block
 
 
+# Bits of an array's flags: in one piece and aligned; and writeable, where a kernel writes.
+READ = 0x0001 | 0x0100
+WRITTEN = READ | 0x0400
+
+
 def caller(name: str, arguments: Sequence[Argument], entry: Entry) -> Callable[..., int]:
     """The kernel as a function of Python."""
     pack = _packer(name, arguments)
 
     def call(*given: Any) -> int:
         result = entry(pack(*given))
-        if result == FAILED:
-            raise failure(name)
-        return result
-
-    return call
-
-
-def bound(name: str, arguments: Sequence[Argument], entry: Entry, given: Sequence[Any]) -> Callable[[int], int]:
-    """The same with all arguments but one number, for which ``None`` stands; they stay where they are.
-
-    What this returns belongs to one thread.
-    """
-    whole = [0 if value is None else value for value in given]
-    block = bytearray(_packer(name, arguments)(*whole))
-    place = sum(8 * _slots(argument) for argument in arguments[: list(map(_is_open, given)).index(True)])
-    view = (ctypes.c_char * len(block)).from_buffer(block)
-
-    def call(number: int, _held: object = given) -> int:
-        pack_into("q", block, place, number)
-        result = entry(view)
         if result == FAILED:
             raise failure(name)
         return result
@@ -66,24 +49,26 @@ def _packer(name: str, arguments: Sequence[Argument]) -> Callable[..., bytes]:
     numbers = arguments[:-1] if has_text else arguments
     pack = Layout("".join("d" if one.kind == "float64" else _slots(one) * "q" for one in numbers)).pack
     if any(one.kind == "array" for one in numbers):
-        kinds = [(np.dtype(one.element) if one.element else None, one.dimensions, one.is_written) for one in numbers]
+        kinds = [
+            (np.dtype(one.element) if one.element else None, one.dimensions, WRITTEN if one.is_written else READ)
+            for one in numbers
+        ]
         return lambda *given: pack(*_laid_out(name, kinds, given))
     return (lambda *given: pack(*given[:-1]) + given[-1]) if has_text else pack
 
 
-def _laid_out(name: str, kinds: list[tuple[Any, int, bool]], given: Sequence[Any]) -> list[Any]:
+def _laid_out(name: str, kinds: list[tuple[Any, int, int]], given: Sequence[Any]) -> list[Any]:
     """Arguments with every array in its parts. Code of other arrays would read and write anywhere."""
     if len(given) != len(kinds):
         raise TypeError(f"the kernel {name} takes {len(kinds)} arguments, not {len(given)}")
     numbers: list[Any] = []
-    for value, (element, dimensions, is_written) in zip(given, kinds, strict=True):
+    for value, (element, dimensions, flags) in zip(given, kinds, strict=True):
         if element is None:
             numbers.append(value)
             continue
         if not isinstance(value, np.ndarray) or value.dtype != element or value.ndim != dimensions:
             raise TypeError(f"the kernel {name} takes other arrays")
-        flags = value.flags
-        if not (flags.c_contiguous and flags.aligned and (flags.writeable or not is_written)):
+        if value.flags.num & flags != flags:
             raise TypeError(f"the kernel {name} takes arrays in one piece, and writes to some")
         numbers.append(address_of(value))
         numbers.extend(value.shape)
@@ -99,7 +84,3 @@ def address_of(array: NDArray[Any]) -> int:
 def _slots(argument: Argument) -> int:
     """How many times eight bytes an argument takes."""
     return 0 if argument.kind == "bytes" else 1 + argument.dimensions
-
-
-def _is_open(value: Any) -> bool:
-    return value is None

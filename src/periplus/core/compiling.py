@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.core.kept import Code
 from periplus.core.signatures import BYTES, FAILED, I64, arguments_of
-from periplus.core.target import machine
+from periplus.core.target import machine, processor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,6 +107,8 @@ def compiled(name: str, function: Callable[..., Any], signature: str, options: d
     import numba
     from llvmlite import binding
 
+    config: Any = numba.config
+    config.CPU_NAME, config.CPU_FEATURES = processor()
     njit: Any = numba.njit  # with options that its types do not name
     bare = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
     (found,) = njit(signature.replace(BYTES, I64), **bare)(function).overloads.values()

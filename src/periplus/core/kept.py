@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from periplus.core.target import processor
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -102,13 +104,11 @@ def folder() -> Path | None:
 
 def _fingerprint() -> str:
     """Of everything but the kernels themselves; processors of one name may differ in what they can do."""
-    from llvmlite import binding
-
-    whole = hashlib.sha256(binding.get_host_cpu_features().flatten().encode())
+    whole = hashlib.sha256(processor().features.encode())
     for name in _MAKING:
         whole.update(Path(__file__).with_name(f"{name}.py").read_bytes())
     checked = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
-    return f"{version('numba')}-{binding.get_host_cpu_name()}-{whole.hexdigest()[:16]}{checked}"
+    return f"{version('numba')}-{processor().name}-{whole.hexdigest()[:16]}{checked}"
 
 
 def sweep(some: Iterable[Path]) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from periplus.core import kept
-from periplus.core.calling import bound, caller
+from periplus.core.calling import caller
 from periplus.core.loading import Loaded, loaded
 from periplus.core.signatures import arguments_of
 
@@ -52,13 +52,6 @@ class Kernel:
     def address(self) -> int:
         """Where its machine code begins, for kernels that call it instead of being compiled with it."""
         return self._loaded.address
-
-    def bound(self, *given: Any) -> Callable[[int], int]:
-        """The kernel with its arguments, but for one number, for which ``None`` stands: it only has to be given that.
-
-        What this returns belongs to one thread.
-        """
-        return bound(self.name, self._arguments, self._loaded.entry, given)
 
     @property
     def is_kept(self) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # Begun first, so that two processes end together; the others take a second or two each.
-LONGEST = ("read_page", "ask", "first_pass", "phrase_search", "top", "tokenize")
+LONGEST = ("block_max", "phrase_search", "tokenize")
 
 
 def every_kernel() -> list[Kernel]:

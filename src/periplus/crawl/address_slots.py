@@ -27,7 +27,7 @@ _FARTHEST = 600.0  # a reservation further ahead than this comes from a clock th
 
 
 class SharedAddressSlots(AddressSlots):
-    """The same question and answer as ``AddressSlots``."""
+    """Slots of addresses in a file that all workers map; asked and answered as ``AddressSlots`` are."""
 
     def __init__(self, path: Path, gap: float) -> None:
         super().__init__(gap)

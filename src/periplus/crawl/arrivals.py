@@ -16,7 +16,7 @@ from periplus.crawl.rows import NEVER, NEW_COLUMNS, PAGE, PARTITIONS, QUEUED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from periplus.crawl.rows import Committed, Found
+    from periplus.crawl.rows import Committed, FoundAddress
     from periplus.storage import Transaction
 
 IN_LIST = 500  # values of one IN (…)
@@ -58,10 +58,10 @@ class Arrivals:
         self._level_of = level_of
         self._host_queue = host_queue
 
-    def write(self, tx: Transaction, named: Iterable[Found], now: float, result: Committed) -> None:
+    def write(self, tx: Transaction, named: Iterable[FoundAddress], now: float, result: Committed) -> None:
         """Write what is new of ``named`` and tell ``result``."""
         hosts: dict[str, int] = {}
-        found: dict[Place, Found] = {}
+        found: dict[Place, FoundAddress] = {}
         for one in named:
             host = hosts.get(one.host)
             if host is None:
@@ -94,8 +94,8 @@ class Arrivals:
         tx.insert_new("hosts", columns, rows, "key")
 
     def _within_caps(
-        self, tx: Transaction, found: dict[Place, Found], hosts: dict[str, int], result: Committed
-    ) -> list[Found]:
+        self, tx: Transaction, found: dict[Place, FoundAddress], hosts: dict[str, int], result: Committed
+    ) -> list[FoundAddress]:
         """Leave out what a full queue cannot take; it is found again on a later visit of the page that names it."""
         room = self._room(tx, {one.host: host for (host, _), one in found.items()})
         kept = []
@@ -137,7 +137,7 @@ def _known_sql(count: int) -> str:
     )
 
 
-def _insert(tx: Transaction, kept: list[Found], hosts: dict[str, int], now: float) -> None:
+def _insert(tx: Transaction, kept: list[FoundAddress], hosts: dict[str, int], now: float) -> None:
     plain = [one for one in kept if _is_plain(one)]
     tx.executemany(
         _INSERT_PLAIN,
@@ -147,23 +147,25 @@ def _insert(tx: Transaction, kept: list[Found], hosts: dict[str, int], now: floa
         tx.executemany(_INSERT, [_row(one, hosts, now) for one in kept if not _is_plain(one)])
 
 
-def _insert_beside_others(tx: Transaction, kept: list[Found], hosts: dict[str, int], now: float) -> list[Found]:
+def _insert_beside_others(
+    tx: Transaction, kept: list[FoundAddress], hosts: dict[str, int], now: float
+) -> list[FoundAddress]:
     new = set(tx.insert_new("urls", NEW_COLUMNS, [_row(one, hosts, now) for one in kept], "host, key"))
     return [one for one in kept if (hosts[one.host], one.key) in new]
 
 
-def _is_plain(one: Found) -> bool:
+def _is_plain(one: FoundAddress) -> bool:
     return one.state == QUEUED and one.kind == PAGE and not (one.next_at or one.hops or one.reason or one.detail)
 
 
-def _row(one: Found, hosts: dict[str, int], now: float) -> tuple[object, ...]:
+def _row(one: FoundAddress, hosts: dict[str, int], now: float) -> tuple[object, ...]:
     return (
         one.key, one.url, hosts[one.host], one.kind, one.depth, one.priority, one.state, one.next_at, one.reason,
         one.detail, one.parent, one.hops, one.chain, now,
     )  # fmt: skip
 
 
-def _count(tx: Transaction, fresh: list[Found], hosts: dict[str, int], result: Committed) -> None:
+def _count(tx: Transaction, fresh: list[FoundAddress], hosts: dict[str, int], result: Committed) -> None:
     added: dict[int, int] = {}
     for one in fresh:
         if one.state == QUEUED:

@@ -36,7 +36,7 @@ BATCH_SECONDS = 5.0
 ARCHIVE = "archive"
 
 
-class Order(NamedTuple):
+class CommitOrder(NamedTuple):
     """What the engine asks of a round, besides its bundle."""
 
     hosts: int  # new ones wanted, at most
@@ -86,12 +86,12 @@ class Committer:
         self._last_batch = time.monotonic()
         self.documents = 0  # stored in this run
 
-    async def run(self, bundle: Bundle, order: Order) -> Round:
+    async def run(self, bundle: Bundle, order: CommitOrder) -> Round:
         """Commit ``bundle``, store documents that are due, show life, and take new hosts."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, self.round, bundle, order)
 
-    def round(self, bundle: Bundle, order: Order) -> Round:
+    def round(self, bundle: Bundle, order: CommitOrder) -> Round:
         member, frontier = self._member, self._frontier
         bundle.batched, self._batched = self._batched, []
         self._sync(bundle)

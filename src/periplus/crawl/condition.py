@@ -48,24 +48,24 @@ class Standing(Struct, frozen=True):
     waits: tuple[HostWait, ...] = ()
 
 
-class Condition(NamedTuple):
+class CrawlCondition(NamedTuple):
     state: str = RUNNING
     reason: str = ""  # in words; none when it runs
     since: float = 0.0  # when what the state says began; 0 when that is the crawl's own start
 
 
-def condition(figures: Standing) -> Condition:
+def condition(figures: Standing) -> CrawlCondition:
     """The state that a crawl is in, with the reason and since when."""
     if figures.stopping:
-        return Condition(RUNNING, STOPPING)
+        return CrawlCondition(RUNNING, STOPPING)
     if figures.paused:
-        return Condition(PAUSED, "by order; periplus resume goes on", figures.progress_at)
+        return CrawlCondition(PAUSED, "by order; periplus resume goes on", figures.progress_at)
     if figures.closed_hours:
         why = f"outside its hours, {figures.closed_hours}; it goes on by itself"
-        return Condition(STALLED, why, figures.progress_at)
+        return CrawlCondition(STALLED, why, figures.progress_at)
     if not figures.queued or figures.now - figures.progress_at < patience(figures.waits, figures.now):
-        return Condition()
-    return Condition(STALLED, _reason(figures), figures.progress_at)
+        return CrawlCondition()
+    return CrawlCondition(STALLED, _reason(figures), figures.progress_at)
 
 
 def patience(waits: tuple[HostWait, ...], now: float) -> float:

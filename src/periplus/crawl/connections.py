@@ -30,7 +30,7 @@ MOST_IDLE = 256  # places with such connections; many systems allow a process 1,
 BODILESS = frozenset({204, 304})
 
 
-class Place(NamedTuple):
+class Destination(NamedTuple):
     """Where requests go: the key of the connections that can be used for them."""
 
     secure: bool
@@ -39,15 +39,15 @@ class Place(NamedTuple):
     verify: bool = True
 
 
-def place_of(url: str) -> Place:
+def place_of(url: str) -> Destination:
     """The place of a canonical address."""
     scheme, _, rest = url.partition("://")
     secure = scheme == "https"
     host = rest[: rest.index("/")]
     name, colon, port = host.rpartition(":")
     if not colon or host.endswith("]"):
-        return Place(secure, host, 443 if secure else 80)
-    return Place(secure, name, int(port))
+        return Destination(secure, host, 443 if secure else 80)
+    return Destination(secure, name, int(port))
 
 
 class Connection(asyncio.Protocol):
@@ -232,10 +232,10 @@ class Connections:
         self._resolver = resolver
         self._connect_timeout = connect_timeout
         self._contexts: dict[bool, ssl.SSLContext] = {True: tls} if tls is not None else {}
-        self._idle: dict[Place, list[Connection]] = {}
+        self._idle: dict[Destination, list[Connection]] = {}
         self._sweeping: asyncio.TimerHandle | None = None
 
-    async def take(self, place: Place, route: Route) -> Connection:
+    async def take(self, place: Destination, route: Route) -> Connection:
         """A connection to ``place``, by ``route`` when it must be made; it is the caller's until it gives it back."""
         kept = self._idle.get(place)
         while kept:
@@ -245,7 +245,7 @@ class Connections:
         self._idle.pop(place, None)
         return await self._connected(place, route)
 
-    def give_back(self, place: Place, connection: Connection) -> None:
+    def give_back(self, place: Destination, connection: Connection) -> None:
         """Keep the connection for the next request if it can serve one; close it otherwise."""
         if not connection.is_usable:
             connection.abort()
@@ -264,7 +264,7 @@ class Connections:
         for place in list(self._idle):
             self._close(place)
 
-    def _close(self, place: Place) -> None:
+    def _close(self, place: Destination) -> None:
         for connection in self._idle.pop(place):
             connection.abort()
 
@@ -281,7 +281,7 @@ class Connections:
                 del self._idle[place]
         self._sweeping = loop.call_later(IDLE_SECONDS, self._sweep) if self._idle else None
 
-    async def _connected(self, place: Place, route: Route) -> Connection:
+    async def _connected(self, place: Destination, route: Route) -> Connection:
         if self._resolver.forbids(route.ip, route.port):
             raise FetchError("private-address", route.ip)
         context = self._context(verify=place.verify) if place.secure else None

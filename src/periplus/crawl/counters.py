@@ -13,7 +13,7 @@ from periplus.records import CrawlStatus
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from periplus.crawl.condition import Condition
+    from periplus.crawl.condition import CrawlCondition
     from periplus.crawl.rows import Visited
 
 RATE_WINDOW = 10.0  # seconds over which the rate is taken
@@ -84,7 +84,7 @@ class Counters:
             for one in others
         )
 
-    def status(self, now: Condition, others: Iterable[WorkerStatus] = ()) -> CrawlStatus:
+    def status(self, now: CrawlCondition, others: Iterable[WorkerStatus] = ()) -> CrawlStatus:
         """The figures of the crawl: ours and those of other workers."""
         clock = time.monotonic()
         listed = list(others)

@@ -1,6 +1,6 @@
 """``Crawler``: one crawl of a collection. Recovers, leads the workers, and obeys commands from anywhere.
 
-The first worker runs in the process of the caller, further ones in processes of their own (``Team``). The caller's
+The first worker runs in the process of the caller, further ones in processes of their own (``WorkerTeam``). The first
 also owns what concerns all: the start, the figures of the whole crawl, pause and stop, and when it is over.
 """
 
@@ -25,7 +25,7 @@ from periplus.crawl.condition import (
     STALLED,
     STOPPED,
     STOPPING,
-    Condition,
+    CrawlCondition,
     Standing,
     condition,
     waiting_for,
@@ -34,12 +34,12 @@ from periplus.crawl.journal import keep_token
 from periplus.crawl.pacing import Hours
 from periplus.crawl.page_pool import count_pool
 from periplus.crawl.recovery import Recovery
-from periplus.crawl.rows import Bundle, Found
+from periplus.crawl.rows import Bundle, FoundAddress
 from periplus.crawl.scope import canonical_seeds
 from periplus.crawl.seeds import barren_seeds, known_seeds, try_again
 from periplus.crawl.status import begin, forget, save, totals
 from periplus.crawl.takedown import sweep
-from periplus.crawl.team import Team, wait_for_old_workers
+from periplus.crawl.team import WorkerTeam, wait_for_old_workers
 from periplus.crawl.waits import host_waits
 from periplus.crawl.worker import Worker, loop_factory
 from periplus.errors import PeriplusError, UsageError
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from periplus.crawl.engine import Engine
+    from periplus.crawl.engine import CrawlEngine
     from periplus.crawl.roster import WorkerStatus
     from periplus.records import CrawlStatus
     from periplus.settings import Settings
@@ -160,7 +160,7 @@ class _Session:
         self._ordered_to_pause = False
         self._hours = Hours.parse(settings.crawl.hours)
         self._others: list[WorkerStatus] = []
-        self._condition = Condition()
+        self._condition = CrawlCondition()
         self._progress = (0, time.time())  # how much was done, and when that last grew
         self._mode = (False, False, False)  # stopping, paused, by order
         self._watch: asyncio.Task[None] | None = None
@@ -198,7 +198,7 @@ class _Session:
             self._first_event = write_event(tx, "crawl", f"crawl {self._number} {how}")
         worker.enroll(self._number, roster.register(self._database), leads=True, earlier=earlier, also=self._save)
         self._counters = worker.counters
-        self._team = Team(self._folder, self._database, self._settings, self._number)
+        self._team = WorkerTeam(self._folder, self._database, self._settings, self._number)
         self._refresh_figures()
 
     async def crawl(self, seconds: float) -> CrawlStatus:
@@ -235,7 +235,7 @@ class _Session:
 
     # Watching
 
-    def _poll(self, engine: Engine) -> None:
+    def _poll(self, engine: CrawlEngine) -> None:
         """Called by the engine at every turn; does little most of the time."""
         now = time.monotonic()
         self._obey(self._crawler.take_command())
@@ -272,14 +272,14 @@ class _Session:
             self._team.wanted = int(command.removeprefix("workers ")) - 1
             self._chosen = True
 
-    def _steer(self, engine: Engine) -> None:
+    def _steer(self, engine: CrawlEngine) -> None:
         """All workers do as the crawl as a whole."""
         engine.stopping = engine.stopping or self._stopping
         engine.paused = self._ordered_to_pause or not self._hours.is_open(time.time())
         if engine.stopping or engine.paused or self._team.size:
             self._team.order("stop" if engine.stopping else "pause" if engine.paused else "resume")
 
-    def _judge(self, engine: Engine) -> None:
+    def _judge(self, engine: CrawlEngine) -> None:
         """Look at the figures, and tell the operator when they mean another state."""
         now = time.time()
         done = self._counters.progress(self._others)
@@ -290,7 +290,7 @@ class _Session:
         if (before.state, before.reason == STOPPING) != (self._condition.state, self._condition.reason == STOPPING):
             self._news.append(_news(self._condition))
 
-    def _standing(self, engine: Engine, now: float) -> Standing:
+    def _standing(self, engine: CrawlEngine, now: float) -> Standing:
         quiet = now - self._progress[1] >= QUIET
         with self._database.read() as tx:
             waits = host_waits(tx) if quiet and not engine.paused else ()
@@ -306,15 +306,15 @@ class _Session:
             waits=waits,
         )
 
-    def _end(self) -> Condition:
+    def _end(self) -> CrawlCondition:
         """The state of a crawl that is over; addresses that it left waiting have their reason."""
         if self._ordered_to_stop:
-            return Condition(STOPPED, "by order; periplus crawl or up goes on", time.time())
+            return CrawlCondition(STOPPED, "by order; periplus crawl or up goes on", time.time())
         with self._database.read() as tx:
             waits = host_waits(tx)
         limit = self._settings.crawl.max_pages
         full = limit and self._counters.pages_in_all >= limit
-        return Condition(DONE, "" if full else waiting_for(waits, time.time()), time.time())
+        return CrawlCondition(DONE, "" if full else waiting_for(waits, time.time()), time.time())
 
     # Workers
 
@@ -330,7 +330,7 @@ class _Session:
             wanted = max(1, min(_cores(), paying), self._team.wanted + 1)
         self._team.wanted = wanted - 1
 
-    def _watch_team(self, engine: Engine) -> None:
+    def _watch_team(self, engine: CrawlEngine) -> None:
         """Look after the other workers, beside the event loop: making good for a dead one takes a while."""
         if self._watch is not None:
             if not self._watch.done():
@@ -379,7 +379,7 @@ class _Session:
             self._worker.frontier.commit(Bundle(marks=changed), time.time())
 
 
-def _news(now: Condition) -> tuple[str, str]:
+def _news(now: CrawlCondition) -> tuple[str, str]:
     if now.state == STALLED:
         return f"stalls: {now.reason}", "warning"
     if now.reason == STOPPING:
@@ -399,5 +399,5 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _seed(url: str) -> Found:
-    return Found(addresses.key(url), url, addresses.host(url))
+def _seed(url: str) -> FoundAddress:
+    return FoundAddress(addresses.key(url), url, addresses.host(url))

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from periplus import addresses
-from periplus.crawl.committer import Order
+from periplus.crawl.committer import CommitOrder
 from periplus.crawl.frontier import partition
 from periplus.crawl.hosts import ActiveHost, rules_of
 from periplus.crawl.page_pool import Allowance
@@ -55,7 +55,7 @@ class _Errand(NamedTuple):
     verdict: Verdict | None  # none: the robots.txt comes first
 
 
-class Engine:
+class CrawlEngine:
     """Runs until there is nothing to do, ``stop`` is set, or the time is over.
 
     One that does not end (``ends`` false) waits for ``stopping``: others may find work for it.
@@ -336,14 +336,14 @@ class Engine:
         room = min(self._settings.concurrency * HOSTS_A_SLOT, MOST_HOSTS) - len(self._hosts)
         return max(0, min(room, 200))
 
-    def _order(self, hosts: int, *, last: bool = False) -> Order:
+    def _order(self, hosts: int, *, last: bool = False) -> CommitOrder:
         if self._allowance.hungry:
             self._next_asking = time.time() + ASKING_PAUSE
         used = frozenset(partition(key) for key in self._hosts)
         wish = self._allowance.wish(time.monotonic(), last=last)
-        return Order(hosts, self._allowance.full, wish, used, self._member.status(self), self.slots(), last)
+        return CommitOrder(hosts, self._allowance.full, wish, used, self._member.status(self), self.slots(), last)
 
-    async def _commit_now(self, bundle: Bundle, order: Order) -> None:
+    async def _commit_now(self, bundle: Bundle, order: CommitOrder) -> None:
         held, self._held = self._held, []
         done = await self._committer.run(bundle, order)
         self._take_over(bundle, done)

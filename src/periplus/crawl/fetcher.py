@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from periplus import addresses
 from periplus.crawl.access import HostHeaders, proxy_address
-from periplus.crawl.connections import Connections, Place, place_of
+from periplus.crawl.connections import Connections, Destination, place_of
 from periplus.crawl.heavy_lane import HeavyLane
 from periplus.crawl.loop_lag import LoopLag
 from periplus.crawl.pacing import Bandwidth
@@ -69,7 +69,7 @@ class _Ask(NamedTuple):
     """One request to be sent."""
 
     url: str
-    place: Place
+    place: Destination
     headers: dict[str, str]
     limit: int
     wanted: Callable[[str], bool] | None
@@ -144,7 +144,7 @@ class Fetcher:
         self.resolver.guard_name(place.name)  # the proxy resolves names, and must guard its network itself
         return await self.resolver.trusted_route(self._proxy.raw_host or "", self._proxy.port or 80)
 
-    def _is_direct(self, place: Place) -> bool:
+    def _is_direct(self, place: Destination) -> bool:
         return self._proxy is None or self.resolver.mapping.find(place.name) is not None
 
     async def fetch(

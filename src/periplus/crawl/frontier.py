@@ -26,7 +26,7 @@ from periplus.crawl.rows import (
     ActiveRow,
     Bundle,
     Committed,
-    Found,
+    FoundAddress,
     HostRow,
     JournalRow,
     Outlook,
@@ -403,7 +403,7 @@ def _least(times: Iterable[float | None]) -> float:
     return min((float(time) for time in times if time is not None), default=NEVER)
 
 
-def _named(bundle: Bundle) -> Iterator[Found]:
+def _named(bundle: Bundle) -> Iterator[FoundAddress]:
     """All addresses that a bundle names."""
     yield from bundle.found
     for item in bundle.visited:

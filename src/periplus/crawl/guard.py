@@ -18,7 +18,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, 
 from typing import NamedTuple
 
 
-class Block(NamedTuple):
+class AddressBlock(NamedTuple):
     """Addresses that are nobody's web site, and what they are for."""
 
     prefix: str
@@ -26,32 +26,32 @@ class Block(NamedTuple):
 
 
 SPECIAL_IPV4 = (
-    Block("0.0.0.0/8", "this network, RFC 791"),
-    Block("10.0.0.0/8", "private use, RFC 1918"),
-    Block("100.64.0.0/10", "shared address space, RFC 6598; in it the metadata of Alibaba Cloud"),
-    Block("127.0.0.0/8", "loopback, RFC 1122"),
-    Block("168.63.129.16/32", "metadata of Azure"),
-    Block("169.254.0.0/16", "link-local, RFC 3927; in it the metadata of most clouds"),
-    Block("172.16.0.0/12", "private use, RFC 1918"),
-    Block("192.0.0.0/24", "protocol assignments, RFC 6890"),
-    Block("192.0.2.0/24", "documentation, RFC 5737"),
-    Block("192.31.196.0/24", "AS112, RFC 7535"),
-    Block("192.52.193.0/24", "automatic multicast tunnelling, RFC 7450"),
-    Block("192.88.99.0/24", "6to4 relays, RFC 7526"),
-    Block("192.168.0.0/16", "private use, RFC 1918"),
-    Block("192.175.48.0/24", "AS112, RFC 7534"),
-    Block("198.18.0.0/15", "benchmarking, RFC 2544"),
-    Block("198.51.100.0/24", "documentation, RFC 5737"),
-    Block("203.0.113.0/24", "documentation, RFC 5737"),
-    Block("224.0.0.0/4", "multicast, RFC 5771"),
-    Block("240.0.0.0/4", "reserved, RFC 1112; at its end broadcast, RFC 8190"),
+    AddressBlock("0.0.0.0/8", "this network, RFC 791"),
+    AddressBlock("10.0.0.0/8", "private use, RFC 1918"),
+    AddressBlock("100.64.0.0/10", "shared address space, RFC 6598; in it the metadata of Alibaba Cloud"),
+    AddressBlock("127.0.0.0/8", "loopback, RFC 1122"),
+    AddressBlock("168.63.129.16/32", "metadata of Azure"),
+    AddressBlock("169.254.0.0/16", "link-local, RFC 3927; in it the metadata of most clouds"),
+    AddressBlock("172.16.0.0/12", "private use, RFC 1918"),
+    AddressBlock("192.0.0.0/24", "protocol assignments, RFC 6890"),
+    AddressBlock("192.0.2.0/24", "documentation, RFC 5737"),
+    AddressBlock("192.31.196.0/24", "AS112, RFC 7535"),
+    AddressBlock("192.52.193.0/24", "automatic multicast tunnelling, RFC 7450"),
+    AddressBlock("192.88.99.0/24", "6to4 relays, RFC 7526"),
+    AddressBlock("192.168.0.0/16", "private use, RFC 1918"),
+    AddressBlock("192.175.48.0/24", "AS112, RFC 7534"),
+    AddressBlock("198.18.0.0/15", "benchmarking, RFC 2544"),
+    AddressBlock("198.51.100.0/24", "documentation, RFC 5737"),
+    AddressBlock("203.0.113.0/24", "documentation, RFC 5737"),
+    AddressBlock("224.0.0.0/4", "multicast, RFC 5771"),
+    AddressBlock("240.0.0.0/4", "reserved, RFC 1112; at its end broadcast, RFC 8190"),
 )
 SPECIAL_IPV6 = (  # inside 2000::/3; what lies outside needs no list
-    Block("2001::/23", "protocol assignments, RFC 2928: Teredo, benchmarking, ORCHID, drones and others"),
-    Block("2001:db8::/32", "documentation, RFC 3849"),
-    Block("2620:4f:8000::/48", "AS112, RFC 7534"),
-    Block("3ffe::/16", "the old 6bone, RFC 3701"),
-    Block("3fff::/20", "documentation, RFC 9637"),
+    AddressBlock("2001::/23", "protocol assignments, RFC 2928: Teredo, benchmarking, ORCHID, drones and others"),
+    AddressBlock("2001:db8::/32", "documentation, RFC 3849"),
+    AddressBlock("2620:4f:8000::/48", "AS112, RFC 7534"),
+    AddressBlock("3ffe::/16", "the old 6bone, RFC 3701"),
+    AddressBlock("3fff::/20", "documentation, RFC 9637"),
 )
 GLOBAL_UNICAST = IPv6Network("2000::/3")
 NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052: how a network without IPv4 reaches IPv4; its DNS gives such answers

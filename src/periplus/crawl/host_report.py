@@ -17,7 +17,7 @@ from periplus.crawl.rows import NEVER, REFUSED, RobotsRow
 from periplus.reasons import sentence
 
 if TYPE_CHECKING:
-    from periplus.crawl.hosts import Rules
+    from periplus.crawl.hosts import HostRules
     from periplus.storage import Database, Transaction
 
 LINES_SHOWN = 30
@@ -106,7 +106,7 @@ def _report(tx: Transaction, name: str, key: int, row: tuple[Any, ...]) -> HostR
     )
 
 
-def _rules(tx: Transaction, key: int, bot: str) -> tuple[RobotsRow | None, Rules | None]:
+def _rules(tx: Transaction, key: int, bot: str) -> tuple[RobotsRow | None, HostRules | None]:
     stored = tx.row("SELECT * FROM robots WHERE host = ? ORDER BY fetched_at DESC LIMIT 1", (key,))
     robots = RobotsRow(*stored) if stored else None
     return robots, rules_of(robots, bot) if robots else None

@@ -23,7 +23,7 @@ STEADY_ENOUGH = 0.003  # seconds by which two clocks may differ that were read o
 BURSTS = (256, 64, 16)  # addresses of a host before others that wait get its place, a level
 
 
-class Rules(Struct):
+class HostRules(Struct):
     """The robots.txt of one origin, as far as it concerns us."""
 
     file: RobotsFile
@@ -39,7 +39,7 @@ class ActiveHost:
     def __init__(self, row: HostRow, urls: list[UrlRow], delay: float) -> None:
         self.row = row
         self.queue: deque[UrlRow] = deque(urls)
-        self.rules: dict[str, Rules] = {}
+        self.rules: dict[str, HostRules] = {}
         self.ready_at = row.ready_at
         self.steady_ready = 0.0  # the same on a clock that nobody sets, once we have asked
         self.last_end = row.last_at
@@ -70,7 +70,7 @@ class ActiveHost:
     def burst(self) -> int:
         return BURSTS[min(self.row.level, len(BURSTS) - 1)]
 
-    def learn_rules(self, origin: str, rules: Rules, settings: CrawlSettings) -> bool:
+    def learn_rules(self, origin: str, rules: HostRules, settings: CrawlSettings) -> bool:
         """Take rules over; whether the host must now be asked more slowly than the database knows."""
         self.rules[origin] = rules
         asked = [known.file.delay for known in self.rules.values() if known.file.delay is not None]
@@ -81,12 +81,12 @@ class ActiveHost:
         return HostChange(self.ready_at, self.last_end, self.delay, self.failures, self.reason, self.ip, requests)
 
 
-def rules_of(row: RobotsRow, token: str) -> Rules:
+def rules_of(row: RobotsRow, token: str) -> HostRules:
     """Rules from a stored robots.txt."""
     if row.reason:
-        return Rules(ALLOW_ALL, row.fetched_at, row.expires_at, row.status, row.reason)
+        return HostRules(ALLOW_ALL, row.fetched_at, row.expires_at, row.status, row.reason)
     parse = _parsed if len(row.body) <= SMALL_FILE else _parsed_large
-    return Rules(parse(row.body, token), row.fetched_at, row.expires_at, row.status)
+    return HostRules(parse(row.body, token), row.fetched_at, row.expires_at, row.status)
 
 
 @lru_cache(maxsize=FILES_KEPT)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _REQUESTED = frozenset({"redirected", "robots-disallowed", "private-address"})  # refusals of a later stop than scope
 
 
-class _Known:
+class _KnownAddress:
     """Everything in the database that concerns one address."""
 
     def __init__(self, database: Database, url: str) -> None:
@@ -61,7 +61,7 @@ class _Known:
 def inspect(database: Database, url: str, settings: Settings) -> list[StepRecord]:
     """discovered → scope → robots → queue → fetch → parse; raises ``InvalidAddress`` when ``url`` is none."""
     canonical = addresses.canonical(url)
-    known = _Known(database, canonical)
+    known = _KnownAddress(database, canonical)
     return [
         _discovered(known, canonical),
         _scope(known, canonical, settings),
@@ -72,7 +72,7 @@ def inspect(database: Database, url: str, settings: Settings) -> list[StepRecord
     ]
 
 
-def _discovered(known: _Known, url: str) -> StepRecord:
+def _discovered(known: _KnownAddress, url: str) -> StepRecord:
     row = known.row
     if row is None:
         return StepRecord("discovered", "unknown", detail="no page, sitemap or seed that was kept names this address")
@@ -82,7 +82,7 @@ def _discovered(known: _Known, url: str) -> StepRecord:
     return StepRecord("discovered", "ok", detail=f"{how} {known.parent}" if known.parent else "", at=row.found_at)
 
 
-def _scope(known: _Known, url: str, settings: Settings) -> StepRecord:
+def _scope(known: _KnownAddress, url: str, settings: Settings) -> StepRecord:
     """What the crawl decided holds, whatever settings we are opened with; unknown addresses are judged by these."""
     row = known.row
     if row is None:
@@ -100,13 +100,13 @@ def _distance(links: int) -> str:
     return "a seed" if links == 0 else f"{links} {'link' if links == 1 else 'links'} from a seed"
 
 
-def _judged_now(known: _Known, url: str, settings: Settings) -> str:
+def _judged_now(known: _KnownAddress, url: str, settings: Settings) -> str:
     reason = Scope(settings.crawl, known.seeds, known.removed).refusal(url)
     parts = urlsplit(url)
     return reason or shape_refusal(parts.path, parts.query, time.gmtime().tm_year)
 
 
-def _robots(known: _Known, url: str, settings: Settings) -> StepRecord:
+def _robots(known: _KnownAddress, url: str, settings: Settings) -> StepRecord:
     if known.robots is None:
         reason = known.host.reason if known.host else ""
         return StepRecord("robots", "waiting" if known.row else "unknown", reason, "robots.txt is not read yet")
@@ -117,7 +117,7 @@ def _robots(known: _Known, url: str, settings: Settings) -> StepRecord:
     return StepRecord("robots", "ok", detail=rules.note or str(verdict), at=known.robots.fetched_at)
 
 
-def _queue(known: _Known, settings: Settings) -> StepRecord:
+def _queue(known: _KnownAddress, settings: Settings) -> StepRecord:
     row, host, crawl = known.row, known.host, settings.crawl
     if row is None or host is None:
         return StepRecord("queue", "unknown")
@@ -131,7 +131,7 @@ def _queue(known: _Known, settings: Settings) -> StepRecord:
     return StepRecord("queue", "waiting", host.reason, f"{host.queued} addresses wait at {host.name}", at=due)
 
 
-def _fetch(known: _Known) -> StepRecord:
+def _fetch(known: _KnownAddress) -> StepRecord:
     row = known.row
     if row is None or (row.state == REFUSED and row.reason not in _REQUESTED):
         return StepRecord("fetch", "unknown")
@@ -146,7 +146,7 @@ def _fetch(known: _Known) -> StepRecord:
     return _refusal("fetch", row.reason, row.detail, row.tried_at, "failed" if row.state == FAILED else "refused")
 
 
-def _parse(known: _Known) -> StepRecord:
+def _parse(known: _KnownAddress) -> StepRecord:
     row = known.row
     if row is None or not row.fetched_at:
         return StepRecord("parse", "unknown")

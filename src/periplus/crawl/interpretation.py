@@ -36,7 +36,7 @@ from periplus.records import Document, Page
 if TYPE_CHECKING:
     from periplus.crawl.fetcher import Fetched
     from periplus.crawl.links import LinkFilter
-    from periplus.crawl.rows import Found, RobotsRow
+    from periplus.crawl.rows import FoundAddress, RobotsRow
     from periplus.crawl.traps import TrapRules
     from periplus.documents import Outline
     from periplus.records import ArchiveLocation, Exchange
@@ -68,7 +68,7 @@ def wanted_type(content_type: str) -> bool:
 
 
 def wanted_feed(content_type: str) -> bool:
-    """The same for an address that was announced as a feed: some of them are JSON, and say no more than that."""
+    """Is a body worth taking at an address announced as a feed? Some feeds are JSON, and say no more than that."""
     return wanted_type(content_type) or _media_type(content_type) in _JSON
 
 
@@ -285,7 +285,7 @@ class Interpreter:
         """The document in a response; one with a refusal where there is none to be read. Safe in any thread."""
         return document_of(url, exchange, location, self._settings.languages)
 
-    def announced(self, row: RobotsRow, depth: int) -> list[Found]:
+    def announced(self, row: RobotsRow, depth: int) -> list[FoundAddress]:
         """The sitemaps that a robots.txt names, whoever it speaks to."""
         return self._links.of_announced(rules_of(row, "").file.sitemaps, row.origin, depth)
 

@@ -17,7 +17,7 @@ from periplus.crawl.rows import JournalRow, RobotsRow
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from periplus.crawl.hosts import Rules
+    from periplus.crawl.hosts import HostRules
     from periplus.storage import Database, Transaction
 
 TOLERANCE = 0.005  # seconds: clocks are read a little before and after the wire
@@ -116,7 +116,7 @@ class _Audit:
         self._token = token
         self._last: JournalRow | None = None
         self._last_of_ip: JournalRow | None = None
-        self._rules: dict[str, Rules | None] = {}
+        self._rules: dict[str, HostRules | None] = {}
         self.requests = 0
         self.hosts = 0
         self.shortest = -1.0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from periplus.archive import ArchiveWriter, Revisit
     from periplus.crawl.counters import Counters
     from periplus.crawl.hosts import ActiveHost
-    from periplus.crawl.rows import Found, JournalRow, Rest, RobotsRow, Visited
+    from periplus.crawl.rows import FoundAddress, JournalRow, Rest, RobotsRow, Visited
     from periplus.records import ArchiveLocation, Exchange
 
 BYTES_AT_ONCE = 64_000_000  # of documents in one bundle
@@ -72,7 +72,7 @@ class Ledger:
         if visited.document is not None:
             self._bytes += len(visited.document.text) + len(visited.document.boilerplate)
 
-    def found(self, found: list[Found]) -> None:
+    def found(self, found: list[FoundAddress]) -> None:
         self._begin()
         self.bundle.found += found
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from periplus import addresses
 from periplus.crawl import icons
-from periplus.crawl.rows import FEED, ICON, NEVER, PAGE, QUEUED, REFUSED, SITEMAP, Found
+from periplus.crawl.rows import FEED, ICON, NEVER, PAGE, QUEUED, REFUSED, SITEMAP, FoundAddress
 from periplus.crawl.scope import NOT_KEPT
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class LinkFilter:
         self._linked: dict[str, set[str]] = {}
         self.refused = 0
 
-    def of_page(self, outline: Outline, source: UrlRow) -> list[Found]:
+    def of_page(self, outline: Outline, source: UrlRow) -> list[FoundAddress]:
         """What a page leads to: its followed links, its canonical address, its other languages, its feeds.
 
         The canonical address is the page itself under its right name, so it is as near to the seeds, and nofollow
@@ -74,39 +74,39 @@ class LinkFilter:
         listed = [found for url, kind in urls.items() if (found := self.of_link(url, source, kind)) is not None]
         return [itself, *listed] if itself is not None else listed
 
-    def _of_canonical(self, url: str, source: UrlRow) -> Found | None:
+    def _of_canonical(self, url: str, source: UrlRow) -> FoundAddress | None:
         is_far = source.hops >= CANONICAL_HOPS
         hops = source.hops if is_far else source.hops + 1
         return self.found(url, depth=source.depth + is_far, parent=source.key, hops=hops)
 
-    def of_link(self, url: str, source: UrlRow, kind: int = PAGE) -> Found | None:
+    def of_link(self, url: str, source: UrlRow, kind: int = PAGE) -> FoundAddress | None:
         return self.found(url, kind=kind, depth=source.depth + (kind == PAGE), parent=source.key)
 
-    def of_redirect(self, url: str, source: UrlRow) -> Found | None:
+    def of_redirect(self, url: str, source: UrlRow) -> FoundAddress | None:
         """Where a redirect leads: as near to the seeds as its source, with the chain that led there."""
         chain = f"{source.chain},{source.key}".strip(",")
         return self.found(
             url, kind=source.kind, depth=source.depth, parent=source.key, hops=source.hops + 1, chain=chain
         )
 
-    def of_icon(self, source: UrlRow, named: str) -> list[Found]:
+    def of_icon(self, source: UrlRow, named: str) -> list[FoundAddress]:
         """The small picture of the host that a front page stands for; nothing where a filter passes it over."""
         url = icons.icon_of(source, named)
         found = self.found(url, kind=ICON, depth=icons.DEPTH, parent=source.key) if url is not None else None
         return [found] if found is not None and found.state == QUEUED else []
 
-    def of_announced(self, texts: Iterable[str], origin: str, depth: int = 0) -> list[Found]:
+    def of_announced(self, texts: Iterable[str], origin: str, depth: int = 0) -> list[FoundAddress]:
         """The sitemaps that a robots.txt announces, which was read ``depth`` links from the seeds."""
         urls = [addresses.try_canonical(text, origin + "/") for text in texts]
         found = [self.found(url, kind=SITEMAP, depth=depth) for url in urls if url is not None]
         return [one for one in found if one is not None]
 
-    def of_sitemap(self, urls: Iterable[str], source: UrlRow) -> list[Found]:
+    def of_sitemap(self, urls: Iterable[str], source: UrlRow) -> list[FoundAddress]:
         """The pages that a sitemap lists."""
         found = (self.found(url, depth=source.depth + 1, parent=source.key) for url in urls)
         return [one for one in found if one is not None]
 
-    def of_sitemap_index(self, urls: Iterable[str], source: UrlRow) -> list[Found]:
+    def of_sitemap_index(self, urls: Iterable[str], source: UrlRow) -> list[FoundAddress]:
         """The sitemaps that a sitemap lists; those of one that is too far down a chain of sitemaps are not read."""
         hops = source.hops + 1
         if hops > SITEMAP_LEVELS:
@@ -116,7 +116,7 @@ class LinkFilter:
 
     def found(
         self, url: str, *, kind: int = PAGE, depth: int = 0, parent: int = 0, hops: int = 0, chain: str = ""
-    ) -> Found | None:
+    ) -> FoundAddress | None:
         """The row for an address, none when it was seen lately or is not kept."""
         key = addresses.key(url)
         if not self._recent.add(key):
@@ -130,8 +130,8 @@ class LinkFilter:
                 return None
         host = addresses.host(url)
         if reason:
-            return Found(key, url, host, kind, depth, state=REFUSED, next_at=NEVER, reason=reason, parent=parent)
-        return Found(
+            return FoundAddress(key, url, host, kind, depth, state=REFUSED, next_at=NEVER, reason=reason, parent=parent)
+        return FoundAddress(
             key, url, host, kind, depth, _priority(url, kind, depth), QUEUED, parent=parent, hops=hops, chain=chain
         )
 

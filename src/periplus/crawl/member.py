@@ -10,9 +10,9 @@ from periplus.crawl.page_pool import Grant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from periplus.crawl.committer import Order
+    from periplus.crawl.committer import CommitOrder
     from periplus.crawl.counters import Counters
-    from periplus.crawl.engine import Engine
+    from periplus.crawl.engine import CrawlEngine
     from periplus.crawl.frontier import Frontier
     from periplus.crawl.page_pool import PageAccount
     from periplus.crawl.partitions import Partitions
@@ -39,14 +39,14 @@ class Member:
         self._counters = counters
         self._also = also
         self._account = account
-        self.order: Order | None = None
+        self.order: CommitOrder | None = None
         self.grant = Grant()
         frontier.parts = ()
 
     def may_send(self) -> bool:
         return self._partitions.may_send()
 
-    def status(self, engine: Engine) -> WorkerStatus:
+    def status(self, engine: CrawlEngine) -> WorkerStatus:
         self._counters.active = engine.under_way
         return self._counters.worker(
             self._frontier.worker, engine.state, hosts=engine.hosts, partitions=len(self._frontier.parts)

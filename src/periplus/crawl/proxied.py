@@ -35,7 +35,7 @@ class Proxied:
         self._resolver = resolver
         self._tls = tls
         connector = aiohttp.TCPConnector(
-            resolver=_Pinned(resolver, proxy),
+            resolver=_PinnedRoute(resolver, proxy),
             use_dns_cache=False,
             limit=0,  # the worker counts its requests itself
             ssl=tls or True,
@@ -94,7 +94,7 @@ class Proxied:
         return made
 
 
-class _Pinned(AbstractResolver):
+class _PinnedRoute(AbstractResolver):
     """Gives aiohttp the route that our resolver chose."""
 
     def __init__(self, resolver: Resolver, proxy: URL) -> None:

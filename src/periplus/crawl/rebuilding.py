@@ -22,7 +22,7 @@ from periplus.crawl import schedule
 from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.fetcher import Fetched
 from periplus.crawl.recovery import RECOUNT, Recovery
-from periplus.crawl.rows import FAILED, FETCHED, NEVER, REFUSED, WAITING, Batched, Bundle, Found, UrlRow, Visited
+from periplus.crawl.rows import FAILED, FETCHED, NEVER, REFUSED, WAITING, Batched, Bundle, FoundAddress, UrlRow, Visited
 from periplus.crawl.takedown import REASON as REMOVED
 from periplus.crawl.takedown import spellings
 from periplus.crawl.worker import Worker
@@ -174,8 +174,8 @@ class _Rebuilding:
     def _take(self, number: int) -> None:
         """Judge the documents of one batch again, in one commit."""
         rows: dict[int, UrlRow] = {}
-        named: dict[int, Found] = {}  # by pages of this batch
-        unknown: list[Found] = []
+        named: dict[int, FoundAddress] = {}  # by pages of this batch
+        unknown: list[FoundAddress] = []
         bundle = Bundle()
         for document in filter(_is_crawled, self._log.documents(number, links=True)):
             row = rows.get(document.key) or self._worker.frontier.find(document.url)
@@ -268,16 +268,16 @@ def _is_crawled(document: Document) -> bool:
     return "://" in document.url and addresses.key(document.url) == document.key
 
 
-def _found(url: str, depth: int) -> Found:
-    return Found(addresses.key(url), url, addresses.host(url), depth=depth, priority=10 * depth)
+def _found(url: str, depth: int) -> FoundAddress:
+    return FoundAddress(addresses.key(url), url, addresses.host(url), depth=depth, priority=10 * depth)
 
 
-def _met(found: Found) -> Found:
+def _met(found: FoundAddress) -> FoundAddress:
     """Not as one that waits: it was visited, whatever the queue of its host has room for."""
     return replace(found, state=FAILED)
 
 
-def _row(found: Found) -> UrlRow:
+def _row(found: FoundAddress) -> UrlRow:
     return UrlRow(
         found.key, found.url, addresses.host_key(found.host), found.kind, found.depth, found.priority, found.state,
         parent=found.parent, hops=found.hops, chain=found.chain, found_at=time.time(),

@@ -21,7 +21,7 @@ from periplus.crawl.hosts import origin_of
 from periplus.crawl.interpretation import outcome_of, refusal_document
 from periplus.crawl.page_pool import count_pool
 from periplus.crawl.robots_visit import judge
-from periplus.crawl.rows import FAILED, FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, Found, JournalRow, UrlRow
+from periplus.crawl.rows import FAILED, FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, FoundAddress, JournalRow, UrlRow
 from periplus.crawl.scope import REOPENED
 from periplus.errors import Corrupt, NotFound
 from periplus.storage import LocalFiles
@@ -80,7 +80,7 @@ class Recovery:
         return replayed
 
     def heal(self, worker: int, crawl: int) -> int:
-        """The same for one worker that died while others go on; how many responses were replayed.
+        """Recover what one worker left that died while others go on; how many responses were replayed.
 
         Its partitions are free afterwards, and its places are in the pool of the crawl: in one transaction, so that the
         crawl never looks full meanwhile. What a living process writes is left alone.
@@ -157,7 +157,7 @@ class Recovery:
         if known is not None or not self._adopts:
             return known
         named = (*bundle.found, *(one for item in bundle.visited for one in item.found))
-        stranger = Found(key, url, addresses.host(url), depth=ADOPTED_DEPTH, state=FAILED)
+        stranger = FoundAddress(key, url, addresses.host(url), depth=ADOPTED_DEPTH, state=FAILED)
         wanted = [one for one in named if one.key == key][:1] or [stranger]
         self._frontier.commit(Bundle(found=wanted), time.time())
         return self._frontier.find(url)

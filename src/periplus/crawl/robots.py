@@ -130,8 +130,8 @@ def _text(body: bytes | str) -> str:
     return body[:SIZE_LIMIT].decode("utf-8", "replace").removeprefix("\ufeff")
 
 
-def _read(text: str, tokens: set[str]) -> _Reading:
-    reading = _Reading(tokens)
+def _read(text: str, tokens: set[str]) -> _RobotsReading:
+    reading = _RobotsReading(tokens)
     for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), 1):
         line = raw.partition("#")[0]
         name, value = _field(line)
@@ -154,7 +154,7 @@ def _field(line: str) -> tuple[str, str]:
 
 
 def _without_colon(line: str) -> tuple[str, str]:
-    """The same of a name and one word behind it; more words are prose."""
+    """Name and value of a line without a colon: a name and one word behind it; more words are prose."""
     words = line.split(maxsplit=MOST_WORDS)
     if not 2 <= len(words) <= MOST_WORDS:
         return "", ""
@@ -170,7 +170,7 @@ class _Group:
         self.delay: float | None = None
 
 
-class _Reading:
+class _RobotsReading:
     """What the lines of a file said so far to some ``tokens``; thousands of others may be named, and cost nothing."""
 
     def __init__(self, tokens: set[str]) -> None:

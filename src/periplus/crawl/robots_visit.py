@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
-    from periplus.crawl.hosts import ActiveHost, Rules
+    from periplus.crawl.hosts import ActiveHost, HostRules
     from periplus.crawl.requests import Requester
 
 MAX_REDIRECTS = 5
@@ -100,7 +100,7 @@ def judge(origin: str, host: int, fetched: Fetched, now: float) -> RobotsAnswer:
     return RobotsAnswer(RobotsRow(origin, host, fetched.started, expires, status, note, ""))
 
 
-def stale_rules(known: Rules | None, now: float) -> Rules | None:
+def stale_rules(known: HostRules | None, now: float) -> HostRules | None:
     """An old copy that may serve while the file cannot be had; it is asked for again within the hour."""
     if known is None or now - known.fetched_at > STALE_SECONDS:
         return None

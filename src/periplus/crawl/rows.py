@@ -71,7 +71,7 @@ CHANGED_COLUMNS = (
 )  # fmt: skip
 
 
-class Found(Struct):
+class FoundAddress(Struct):
     """An address that a page, a sitemap, a redirect or the operator named."""
 
     key: int
@@ -168,7 +168,7 @@ class Visited(Struct):
     row: UrlRow
     was: int
     document: Document | None = None
-    found: list[Found] = field(default_factory=list)
+    found: list[FoundAddress] = field(default_factory=list)
     fresh_body: bool = False  # a body that must be tested against all others
     seed: str = ""  # where a seed moved within its site: a seed too
     links: int = 0  # in the page
@@ -184,7 +184,7 @@ class Bundle(Struct):
     """Everything that one transaction of the group commit writes."""
 
     visited: list[Visited] = field(default_factory=list)
-    found: list[Found] = field(default_factory=list)  # not from a page: seeds, robots.txt
+    found: list[FoundAddress] = field(default_factory=list)  # not from a page: seeds, robots.txt
     seeds: list[str] = field(default_factory=list)  # addresses from which scope is measured
     journal: list[JournalRow] = field(default_factory=list)
     robots: list[RobotsRow] = field(default_factory=list)

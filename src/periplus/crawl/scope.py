@@ -61,14 +61,14 @@ class Scope:
         self._sites = frozenset(map(addresses.site, listed))
 
     def without(self, removed: Iterable[str], blocked: Iterable[str]) -> Scope:
-        """The same scope with other lists of what was taken down and what is blocked."""
+        """This scope with other lists of what was taken down and what is blocked."""
         changed = copy(self)
         changed._removed = frozenset(removed)  # noqa: SLF001 - our own copy
         changed._blocked = frozenset(blocked)  # noqa: SLF001
         return changed
 
     def with_seed(self, url: str) -> Scope:
-        """The same scope, measured from one more address."""
+        """This scope, measured from one more address."""
         changed = copy(self)
         changed._seeds = self._seeds | {url}  # noqa: SLF001
         changed._hosts = self._hosts | {addresses.host(url)}  # noqa: SLF001

@@ -15,7 +15,7 @@ from msgspec import Struct
 from periplus import errors
 from periplus.crawl import roster
 from periplus.crawl.recovery import Recovery
-from periplus.crawl.worker import LOST, WORKERS_LOCK, Task, Worker
+from periplus.crawl.worker import LOST, WORKERS_LOCK, Worker, WorkerTask
 from periplus.errors import PeriplusError, StorageBusy, StorageError
 from periplus.storage import write_event
 
@@ -38,7 +38,7 @@ class Hand(Struct):
     process: subprocess.Popen[str]
 
 
-class Team:
+class WorkerTeam:
     """Belongs to the crawl's own process; ``look`` must be called now and then, from any one thread."""
 
     def __init__(self, folder: Path, database: Database, settings: Settings, crawl: int) -> None:
@@ -96,7 +96,7 @@ class Team:
 
     def _start(self) -> Hand:
         number = roster.register(self._database)
-        task = Task(str(self._folder), database_address(self._database), self._settings, self._crawl, number)
+        task = WorkerTask(str(self._folder), database_address(self._database), self._settings, self._crawl, number)
         try:
             process = subprocess.Popen(
                 [sys.executable, "-m", "periplus.crawl.worker"],

@@ -79,7 +79,7 @@ class TrapRules:
         return closed or self._count(parts.netloc, parts.path, parts.query, pattern)
 
     def list_refusal(self, url: str, kind: int) -> str:
-        """The same for a sitemap or a feed: the reason when its host has named too many of them."""
+        """The reason why a sitemap or feed is not asked for, or an empty text: its host has named too many of them."""
         most = _MOST_LISTS.get(kind)
         if most is None:
             return ""

@@ -14,7 +14,7 @@ from periplus.crawl.rows import FEED, FETCHED, ICON, PAGE, SITEMAP
 
 if TYPE_CHECKING:
     from periplus.crawl.heavy_lane import HeavyLane
-    from periplus.crawl.hosts import ActiveHost, Rules
+    from periplus.crawl.hosts import ActiveHost, HostRules
     from periplus.crawl.interpretation import Interpreter, Reading
     from periplus.crawl.ledger import Ledger
     from periplus.crawl.links import LinkFilter
@@ -60,7 +60,7 @@ class Visitor:
         self._lag = lag
         self._warming: asyncio.Task[None] | None = None
 
-    def rules(self, host: ActiveHost, url: str, now: float) -> Rules | None:
+    def rules(self, host: ActiveHost, url: str, now: float) -> HostRules | None:
         """The rules for an address, none when they must be read first."""
         known = host.rules.get(origin_of(url))
         return known if known is not None and known.expires_at > now else None
@@ -130,12 +130,12 @@ class Visitor:
         if self._warming is None:
             self._warming = asyncio.create_task(asyncio.to_thread(self._interpreter.warm))
 
-    async def _parse_rules(self, row: RobotsRow) -> Rules:
+    async def _parse_rules(self, row: RobotsRow) -> HostRules:
         if len(row.body) > LARGE_ROBOTS:
             return await self._lane.run(rules_of, row, self._token)
         return rules_of(row, self._token)
 
-    def _take_rules(self, host: ActiveHost, row: UrlRow, rules: Rules) -> None:
+    def _take_rules(self, host: ActiveHost, row: UrlRow, rules: HostRules) -> None:
         """Rules that were read for the sake of ``row``: the sitemaps in them are as far from the seeds as it is."""
         origin = origin_of(row.url)
         depth = row.depth if host.row.level else 0

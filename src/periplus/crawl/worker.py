@@ -27,7 +27,7 @@ from periplus.crawl import roster
 from periplus.crawl.address_slots import SharedAddressSlots
 from periplus.crawl.committer import ARCHIVE, Committer
 from periplus.crawl.counters import Counters
-from periplus.crawl.engine import Engine
+from periplus.crawl.engine import CrawlEngine
 from periplus.crawl.fetcher import VERSION, Fetcher
 from periplus.crawl.frontier import Frontier
 from periplus.crawl.heavy_lane import HeavyLane
@@ -63,7 +63,7 @@ REFRESH_SECONDS = 1.0
 LEFT_ALONE, LOST = 3, 4  # exit codes: nobody there to command us; another took our hosts over
 
 
-class Task(Struct):
+class WorkerTask(Struct):
     """What a worker process is told first."""
 
     folder: str
@@ -120,13 +120,15 @@ class Worker:
         account = PageAccount(settings.max_pages, crawl, number)
         self._member = Member(self._database, self.frontier, partitions, account, self.counters, also)
 
-    async def run(self, poll: Callable[[Engine], None]) -> None:
+    async def run(self, poll: Callable[[CrawlEngine], None]) -> None:
         """Work until there is nothing to do, or until ``poll`` stops the engine."""
         settings, token = self._settings.crawl, self._settings.bot.name
-        writer = ArchiveWriter(self._folder / ARCHIVE, self._settings.archive.rotate_bytes, f"Periplus/{VERSION}")
+        writer = ArchiveWriter(
+            self._folder / ARCHIVE, self._settings.archive.rotate_bytes, f"Periplus/{VERSION}", self._settled
+        )
         ledger = Ledger(writer, self.counters)
         committer = Committer(self._folder, self._database, self.frontier, self._member, settings.delay)
-        engine = Engine(
+        engine = CrawlEngine(
             settings, token, self.frontier, committer, ledger, self.links, self._member,
             poll=lambda: self._poll(engine, poll), ends=self._leads,
         )  # fmt: skip
@@ -148,7 +150,12 @@ class Worker:
             slots.close()
         self.counters.stored(committer.documents)
 
-    def _poll(self, engine: Engine, poll: Callable[[Engine], None]) -> None:
+    def _settled(self) -> dict[str, int]:
+        """Archive files of earlier crawls, and up to where all that they hold is part of the state."""
+        with self._database.read() as tx:
+            return dict(tx.rows("SELECT file, place FROM archive_marks"))
+
+    def _poll(self, engine: CrawlEngine, poll: Callable[[CrawlEngine], None]) -> None:
         now = time.monotonic()
         if now >= self._next_refresh:
             self._next_refresh = now + REFRESH_SECONDS
@@ -217,7 +224,7 @@ class _Commands:
         if self._last != "stop":
             self._last = command
 
-    def obey(self, engine: Engine) -> None:
+    def obey(self, engine: CrawlEngine) -> None:
         if self._last == "stop":
             engine.stopping = True
         elif self._last:
@@ -231,7 +238,7 @@ def _shared_lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _work(task: Task) -> None:
+def _work(task: WorkerTask) -> None:
     folder = Path(task.folder)
     with _shared_lock(folder / WORKERS_LOCK), Database.open(task.database) as database:
         worker = Worker(folder, database, task.settings)
@@ -244,7 +251,7 @@ def _work(task: Task) -> None:
 
 
 def main() -> int:
-    task = msgspec.json.decode(sys.stdin.readline(), type=Task)
+    task = msgspec.json.decode(sys.stdin.readline(), type=WorkerTask)
     try:
         _work(task)
     except LeaseLost:

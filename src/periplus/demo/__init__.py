@@ -3,12 +3,13 @@
 from periplus.demo.messages import Reply, Request, html, redirect
 from periplus.demo.request_log import RequestLog, RequestRecord
 from periplus.demo.resource import Resource
-from periplus.demo.server import WebServer
+from periplus.demo.server import DemoServer
 from periplus.demo.web import DEFAULT_PORT, DemoWeb, Note
 from periplus.demo.wire import Wire
 
 __all__ = [
     "DEFAULT_PORT",
+    "DemoServer",
     "DemoWeb",
     "Note",
     "Reply",
@@ -16,7 +17,6 @@ __all__ = [
     "RequestLog",
     "RequestRecord",
     "Resource",
-    "WebServer",
     "Wire",
     "html",
     "redirect",

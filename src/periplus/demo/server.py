@@ -40,7 +40,7 @@ class MalformedRequest(Exception):
         self.status = status
 
 
-class WebServer:
+class DemoServer:
     def __init__(
         self,
         answer: Callable[[Request], Reply],

@@ -14,7 +14,7 @@ from periplus.demo import content, endless_calendar
 from periplus.demo.messages import Reply, html
 from periplus.demo.rendering import dress, render
 from periplus.demo.resource import Resource
-from periplus.demo.server import ADDRESS, WebServer
+from periplus.demo.server import ADDRESS, DemoServer
 from periplus.demo.site_files import site_files
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Note(NamedTuple):
 class DemoWeb:
     def __init__(self, port: int = 0, public_port: int | None = None) -> None:
         self._sites = {site.host: site for site in content.load()}
-        self._server = WebServer(self._answer, port)
+        self._server = DemoServer(self._answer, port)
         self._wanted_public_port = public_port
         self._resources: dict[tuple[str, str], Resource] = {}
         self._redirects: dict[tuple[str, str], Resource] = {}

@@ -59,7 +59,7 @@ def simhash(text: str) -> int:
 
 
 def simhash_of(text: str, folded: bytes) -> int:
-    """The same, where the beginning of the text is known in lower case: 64 KiB of the first 64 Ki characters."""
+    """``simhash`` of a text whose beginning is known in lower case: 64 KiB of its first 64 Ki characters."""
     hashes = _word_hashes(folded)
     if len(hashes) and len(folded) / len(hashes) > _LONG_WORDS:
         letters = np.frombuffer(text[:LONGEST].encode("utf-32-le", "ignore"), dtype=np.uint32)

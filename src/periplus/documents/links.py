@@ -150,7 +150,7 @@ class LinkSet:
         relations: Mapping[int, str],
         titles: Mapping[int, str],
     ) -> None:
-        """The same link by link, for pages that may have more of them than are kept."""
+        """Add links one by one, for pages that may have more of them than are kept."""
         for number, (written, text, place) in enumerate(zip(hrefs, texts, places, strict=True)):
             url = self._target(written)
             if url is None:

@@ -34,7 +34,7 @@ _MARKS: Final = re.compile(r"(\*\*|__|~~|`+|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*]
 _FRONT_TITLE: Final = re.compile(r"^title\s*:\s*[\"']?(.{1,500}?)[\"']?\s*$", re.MULTILINE | re.IGNORECASE)
 
 
-class _Reader:
+class _MarkdownReader:
     def __init__(self, base: str) -> None:
         self.links = LinkSet(base)
         self.headings: list[Heading] = []
@@ -116,7 +116,7 @@ def read(page: Page) -> Reading:
     """Read a Markdown text."""
     decoded = decode(page.body, page.content_type, markup=False)
     front, text = _front_matter(decoded.text[: bounds.MARKUP_CHARS])
-    reader = _Reader(page.url)
+    reader = _MarkdownReader(page.url)
     for line in text.splitlines():
         reader.line(line)
     reader.finish()

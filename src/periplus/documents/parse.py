@@ -20,7 +20,6 @@ from periplus.documents.readers import READERS
 from periplus.documents.reading import Dates, Reading
 from periplus.documents.signals import measure
 from periplus.documents.text import clean, shorten
-from periplus.documents.wording import weigh
 from periplus.errors import ParseError
 from periplus.records import Document, Link
 
@@ -83,9 +82,7 @@ def _document(page: Page, kind: str, reading: Reading, title: str) -> Document:
     language = detect(reading.text or reading.title or reading.boilerplate, declared[:2])
     lowered = reading.text[:LONGEST].lower()
     folded = lowered.encode("utf-8", "ignore")[:LONGEST]
-    weighed = weigh(folded, language)
-    words, signals = measure(page, reading, language, lowered, weighed)
-    known = weighed.fingerprint if weighed is not None else None
+    words, signals = measure(page, reading, language, lowered)
     return Document(
         url=page.url,
         key=key(page.url),
@@ -119,7 +116,7 @@ def _document(page: Page, kind: str, reading: Reading, title: str) -> Document:
         nofollow=nofollow,
         noarchive="noarchive" in directives,
         content_hash=content_hash(page.body),
-        fingerprint=known if known is not None else simhash_of(reading.text, folded),
+        fingerprint=simhash_of(reading.text, folded),
         word_count=words,
         signals=signals,
     )

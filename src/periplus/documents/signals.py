@@ -17,7 +17,6 @@ from periplus.documents.stopwords import ADULT_WORDS, STOP_WORDS
 
 if TYPE_CHECKING:
     from periplus.documents.reading import Reading
-    from periplus.documents.wording import Weighed
     from periplus.records import Page
 
 _SAMPLE: Final = 1000  # words
@@ -36,15 +35,13 @@ _SPACE: Final = 32  # the highest of the bytes that part words: texts hold no ot
 _SHORT_PAGE: Final = 150  # words; a page that says "not found" in more is about something
 
 
-def measure(
-    page: Page, reading: Reading, language: str, lowered: str, weighed: Weighed | None = None
-) -> tuple[int, dict[str, float]]:
+def measure(page: Page, reading: Reading, language: str, lowered: str) -> tuple[int, dict[str, float]]:
     """The number of words in the main text, and all signals; ``lowered`` is the beginning of the text in lower case."""
     count = word_count(reading.text, language)
     signals = dict(reading.signals)
     if len(reading.text) >= bounds.TEXT_CHARS:
         signals["truncated"] = 1.0
-    shares = _shares_of(lowered, language) if weighed is None or weighed.is_suspect else _weighed(weighed, language)
+    shares = _shares_of(lowered, language)
     if shares:
         signals.update(shares)
         signals["repeated_lines"] = repeated_lines(reading.text)
@@ -73,15 +70,6 @@ def _spaced(text: str) -> int:
 def _shares_of(lowered: str, language: str) -> dict[str, float]:
     sample = lowered[: _SAMPLE * 8].split(None, _SAMPLE)[:_SAMPLE]
     return _word_shares(sample, language) if len(sample) >= _FEWEST else {}
-
-
-def _weighed(weighed: Weighed, language: str) -> dict[str, float]:
-    """The same of words that were counted already, none of which is for adults."""
-    if weighed.words < _FEWEST:
-        return {}
-    shares = {"stop_words": weighed.common / weighed.words} if language in STOP_WORDS else {}
-    shares["repetition"] = max(weighed.most, 1) / weighed.words
-    return shares
 
 
 def _word_shares(sample: list[str], language: str) -> dict[str, float]:

@@ -49,7 +49,7 @@ def looks_like_sitemap(body: bytes) -> bool:
     return _FIRST.match(body[:_HEAD]) is not None
 
 
-class _Reader:
+class _SitemapReader:
     """Gathers entries from XML events."""
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ def read_sitemap(body: bytes, url: str) -> Sitemap:
     text = decode(_unpacked(body)).text
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):
         return _from_lines(text, url)
-    reader = _Reader()
+    reader = _SitemapReader()
     xml.walk(text, reader)
     if not reader.root:
         raise ParseError("unreadable", "not a sitemap: no XML element could be read")

@@ -37,7 +37,7 @@ class Case(Struct, frozen=True):
     ideal: tuple[float, ...]  # by depth
 
 
-class Problem(Struct, frozen=True):
+class LearningProblem(Struct, frozen=True):
     """What is learnt: cases, the base score of a case under shape parameters, and which parameters may move."""
 
     cases: tuple[Case, ...]
@@ -60,7 +60,7 @@ def _discounted(gains: Values, depth: int) -> float:
 class Learner:
     """Holds all cases in arrays of one shape: a query with fewer candidates than another is filled up with nothing."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LearningProblem) -> None:
         self.problem = problem
         most = max((len(case.gains) for case in problem.cases), default=0)
         self._features = np.stack([_filled(case.features, most) for case in problem.cases])

@@ -1,6 +1,7 @@
 """The link graph: PageRank of pages and hosts, the prior that search uses, and anchor text."""
 
 from periplus.graph.anchors import AnchorTable, anchors
+from periplus.graph.backlinks import Backlinks
 from periplus.graph.csr import Csr, from_edges
 from periplus.graph.edge_list import EdgeList, read_edges
 from periplus.graph.host_addresses import host_addresses
@@ -10,16 +11,20 @@ from periplus.graph.measures import HostNote, Measures
 from periplus.graph.pagerank import Convergence, PageRank, pagerank
 from periplus.graph.ranks import RankMeta, RankStore, RankTable, TopRank
 from periplus.graph.refresh import refresh_ranks
+from periplus.graph.site_links import Linked, Neighbours
 
 __all__ = [
     "AnchorTable",
+    "Backlinks",
     "Convergence",
     "Csr",
     "EdgeList",
     "HostNote",
     "HostSigns",
     "LinkGraph",
+    "Linked",
     "Measures",
+    "Neighbours",
     "PageRank",
     "RankMeta",
     "RankStore",

@@ -7,6 +7,9 @@
 
 rounded, at least 1. Repeating a link costs nothing and so counts for nothing: only distinct sites do. Phrases that say
 nothing (``generic_anchors.txt``), bare addresses and links that are not followed are left out.
+
+Phrases of equal weight stand in the order of their letters, and of the spellings of a phrase the first one is shown
+(one in capitals alone after all others), so that neither depends on how links are grouped into batches.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from periplus.graph.links import Pages
+    from periplus.graph.links import NewestPages
     from periplus.graph.runs import Batches, Run
 
     Integers = NDArray[np.int64]
@@ -74,7 +77,7 @@ class AnchorTable(NamedTuple):
         return Anchor(self.text[start:stop].tobytes().decode("utf-8", "replace"), int(self.sites[number]))
 
 
-def anchors(batches: Batches, pages: Pages | None = None, runs: Runs | None = None) -> AnchorTable:
+def anchors(batches: Batches, pages: NewestPages | None = None, runs: Runs | None = None) -> AnchorTable:
     """The anchor phrases of every page that was read."""
     runs = runs or Runs(batches)
     pages = pages or newest_pages(runs)
@@ -107,7 +110,7 @@ def _flat(keys: Integers, counts: Integers, sites: Integers, encoded: list[bytes
 class _Uses:
     """Who calls which page how: numbers for phrases and sites, and rows of those numbers."""
 
-    def __init__(self, pages: Pages) -> None:
+    def __init__(self, pages: NewestPages) -> None:
         self._pages = pages
         self._sites = voices_of(map(addresses.site, pages.host_table.names))
         self._phrases: dict[str, int] = {}
@@ -145,6 +148,13 @@ class _Uses:
     def keys(self, places: Integers) -> Integers:
         return self._pages.keys[places]
 
+    def order(self) -> Integers:
+        """For each number of a phrase its place in the order of letters; numbers follow the order of reading."""
+        ordered = np.fromiter((self._phrases[folded] for folded in sorted(self._phrases)), np.int64, len(self._phrases))
+        places = np.empty_like(ordered)
+        places[ordered] = np.arange(len(ordered))
+        return places
+
     def _phrase_numbers(self, table: pa.Table) -> Integers:
         """Numbers of the phrases; -1 where there is none. The title stands in for a link without text."""
         shown, titles = texts(table.column("text")), texts(table.column("title"))
@@ -164,9 +174,14 @@ class _Uses:
             number = self._phrases.setdefault(phrase.casefold(), len(self.spellings))
             if number == len(self.spellings):
                 self.spellings.append(phrase)
+            self.spellings[number] = min(phrase, self.spellings[number], key=_preference)
         if len(self._by_text) < REMEMBERED:
             self._by_text[text] = number
         return number
+
+
+def _preference(spelling: str) -> tuple[bool, str]:
+    return spelling.isupper(), spelling
 
 
 def clean_phrase(text: str) -> str:
@@ -191,7 +206,7 @@ def _table(uses: _Uses) -> AnchorTable:
     score = np.add.reduceat(halves, starts) / 2 if len(starts) else halves
     target = (rows["what"][starts] >> _THIRTY_TWO).astype(np.int64)
     phrase = (rows["what"][starts] & _LOW).astype(np.int64)
-    best = np.lexsort((phrase, -score, target))
+    best = np.lexsort((uses.order()[phrase], -score, target))
     best = best[_place_in_group(target[best]) < MAX_PHRASES]
     sites = np.maximum(1, (score[best] + 0.5).astype(np.int64))
     places, counts = np.unique(target[best], return_counts=True)

@@ -48,7 +48,7 @@ def read_edges(path: Path | str, nodes: int = 0) -> EdgeList:
     path = Path(path)
     if nodes < 0:
         raise UsageError(f"nodes is {nodes}; give a number of at least 0")
-    reader = _Reader(path)
+    reader = _EdgeReader(path)
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == _GZIP
@@ -85,7 +85,7 @@ def _end_of_plain_lines(block: bytes, at: int) -> int:
     return found.end() if found else at
 
 
-class _Reader:
+class _EdgeReader:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._line = 0

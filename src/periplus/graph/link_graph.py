@@ -30,6 +30,7 @@ import numpy as np
 
 from periplus import addresses
 from periplus.graph import csr
+from periplus.graph.counting import PairCounts
 from periplus.graph.hosts import HostSigns, judge, voices_of
 from periplus.graph.links import counted_links, look_up, newest_pages
 from periplus.graph.runs import Runs
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.graph.csr import Csr
-    from periplus.graph.links import Pages
+    from periplus.graph.links import NewestPages
     from periplus.graph.runs import Batches, Run
     from periplus.graph.vertices import Vertices
 
@@ -69,7 +70,7 @@ class LinkGraph(NamedTuple):
     host_names: Sequence[str]
     hosts: Csr
     signs: HostSigns  # of the hosts
-    newest: Pages
+    newest: NewestPages
     last_batch: int
 
     @classmethod
@@ -93,7 +94,7 @@ class LinkGraph(NamedTuple):
         pages = newest_pages(runs)
         followed = nofollow == "exclude"
         vertices = find_vertices(runs, pages, followed=followed, uncrawled=uncrawled)
-        sorter, between, weak = PairSorter(len(vertices.keys)), HostLinks(), [np.empty(0, np.uint64)]
+        sorter, between, weak = PairSorter(len(vertices.keys)), PairCounts(), [np.empty(0, np.uint64)]
         for number, run in runs:
             edges = _edges(run, pages, vertices, counted_links(run, pages.counted[number], followed=followed))
             sorter.add(edges)
@@ -101,7 +102,7 @@ class LinkGraph(NamedTuple):
                 plain = _edges(run, pages, vertices, counted_links(run, pages.counted[number], followed=True))
                 weak.append(np.setdiff1d(edges, plain, assume_unique=True))
                 edges = plain
-            between.add(edges, vertices.hosts)
+            between.add(_host_pairs(edges, vertices.hosts))
         sites = voices_of(map(voice, vertices.host_names))
         voices = voices_of((ips or {}).get(name) or voice(name) for name in vertices.host_names)
         known = [number for number, name in enumerate(vertices.host_names) if name in trusted] if trusted else None
@@ -125,7 +126,7 @@ class LinkGraph(NamedTuple):
         )
 
 
-def _edges(run: Run, pages: Pages, vertices: Vertices, counted: NDArray[np.bool_]) -> Pairs:
+def _edges(run: Run, pages: NewestPages, vertices: Vertices, counted: NDArray[np.bool_]) -> Pairs:
     """The links of a run as pairs of vertices, without those from a page to itself."""
     numbers = vertices.numbers(run, pages)
     sources = numbers[run.doc_pages[run.link_rows[counted]]]
@@ -134,31 +135,14 @@ def _edges(run: Run, pages: Pages, vertices: Vertices, counted: NDArray[np.bool_
     return csr.distinct(csr.pair(sources[kept], targets[kept]))
 
 
-class HostLinks:
-    """Links between hosts, with the number of pages that have one; what was added is merged whenever it doubled."""
-
-    def __init__(self) -> None:
-        self._pairs = [np.empty(0, np.uint64)]
-        self._counts = [np.empty(0, np.int64)]
-        self._waiting = 0
-
-    def add(self, edges: Pairs, page_hosts: Integers) -> None:
-        sources, target_hosts = edges & _LOW, page_hosts[(edges >> np.uint64(32)).astype(np.int64)]
-        linking = csr.distinct(csr.pair(sources, target_hosts))
-        from_host = page_hosts[(linking & _LOW).astype(np.int64)]
-        to_host = (linking >> np.uint64(32)).astype(np.int64)
-        other = from_host != to_host
-        pairs, counts = np.unique(csr.pair(from_host[other], to_host[other]), return_counts=True)
-        self._pairs.append(pairs)
-        self._counts.append(counts)
-        self._waiting += len(pairs)
-        if self._waiting > 1_000_000 + len(self._pairs[0]):
-            merged, sums = self.all()
-            self._pairs, self._counts, self._waiting = [merged], [sums], 0
-
-    def all(self) -> tuple[Pairs, Integers]:
-        pairs, places = np.unique(np.concatenate(self._pairs), return_inverse=True)
-        return pairs, np.bincount(places, np.concatenate(self._counts), len(pairs)).astype(np.int64)
+def _host_pairs(edges: Pairs, page_hosts: Integers) -> Pairs:
+    """Pairs of hosts, one for each page of the one that links to the other."""
+    sources, target_hosts = edges & _LOW, page_hosts[(edges >> np.uint64(32)).astype(np.int64)]
+    linking = csr.distinct(csr.pair(sources, target_hosts))
+    from_host = page_hosts[(linking & _LOW).astype(np.int64)]
+    to_host = (linking >> np.uint64(32)).astype(np.int64)
+    other = from_host != to_host
+    return csr.pair(from_host[other], to_host[other])
 
 
 def _page_graph(

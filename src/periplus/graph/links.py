@@ -46,7 +46,7 @@ class HostTable:
         return np.fromiter(self._numbers, np.int64, len(self._numbers))
 
 
-class Aliases(NamedTuple):
+class PageAliases(NamedTuple):
     """Pages that count as another one."""
 
     keys: Integers  # sorted
@@ -61,7 +61,7 @@ class Aliases(NamedTuple):
         return np.where(found, self.ends[places], keys), np.where(found, self.hosts[places], hosts)
 
 
-class Pages(NamedTuple):
+class NewestPages(NamedTuple):
     """The newest version of every address in the log."""
 
     keys: Integers  # sorted page keys of what was read
@@ -69,7 +69,7 @@ class Pages(NamedTuple):
     batches: Integers  # where each was read last
     rows: Integers
     counted: dict[int, Booleans]  # by batch: rows whose links count
-    aliases: Aliases
+    aliases: PageAliases
     host_table: HostTable
     last_batch: int
 
@@ -91,7 +91,7 @@ class _Documents(NamedTuple):
         return _Documents(*columns)
 
 
-def newest_pages(runs: Iterable[tuple[int, Run]]) -> Pages:
+def newest_pages(runs: Iterable[tuple[int, Run]]) -> NewestPages:
     """Which rows count, and which pages stand for others."""
     hosts = HostTable()
     parts, sizes = [_documents(0, None, hosts)], {}
@@ -107,7 +107,7 @@ def newest_pages(runs: Iterable[tuple[int, Run]]) -> Pages:
     linking = newest.at((newest.states & LINKS) > 0)
     for number, mask in counted.items():
         mask[linking.rows[linking.batches == number]] = True
-    return Pages(
+    return NewestPages(
         read.pages, read.hosts, read.batches, read.rows, counted, _aliases(newest), hosts, max(counted, default=0)
     )
 
@@ -149,16 +149,16 @@ def _last_of_each(keys: Integers) -> Integers:
     return len(keys) - 1 - places
 
 
-def _aliases(newest: _Documents) -> Aliases:
+def _aliases(newest: _Documents) -> PageAliases:
     """From each page that names another one to the last of the chain; a chain that turns in a circle is left alone."""
     naming = newest.at((newest.named_hosts >= 0) & (newest.named != newest.pages))
     naming = naming.at(_last_of_each(naming.pages))
     keys, ends, hosts = naming.pages, naming.named, naming.named_hosts
     if not len(keys):
-        return Aliases(keys, ends, hosts)
-    direct = Aliases(keys, ends, hosts)
+        return PageAliases(keys, ends, hosts)
+    direct = PageAliases(keys, ends, hosts)
     for _ in range(FOLLOWED_ALIASES - 1):
         ends, hosts = direct.resolve(ends, hosts)
     _, unfinished = look_up(keys, ends)
     kept = ~unfinished
-    return Aliases(keys[kept], ends[kept], hosts[kept])
+    return PageAliases(keys[kept], ends[kept], hosts[kept])

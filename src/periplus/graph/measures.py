@@ -43,10 +43,10 @@ class Measures(NamedTuple):
     host_name_offsets: Keys
 
     def sorted(self, page_keys: Keys, host_keys: Keys) -> Measures:
-        """The same in the order of keys."""
+        """These measures in the ascending order of keys."""
         pages, hosts = np.argsort(page_keys, kind="stable"), np.argsort(host_keys, kind="stable")
         names = [self.name(place).encode() for place in hosts.tolist()]
-        columns: list[Any] = [self.page_sites[pages], *(column[hosts] for column in self[1:-2]), *_texts(names)]
+        columns: list[Any] = [self.page_sites[pages], *(column[hosts] for column in self[1:-2]), *flat_texts(names)]
         return Measures(*columns)
 
     def name(self, place: int) -> str:
@@ -68,11 +68,12 @@ def measures_of(graph: LinkGraph) -> Measures:
         signs.centrality.astype(np.float32),
         signs.spam.astype(np.float32),
         signs.reason,
-        *_texts([name.encode() for name in graph.host_names]),
+        *flat_texts([name.encode() for name in graph.host_names]),
     )
 
 
-def _texts(encoded: list[bytes]) -> tuple[NDArray[np.uint8], Keys]:
+def flat_texts(encoded: list[bytes]) -> tuple[NDArray[np.uint8], Keys]:
+    """Texts one behind the other, and where each begins and the last ends."""
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)))
     return np.frombuffer(b"".join(encoded), np.uint8), offsets

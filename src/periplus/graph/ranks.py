@@ -22,9 +22,11 @@ from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 from periplus.errors import Corrupt, Incompatible, NotFound, UsageError
 from periplus.graph import prior as formula
 from periplus.graph.anchors import AnchorTable, table_of
-from periplus.graph.linkage import Linkage
+from periplus.graph.backlinks import Backlinks
+from periplus.graph.link_texts import LinkTexts
 from periplus.graph.measures import Measures
 from periplus.graph.pagerank import Convergence
+from periplus.graph.site_links import SiteLinks
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
@@ -93,7 +95,9 @@ class RankTable:
         host_ranks: Floats,
         anchors: AnchorTable,
         measures: Measures | None = None,
-        linkage: Linkage | None = None,
+        backlinks: Backlinks | None = None,
+        site_links: SiteLinks | None = None,
+        link_texts: LinkTexts | None = None,
     ) -> None:
         self.meta = meta
         self.page_keys = page_keys
@@ -101,7 +105,9 @@ class RankTable:
         self.host_keys = host_keys
         self.host_ranks = host_ranks
         self.measures = measures  # in the order of the keys; None for ranks of an earlier version
-        self.linkage = linkage  # the same
+        self.backlinks = backlinks  # as pages wrote them; None the same
+        self.site_links = site_links
+        self.link_texts = link_texts
         self.anchors = anchors  # called with a page key, gives its anchor phrases
         self._least_page = float(page_ranks.min()) if len(page_ranks) else 0.0
         self._least_host = float(host_ranks.min()) if len(host_ranks) else 0.0
@@ -155,22 +161,6 @@ class RankTable:
             return 0
         return int(_looked_up(self.page_keys, self.measures.page_sites, np.array([key], np.int64))[0])
 
-    def linking(self, key: int, limit: int = 100) -> Keys:
-        """Keys of pages that link to one, the best first."""
-        return self._best_of(key, limit, incoming=True)
-
-    def linked(self, key: int, limit: int = 100) -> Keys:
-        """Keys of pages that one links to, the best first."""
-        return self._best_of(key, limit, incoming=False)
-
-    def _best_of(self, key: int, limit: int, *, incoming: bool) -> Keys:
-        place = int(np.searchsorted(self.page_keys, key))
-        if self.linkage is None or place == len(self.page_keys) or self.page_keys[place] != key:
-            return np.empty(0, np.int64)
-        places = self.linkage.linking(place) if incoming else self.linkage.linked(place)
-        best = places[np.argsort(-self.page_ranks[places], kind="stable")][:limit]
-        return np.asarray(self.page_keys[best], np.int64)
-
     def prior(self, page_keys: Keys, host_keys: Keys) -> Floats:
         """From 0 to 1, see ``graph.prior``; takes the keys of the pages and of the hosts they are on."""
         return formula.prior(self.page(page_keys), self._least_page, self.host(host_keys), self._least_host)
@@ -202,7 +192,9 @@ class RankStore:
         top_hosts: tuple[TopRank, ...] = (),
         anchors: AnchorTable | None = None,
         measures: Measures | None = None,
-        linkage: Linkage | None = None,
+        backlinks: Backlinks | None = None,
+        site_links: SiteLinks | None = None,
+        link_texts: LinkTexts | None = None,
     ) -> RankTable:
         """Writes a generation, then points to it; older ones are swept."""
         generation = self._next_generation()
@@ -212,10 +204,8 @@ class RankStore:
         )
         if measures is not None:
             columns |= measures.sorted(page_keys, host_keys)._asdict()
-        if linkage is not None:
-            if (page_keys[1:] <= page_keys[:-1]).any():  # differences of keys may not fit
-                raise UsageError("links are published by places in sorted keys; sort the pages first")
-            columns |= linkage._asdict()
+        for further in (backlinks, site_links, link_texts):
+            columns |= further._asdict() if further is not None else {}
         digests = {}
         for name, column in columns.items():
             data = _npy(column)
@@ -247,7 +237,7 @@ class RankStore:
         return self._newest_of(self._open)
 
     def whole(self) -> RankTable | None:
-        """The same, and None for damaged ones: for whoever can do without."""
+        """The ranks that count, or None where there are none or they are damaged: for whoever can do without."""
         try:
             return self.current()
         except (Corrupt, Incompatible):
@@ -318,7 +308,7 @@ class RankStore:
         if [len(column) for column in columns] != [meta.pages, meta.pages, meta.hosts, meta.hosts]:
             raise Corrupt(f"generation {meta.generation} of the ranks has columns of wrong length; run periplus rank")
         pages, page_ranks, hosts, host_ranks = columns
-        further = (self._further(meta, Measures), self._further(meta, Linkage))
+        further = [self._further(meta, kind) for kind in (Measures, Backlinks, SiteLinks, LinkTexts)]
         return RankTable(meta, pages, page_ranks, hosts, host_ranks, anchors, *further)
 
     def _further(self, meta: RankMeta, kind: type[Any]) -> Any:

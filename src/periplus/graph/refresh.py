@@ -8,12 +8,14 @@ import numpy as np
 
 from periplus.errors import Corrupt, Incompatible
 from periplus.graph.anchors import anchors
+from periplus.graph.backlinks import backlinks_of
 from periplus.graph.link_graph import LinkGraph, top_names
-from periplus.graph.linkage import linkage_of
+from periplus.graph.link_texts import link_texts_of
 from periplus.graph.measures import measures_of
 from periplus.graph.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE, pagerank
 from periplus.graph.ranks import TOP_KEPT, TopRank
 from periplus.graph.runs import Runs
+from periplus.graph.site_links import site_links_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -73,6 +75,7 @@ def refresh_ranks(
         max_iterations=max_iterations,
         start=warm_start(old.host(graph.host_keys)) if old else None,
     )
+    backlinks = backlinks_of(runs, graph.newest)
     return store.publish(
         graph.page_keys,
         pages.ranks,
@@ -87,7 +90,9 @@ def refresh_ranks(
         top_hosts=_top_hosts(graph, hosts.ranks),
         anchors=anchors(batches, graph.newest, runs),
         measures=measures_of(graph),
-        linkage=linkage_of(graph.pages),
+        backlinks=backlinks,
+        site_links=site_links_of(runs, graph.newest),
+        link_texts=link_texts_of(batches, runs, graph.newest, backlinks.link_targets),
     )
 
 

@@ -18,7 +18,7 @@ from xxhash import xxh3_64_intdigest
 
 from periplus import addresses
 from periplus.errors import NotFound
-from periplus.index.processes import Helper
+from periplus.index.processes import HelperProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,7 +50,7 @@ _WITHOUT_LINKS = ("gone", "removed", "redirected")
 _READ = ("", "noindex", "duplicate", "wrong-language")
 
 
-class Tables(Protocol):
+class LogTables(Protocol):
     """What is asked of ``documents.BatchLog`` in any process."""
 
     def first(self, number: int) -> int: ...
@@ -60,13 +60,13 @@ class Tables(Protocol):
     def links(self, number: int, columns: Sequence[str] | None = None) -> pa.Table: ...
 
 
-class Batches(Tables, Protocol):
+class Batches(LogTables, Protocol):
     """What is asked of ``documents.BatchLog``."""
 
     def numbers(self, after: int = 0) -> list[int]: ...
 
     @property
-    def reader(self) -> Tables: ...
+    def reader(self) -> LogTables: ...
 
 
 class Run(NamedTuple):
@@ -130,7 +130,7 @@ class Runs:
             return  # ``run`` makes them when they are asked for
         shares = [missing[number::processes] for number in range(processes)]
         with ExitStack() as stack:
-            helpers = [stack.enter_context(Helper(f"{__name__}:keep_runs")) for _ in shares[1:]]
+            helpers = [stack.enter_context(HelperProcess(f"{__name__}:keep_runs")) for _ in shares[1:]]
             for helper, share in zip(helpers, shares[1:], strict=True):
                 helper.send(self._batches.reader, self._files, share)
             for number in shares[0]:
@@ -147,7 +147,7 @@ def keep_runs(connection: Connection[Any, Any]) -> None:
     connection.send(len(numbers))
 
 
-def _make_and_keep(batches: Tables, files: LocalFiles, number: int) -> Run:
+def _make_and_keep(batches: LogTables, files: LocalFiles, number: int) -> Run:
     run = make_run(batches, number)
     files.write(_name(number, batches.first(number)), _encoded(run, number))
     return run
@@ -159,7 +159,7 @@ def _name(number: int, first: int) -> str:
     return f"{FOLDER}/{FORMAT}-{before}{number:08d}.npz"
 
 
-def make_run(batches: Tables, number: int) -> Run:
+def make_run(batches: LogTables, number: int) -> Run:
     """Reads one batch."""
     documents = batches.document_table(number, ("key", "url", "refusal", "canonical"))
     links = batches.links(number, ("target", "rel", "row"))
@@ -221,16 +221,16 @@ class _Mentioned:
         return np.array(self._host_of, np.uint32), list(self._hosts)
 
 
-class Texts(NamedTuple):
+class TextColumn(NamedTuple):
     """A column by its distinct texts: row ``r`` has ``distinct[places[r]]``."""
 
     distinct: list[str]
     places: Integers
 
 
-def texts(column: pa.ChunkedArray) -> Texts:
+def texts(column: pa.ChunkedArray) -> TextColumn:
     encoded = column.combine_chunks().dictionary_encode()
-    return Texts(encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64))
+    return TextColumn(encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64))
 
 
 def _state(url: str, refusal: str) -> int:

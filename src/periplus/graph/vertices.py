@@ -11,7 +11,7 @@ from periplus.graph.links import counted_links, look_up
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from periplus.graph.links import Pages
+    from periplus.graph.links import NewestPages
     from periplus.graph.runs import Run, Runs
 
     Integers = NDArray[np.int64]
@@ -25,7 +25,7 @@ class Vertices(NamedTuple):
     host_keys: Integers
     host_names: list[str]
 
-    def numbers(self, run: Run, pages: Pages) -> Integers:
+    def numbers(self, run: Run, pages: NewestPages) -> Integers:
         """For each page that a run mentions its vertex; -1 for those that are none."""
         if not len(self.keys) or not len(run.pages):
             return np.full(len(run.pages), -1, np.int64)
@@ -34,7 +34,7 @@ class Vertices(NamedTuple):
         return np.where(found, places, -1)
 
 
-def find_vertices(runs: Runs, pages: Pages, *, followed: bool, uncrawled: bool) -> Vertices:
+def find_vertices(runs: Runs, pages: NewestPages, *, followed: bool, uncrawled: bool) -> Vertices:
     """The pages that were read, and with ``uncrawled`` all that a link which counts leads to or comes from."""
     merged = _Merged(pages.keys, pages.hosts)
     if uncrawled:

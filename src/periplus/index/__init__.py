@@ -1,25 +1,26 @@
-"""The index: analysis, segments, generations, and exact top-k search over them."""
+"""The index: segments, generations, and exact top-k search over them."""
 
-from periplus.index.analysis import Token, analysis_steps, analyze
+from periplus.index.hits import TopHits
 from periplus.index.manifest import Manifest
-from periplus.index.query import FIELDS, Filters, Group, IndexQuery, TermForm
-from periplus.index.rooms import TopHits
+from periplus.index.query import FIELDS, STRONG_SHARE, Filters, Group, IndexQuery
 from periplus.index.snapshot import Snapshot
+from periplus.index.statistics import GivenStatistics, Statistics
 from periplus.index.store import IndexStore
 from periplus.index.stored import StoredDocument
+from periplus.text import TermForm
 
 __all__ = [
     "FIELDS",
+    "STRONG_SHARE",
     "Filters",
+    "GivenStatistics",
     "Group",
     "IndexQuery",
     "IndexStore",
     "Manifest",
     "Snapshot",
+    "Statistics",
     "StoredDocument",
     "TermForm",
-    "Token",
     "TopHits",
-    "analysis_steps",
-    "analyze",
 ]

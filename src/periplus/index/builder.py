@@ -16,7 +16,6 @@ import numpy as np
 
 from periplus.addresses import site
 from periplus.errors import StorageError
-from periplus.index.analysis import class_table, letter_table
 from periplus.index.columns import Collected, ColumnTable
 from periplus.index.fields import PIECE_GAP
 from periplus.index.gathering import FIELD_BITS, Gatherer
@@ -25,6 +24,7 @@ from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
 from periplus.index.texts import SAMPLE_BYTES, PackedDocuments, sampled
 from periplus.index.vocabulary import Vocabulary
+from periplus.text import class_table, letter_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ VOCABULARY_SHARE = 0.3  # of the memory, that words and terms may take when a se
 FIELD_COUNT = len(FIELDS)
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
 KEPT_FREE_BYTES, USUAL_FREE_BYTES = 1 << 28, 1 << 23  # at the end of the heap, while documents are taken and else
-APART_BYTES, USUAL_APART_BYTES = 1 << 25, 1 << 22  # from which on memory is asked from the system by itself; the same
+APART_BYTES, USUAL_APART_BYTES = 1 << 25, 1 << 20  # from which on memory is asked from the system by itself; the same
 
 
 class SegmentBuilder:

@@ -5,7 +5,9 @@ Names (hosts, sites, languages, types) are kept once a segment; a column holds t
 
 from __future__ import annotations
 
-from itertools import islice, pairwise
+from abc import ABC, abstractmethod
+from functools import cached_property
+from itertools import islice
 from operator import attrgetter, eq
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +15,33 @@ import msgspec
 import numpy as np
 
 from periplus.errors import Corrupt
+from periplus.index.marks import marks_of
 from periplus.index.query import FIELDS
 from periplus.index.stored import hexadecimal, places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from periplus.index.files import ArrayFile, ArrayFileWriter
+    from periplus.index.files import ArrayFile, ArrayFileWriter, ArrayStream
     from periplus.records import Document
 
 NAMED = ("host", "site", "language", "type")
-PLAIN = {"key": "<i8", "page_key": "<i8", "published": "<f8", "fetched": "<f8", "largest": "<u4"}
-TEXTUAL = ("order", "id")
-COLLECTED = ("key", "page_key", *NAMED, "published", "fetched", *TEXTUAL)
+PLAIN = {
+    "key": "<i8",
+    "page_key": "<i8",
+    "published": "<f8",
+    "fetched": "<f8",
+    "fingerprint": "<i8",
+    "marks": "|u1",
+    "largest": "<u4",
+}
+TEXTUAL = ("order", "id", "facts")
+COLLECTED = ("key", "page_key", *NAMED, "published", "fetched", "fingerprint", "marks", *TEXTUAL)
 FIELD_COUNT = len(FIELDS)
+_NAMES = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ENDS = tuple(f"{name}_end" for name in TEXTUAL)
 
 _GIVEN = attrgetter(
     "url",
@@ -44,6 +57,9 @@ _GIVEN = attrgetter(
     "fetched",
     "author",
     "noarchive",
+    "fingerprint",
+    "signals",
+    "structured",
 )
 
 
@@ -72,11 +88,15 @@ class Collected:
             fetched,
             authors,
             closed,
+            prints,
+            signals,
+            structured,
         ) = zip(*map(_GIVEN, documents), strict=True)
         places = places_of(urls, keys)
         named: tuple[Sequence[Any], ...] = (places.hosts, places.sites, languages, types)
-        new: tuple[Sequence[Any], ...] = (keys, places.page_keys, *named, published, fetched, places.orders, ids)
-        for name, some in zip(COLLECTED, new, strict=True):
+        marks, facts = zip(*map(marks_of, signals, structured), strict=True)
+        plain = (keys, places.page_keys, *named, published, fetched, prints, marks)
+        for name, some in zip(COLLECTED, (*plain, places.orders, ids, facts), strict=True):
             self._values[name] += some
         known = [given or hexadecimal(key) for given, key in zip(ids, keys, strict=True)]
         shown = (urls, known, titles, descriptions, texts, headings, languages, types, published, fetched)
@@ -97,15 +117,53 @@ class Collected:
         return [values[row] for row in rows]
 
 
-class ColumnTable:
-    """Columns in memory, ready to be written or joined with others."""
+class ColumnSource(ABC):
+    """Columns of a segment that is written, each in parts: what is as long as the documents need not be in memory."""
+
+    @abstractmethod
+    def values(self, name: str) -> Iterator[NDArray[Any]]:
+        """A column of ``PLAIN`` or ``NAMED``, ``lengths`` or ``starts``."""
+
+    @abstractmethod
+    def key_order(self) -> Iterator[NDArray[Any]]:
+        """Numbers of all documents, by their keys."""
+
+    @abstractmethod
+    def texts(self, name: str) -> Iterator[list[bytes]]:
+        """A column of ``TEXTUAL``."""
+
+    @property
+    @abstractmethod
+    def names(self) -> dict[str, list[str]]:
+        """What the numbers of each column of ``NAMED`` stand for."""
+
+    def write(self, file: ArrayFileWriter) -> None:
+        kinds = PLAIN | dict.fromkeys((*NAMED, "lengths", "starts"), "<u4")
+        for name, kind in kinds.items():
+            _pour(file.stream(name, kind), self.values(name))
+        _pour(file.stream("key_order", "<u4"), self.key_order())
+        for name in TEXTUAL:
+            data, ends = file.stream(name, "u1"), file.stream(f"{name}_end", "<i8")
+            for texts in self.texts(name):
+                ends.append(data.length + np.cumsum([len(text) for text in texts]))
+                data.append(b"".join(texts))
+        file.add("names", np.frombuffer(msgspec.json.encode(self.names), np.uint8), "u1")
+
+
+def _pour(stream: ArrayStream, parts: Iterable[NDArray[Any]]) -> None:
+    for part in parts:
+        stream.append(part)
+
+
+class ColumnTable(ColumnSource):
+    """Columns in memory, as a builder has them."""
 
     def __init__(
         self, arrays: dict[str, NDArray[Any]], names: dict[str, list[str]], texts: dict[str, list[bytes]]
     ) -> None:
-        self.arrays = arrays
-        self.names = names
-        self.texts = texts
+        self._arrays = arrays
+        self._names = names
+        self._texts = texts
 
     @classmethod
     def of(
@@ -131,27 +189,28 @@ class ColumnTable:
         arrays["starts"] = starts.reshape(-1)
         return cls(arrays, names, {name: list(map(str.encode, collected.of(name, rows))) for name in TEXTUAL})
 
-    def write(self, file: ArrayFileWriter) -> None:
-        for name, kind in PLAIN.items():
-            file.add(name, self.arrays[name], kind)
-        for name in (*NAMED, "lengths", "starts"):
-            file.add(name, self.arrays[name], "<u4")
-        file.add("key_order", np.argsort(self.arrays["key"], kind="stable"), "<u4")
-        for name in TEXTUAL:
-            file.add(name, np.frombuffer(b"".join(self.texts[name]), np.uint8), "u1")
-            file.add(f"{name}_end", np.cumsum([len(text) for text in self.texts[name]]), "<i8")
-        file.add("names", np.frombuffer(msgspec.json.encode(self.names), np.uint8), "u1")
+    def values(self, name: str) -> Iterator[NDArray[Any]]:
+        yield self._arrays[name]
+
+    def key_order(self) -> Iterator[NDArray[Any]]:
+        yield np.argsort(self._arrays["key"], kind="stable")
+
+    def texts(self, name: str) -> Iterator[list[bytes]]:
+        yield self._texts[name]
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        return self._names
 
 
 class Columns:
     def __init__(self, file: ArrayFile, documents: int) -> None:
         self._file = file
-        self.names: dict[str, list[str]] = msgspec.json.decode(file.array("names").tobytes())
         self.key: NDArray[np.int64] = file.array("key")
         self.starts: NDArray[np.uint32] = file.array("starts")
         self.lengths: NDArray[np.uint32] = file.array("lengths").reshape(-1, FIELD_COUNT)
         self._key_order = file.array("key_order")
-        if any(len(file.array(name)) != documents for name in (*PLAIN, *NAMED, "key_order", "order_end", "id_end")):
+        if any(len(file.array(name)) != documents for name in (*PLAIN, *NAMED, "key_order", *_ENDS)):
             raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index")
         if len(self.lengths) != documents or len(self.starts) != documents * (FIELD_COUNT + 1):
             raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index")
@@ -160,6 +219,15 @@ class Columns:
     def array(self, name: str) -> NDArray[Any]:
         return self._file.array(name)
 
+    @cached_property
+    def names(self) -> dict[str, list[str]]:
+        """What the numbers of named columns stand for; kept, as readers ask again."""
+        return {name: self.read_names(name) for name in NAMED}
+
+    def read_names(self, name: str) -> list[str]:
+        """What the numbers of one named column stand for; not kept, as names of all segments together may be many."""
+        return msgspec.json.decode(_NAMES.decode(self._file.array("names").data)[name], type=list[str])
+
     def find(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers of the documents with these keys; -1 for those that are not here."""
         if not len(self._sorted_keys):
@@ -167,14 +235,17 @@ class Columns:
         places = np.minimum(np.searchsorted(self._sorted_keys, keys), len(self._sorted_keys) - 1)
         return np.where(self._sorted_keys[places] == keys, self._key_order[places].astype(np.int64), -1)
 
-    def all_texts(self, name: str) -> list[bytes]:
-        """A textual column (the sort keys of addresses, or ids) of all documents."""
-        data, ends = self._file.array(name).tobytes(), [0, *self._file.array(f"{name}_end").tolist()]
-        return [data[begin:end] for begin, end in pairwise(ends)]
+    def by_key(self) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """The keys of all documents, sorted, and the documents that have them."""
+        return self._sorted_keys, self._key_order
 
     def ids(self, numbers: NDArray[np.int64]) -> list[str]:
         """The ids of some documents: that of an import, else the key in hexadecimal."""
-        data, ends = self._file.array("id"), self._file.array("id_end")
+        texts, keys = self.texts("id", numbers), self.key[numbers].tolist()
+        return [text.decode() or hexadecimal(key) for text, key in zip(texts, keys, strict=True)]
+
+    def texts(self, name: str, numbers: NDArray[np.int64]) -> list[bytes]:
+        """A textual column of some documents."""
+        data, ends = self._file.array(name), self._file.array(f"{name}_end")
         begins = np.where(numbers > 0, ends[numbers - 1], 0)
-        rows = zip(begins.tolist(), ends[numbers].tolist(), self.key[numbers].tolist(), strict=True)
-        return [data[begin:end].tobytes().decode() or hexadecimal(key) for begin, end, key in rows]
+        return [data[begin:end].tobytes() for begin, end in zip(begins.tolist(), ends[numbers].tolist(), strict=True)]

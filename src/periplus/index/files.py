@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 4
-READABLE = (3, FORMAT)  # before 4, stored texts have no dictionary
+FORMAT = 5
+READABLE = (FORMAT,)  # before 5, segments have neither fingerprints nor marks
 MAGIC = b"PERIPLUS"
 ALIGNMENT = 64
 PREAMBLE = struct.Struct("<8sI4sQQQQ")
@@ -197,9 +197,6 @@ class ArrayFile:
         if entry is None:
             raise Corrupt(f"{self.path} has no array {name}; rebuild the index")
         return np.frombuffer(self._map, np.dtype(entry.dtype), entry.length, entry.offset)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._entries
 
     def rest(self) -> None:
         """Let go of the pages that were read, which would count as memory of this process."""

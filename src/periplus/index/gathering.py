@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 
 from periplus.errors import StorageError
-from periplus.index.analysis import class_table, composed
 from periplus.index.fields import address_table, further_pieces
+from periplus.text import class_table, composed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ class Spans(NamedTuple):
     end: NDArray[np.int64]
 
 
-class Gathered(NamedTuple):
+class GatheredDocuments(NamedTuple):
     """A batch; all of it is valid until the next one is gathered."""
 
     spans: Spans
@@ -70,7 +70,7 @@ class Gatherer:
 
     def gather(
         self, documents: Sequence[Document], rows: Sequence[tuple[object, ...]], anchors: Mapping[int, Sequence[Anchor]]
-    ) -> Gathered:
+    ) -> GatheredDocuments:
         """``rows`` are the documents as they are stored (``StoredDocument``), ``anchors`` those of some of them."""
         first = _list_head(len(documents))
         size, cut = self._cut(documents, rows, first)
@@ -91,7 +91,7 @@ class Gatherer:
             begin = np.concatenate([begin, bounds[cuts:-1]])[order]
             end = np.concatenate([end, bounds[cuts + 1 :] - 1])[order]
             owners = owners[order]
-        return Gathered(Spans(data, begin, end), owners, data[first:size], cut.starts - first)
+        return GatheredDocuments(Spans(data, begin, end), owners, data[first:size], cut.starts - first)
 
     def spans_of(self, texts: Sequence[str]) -> Spans:
         """Some texts by themselves."""

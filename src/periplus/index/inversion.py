@@ -6,7 +6,7 @@ memory allows, most often one; postings are made of them a part at a time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -103,7 +103,8 @@ class Inversion:
         end = int(totals[0])
         present = frequency > 0  # not those that only replaced documents had, or an earlier segment
         names = sorted_terms.joined(low + np.flatnonzero(present))
-        writer.append_terms(names, frequency[present], found[:end], impacts[:end], counts[:end], occurrences)
+        writer.append_terms(names, frequency[present], found[:end], impacts[:end])
+        writer.append_positions(counts[:end], occurrences)
 
 
 class Scratch:
@@ -147,7 +148,7 @@ def first_positions(starts: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return bases.astype(np.uint32)
 
 
-def bounded_runs(counts: NDArray[np.int64], limit: int) -> list[tuple[int, int]]:
+def bounded_runs(counts: NDArray[np.integer[Any]], limit: int) -> list[tuple[int, int]]:
     """Consecutive ranges whose counts add up to at most ``limit`` (or that hold a single entry)."""
     ends = np.cumsum(counts)
     runs, low = [], 0

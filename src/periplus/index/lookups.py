@@ -33,24 +33,13 @@ def _memory(words: int) -> NDArray[np.int64]:
     return np.empty(words, np.int64)
 
 
-def looked_up(table: Table, term: str, memory: Callable[[int], NDArray[np.int64]] = _memory) -> Found:
-    """What there is to know of a term.
-
-    The lists are rows and a head of ``kernels.lists_known``; behind them are the rare postings, to which they point.
-    """
-    kernels = _kernels()
-    segments = table.segments
-    found, rows = np.empty(segments + 1, np.int64), np.empty(kernels.row * segments, np.int64)
-    live = kernels.find(table.rows, np.frombuffer(_encoded(term), np.uint8), found, rows)
-    *numbers, rare = found.tolist()
-    (opened,) = _opened(table, rows, [(numbers, live, rare)], memory)
-    return opened
-
-
 def looked_up_all(
     table: Table, terms: Sequence[str], memory: Callable[[int], NDArray[np.int64]] = _memory
 ) -> list[Found]:
-    """The same of some terms, whose lists share one array."""
+    """What there is to know of some terms, whose lists share one array.
+
+    The lists are rows and a head of ``kernels.lists_known``; behind them are the rare postings, to which they point.
+    """
     kernels = _kernels()
     segments, count = table.segments, len(terms)
     encoded = list(map(_encoded, terms))
@@ -89,7 +78,6 @@ def _encoded(term: str) -> bytes:
 class _Kernels(NamedTuple):
     """What a lookup calls, and what it has to know of their arrays."""
 
-    find: Callable[..., int]
     find_all: Callable[..., int]
     open_lists: Callable[..., int]
     row: int  # numbers of a list
@@ -102,6 +90,5 @@ def _kernels() -> _Kernels:
     from periplus.index.kernels.finding import BEYOND, find_all
     from periplus.index.kernels.lists_known import LIST_HEAD, LIST_ROW
     from periplus.index.kernels.opening import open_lists
-    from periplus.index.kernels.search import find
 
-    return _Kernels(find.entry, find_all.entry, open_lists.entry, LIST_ROW, LIST_HEAD, BEYOND)
+    return _Kernels(find_all.entry, open_lists.entry, LIST_ROW, LIST_HEAD, BEYOND)

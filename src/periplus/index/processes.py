@@ -32,7 +32,7 @@ PACKAGES = str(Path(__file__).resolve().parents[2])
 PATIENCE = 10.0  # seconds for a helper to end by itself
 
 
-class Helper:
+class HelperProcess:
     """``target`` is ``module:function``; the function gets a connection and returns when that is closed.
 
     ``may_copy`` says that the function opens no database that the parent has open.
@@ -78,7 +78,7 @@ class Helper:
     def _ended(self) -> StorageError:
         return StorageError(f"a helper process ended with code {self._process.wait()}; try again")
 
-    def __enter__(self) -> Helper:
+    def __enter__(self) -> HelperProcess:
         return self
 
     def __exit__(
@@ -87,7 +87,7 @@ class Helper:
         self.close()
 
 
-def answered(helpers: Sequence[Helper]) -> list[int]:
+def answered(helpers: Sequence[HelperProcess]) -> list[int]:
     """Places of the helpers that have answered, or have ended; waits until one has."""
     ready = wait([helper.connection for helper in helpers])
     return [place for place, helper in enumerate(helpers) if helper.connection in ready]

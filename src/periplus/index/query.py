@@ -13,21 +13,14 @@ number of documents that have any of its words. In one field, a group counts wha
 from __future__ import annotations
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
+
+from periplus.text import TermForm
 
 # ``margin`` holds what stands beside the main text (navigation, footers, the page's own description): hardly weighted.
 FIELDS = ("title", "headings", "body", "anchors", "address", "margin")
 
 STRONG_SHARE = 0.5
 MAX_GROUPS = 256
-EVERY = 64  # of the first byte of a text: all terms are required; kernels know it, too
-
-
-class TermForm(Struct, frozen=True):
-    """One indexed form of a word, with its share of the group's weight (1.0 for the exact form)."""
-
-    term: str
-    share: float = 1.0
 
 
 class Group(Struct, frozen=True):
@@ -35,6 +28,8 @@ class Group(Struct, frozen=True):
 
     With ``slop``, up to so many other words may stand between the first and the last word of a phrase; without
     ``ordered``, its words may stand in any order. Each place where such a stretch begins counts as one occurrence.
+
+    A prefix may come with ``forms``: the words that it stands for, and no others. It has to where statistics are given.
     """
 
     forms: tuple[TermForm, ...] = ()
@@ -56,11 +51,13 @@ class Filters(Struct, frozen=True):
     after: float = 0.0
 
 
-_NO_FILTERS = Filters()
+NO_FILTERS = Filters()
 
 
 class IndexQuery(Struct, frozen=True):
     """Documents with all of ``must``, at least one of each ``any_of``, none of ``must_not``; ``should`` adds score.
+
+    ``filters`` admit documents by their columns; ``excluded`` leaves out those of which any of its conditions is true.
 
     With neither ``must`` nor ``any_of``, at least one of ``should`` has to match; without any of the three, every
     document that the filters admit matches (with one point, so that the prior decides).
@@ -70,43 +67,5 @@ class IndexQuery(Struct, frozen=True):
     must: tuple[Group, ...] = ()
     must_not: tuple[Group, ...] = ()
     any_of: tuple[tuple[Group, ...], ...] = ()
-    filters: Filters = _NO_FILTERS
-    terms: tuple[str, ...] = ()  # found by itself: see ``_only_terms``
-    text: bytes = b""  # the same: terms as a kernel takes them, where nothing else is asked
-
-    def __post_init__(self) -> None:
-        terms = _only_terms(self)
-        force_setattr(self, "terms", terms)
-        has_text = terms and self.filters == _NO_FILTERS
-        force_setattr(self, "text", _text_of(terms, every=not self.should) if has_text else b"")
-
-
-def terms_of(query: IndexQuery) -> list[str]:
-    """All terms that are to be looked up."""
-    choices = [group for groups in query.any_of for group in groups]
-    groups = (*query.should, *query.must, *query.must_not, *choices)
-    return [term for group in groups for term in (*group.phrase, *[form.term for form in group.forms])]
-
-
-def _text_of(terms: tuple[str, ...], *, every: bool) -> bytes:
-    """How many terms, and whether all are required; then the terms, with a zero behind each (``kernels.asking``)."""
-    count = len(terms)
-    text = "\0".join((chr(count | EVERY if every else count) + terms[0], *terms[1:], ""))
-    return text.encode("utf-8", "surrogatepass") if count < EVERY and text.count("\0") == count else b""
-
-
-def _only_terms(query: IndexQuery) -> tuple[str, ...]:
-    """The terms of the most frequent kind of query: any of some words, or all of them, one unweighted form each.
-
-    They are gathered when a query is made, so that asking it need not look at its parts.
-    """
-    groups = query.should or query.must
-    if query.must_not or query.any_of or (query.should and query.must) or len(groups) > MAX_GROUPS:
-        return ()
-    terms = []
-    for group in groups:
-        forms = group.forms
-        if len(forms) != 1 or group.phrase or group.prefix or group.field or group.weight * forms[0].share != 1.0:
-            return ()
-        terms.append(forms[0].term)
-    return tuple(terms)
+    filters: Filters = NO_FILTERS
+    excluded: Filters = NO_FILTERS

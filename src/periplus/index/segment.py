@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from periplus.index.columns import ColumnTable
+    from periplus.index.columns import ColumnSource
     from periplus.index.dictionary import JoinedTerms
 
 HEADER = "segment.json"
@@ -72,16 +72,17 @@ class SegmentWriter:
         frequency: NDArray[np.uint32],
         documents: NDArray[np.uint32],
         impacts: NDArray[np.uint8],
-        counts: NDArray[np.uint32],
-        steps: NDArray[np.uint32],
     ) -> None:
-        """The next terms in byte order, with their postings; the last two as ``PositionsWriter`` takes them."""
+        """The next terms in byte order, with their postings."""
         self._terms += len(terms.ends)
         self.dictionary.append(terms)
         self.postings.append(frequency, documents, impacts)
+
+    def append_positions(self, counts: NDArray[np.uint32], steps: NDArray[np.uint32]) -> None:
+        """Positions of the next postings, as ``PositionsWriter`` takes them; these may be of part of a term."""
         self.positions.append(counts, steps)
 
-    def finish(self, columns: ColumnTable) -> SegmentHeader:
+    def finish(self, columns: ColumnSource) -> SegmentHeader:
         self.texts.finish()
         columns.write(self._files["columns"])
         self.dictionary.finish()

@@ -27,6 +27,9 @@ INDEXED_FIELDS: Final = (
     "fetched",
     "author",
     "noarchive",
+    "fingerprint",
+    "signals",
+    "structured",
 )
 
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from periplus.errors import Corrupt, Missing, NotFound
+from periplus.index.budget import DEFAULT_MEMORY, Budget
 from periplus.index.files import storage_errors
 from periplus.index.generations import Generations
 from periplus.index.manifest import FILE_NAME, Manifest
 from periplus.index.opening import Opening
-from periplus.index.segment import Segment
+from periplus.index.segment import Segment, read_header
 from periplus.index.snapshot import Snapshot
 from periplus.index.upkeep import Upkeep
-from periplus.index.writing import DEFAULT_MEMORY, WritingSession, few_looks_for_cycles
+from periplus.index.writing import WritingSession, few_looks_for_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -37,7 +38,7 @@ class IndexStore:
     """The index of one collection; one writer at a time, any number of readers, in any number of processes."""
 
     def __init__(self, folder: Path, *, memory: int = DEFAULT_MEMORY, workers: int = 1) -> None:
-        """``memory`` bounds what is collected before it is written, in all ``workers`` processes together."""
+        """``memory`` bounds what building and merging take, in all ``workers`` processes together (``budget.py``)."""
         self._generations = Generations(folder)
         self._memory = memory
         self._workers = workers
@@ -47,6 +48,12 @@ class IndexStore:
     def manifest(self) -> Manifest | None:
         """The published generation; ``None`` when there is none yet."""
         return self._generations.current()
+
+    def check_format(self) -> None:
+        """Raise ``Incompatible`` when the published generation is of another format, so that only a rebuild helps."""
+        manifest = self.manifest()
+        for entry in manifest.segments if manifest else ():
+            read_header(self._generations.segments / entry.name)
 
     def open(self, *, partial: bool = False) -> Snapshot:
         """The published generation, open for searching; ``NotReady`` when there is none yet.
@@ -71,7 +78,7 @@ class IndexStore:
         """Which of many address keys have a document in the published generation."""
         found = np.zeros(len(keys), np.bool_)
         with self.open() as snapshot:
-            for view in snapshot._views:  # noqa: SLF001 - of the same room
+            for view in snapshot.views:
                 local = view.segment.columns.find(keys)
                 found |= (local >= 0) & (view.live_mask()[local] > 0)
         return found
@@ -103,7 +110,7 @@ class IndexStore:
         progress: Callable[[int], None] | None = None,
         merge: bool = True,
     ) -> Manifest:
-        """The same from nothing, in a new norm epoch; the old generation serves until the new one is whole."""
+        """Build the index from nothing, in a new norm epoch; the old generation serves until the new one is whole."""
         with self._writing(anchors=anchors, prior=prior, workers=self._workers, fresh=True) as session:
             published = self._run(session, batches, progress, publish_early=False)
         return self._kept_up(published, merge=merge)
@@ -151,7 +158,8 @@ class IndexStore:
         if self.manifest() is None:
             return None
         with storage_errors("the index"):
-            return Upkeep(self._generations, self._segment).run()
+            memory = Budget.of(self._memory, self._workers).merging
+            return Upkeep(self._generations, self._segment, memory, self._forget_all_but).run()
 
     def _kept_up(self, published: Manifest, *, merge: bool) -> Manifest:
         return (self.merge() if merge else None) or published
@@ -175,7 +183,7 @@ class IndexStore:
                 self._segment,
                 anchors=anchors,
                 prior=prior,
-                memory=self._memory,
+                memory=Budget.of(self._memory, workers).building,
                 workers=workers,
                 fresh=fresh,
             )
@@ -220,7 +228,7 @@ class IndexStore:
             return snapshot.manifest
 
     def verify_segment(self, name: str) -> None:
-        """The same for one segment; ``NotFound`` for one that the published generation does not have."""
+        """Compare all that carries a checksum in one segment; ``NotFound`` when the published generation lacks it."""
         manifest = self.manifest()
         seals = {entry.name: entry.seal for entry in manifest.segments} if manifest else {}
         if name not in seals:

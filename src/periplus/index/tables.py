@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 ARRAYS = (
     *("frequency", "blocks", "place", "impact", "rare_window", "window_start", "window_max", "best"),
     *("prior", "prior_max", "admitted", "key"),
-    *("made_start", "made_place", "made_impact", "made_window"),
     *("term_text", "term_offsets", "live_frequency"),
     *("block_base", "block_start", "position_data", "field_starts", "field_lengths"),
     *("large", "host", "language", "host_numbers", "language_numbers", "published", "fetched"),
@@ -24,7 +23,6 @@ ARRAYS = (
 NUMBERS = ("windows", "first_number", "longest")
 WIDTH = 2 * len(ARRAYS) + len(NUMBERS)
 ADMITTED = 2 * ARRAYS.index("admitted")
-MADE = 2 * ARRAYS.index("made_start")
 HOST_NUMBERS = 2 * ARRAYS.index("host_numbers")
 WINDOWS = 2 * len(ARRAYS) + NUMBERS.index("windows")
 LONGEST = 2 * len(ARRAYS) + NUMBERS.index("longest")
@@ -36,15 +34,14 @@ def addressed(arrays: Sequence[NDArray[Any]]) -> list[int]:
 
 
 class Table:
-    """Rows of segments, with the arrays that they point to; ``only`` is the ordinal of the segment when it is one."""
+    """Rows of segments, with the arrays that they point to."""
 
-    def __init__(self, rows: Sequence[Sequence[int]], only: int | None = None) -> None:
+    def __init__(self, rows: Sequence[Sequence[int]]) -> None:
         self.rows = np.array(rows, np.int64).reshape(-1)
         self.address: int = self.rows.ctypes.data
         self.segments = len(rows)
         self.windows = sum(row[WINDOWS] for row in rows)
         self.longest = max((row[LONGEST] for row in rows), default=0)
-        self.only = only
         self.kept: list[NDArray[Any]] = []
 
     def copy(self) -> Table:

@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from periplus.index.builder import SegmentBuilder, load_kernels
-from periplus.index.processes import Helper
+from periplus.index.processes import HelperProcess
 from periplus.index.query import FIELDS
 from periplus.index.sources import DocumentSource
 from periplus.index.stored import page_key_of
@@ -48,18 +48,20 @@ class Written(NamedTuple):
 
 class Team:
     def __init__(self, size: int, memory: int, anchors: Callable[[int], Sequence[Anchor]] | None) -> None:
-        self._share = memory // size
+        """``memory`` is what each process may count before all write."""
+        self._share = memory
+        self._counted = [0] * size  # by each, when it was last heard
         self._turn = 0
         self._answered = 0
         self.taken = 0  # documents that have arrived
         self.is_full = False
         load_kernels()  # before this process is copied
         self._own = _Own(_Builder(self._share, anchors))
-        self._helpers: list[Helper] = []
+        self._helpers: list[HelperProcess] = []
         for _ in range(size - 1):
-            self._helpers.append(Helper(f"{__name__}:build", may_copy=True))
+            self._helpers.append(HelperProcess(f"{__name__}:build", may_copy=True))
             self._helpers[-1].send(self._share, anchors)
-        self._members: list[Helper | _Own] = [*self._helpers, self._own]
+        self._members: list[HelperProcess | _Own] = [*self._helpers, self._own]
 
     def take(self, documents: Iterable[Document]) -> Iterator[None]:
         """Deal documents out; comes back after every turn, so that the caller may end a round."""
@@ -84,7 +86,7 @@ class Team:
         for member, folder in zip(self._members, folders, strict=True):
             member.send("write", str(folder), epoch)
         written = self._answers()
-        self.is_full = False
+        self.is_full, self._counted = False, [0] * self.size
         return written
 
     @property
@@ -97,13 +99,15 @@ class Team:
 
     def _hear(self) -> None:
         """Answers are heard in the order of turns, so that a round ends at the same turn every time."""
-        member = self._members[self._answered % self.size]
+        place = self._answered % self.size
+        member = self._members[place]
         while not member.has_answered and self._own.is_asked:
             self._own.work()
         rows, memory = member.receive()
         self._answered += 1
         self.taken += rows
-        self.is_full = self.is_full or memory >= self._share
+        growth, self._counted[place] = max(0, memory - self._counted[place]), memory
+        self.is_full = self.is_full or memory + AHEAD * growth >= self._share  # as much again may be on its way
 
     def _ask(self, *message: Any) -> list[Any]:
         for member in self._members:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections import OrderedDict
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -34,11 +34,11 @@ SAMPLE_BYTES = 16_384  # of one of them, at most
 DICTIONARY_BYTES = 65_536
 COVER = {"k": 200, "d": 8, "accel": 5}  # how its pieces are chosen: 40 ms instead of 900 for 1 % more bytes
 WRITTEN_TOGETHER, FRAMES_TOGETHER = 256, 2_048  # blocks, single documents
+BYTES_TOGETHER = 1 << 22  # of single documents that are large
 LEVEL = 1  # 40 % less time than level 3 for 4 % more bytes
 MAX_BLOCK_BYTES = 1 << 30  # a damaged header must not ask for all memory
 KEPT_BYTES = 32_000_000  # of unpacked blocks, a segment: neighbours in address order are often shown together
 
-_NO_DICTIONARY = np.empty(0, np.uint8)
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(StoredDocument)
 _COUNT, _BOUNDS = struct.Struct("<I"), struct.Struct("<2I")
@@ -57,6 +57,8 @@ class TextsWriter:
         self._pending: list[bytes] = []  # documents of the next block
         self._pending_bytes = 0
         self._made: list[bytes] = []  # blocks that wait to be written
+        self._frames: list[bytes] = []  # the same of single documents
+        self._frame_bytes = 0
         self._starts: list[int] = []
         self._firsts: list[int] = []
         self._size = 0
@@ -80,9 +82,12 @@ class TextsWriter:
     def extend(self, documents: Iterable[bytes | memoryview]) -> None:
         """The next documents; none of what was given is looked at afterwards."""
         if not self._block_bytes:
-            frames = map(self._compressor.compress, documents)
-            while some := list(islice(frames, FRAMES_TOGETHER)):
-                self._add_frames(some)
+            for frame in map(self._compressor.compress, documents):
+                self._frames.append(frame)
+                self._frame_bytes += len(frame)
+                if len(self._frames) == FRAMES_TOGETHER or self._frame_bytes >= BYTES_TOGETHER:
+                    self._write_frames()
+            self._write_frames()
             return
         for packed in documents:
             self._pending.append(bytes(packed))  # whose memory may be used for something else soon
@@ -96,8 +101,11 @@ class TextsWriter:
         self._begin_block()
         self._write()
 
-    def _add_frames(self, frames: list[bytes]) -> None:
+    def _write_frames(self) -> None:
         """Documents that are blocks of their own."""
+        frames, self._frames, self._frame_bytes = self._frames, [], 0
+        if not frames:
+            return
         starts = np.cumsum(np.fromiter(map(len, frames), np.int64, len(frames)))
         self._block_start.append(np.concatenate([[self._size], self._size + starts[:-1]]))
         self._blocks.append(b"".join(frames))
@@ -165,7 +173,7 @@ class Texts:
         self._blocks = file.array("blocks")
         self._block_start = file.array("block_start")
         self._block_first = file.array("block_first")
-        dictionary = file.array("dictionary") if "dictionary" in file else _NO_DICTIONARY  # none before format 4
+        dictionary = file.array("dictionary")  # empty where there is none
         self._single = len(dictionary) > 0  # every document is a frame
         self._dictionary = zstandard.ZstdCompressionDict(dictionary.tobytes()) if self._single else None
         self._count = len(self._block_start) - 1

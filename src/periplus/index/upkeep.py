@@ -14,20 +14,22 @@ import numpy as np
 from msgspec import Struct
 
 from periplus.index.files import sync_folder
-from periplus.index.merging import Source, merge, merges_due
+from periplus.index.merged_order import Source
+from periplus.index.merging import merge, merges_due
 from periplus.index.norms import Epoch
 from periplus.index.postings import MAX_DOCUMENTS
 from periplus.index.query import FIELDS
-from periplus.index.writing import Part, WritingSession
+from periplus.index.writing import SegmentPart, WritingSession
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from periplus.index.generations import Generations, Hold
     from periplus.index.manifest import Manifest
+    from periplus.index.merged_order import MergedOrder
     from periplus.index.writing import SegmentOpener
 
 EPOCH_GROWTH = 4  # times the documents of an epoch, from which on its averages are looked at again
@@ -37,14 +39,23 @@ EPOCH_SHIFT = 0.1  # of an average length, from which on it is taken anew
 class Due(Struct):
     """Segments to be merged, and the epoch in which they are folded."""
 
-    parts: list[Part]
+    parts: list[SegmentPart]
     epoch: Epoch
 
 
 class Upkeep:
-    def __init__(self, generations: Generations, open_segment: SegmentOpener) -> None:
+    def __init__(
+        self,
+        generations: Generations,
+        open_segment: SegmentOpener,
+        memory: int,
+        forget_all_but: Callable[[set[str]], None],
+    ) -> None:
+        """``memory`` bounds what a merge takes; ``forget_all_but`` lets go of segments that were opened."""
         self._generations = generations
         self._open_segment = open_segment
+        self._memory = memory
+        self._forget_all_but = forget_all_but
 
     def run(self) -> Manifest | None:
         """Merge until nothing is due; the last generation that was published, if any. One process at a time."""
@@ -52,6 +63,7 @@ class Upkeep:
         with self._generations.merging() as is_alone:
             while is_alone and (step := self._step()) is not None:
                 published = step
+                self._forget_all_but({entry.name for entry in step.segments})  # files of merged ones take up the disk
         return published
 
     def _step(self) -> Manifest | None:
@@ -63,7 +75,7 @@ class Upkeep:
             if due is None:
                 return None
             folder = self._generations.merging_folder / session.new_folder().name
-            order = merge(folder, [Source(part.segment, part.alive) for part in due.parts], due.epoch)
+            order = merge(folder, [Source(part.segment, part.alive) for part in due.parts], due.epoch, self._memory)
             with self._generations.publishing():
                 return self._publish(due, folder, order, hold)
         finally:
@@ -80,7 +92,7 @@ class Upkeep:
             return Due([session.parts[place] for place in places], epoch)
         return None
 
-    def _publish(self, due: Due, folder: Path, order: NDArray[np.int64], hold: Hold) -> Manifest:
+    def _publish(self, due: Due, folder: Path, order: MergedOrder, hold: Hold) -> Manifest:
         """Put the merged segment in the place of its sources, in whatever generation is now published."""
         manifest = self._generations.current()
         if manifest is None:  # removed under us: there is nothing left to keep up
@@ -100,22 +112,22 @@ class Upkeep:
         hold.release()  # so that its files can be swept
         return session.publish()
 
-    def _moved(self, folder: Path) -> Part:
+    def _moved(self, folder: Path) -> SegmentPart:
         folder.rename(self._generations.segments / folder.name)
         sync_folder(self._generations.segments)
-        return Part(self._open_segment(folder.name))
+        return SegmentPart(self._open_segment(folder.name))
 
     def _fold_latecomers(self, session: WritingSession) -> None:
         """Segments that came while all others were folded in a new epoch; they are few and small."""
         for part in [part for part in session.parts if part.segment.header.epoch != session.epoch.number]:
             folder = session.new_folder()
-            order = merge(folder, [Source(part.segment, part.alive)], session.epoch)
-            folded = Part(self._open_segment(folder.name))
+            order = merge(folder, [Source(part.segment, part.alive)], session.epoch, self._memory)
+            folded = SegmentPart(self._open_segment(folder.name))
             _carry_over(folded, [part], order)
             session.parts[session.parts.index(part)] = folded
 
 
-def renewed(epoch: Epoch, parts: Sequence[Part]) -> Epoch:
+def renewed(epoch: Epoch, parts: Sequence[SegmentPart]) -> Epoch:
     """The next epoch when the index has outgrown this one and its averages have moved; else the same one."""
     live = sum(part.live for part in parts)
     if not epoch.documents or not EPOCH_GROWTH * epoch.documents <= live <= MAX_DOCUMENTS:  # all become one segment
@@ -127,7 +139,7 @@ def renewed(epoch: Epoch, parts: Sequence[Part]) -> Epoch:
     return Epoch(number=epoch.number + 1, documents=live, averages=tuple(averages.tolist()))
 
 
-def _carry_over(merged: Part, sources: Sequence[Part], order: NDArray[np.int64]) -> None:
+def _carry_over(merged: SegmentPart, sources: Sequence[SegmentPart], order: MergedOrder) -> None:
     """Deletes and priors of the sources as they are now, under the numbers of the merged segment."""
     alive = _joined([part.alive for part in sources], sources, order, missing=1)
     if not alive.all():
@@ -137,14 +149,11 @@ def _carry_over(merged: Part, sources: Sequence[Part], order: NDArray[np.int64])
 
 
 def _joined(
-    columns: Sequence[NDArray[np.uint8] | None], sources: Sequence[Part], order: NDArray[np.int64], *, missing: int
+    columns: Sequence[NDArray[np.uint8] | None], sources: Sequence[SegmentPart], order: MergedOrder, *, missing: int
 ) -> NDArray[np.uint8]:
-    base = np.concatenate([[0], np.cumsum([part.segment.documents for part in sources])]).astype(np.int64)
-    every = np.concatenate(
+    return order.joined(
         [
             np.full(part.segment.documents, missing, np.uint8) if column is None else column
             for column, part in zip(columns, sources, strict=True)
         ]
     )
-    joined: NDArray[np.uint8] = every[base[order[:, 0]] + order[:, 1]]
-    return joined

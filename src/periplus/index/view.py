@@ -3,36 +3,56 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
 
 from periplus.index.overlays import window_maxima
 from periplus.index.phrases import norms_of, phrase_list
+from periplus.index.query import NO_FILTERS, Filters
 from periplus.index.tables import Table, addressed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from periplus.index.made import MadeList
     from periplus.index.norms import Epoch
     from periplus.index.overlays import Live
     from periplus.index.phrases import Norms
-    from periplus.index.plan import KnownTerm, MadeList, Plan
-    from periplus.index.query import Filters
     from periplus.index.segment import Segment
+    from periplus.index.terms import KnownTerm
 
     Postings = tuple[NDArray[np.uint32], NDArray[np.uint8]]
 
 NUMBER_BITS = 32  # a global document number is (ordinal of the segment << 32) | number in the segment
 MASKS_KEPT = 16
-STATE = 4  # numbers before the heap
+WINDOW = 256  # documents
 _EMPTY_U8 = np.empty(0, np.uint8)
 _EMPTY_U32 = np.empty(0, np.uint32)
 _EMPTY_I64 = np.empty(0, np.int64)
-_NOTHING_MADE = (np.zeros(1, np.int64), _EMPTY_U8, _EMPTY_U8, np.empty(0, np.uint16))
+
+
+class Admission(Struct, frozen=True):
+    """Which documents may be found: by their columns, and by ascending global numbers."""
+
+    filters: Filters = NO_FILTERS
+    excluded: Filters = NO_FILTERS
+    only: NDArray[np.int64] | None = None
+    without: NDArray[np.int64] | None = None
+
+
+EVERYTHING = Admission()
+
+
+def admission_of(
+    filters: Filters, excluded: Filters, only: NDArray[np.int64] | None, without: NDArray[np.int64] | None
+) -> Admission:
+    """``EVERYTHING`` itself where nothing is left out."""
+    by_columns = filters != NO_FILTERS or excluded != NO_FILTERS
+    by_number = only is not None or without is not None
+    return Admission(filters, excluded, only, without) if by_columns or by_number else EVERYTHING
 
 
 class SegmentView:
@@ -48,7 +68,7 @@ class SegmentView:
         self.alive = None if live is None else live.alive
         self._frequency = None if live is None else live.frequency
         self.best = segment.postings.best if live is None else live.best
-        self._masks: dict[Filters, NDArray[np.uint8]] = {}
+        self._masks: dict[tuple[Filters, Filters], NDArray[np.uint8]] = {}
 
     def frequency(self, term: int) -> int:
         """Live documents with a term of this segment."""
@@ -74,32 +94,59 @@ class SegmentView:
 
     # Filters
 
-    def admitted(self, filters: Filters) -> NDArray[np.uint8]:
-        """1 for each live document that the filters admit; empty when that is all of them."""
-        if not _restricts(filters):
-            return _EMPTY_U8 if self.alive is None else self.alive
-        known = self._masks.get(filters)
+    def admitted(self, admission: Admission) -> NDArray[np.uint8]:
+        """1 for each live document that may be found, in whole windows; empty when that is all of them."""
+        mask = self._by_columns(admission.filters, admission.excluded)
+        if admission.only is None and admission.without is None:
+            return mask
+        mask = _in_windows(self.live_mask()) if not len(mask) else mask.copy()
+        if admission.only is not None:
+            chosen = np.zeros(len(mask), np.uint8)
+            chosen[self._own(admission.only)] = 1
+            mask &= chosen
+        if admission.without is not None:
+            mask[self._own(admission.without)] = 0
+        return mask
+
+    @cached_property
+    def _living(self) -> NDArray[np.uint8]:
+        return _EMPTY_U8 if self.alive is None else _in_windows(self.alive)
+
+    def _own(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of ascending documents that are of this segment, by their numbers in it."""
+        first, last = np.searchsorted(numbers, [self.first_number, self.first_number + self.segment.documents])
+        own: NDArray[np.int64] = numbers[first:last] - self.first_number
+        return own
+
+    def _by_columns(self, filters: Filters, excluded: Filters) -> NDArray[np.uint8]:
+        if filters == NO_FILTERS and excluded == NO_FILTERS:
+            return self._living
+        known = self._masks.get((filters, excluded))
         if known is None:
+            mask = self.live_mask().astype(bool)
+            for condition in self._conditions(filters):
+                mask &= condition
+            for condition in self._conditions(excluded):
+                mask &= ~condition
             if len(self._masks) >= MASKS_KEPT:
                 self._masks.clear()
-            known = self._masks[filters] = self._mask(filters)
+            known = self._masks[filters, excluded] = _in_windows(mask)
         return known
 
-    def _mask(self, filters: Filters) -> NDArray[np.uint8]:
-        mask = self.live_mask().astype(bool)
+    def _conditions(self, filters: Filters) -> Iterator[NDArray[np.bool_]]:
+        """For each condition, which documents meet it."""
         columns = self.segment.columns
         if filters.sites:
             allowed = np.array([_is_on(host, filters.sites) for host in columns.names["host"]], bool)
-            mask &= allowed[columns.array("host")]
+            yield allowed[columns.array("host")]
         for name, wanted in (("language", filters.languages), ("type", filters.types)):
             if wanted:
                 allowed = np.array([entry in wanted for entry in columns.names[name]], bool)
-                mask &= allowed[columns.array(name)]
+                yield allowed[columns.array(name)]
         if filters.before:
-            mask &= self.dates < filters.before
+            yield self.dates < filters.before
         if filters.after:
-            mask &= self.dates >= filters.after
-        return mask.astype(np.uint8)
+            yield self.dates >= filters.after
 
     # Lists made for a query
 
@@ -109,9 +156,11 @@ class SegmentView:
             return np.arange(self.segment.documents, dtype=np.uint32), np.ones(self.segment.documents, np.uint8)
         if entry.phrase:
             return self._phrase(entry, known)
+        if entry.words is not None:
+            return self._any_of([known(word).numbers[self.ordinal] for word in entry.words], entry.field)
         if entry.prefix:
             return self._prefix(entry.prefix, entry.field)
-        return self._in_field(int(self.segment.dictionary.find([entry.term.encode()])[0]), entry.field)
+        return self._in_field(known(entry.term).numbers[self.ordinal], entry.field)
 
     def prefix_live(self, prefix: str, field: int) -> int:
         """Live documents with any word that begins with ``prefix``."""
@@ -138,14 +187,19 @@ class SegmentView:
         return norms_of(self.epoch)
 
     def _prefix(self, prefix: str, field: int) -> Postings:
+        low, high = self.segment.dictionary.prefix_range(prefix.encode())
+        return self._any_of(range(low, high), field)
+
+    def _any_of(self, terms: Sequence[int], field: int) -> Postings:
+        """The documents of some terms, each with its largest impact."""
         from periplus.index.kernels.lists import spread
 
-        low, high = self.segment.dictionary.prefix_range(prefix.encode())
         best = np.zeros(self.segment.documents, np.uint8)
         if field < 0:
-            spread(*self.segment.postings.tables, low, high, best)
+            for low, high in _runs(terms):
+                spread(self._alone.rows, low, high, best)
         else:
-            for term in range(low, high):
+            for term in terms:
                 documents, impacts = self._in_field(term, field)
                 best[documents] = np.maximum(best[documents], impacts)
         documents = np.flatnonzero(best).astype(np.uint32)
@@ -158,12 +212,9 @@ class SegmentView:
             return _EMPTY_U32, _EMPTY_U8
         size = self.segment.postings.frequency(term)
         documents, impacts = np.empty(size, np.uint32), np.empty(size, np.uint8)
-        found = in_field(*self._tables, *self.field_tables, term, field, documents, impacts)
+        _, factors, k1 = self.field_tables
+        found = in_field(self._alone.rows, factors, k1, term, field, documents, impacts)
         return documents[:found], impacts[:found]
-
-    @property
-    def _tables(self) -> tuple[Any, ...]:
-        return (*self.segment.postings.tables, *self.segment.positions.tables)
 
     # What kernels take
 
@@ -182,9 +233,8 @@ class SegmentView:
             self.best,
             self.prior,
             self.prior_max,
-            _EMPTY_U8 if self.alive is None else self.alive,
+            self._living,
             segment.columns.key,
-            *_NOTHING_MADE,
             segment.dictionary.text,
             segment.dictionary.offsets,
             _EMPTY_U32 if self._frequency is None else self._frequency,
@@ -201,53 +251,19 @@ class SegmentView:
         )
         return [*addressed(arrays), postings.windows, self.first_number, segment.positions.longest]
 
-    def made_row(self, entries: Sequence[MadeList], known: Callable[[str], KnownTerm]) -> tuple[NDArray[Any], ...]:
-        """The lists made for a query, joined: starts, places, impacts and windows."""
-        return _joined([self.made(entry, known) for entry in entries])
+
+def _in_windows(mask: NDArray[Any]) -> NDArray[np.uint8]:
+    """A mask with zeros behind it, as kernels look at whole windows of documents."""
+    padded = np.zeros(-(-len(mask) // WINDOW) * WINDOW, np.uint8)
+    padded[: len(mask)] = mask
+    return padded
 
 
-class Best:
-    """The best documents of all segments: a heap that kernels keep, best first when they are done."""
-
-    def __init__(self, k: int, collect: int = 0) -> None:
-        self.k = k
-        self.heap = np.zeros(STATE + 3 * k, np.int64)  # size, matching, whether anything was left out, floor; the best
-        self.documents = np.empty(collect, np.uint32) if collect else _EMPTY_U32
-        self.all_scores = np.empty(collect, np.int64) if collect else _EMPTY_I64
-
-    def search(self, table: Table, plan: Plan, rank: int, *, prune: bool) -> None:
-        """Offer the documents of all segments of the table; ``rank`` of stored best impacts gives a floor."""
-        from periplus.index.kernels.search import top
-
-        numbers = plan.numbers if table.only is None else plan.numbers_in(table.only)
-        head = [table.segments, len(plan.weights), len(plan.group_clauses), plan.clauses, plan.prior_weight]
-        parts = [*head, rank, int(prune), *plan.weights, *plan.starts, *plan.group_clauses, *numbers]
-        top(table.rows, np.array(parts, np.int64), self.heap, self.documents, self.all_scores)
-
-    @property
-    def matching(self) -> int:
-        return int(self.heap[1])
-
-    @property
-    def is_complete(self) -> bool:
-        return not self.heap[2]
-
-    def ranked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Numbers and scores, best first; equal scores by key."""
-        size = int(self.heap[0])
-        return self.heap[STATE + 2 * self.k :][:size], self.heap[STATE : STATE + size]
-
-
-def _joined(made: list[Postings]) -> tuple[NDArray[Any], ...]:
-    if not made:
-        return _NOTHING_MADE
-    starts = np.array([0, *accumulate(len(documents) for documents, _ in made)], np.int64)
-    documents, impacts = made[0] if len(made) == 1 else map(np.concatenate, zip(*made, strict=True))
-    return starts, documents.astype(np.uint8), impacts, (documents >> 8).astype(np.uint16)
-
-
-def _restricts(filters: Filters) -> bool:
-    return bool(filters.sites or filters.languages or filters.types or filters.before or filters.after)
+def _runs(terms: Sequence[int]) -> list[tuple[int, int]]:
+    """Terms that stand side by side, as ranges; without those that are not there."""
+    if isinstance(terms, range):
+        return [(terms.start, terms.stop)]
+    return [(term, term + 1) for term in terms if term >= 0]
 
 
 def _is_on(host: str, sites: tuple[str, ...]) -> bool:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from periplus.index.analysis import (
+from periplus.index.dictionary import JoinedTerms
+from periplus.index.spelling_table import Spellings
+from periplus.text import (
     STEM_MARK,
     base_language,
     class_table,
@@ -19,14 +21,12 @@ from periplus.index.analysis import (
     letter_table,
     stem_lines,
 )
-from periplus.index.dictionary import JoinedTerms
-from periplus.index.spellings import Spellings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from periplus.index.analysis import FormLines
     from periplus.index.gathering import Spans
+    from periplus.text import FormLines
 
 SLICE = 8_192  # new words whose forms are found at once
 FOREIGN_TOGETHER = 256  # words left to Python: one of them that is too long takes all of them another way
@@ -67,7 +67,6 @@ class Vocabulary:
         self._names: dict[str, int] = {}  # of languages as documents name them
         self._bits = np.zeros(0, np.uint8), np.zeros(0, np.uint8)
         self._stream = np.empty(0, np.uint32)
-        self._stems: list[NDArray[np.int64]] = []  # by language: exact term → stem, -1 where not asked yet
 
     def language(self, name: str) -> int:
         """The number under which words of a language are kept."""
@@ -120,8 +119,7 @@ class Vocabulary:
     @property
     def memory(self) -> int:
         """Bytes that the tables take, for the memory bound of the builder."""
-        stems = sum(stems.nbytes for stems in self._stems)
-        return self._words.memory + self._terms.memory + self._forms.nbytes + self._form_start.nbytes + stems
+        return self._words.memory + self._terms.memory + self._forms.nbytes + self._form_start.nbytes
 
     def _find_forms(self) -> None:
         while self._known < len(self._words):
@@ -162,22 +160,14 @@ class Vocabulary:
         for name, language in self._languages.items():
             rows = np.flatnonzero(asked & (languages == language))
             if len(rows):
-                stems[rows] = self._stems_in(name, language, exact[rows])
+                stems[rows] = self._stems_in(name, exact[rows])
         return stems
 
-    def _stems_in(self, name: str, language: int, exact: NDArray[np.uint32]) -> NDArray[np.int64]:
-        while len(self._stems) <= language:
-            self._stems.append(np.empty(0, np.int64))
-        known = self._stems[language]
-        if len(known) < len(self._terms):
-            grown = np.full(2 * len(self._terms), -1, np.int64)
-            grown[: len(known)] = known
-            known = self._stems[language] = grown
-        unknown = np.unique(exact[known[exact] < 0])
-        if len(unknown):
-            lines = stem_lines(self._terms.lines(unknown), name)
-            known[unknown] = self._terms.numbers_of_lines(lines, len(unknown))
-        return known[exact]
+    def _stems_in(self, name: str, exact: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Of terms in one language. Remembering them would take a table of all terms for every language."""
+        terms, places = np.unique(exact, return_inverse=True)
+        lines = stem_lines(self._terms.lines(terms), name)
+        return self._terms.numbers_of_lines(lines, len(terms))[places]
 
     def _foreign(self, words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]:
         """Forms of words that the kernel leaves to Python: where those of each begin and end, and all of them."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from periplus.index.analysis import STEM_MARK
+from periplus.text import STEM_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

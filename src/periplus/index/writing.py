@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from periplus import addresses
+from periplus.index.budget import DEFAULT_MEMORY, Budget
 from periplus.index.builder import SegmentBuilder, give_memory_back
 from periplus.index.files import storage_errors, sync_folder
 from periplus.index.manifest import Manifest, SegmentEntry
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     PriorSource = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
     SegmentOpener = Callable[..., Segment]  # by its name, and the seal that it must have
 
-DEFAULT_MEMORY = 512_000_000  # bytes of documents before a segment is written
+ROWS = 1 << 16  # documents that are looked at together
 NEW_OBJECTS = 50_000  # between two looks for cycles: documents have none, and every look goes through many of them
 
 
@@ -54,7 +55,7 @@ def few_looks_for_cycles() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-class Part:
+class SegmentPart:
     """A segment as the session sees it: live documents and prior may change, the files do not."""
 
     def __init__(self, segment: Segment, entry: SegmentEntry | None = None) -> None:
@@ -79,13 +80,22 @@ class Part:
             self.is_alive_new = True
 
     def field_totals(self) -> NDArray[np.float64]:
-        lengths = self.segment.columns.lengths
-        return lengths.sum(axis=0, dtype=np.float64) if self.alive is None else self.alive.astype(np.float64) @ lengths
+        """Words by field, over the live documents."""
+        lengths, totals = self.segment.columns.lengths, np.zeros(len(FIELDS))
+        for first in range(0, len(lengths), ROWS):
+            some = lengths[first : first + ROWS]
+            live = some if self.alive is None else some[self.alive[first : first + ROWS] > 0]
+            totals += live.sum(axis=0, dtype=np.float64)
+        return totals
 
     def computed_prior(self, prior: PriorSource) -> NDArray[np.uint8]:
-        columns = self.segment.columns
-        hosts = np.array([addresses.host_key(host) for host in columns.names["host"]], np.int64)
-        return quantized_prior(prior(columns.array("page_key"), hosts[columns.array("host")]))
+        columns, found = self.segment.columns, np.empty(self.segment.documents, np.uint8)
+        hosts = np.array([addresses.host_key(host) for host in columns.read_names("host")], np.int64)
+        pages, owners = columns.array("page_key"), columns.array("host")
+        for first in range(0, len(found), ROWS):
+            some = slice(first, first + ROWS)
+            found[some] = quantized_prior(prior(pages[some], hosts[owners[some]]))
+        return found
 
 
 class WritingSession:
@@ -97,7 +107,7 @@ class WritingSession:
         *,
         anchors: AnchorSource | None = None,
         prior: PriorSource | None = None,
-        memory: int = DEFAULT_MEMORY,
+        memory: int = Budget.of(DEFAULT_MEMORY, 1).building,
         workers: int = 1,
         fresh: bool = False,
     ) -> None:
@@ -203,7 +213,7 @@ class WritingSession:
         return manifest
 
     def _flush_team(self, team: Team) -> None:
-        """The same for what the processes of a team collected."""
+        """Delete older versions and write what the processes of a team collected, a segment each."""
         count, totals = team.totals()
         self._begin_epoch(count, lambda: totals)
         written = team.write([self.new_folder() for _ in range(team.size)], self.epoch)
@@ -215,7 +225,7 @@ class WritingSession:
 
     def _append(self, name: str) -> None:
         """A segment that was just written. It was read once, to be checked, and may never be again."""
-        self.parts.append(Part(self._open_segment(name)))
+        self.parts.append(SegmentPart(self._open_segment(name)))
         self.parts[-1].segment.rest()
 
     def _delete(self, keys: NDArray[np.int64]) -> None:
@@ -230,8 +240,8 @@ class WritingSession:
 
     # Opening and writing
 
-    def opened(self, entry: SegmentEntry) -> Part:
-        part = Part(self._open_segment(entry.name, entry.seal), entry)
+    def opened(self, entry: SegmentEntry) -> SegmentPart:
+        part = SegmentPart(self._open_segment(entry.name, entry.seal), entry)
         overlays = self._generations.overlays
         if entry.live_file:
             part.alive = read_live(overlays / entry.live_file, part.segment, entry.live_seal).alive
@@ -243,7 +253,7 @@ class WritingSession:
         """A name that no other segment has had, so that an open segment is never mistaken for another."""
         return self._generations.segments / f"{self._old.generation + 1:08d}-{secrets.token_hex(4)}"
 
-    def _written_entry(self, part: Part, generation: int) -> SegmentEntry:
+    def _written_entry(self, part: SegmentPart, generation: int) -> SegmentEntry:
         """The part as it stands in the manifest; overlays that changed are written."""
         name, overlays = part.segment.name, self._generations.overlays
         live_file, live_seal = (part.entry.live_file, part.entry.live_seal) if part.entry else ("", 0)

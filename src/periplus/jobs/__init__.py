@@ -1,12 +1,16 @@
 """The batch steps of a collection: what is due, and doing it."""
 
-from periplus.jobs.pipeline import Due, Pipeline, RankSummary
+from typing import TYPE_CHECKING, Any
+
 from periplus.jobs.status import CollectionStatus, IndexStatus, RankStatus, collection_status
 from periplus.jobs.watching import ErrorGroup, Event, HostQueue, OperatorView, operator_view, seconds_left
 
+if TYPE_CHECKING:
+    from periplus.jobs.pipeline import DueSteps, Pipeline, RankSummary
+
 __all__ = [
     "CollectionStatus",
-    "Due",
+    "DueSteps",
     "ErrorGroup",
     "Event",
     "HostQueue",
@@ -19,3 +23,12 @@ __all__ = [
     "operator_view",
     "seconds_left",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The steps load Arrow, without which a server can tell how a collection stands."""
+    if name not in ("DueSteps", "Pipeline", "RankSummary"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from periplus.jobs import pipeline
+
+    return getattr(pipeline, name)

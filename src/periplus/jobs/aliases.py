@@ -13,7 +13,7 @@ import numpy as np
 from periplus import addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -51,19 +51,27 @@ class Aliases(NamedTuple):
     batches: Integers
 
 
-class Newest(NamedTuple):
-    """The addresses of some batches, in the order of their keys: 9 bytes each."""
+class Told(NamedTuple):
+    """The addresses of a few batches, in the order of their keys: 9 bytes each."""
 
     keys: Integers
     is_found: Booleans  # the newest row is a document to be found
 
+
+class Newest(NamedTuple):
+    """The addresses of some batches, a few batches at a time."""
+
+    told: list[Told]  # a later one wins
+
     def look_up(self, keys: Integers) -> tuple[Booleans, Booleans]:
         """Which of ``keys`` are among them, and which of those are found."""
-        if not len(self.keys):
-            return np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.bool_)
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        known = self.keys[places] == keys
-        return known, known & self.is_found[places]
+        known, is_found = np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.bool_)
+        for told in self.told:
+            places = np.minimum(np.searchsorted(told.keys, keys), len(told.keys) - 1)
+            here = told.keys[places] == keys
+            known |= here
+            is_found[here] = told.is_found[places[here]]
+        return known, is_found
 
 
 class AliasTable:
@@ -77,17 +85,13 @@ class AliasTable:
         """Bring the table up to batch ``last``; the newest rows of the batches after ``after``."""
         mark = self._mark()
         numbers = [number for number in self._log.numbers(min(after, mark)) if number <= last]
-        keys: list[Integers] = []
-        found: list[Booleans] = []
+        newest = Newest([])
         for start in range(0, len(numbers), BATCHES_AT_ONCE):
             part = numbers[start : start + BATCHES_AT_ONCE]
             tables = {number: self._log.document_table(number, _READ) for number in part}
             self._put({number: table for number, table in tables.items() if number > mark})
-            for number, table in tables.items():
-                if number > after:
-                    keys.append(table.column("key").to_numpy())
-                    found.append(np.array([not refusal for refusal in table.column("refusal").to_pylist()], np.bool_))
-        return _newest(keys, found)
+            newest.told.extend(_told([table for number, table in tables.items() if number > after]))
+        return newest
 
     def all(self) -> Aliases:
         with self._database.read() as tx:
@@ -145,10 +149,11 @@ def _put_batch(tx: Transaction, number: int, table: pa.Table) -> None:
     tx.executemany(_PUT, naming)
 
 
-def _newest(keys: Sequence[Integers], found: Sequence[Booleans]) -> Newest:
-    """The last row of each key wins."""
+def _told(tables: Sequence[pa.Table]) -> Iterator[Told]:
+    """The last row of each key wins; nothing when there are no rows."""
+    keys = [table.column("key").to_numpy() for table in tables if table.num_rows]
     if not keys:
-        return Newest(np.empty(0, np.int64), np.empty(0, np.bool_))
-    every, is_found = np.concatenate(keys)[::-1], np.concatenate(found)[::-1]
-    unique, places = np.unique(every, return_index=True)
-    return Newest(unique, is_found[places])
+        return
+    found = [not refusal for table in tables for refusal in table.column("refusal").to_pylist()]
+    unique, places = np.unique(np.concatenate(keys)[::-1], return_index=True)
+    yield Told(unique, np.array(found[::-1], np.bool_)[places])

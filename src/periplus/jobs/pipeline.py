@@ -17,6 +17,7 @@ from periplus.documents.compaction import Compaction
 from periplus.errors import Corrupt, Incompatible, NotFound, StorageBusy, StorageFull
 from periplus.graph import Convergence, RankStore, TopRank, host_addresses, refresh_ranks
 from periplus.index import IndexStore, Manifest
+from periplus.index.budget import most_workers
 from periplus.jobs.aliases import AliasTable
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
 from periplus.jobs.sources import StoredAnchors, StoredBatch
@@ -37,7 +38,7 @@ LOCK_FILE = "building.lock"
 BYTES_A_WORKER = 4_000_000  # less is not worth a process; one is there at once, but learns words of its own
 
 
-class Due(Struct, frozen=True):
+class DueSteps(Struct, frozen=True):
     """What is behind: batches that the index has not seen, ranks older than the links, pages without documents."""
 
     batches: int
@@ -67,12 +68,12 @@ class Pipeline:
         self._store = self._index_store(1)
         self._ranks = RankStore(folder / "ranks")
 
-    def due(self) -> Due:
+    def due(self) -> DueSteps:
         manifest, ranks = self._store.manifest(), self._last_ranked()
         numbers = self._log.numbers()
         last = numbers[-1] if numbers else 0
-        seen = manifest.last_batch if manifest else 0
-        return Due(
+        seen = manifest.last_batch if manifest and not self._other_format() else 0
+        return DueSteps(
             sum(number > seen for number in numbers),
             last > ranks,
             backlog_size(self._database) > 0,
@@ -83,10 +84,14 @@ class Pipeline:
     ) -> Manifest:
         """Bring the index up to the newest batch, with the ranks and anchor texts that are published.
 
-        Large updates are shared out to processes. Without ``merge``, merges are left to a call of ``merge``.
+        Large updates are shared out to processes. Without ``merge``, merges are left to a call of ``merge``. An index
+        of an earlier format is built anew from all batches, which an event tells.
         """
         with self._alone():
             self._read_backlog()
+            if not rebuild and (why := self._other_format()):
+                self._tell(f"building the index from nothing: {why}", "warning")
+                rebuild = True
             table = self._known_ranks()
             manifest = self._known_manifest() if rebuild else self._store.manifest()
             after = 0 if rebuild or manifest is None else manifest.last_batch
@@ -171,6 +176,16 @@ class Pipeline:
             self._tell(f"going on without ranks: {error}", "warning")
             return None
 
+    def _other_format(self) -> str:
+        """Why the published index can only be built anew; empty when it can be gone on with."""
+        try:
+            self._store.check_format()
+        except Incompatible as error:
+            return str(error)
+        except Corrupt:  # is told by whoever opens it
+            pass
+        return ""
+
     def _known_manifest(self) -> Manifest | None:
         """The published generation; a damaged one tells nothing that a new one would need."""
         try:
@@ -214,7 +229,7 @@ class Pipeline:
         """How many processes the batches after ``after`` are worth."""
         most = self._settings.index.workers or len(os.sched_getaffinity(0))
         size = sum(map(self._log.size, self._log.numbers(after))) if most > 1 else 0
-        return max(1, min(most, size // BYTES_A_WORKER))
+        return max(1, min(most, size // BYTES_A_WORKER, most_workers(self._settings.index.memory)))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

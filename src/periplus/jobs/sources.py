@@ -29,8 +29,8 @@ class StoredBatch(DocumentSource):
 
     def __iter__(self) -> Iterator[Document]:
         batches = BatchFiles(LocalFiles(self._folder), {self._number: self._first})
-        documents = batches.documents(self._number, fields=INDEXED_FIELDS)
-        return (found_all_the_same(document, self._shown) for document in documents) if self._shown else iter(documents)
+        documents = batches.stream(self._number, INDEXED_FIELDS)
+        return (found_all_the_same(document, self._shown) for document in documents) if self._shown else documents
 
 
 class StoredAnchors:

@@ -59,6 +59,15 @@ class CollectionStatus(Struct, frozen=True):
 
 
 def collection_status(folder: Path, database: Database) -> CollectionStatus:
+    """Raises ``Corrupt`` where the state holds what nobody wrote: SQLite has no checksums, and reads damaged pages."""
+    try:
+        return _collected(folder, database)
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        advice = "periplus doctor --repair builds it again from the stored files, or restore it from a backup"
+        raise Corrupt(f"{database.name} holds values that nobody wrote ({error}); {advice}") from error
+
+
+def _collected(folder: Path, database: Database) -> CollectionStatus:
     with database.read() as tx:
         batches, links, last = tx.row("SELECT COUNT(*), SUM(links), MAX(created) FROM batches") or (0, 0, 0.0)
         committed = tx.value("SELECT MAX(at) FROM (SELECT at FROM workers UNION ALL SELECT at FROM crawls) AS writers")

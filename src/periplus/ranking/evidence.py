@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from periplus.index.query import FIELDS, STRONG_SHARE
-from periplus.ranking.places import Places, Sightings
+from periplus.index import FIELDS, STRONG_SHARE
+from periplus.ranking.word_places import Sightings, WordPlaces
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -45,7 +45,7 @@ class Evidence(Struct, frozen=True):
     host_words: FloatArray  # D: how many words of the address field belong to the host name
     age: FloatArray  # D: days since published, else fetched
     language: FloatArray  # D: 1 when in the query's language, 0 when not, 0.5 when unknown
-    places: Places  # where the words stand; only in the fields that a profile needs
+    places: WordPlaces  # where the words stand; only in the fields that a profile needs
     wants_fresh: bool = False
     navigational: FloatArray = np.zeros(0)  # D: 1 for the page or site that the query names by its address
 

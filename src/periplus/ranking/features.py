@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from periplus.ranking.places import Sightings
+    from periplus.ranking.word_places import Sightings
 
 FAR = 1 << 30
 NEAR_WINDOW = 16  # words; pairs further apart than this do not count as near

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from periplus.index.query import FIELDS, STRONG_SHARE
+from periplus.index import FIELDS, STRONG_SHARE
 from periplus.ranking import features, formulas
 from periplus.ranking.evidence import ANCHORS, TITLE
 from periplus.ranking.parts import Part, Values, constant, leaf, product, total

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from periplus.errors import UsageError
-from periplus.ranking import ours, quick, references
+from periplus.ranking import ours, references
 from periplus.ranking.evidence import ADDRESS, BODY, HEADINGS, TITLE, Evidence
-from periplus.ranking.quick import Candidates, FloatArray, Fused
+from periplus.ranking.fused_formula import Formula
 from periplus.ranking.references import Ranked
 
 DEFAULT = "periplus"
@@ -30,8 +30,7 @@ class Profile(Struct, frozen=True):
     limit: int = 1_000  # results shown at most
     reads_ranks: bool = False  # classic PageRank, so that its absence degrades the answer
     reads_largest: bool = False  # the frequency of each document's most frequent word
-    quick: Callable[[Candidates], FloatArray] | None = None  # the values of ``rank`` without its tree of parts
-    fused: type[Fused] | None = None  # the same, read from the index by the kernel itself
+    formula: type[Formula] | None = None  # the values of ``rank``, by a kernel that reads the index itself
 
 
 _ALL = (
@@ -42,8 +41,7 @@ _ALL = (
         OUR_CANDIDATES,
         1.0,
         (TITLE, HEADINGS, BODY, ADDRESS),
-        quick=quick.scores,
-        fused=Fused,
+        formula=Formula,
     ),
     Profile("bm25", "Robertson et al., Okapi at TREC-3 (1994)", references.bm25, REFERENCE_CANDIDATES, 0.0),
     Profile(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from periplus.ranking.evidence import Evidence
-    from periplus.ranking.places import Sightings
+    from periplus.ranking.word_places import Sightings
 
 # GRS2
 GRS2_HIT_WEIGHT = 0.5

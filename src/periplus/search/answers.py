@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from msgspec import structs
-
-from periplus.search.requests import MAX_SIZE
-from periplus.search.results import results
-from periplus.search.terms import Terms
+from periplus.records import SearchResult
 
 if TYPE_CHECKING:
-    from periplus.records import SearchRequest, SearchResult
-    from periplus.search.execution import Listing
+    from periplus.records import SearchRequest
+    from periplus.search.exchange import Excerpt
     from periplus.search.generations import Generation
-    from periplus.search.reading import Understood
+    from periplus.search.lexicon import KnownWord
+    from periplus.search.listing import Listing
 
-_NO_COUNTS = np.zeros(3 * MAX_SIZE, np.int64)
 
-
-class Page:
+class ResultPage:
     """One page of results of a listing."""
 
     def __init__(
@@ -28,27 +22,43 @@ class Page:
         generation: Generation,
         request: SearchRequest,
         first: int,  # of the listing's results
-        understood: Understood,
+        words: tuple[KnownWord, ...],  # that are highlighted
         listing: Listing,
         before: int = 0,  # results of another list, which this one goes on
     ) -> None:
-        self.snapshot = generation.snapshot
-        self.request = request
-        self.first, self.before = first, before
-        self.listing = listing
-        self._terms = listing.terms or Terms(generation.lexicon, understood.plan.words)
+        self._shards = generation.shards
+        self._request = request
+        self._first, self._before = first, before
+        self._words = words
+        self._listing = listing
 
     def results(self) -> tuple[SearchResult, ...]:
-        first, last = self.first, self.first + self.request.size
-        listing = self.listing
-        numbers, scores = listing.numbers[first:last], listing.scores[first:last]
+        first, last = self._first, self._first + self._request.size
+        numbers = self._listing.numbers[first:last]
         if not len(numbers):
             return ()
-        counts = _NO_COUNTS[: 3 * len(numbers)] if listing.counts is None else listing.counts[3 * first : 3 * last]
-        made = results(self.snapshot, numbers, self._terms.highlights, self.before + first + 1, scores, counts)
-        if self.request.explain:
-            made = [
-                structs.replace(result, explain=listing.explain(number, result.score))
-                for number, result in zip(numbers.tolist(), made, strict=True)
-            ]
-        return tuple(made)
+        excerpts = self._shards.show(numbers, self._words)
+        return tuple([self._result(first + place, excerpt) for place, excerpt in enumerate(excerpts)])
+
+    def _result(self, place: int, shown: Excerpt) -> SearchResult:
+        listing, told = self._listing, self._listing.shown
+        number, score = int(listing.numbers[place]), float(listing.scores[place])
+        return SearchResult(
+            self._before + place + 1,
+            shown.id,
+            shown.url,
+            shown.display_url,
+            shown.site,
+            shown.title,
+            shown.snippet,
+            shown.highlights,
+            shown.language,
+            shown.published,
+            shown.fetched,
+            shown.content_type,
+            score,
+            int(told.more[place]),
+            listing.explain(number, score) if self._request.explain else None,
+            int(told.duplicates[place]),
+            bool(told.pinned[place]),
+        )

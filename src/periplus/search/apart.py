@@ -30,16 +30,16 @@ _one_at_a_time = threading.Lock()
 
 def gathered_words(folder: Path) -> Any:
     """The ``Dictionary`` of the newest generation; None when that cannot be had."""
-    return _asked("words", folder, 0, {})
+    return _asked("words", folder, {}, frozenset())
 
 
-def gathered_completion(folder: Path, last_batch: int, past_queries: Mapping[str, int]) -> Any:
+def gathered_completion(folder: Path, past_queries: Mapping[str, int], blocked: frozenset[str] = frozenset()) -> Any:
     """The ``Completion`` of the newest generation; None when that cannot be had."""
-    return _asked("completion", folder, last_batch, dict(past_queries))
+    return _asked("completion", folder, dict(past_queries), blocked)
 
 
-def _asked(kind: str, folder: Path, last_batch: int, past_queries: dict[str, int]) -> Any:
-    question = pickle.dumps((kind, str(folder), last_batch, past_queries))
+def _asked(kind: str, folder: Path, past_queries: dict[str, int], blocked: frozenset[str]) -> Any:
+    question = pickle.dumps((kind, str(folder), past_queries, blocked))
     with _one_at_a_time, suppress(OSError, EOFError, pickle.UnpicklingError), _gathering() as process:
         return _exchanged(question, process)
     return None
@@ -102,14 +102,15 @@ def main() -> None:
     from periplus.index import IndexStore
     from periplus.search.completion import Completion
     from periplus.search.dictionary import dictionary_of
-    from periplus.search.links import link_texts
+    from periplus.search.ranks import Ranks
 
-    kind, folder, last_batch, past_queries = pickle.load(sys.stdin.buffer)  # noqa: S301  # of the process that asks
+    kind, folder, past_queries, blocked = pickle.load(sys.stdin.buffer)  # noqa: S301  # of the process that asks
     with IndexStore(Path(folder) / "index").open() as snapshot:
         gathered: Any
         if kind == "words":
             gathered = dictionary_of(snapshot)
         else:
-            gathered = Completion.build(snapshot, link_texts(Path(folder), last_batch), past_queries)
+            texts = Ranks.open(Path(folder) / "ranks").link_texts(blocked)
+            gathered = Completion.build(snapshot, texts, past_queries, blocked)
         send(sys.stdout.buffer, gathered)
         sys.stdout.flush()

@@ -18,12 +18,12 @@ import numpy as np
 from periplus import addresses
 from periplus.records import Suggestion
 from periplus.search.text import clean, folded, shortened
+from periplus.search.visibility import hidden
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from periplus.index.snapshot import Snapshot
-    from periplus.index.stored import StoredDocument
+    from periplus.index import Snapshot, StoredDocument
 
 MAX_DOCUMENTS = 50_000
 MAX_ENTRIES = 1_000_000
@@ -31,7 +31,7 @@ MAX_BEGINNINGS = 8
 MAX_CHARACTERS = 70
 MAX_TYPED = 60  # bytes
 LEAST_CHARACTERS = 2
-FEW_RESULTS = 3  # of a query, below which others are suggested
+SUGGESTED_BELOW = 3  # results of a query: then others are suggested
 MAX_HEADINGS = 4  # of one page
 INSIDE_SHARE = 0.5  # of the weight, when the match is not at the beginning
 MISTAKEN_SHARE = 0.1  # of the weight, when there is a mistake in what was typed
@@ -64,10 +64,17 @@ class Completion:
 
     @classmethod
     def build(
-        cls, snapshot: Snapshot, links: Mapping[str, int] | None = None, asked: Mapping[str, int] | None = None
+        cls,
+        snapshot: Snapshot,
+        links: Mapping[str, int] | None = None,
+        asked: Mapping[str, int] | None = None,
+        blocked: frozenset[str] = frozenset(),
     ) -> Completion:
-        """From the pages with the highest link prior, the texts of links and past queries, with their counts."""
-        numbers = snapshot.numbers()
+        """From the pages with the highest link prior, the texts of links and past queries, with their counts.
+
+        Pages and names of hosts that are ``blocked`` say nothing.
+        """
+        numbers = np.setdiff1d(snapshot.numbers(), hidden(snapshot, blocked))
         prior = np.asarray(snapshot.column("prior", numbers), dtype=np.float64)
         best = np.lexsort((numbers, -prior))[:MAX_DOCUMENTS]
         best = best[np.argsort(numbers[best])]  # neighbours share a block of stored text
@@ -76,7 +83,7 @@ class Completion:
             for text, weight in _phrases(snapshot.stored(number)):
                 _add(entries, text, weight * (0.2 + worth))
         for host in snapshot.host_names()[:MAX_DOCUMENTS]:
-            if host:
+            if host and host not in blocked:
                 _add(entries, addresses.site(host), SITE_WEIGHT)
         for weight, counts in ((LINK_WEIGHT, links or {}), (ASKED_WEIGHT, asked or {})):
             for text, count in counts.items():

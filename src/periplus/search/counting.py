@@ -1,67 +1,83 @@
 """How many matches each value of the filters would leave: sites, languages, types, years.
 
-Every match is counted while there are at most ``MAX_COUNTED`` of them in all; of more, the best by first pass, and
+Every match is counted while a shard has at most ``MAX_COUNTED`` of them; of more, the best by first pass, and
 ``relation`` says so. Made only for requests that ask for it, because counting forbids pruning.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
 from periplus.records import Count, FilterCounts
-from periplus.search.columns import browse, dates, rejected
+from periplus.search.columns import dates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from periplus.index.snapshot import Snapshot
-    from periplus.search.columns import Numbers
-    from periplus.search.execution import Task
+    from periplus.index import Snapshot
+    from periplus.search.exchange import Numbers, ShardQuery
 
 MAX_COUNTED = 100_000
 MAX_VALUES = 20  # shown of one filter
 SECONDS_OF_YEAR = 365.2425 * 86_400
 
 
-def counted(snapshot: Snapshot, task: Task) -> FilterCounts:
-    """The matches of a task by filter; a match without a value (no host, no date) is in none of its counts."""
-    numbers, whole = _matches(snapshot, task)
-    return FilterCounts(
-        site=_by_name(snapshot.column("site", numbers), snapshot.site_names()),
-        language=_by_name(snapshot.column("language", numbers), snapshot.language_names()),
-        type=_by_name(snapshot.column("type", numbers), snapshot.type_names()),
-        year=_by_year(snapshot, numbers),
-        relation="eq" if whole else "gte",
+class Counted(Struct, frozen=True):
+    """The matches of a shard by name."""
+
+    site: dict[str, int]
+    language: dict[str, int]
+    type: dict[str, int]
+    year: dict[str, int]
+    whole: bool  # all of them
+
+
+def counted(snapshot: Snapshot, first_pass: Callable[[ShardQuery, int], Any], asked: ShardQuery) -> Counted:
+    """The matches of a query; one without a value (no host, no date) is in none of its counts."""
+    numbers: Numbers = first_pass(asked, MAX_COUNTED).numbers
+    return Counted(
+        _by_name(snapshot.column("site", numbers), snapshot.site_names()),
+        _by_name(snapshot.column("language", numbers), snapshot.language_names()),
+        _by_name(snapshot.column("type", numbers), snapshot.type_names()),
+        _by_year(snapshot, numbers),
+        len(numbers) < MAX_COUNTED,
     )
 
 
-def _matches(snapshot: Snapshot, task: Task) -> tuple[Numbers, bool]:
-    plan = task.plan
-    if plan.browses:
-        numbers, whole = browse(snapshot, plan.query.filters, "score")[0], True
-    else:
-        hits = snapshot.top(plan.query, MAX_COUNTED, prior_weight=task.profile.prior_weight)
-        numbers, whole = hits.numbers, len(hits.numbers) < MAX_COUNTED
-    kept = ~rejected(snapshot, plan.excluded, numbers)
-    if task.only is not None:
-        kept &= np.isin(numbers, task.only)
-    if task.unfit is not None:
-        kept &= ~np.isin(numbers, task.unfit)
-    return numbers[kept], whole
+def summed(parts: Sequence[Counted]) -> FilterCounts:
+    """What all shards counted: most frequent first, years from the last one on."""
+    return FilterCounts(
+        site=_most(part.site for part in parts),
+        language=_most(part.language for part in parts),
+        type=_most(part.type for part in parts),
+        year=tuple(sorted(_all(part.year for part in parts), key=lambda one: -int(one.value)))[:MAX_VALUES],
+        relation="eq" if all(part.whole for part in parts) else "gte",
+    )
 
 
-def _by_name(places: Any, names: Sequence[str]) -> tuple[Count, ...]:
+def _most(parts: Iterable[dict[str, int]]) -> tuple[Count, ...]:
+    return tuple(sorted(_all(parts), key=lambda one: (-one.count, one.value)))[:MAX_VALUES]
+
+
+def _all(parts: Iterable[dict[str, int]]) -> list[Count]:
+    whole: Counter[str] = Counter()
+    for part in parts:
+        whole.update(part)
+    return [Count(name, count) for name, count in whole.items()]
+
+
+def _by_name(places: Any, names: Sequence[str]) -> dict[str, int]:
     counts = np.bincount(np.asarray(places, np.int64), minlength=len(names))
-    order = sorted(np.flatnonzero(counts).tolist(), key=lambda place: (-int(counts[place]), names[place]))
-    return tuple(Count(names[place], int(counts[place])) for place in order if names[place])[:MAX_VALUES]
+    return {names[place]: int(counts[place]) for place in np.flatnonzero(counts).tolist() if names[place]}
 
 
-def _by_year(snapshot: Snapshot, numbers: Numbers) -> tuple[Count, ...]:
+def _by_year(snapshot: Snapshot, numbers: Numbers) -> dict[str, int]:
     moments = dates(snapshot, numbers)
     sane = moments[(moments > 0) & (moments < 8000 * SECONDS_OF_YEAR)]
     years = sane.astype("datetime64[s]").astype("datetime64[Y]").astype(np.int64) + 1970
     values, counts = np.unique(years, return_counts=True)
-    pairs = sorted(zip(values.tolist(), counts.tolist(), strict=True), reverse=True)
-    return tuple(Count(str(year), count) for year, count in pairs)[:MAX_VALUES]
+    return dict(zip(map(str, values.tolist()), counts.tolist(), strict=True))

@@ -5,27 +5,28 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from msgspec import structs
 
-from periplus.errors import StorageError
-from periplus.index import analysis_steps
-from periplus.index.analysis import analyze
+from periplus.errors import NotReady
 from periplus.records import SearchRequest
 from periplus.search import requests
-from periplus.search.answers import Page
+from periplus.search.answers import ResultPage
 from periplus.search.asked import PastQueries
 from periplus.search.cache import Cache, Repeated
 from periplus.search.completion import by_words
-from periplus.search.execution import candidates, run, without
+from periplus.search.exchange import Visibility
 from periplus.search.explaining import explain, find_in_all
-from periplus.search.generations import Generation, Generations
+from periplus.search.generations import Generation, OpenGenerations
+from periplus.search.listing import candidates, run, without
 from periplus.search.reading import Understood, understand
 from periplus.search.rules import read_rules
 from periplus.search.searching import Search, since, task_of
 from periplus.search.similar import likeness
-from periplus.search.syntax import Reading
+from periplus.search.syntax import ParsedQuery
 from periplus.search.text import clean
 from periplus.storage import Blocklist, LocalFiles
+from periplus.text import analysis_steps, analyze
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from periplus.index import StoredDocument
     from periplus.ranking import Evidence
     from periplus.records import Explanation, SearchAnswer, SearchResult, Suggestion
-    from periplus.search.among import Among
     from periplus.settings import Settings
 
 CACHED_ANSWERS = 1_024  # of about 10 kB each, asked for at least twice
@@ -53,7 +53,7 @@ class Engine:
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._settings = settings
         self._past = PastQueries(folder) if settings.search.past_queries else None
-        self._generations = Generations(folder, lambda: self._past.counts if self._past else {})
+        self._generations = OpenGenerations(folder, lambda: self._past.counts if self._past else {})
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
         self._repeated = Repeated(REMEMBERED)
         self._folder = folder
@@ -88,6 +88,7 @@ class Engine:
         """Build the speller, the completion and the tables of letters now instead of on demand."""
         analyze(MIXED_SCRIPTS)
         with self._generations.use() as generation:
+            generation.hide(self._blocked())
             generation.warm()
 
     def close(self) -> None:
@@ -96,12 +97,10 @@ class Engine:
         if self._past is not None:
             self._past.close()
 
-    def search(
-        self, request: SearchRequest, *, per_host: int | None = None, among: Among | None = None
-    ) -> SearchAnswer:
+    def search(self, request: SearchRequest, *, per_host: int | None = None, tab: str = "") -> SearchAnswer:
         """The answer to ``request``. ``per_host`` overrides the setting; 0 turns host diversity off.
 
-        ``among`` are the only documents that may be found.
+        ``tab`` is the part of the collection that is searched, such as its news.
         """
         started = time.perf_counter()
         rules = self._rules
@@ -115,13 +114,13 @@ class Engine:
             asked = request if query == request.query else structs.replace(request, query=query)
             # Corrections by the words of the generation before are not kept for longer than these serve.
             blocked = self._blocked()
-            key = (asked, limit, generation.number, generation.lazy_speller.is_built, among, blocked)
+            key = (asked, limit, generation.number, generation.lazy_speller.is_built, tab, blocked)
             asked_before = self._repeated.again(key)
             answer = self._answers.get(key) if asked_before else None
             if answer is None:
                 deadline = started + self._budget()
                 answer = Search(
-                    self._generations, generation, request, query, checked, limit, deadline, rules, among, blocked
+                    self._generations, generation, request, query, checked, limit, deadline, rules, tab, blocked
                 ).answer(started)
                 self._has_answered = True
                 if asked_before and not PASSING.intersection(answer.degraded):
@@ -131,12 +130,26 @@ class Engine:
             self._generations.leave(generation)
         return structs.replace(answer, took_ms=since(started))
 
-    def _blocked(self) -> frozenset[str]:
-        """What the operator hides now; none while the list cannot be read, which the console and crawls say."""
+    @property
+    def tabs(self) -> tuple[str, ...]:
+        """Parts of the collection that are searched by themselves; none before a generation is published."""
         try:
-            return self._blocklist.targets()
-        except StorageError:
-            return frozenset()
+            with self._generations.use() as generation:
+                return generation.tabs
+        except NotReady:
+            return ()
+
+    def search_tab(self, request: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
+        """The results that belong to one tab, and what each says of itself, by its id."""
+        asked = structs.replace(request, explain=False, counts=False)
+        answer = structs.replace(self.search(asked, per_host=0, tab=tab), suggestions=())
+        with self._generations.use() as generation:
+            found = {result.id: generation.facts(result.url, tab) for result in answer.results if result.url}
+        return answer, found
+
+    def _blocked(self) -> frozenset[str]:
+        """What the operator hides now; ``Corrupt`` where that cannot be told, since nothing may be shown by mistake."""
+        return self._blocklist.targets()
 
     def _per_host(self, generation: Generation) -> int:
         """Results of one host in a list; 0 where there is only one site, of which nobody would see the rest."""
@@ -157,7 +170,7 @@ class Engine:
             understood = understand(generation, query, plain=plain)
             task = task_of(generation, understood, checked, 0, float("inf"))
             listing = run(generation, task, k)
-            ids = generation.snapshot.ids(listing.numbers[:k])
+            ids = generation.shards.ids(listing.numbers[:k])
             return list(zip(ids, listing.scores[:k].tolist(), strict=True))
 
     def evidence(self, query: str, profile: str = "") -> tuple[list[str], Evidence]:
@@ -167,12 +180,12 @@ class Engine:
             understood = understand(generation, query, plain=True)
             task = task_of(generation, understood, checked, 0, float("inf"))
             known = candidates(generation, task)
-            return generation.snapshot.ids(known.numbers), known.evidence
+            return generation.shards.ids(known.numbers), known.evidence
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         """Completions of what was typed so far, best first."""
         with self._generations.use() as generation:
-            completion = self._generations.completion(generation)
+            completion = self._generations.completion(generation, self._blocked())
             never = self._rules.never
             if completion is None:
                 return by_words(generation.snapshot, text, limit, never)
@@ -193,26 +206,27 @@ class Engine:
     def stored(self, url: str) -> StoredDocument | None:
         """The page at ``url`` as the index keeps it; ``None`` when it is not indexed."""
         with self._generations.use() as generation:
-            number = find_in_all(generation.snapshot, url)
-            if number is None or number in generation.hidden.numbers(self._blocked()):
+            number = find_in_all(generation, url)
+            seen = Visibility(blocked=self._blocked())
+            if number is None or not generation.shards.visible(seen, np.array([number], np.int64))[0]:
                 return None
-            return generation.snapshot.stored(number)
+            return generation.shards.stored(number)
 
     def similar(self, url: str, k: int = 10) -> list[SearchResult]:
         """Pages with the telling words of the page at ``url``, best first; none when it is not indexed."""
         request = SearchRequest("", size=min(max(k, 1), requests.MAX_SIZE))
         checked = requests.check(request, self._settings)
         with self._generations.use() as generation:
-            number = find_in_all(generation.snapshot, url)
+            number = find_in_all(generation, url)
             if number is None:
                 return []
-            plan = likeness(generation.snapshot, generation.snapshot.stored(number))
-            understood = Understood("", Reading(), plan, "", wants_fresh=False, named=frozenset())
+            plan = likeness(generation.lexicon, generation.shards.stored(number))
+            words = generation.lexicon.known(plan.words)
+            understood = Understood("", ParsedQuery(), plan, "", wants_fresh=False, named=(), words=words)
             task = task_of(generation, understood, checked, self._per_host(generation), float("inf"))
-            hidden = generation.hidden.numbers(self._blocked())
-            task = structs.replace(task, unfit=hidden) if len(hidden) else task
+            task = structs.replace(task, visibility=Visibility(blocked=self._blocked()))
             listing = without(run(generation, task, checked.last + 1), number)
-            return list(Page(generation, request, checked.first, understood, listing).results())
+            return list(ResultPage(generation, request, checked.first, words, listing).results())
 
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """The steps by which ``text`` becomes terms."""

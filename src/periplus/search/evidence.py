@@ -1,4 +1,4 @@
-"""Gathering what a profile wants to know of the candidates, within a time budget.
+"""Gathering what a formula reads of candidates, within a time budget.
 
 Candidates are read in chunks, each by one kernel. When the deadline passes, the candidates seen so far are what gets
 re-ranked; the rest keep the order of the first pass.
@@ -11,24 +11,25 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from periplus.index import FIELDS, STRONG_SHARE
 from periplus.index.fields import PIECE_GAP
-from periplus.index.query import FIELDS
 from periplus.index.view import NUMBER_BITS
-from periplus.ranking import Candidates, Evidence, FormEvidence, Places
+from periplus.ranking import Evidence, FormEvidence, WordPlaces
 from periplus.ranking.evidence import ADDRESS
 from periplus.search.columns import dates
-from periplus.search.ranks import Ranks
+from periplus.search.exchange import Numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from periplus.index import Snapshot
     from periplus.index.occurrences import Occurrences
-    from periplus.index.snapshot import Snapshot
     from periplus.ranking import Profile
-    from periplus.search.columns import Numbers
-    from periplus.search.terms import Terms
+    from periplus.search.exchange import ShardQuery
+    from periplus.search.lexicon import KnownWord
+    from periplus.search.ranks import Ranks
 
 MAX_SIGHTINGS = 200  # of one word in one field
 DAY = 86_400.0
@@ -38,136 +39,131 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 CountArray = np.ndarray[Any, np.dtype[np.uint32]]
 
-NOTHING = np.zeros(0)
-_NO_ROWS = np.zeros(0, np.int64)
 NEITHER = np.full(1, 0.5)  # of a query whose language is not known
 
 
-class Asked(Struct, frozen=True):
-    """What the evidence depends on besides the words."""
+class CandidateEvidence(Struct, frozen=True):
+    """What is known of some candidates: of all that were asked for, unless the deadline passed."""
 
-    ranks: Ranks
-    deadline: float
-    language: str = ""
-    wants_fresh: bool = False
-    named: frozenset[int] = frozenset()
+    numbers: Numbers
+    evidence: Evidence
 
 
-class Gathered:
-    """What is known of the first of some candidates: of all of them unless the deadline passed.
+def gathered(
+    snapshot: Snapshot, asked: ShardQuery, ranks: Ranks, numbers: Numbers, named: Numbers
+) -> CandidateEvidence:
+    """The evidence of the first candidates, in the order of the index, chunk by chunk."""
+    profile, terms = asked.profile, QueryTerms(asked.words)
+    counts, places, done = _occurrences(snapshot, terms, numbers, profile, asked.deadline)
+    lengths = snapshot.lengths_of(done).astype(np.float64)
+    now = asked.now or time.time()
+    evidence = Evidence(
+        words=tuple(word.text for word in asked.words),
+        weights=np.array([word.weight for word in asked.words], dtype=np.float64),
+        forms=_form_evidence(terms, counts.astype(np.float64)),
+        documents=max(asked.statistics.documents, 1),
+        lengths=lengths,
+        average_lengths=np.asarray(asked.statistics.average_lengths, dtype=np.float64),
+        max_frequencies=_largest(snapshot, done, profile),
+        prior=np.asarray(snapshot.column("prior", done), dtype=np.float64),
+        page_rank=ranks.pages(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
+        host_rank=ranks.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
+        depth=np.maximum(lengths[:, ADDRESS] - 1.0, 0.0),
+        host_words=np.full(len(done), float(PIECE_GAP)),
+        age=np.asarray((now - dates(snapshot, done)) / DAY),
+        language=_language_match(snapshot, done, asked.language),
+        places=places,
+        wants_fresh=asked.now > 0.0,
+        navigational=np.isin(done, named).astype(np.float64),
+    )
+    return CandidateEvidence(done, evidence)
 
-    They are kept in the order of the index, chunk by chunk; ``before`` says at which place each of ``numbers`` came.
-    """
 
-    def __init__(self, snapshot: Snapshot, profile: Profile, terms: Terms, numbers: Numbers, query: Asked) -> None:
-        self.before, found, places = _occurrences(snapshot, terms, numbers, profile, query.deadline)
-        self.numbers = numbers[self.before]
-        self.terms = terms
-        self._snapshot = snapshot
-        self._profile = profile
-        self._query = query
-        self._counts = found
-        self._places = places
+def joined(parts: Sequence[CandidateEvidence]) -> CandidateEvidence:
+    """What several shards know of their candidates, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    several = [part.evidence for part in parts]
+    by_candidate = ("lengths", "max_frequencies", "prior", "page_rank", "host_rank", "depth", "host_words", "age")
+    whole = {
+        name: np.concatenate([getattr(one, name) for one in several])
+        for name in (*by_candidate, "language", "navigational")
+    }
+    forms = tuple(
+        structs.replace(first, frequencies=np.concatenate([one.forms[place].frequencies for one in several]))
+        for place, first in enumerate(several[0].forms)
+    )
+    places = _joined([one.places for one in several])
+    evidence = structs.replace(several[0], forms=forms, places=places, **whole)
+    return CandidateEvidence(np.concatenate([part.numbers for part in parts]), evidence)
 
-    def __len__(self) -> int:
-        return len(self.numbers)
 
-    @cached_property
-    def _lengths(self) -> IntArray:
-        return self._snapshot.lengths_of(self.numbers)
+class QueryTerms:
+    """The forms of a query's words as one list of terms."""
 
-    @cached_property
-    def _prior(self) -> FloatArray:
-        return np.asarray(self._snapshot.column("prior", self.numbers), dtype=np.float64)
-
-    def _age(self) -> FloatArray:
-        return np.asarray((time.time() - dates(self._snapshot, self.numbers)) / DAY)
-
-    @property
-    def candidates(self) -> Candidates:
-        """As kernels take it."""
-        terms, query = self.terms, self._query
-        forms = [(word, form) for word, forms in enumerate(terms.forms) for form in forms]
-        named = np.flatnonzero(np.isin(self.numbers, list(query.named))) if query.named else _NO_ROWS
-        return Candidates(
-            np.array([word.weight for word in terms.words], np.float64),
-            np.array([word for word, _ in forms], np.int64),
-            np.array([terms.place[form.term] for _, form in forms], np.int64),
-            np.array([form.share for _, form in forms], np.float64),
-            np.array([terms.frequencies[form.term] for _, form in forms], np.float64),
-            max(self._snapshot.live, 1),
-            self._counts,
-            self._places,
-            self._lengths,
-            self._snapshot.average_lengths,
-            self._prior,
-            _language_match(self._snapshot, self.numbers, query.language) if query.language else NEITHER,
-            float(PIECE_GAP),
-            self._age() if query.wants_fresh else NOTHING,
-            named,
-        )
+    def __init__(self, words: tuple[KnownWord, ...]) -> None:
+        self.words = words
 
     @cached_property
-    def evidence(self) -> Evidence:
-        """As the formulas with explanations take it."""
-        snapshot, profile, query, done = self._snapshot, self._profile, self._query, self.numbers
-        lengths = self._lengths.astype(np.float64)
-        return Evidence(
-            words=tuple(word.text for word in self.terms.words),
-            weights=np.array([word.weight for word in self.terms.words], dtype=np.float64),
-            forms=_form_evidence(self.terms, self._counts.astype(np.float64)),
-            documents=max(snapshot.live, 1),
-            lengths=lengths,
-            average_lengths=np.asarray(snapshot.average_lengths, dtype=np.float64),
-            max_frequencies=_largest(snapshot, done, profile),
-            prior=self._prior,
-            page_rank=query.ranks.pages(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
-            host_rank=query.ranks.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
-            depth=np.maximum(lengths[:, ADDRESS] - 1.0, 0.0),
-            host_words=np.full(len(done), float(PIECE_GAP)),
-            age=self._age(),
-            language=_language_match(snapshot, done, query.language),
-            places=self._places,
-            wants_fresh=query.wants_fresh,
-            navigational=np.array([float(int(number) in query.named) for number in done], dtype=np.float64),
-        )
+    def place(self) -> dict[str, int]:
+        """Of each term among all of them."""
+        return {term: place for place, term in enumerate(self.frequencies)}
+
+    @cached_property
+    def frequencies(self) -> dict[str, int]:
+        return {
+            form.term: documents
+            for word in self.words
+            for form, documents in zip(word.forms, word.frequencies, strict=True)
+        }
+
+    @cached_property
+    def labels(self) -> list[int]:
+        """Of each term the first word that it is a strong form of; -1 when there is none."""
+        found: dict[str, int] = {}
+        for place, word in enumerate(self.words):
+            for form in word.forms:
+                if form.share >= STRONG_SHARE:
+                    found.setdefault(form.term, place)
+        return [found.get(term, -1) for term in self.place]
 
 
 def _occurrences(
-    snapshot: Snapshot, terms: Terms, numbers: Numbers, profile: Profile, deadline: float
-) -> tuple[IntArray, CountArray, Places]:
-    """Places among ``numbers``, D x T x F counts and places of words, of as many candidates as there is time for."""
+    snapshot: Snapshot, terms: QueryTerms, numbers: Numbers, profile: Profile, deadline: float
+) -> tuple[CountArray, WordPlaces, Numbers]:
+    """D x T x F counts and places of words, of as many candidates as there is time for; and which these are."""
     fields = [FIELDS[field] for field in profile.fields]
     labels = terms.labels if fields else [-1] * len(terms.place)
     parts: list[Occurrences] = []
-    places: list[IntArray] = []
+    done: list[IntArray] = []
     for first in range(0, max(len(numbers), 1), CHUNK):
         if first and time.perf_counter() > deadline:
             break
-        for rows in _by_segment(numbers[first : first + CHUNK]):
-            places.append(rows + first if first else rows)
-            parts.append(snapshot.occurrences(numbers[places[-1]], terms.terms, labels, fields, MAX_SIGHTINGS))
+        for some in _by_segment(numbers[first : first + CHUNK]):
+            done.append(some)
+            parts.append(snapshot.occurrences(some, list(terms.place), labels, fields, MAX_SIGHTINGS))
     counts = parts[0].counts if len(parts) == 1 else np.concatenate([part.counts for part in parts])
-    return places[0] if len(places) == 1 else np.concatenate(places), counts, _joined(parts)
+    places = _joined([WordPlaces(part.ends, part.positions, part.labels) for part in parts])
+    return counts, places, done[0] if len(done) == 1 else np.concatenate(done)
 
 
 def _by_segment(numbers: Numbers) -> list[IntArray]:
-    """The places of the numbers of each segment, so that what is found of each segment has only to be joined."""
-    order = numbers.argsort(kind="stable")
-    segments = numbers[order] >> NUMBER_BITS
-    if not len(order) or segments[0] == segments[-1]:
-        return [order]
-    return np.split(order, np.flatnonzero(segments[1:] != segments[:-1]) + 1)
+    """The numbers of each segment, so that what is found of each segment has only to be joined."""
+    ascending = np.sort(numbers)
+    segments = ascending >> NUMBER_BITS
+    if not len(ascending) or segments[0] == segments[-1]:
+        return [ascending]
+    return np.split(ascending, np.flatnonzero(segments[1:] != segments[:-1]) + 1)
 
 
-def _joined(parts: Sequence[Occurrences]) -> Places:
+def _joined(parts: Sequence[WordPlaces]) -> WordPlaces:
     if len(parts) == 1:
-        return Places(parts[0].ends, parts[0].positions, parts[0].labels)
+        return parts[0]
     before = np.cumsum([0, *(len(part.positions) for part in parts)])
-    return Places(
+    return WordPlaces(
         np.concatenate([part.ends + shift for part, shift in zip(parts, before.tolist(), strict=False)]),
         np.concatenate([part.positions for part in parts]),
-        np.concatenate([part.labels for part in parts]),
+        np.concatenate([part.words for part in parts]),
     )
 
 
@@ -177,21 +173,21 @@ def _largest(snapshot: Snapshot, numbers: Numbers, profile: Profile) -> FloatArr
     return np.asarray(snapshot.column("max_frequency", numbers), dtype=np.float64)
 
 
-def _form_evidence(terms: Terms, frequencies: FloatArray) -> tuple[FormEvidence, ...]:
+def _form_evidence(terms: QueryTerms, frequencies: FloatArray) -> tuple[FormEvidence, ...]:
     """The i-th form of every word, for every i; words with fewer forms have zeros."""
-    most = max((len(forms) for forms in terms.forms), default=0)
+    most = max((len(word.forms) for word in terms.words), default=0)
     return tuple(_one_form(terms, frequencies, i) for i in range(most))
 
 
-def _one_form(terms: Terms, frequencies: FloatArray, place: int) -> FormEvidence:
+def _one_form(terms: QueryTerms, frequencies: FloatArray, place: int) -> FormEvidence:
     count = len(terms.words)
     shares, known = np.zeros(count), np.zeros(count)
     table = np.zeros((len(frequencies), count, len(FIELDS)))
-    for word, forms in enumerate(terms.forms):
-        if place < len(forms):
-            form = forms[place]
-            shares[word], known[word] = form.share, terms.frequencies[form.term]
-            table[:, word, :] = frequencies[:, terms.place[form.term], :]
+    for at, word in enumerate(terms.words):
+        if place < len(word.forms):
+            form = word.forms[place]
+            shares[at], known[at] = form.share, word.frequencies[place]
+            table[:, at, :] = frequencies[:, terms.place[form.term], :]
     return FormEvidence(shares, known, table)
 
 

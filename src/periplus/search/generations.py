@@ -14,26 +14,29 @@ from periplus.errors import NotReady
 from periplus.index import IndexStore
 from periplus.search import conditions
 from periplus.search.apart import gathered_completion, gathered_words
+from periplus.search.broker import Broker
+from periplus.search.columns import host_matches
 from periplus.search.completion import Completion
-from periplus.search.fitness import unfit
-from periplus.search.folding import Fingerprints
-from periplus.search.hidden import Hidden
+from periplus.search.dictionary import dictionary_of
 from periplus.search.lazy import Lazy
-from periplus.search.links import InLinks, link_texts
+from periplus.search.lexicon import lexicon_of
+from periplus.search.links import InLinks
 from periplus.search.ranks import Ranks
-from periplus.search.shortlist import Shortlists
+from periplus.search.shard import Shard
 from periplus.search.spelling import Speller
-from periplus.search.terms import Lexicon
-from periplus.search.typed import TypedWords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from periplus.index.snapshot import Snapshot
-    from periplus.ranking import Profile
-    from periplus.search.columns import Numbers
-    from periplus.search.dictionary import Dictionary
+    from periplus.index import IndexQuery, Snapshot
+    from periplus.index.opening import Losses
+    from periplus.search.dictionary import SpellingDictionary
+    from periplus.search.exchange import Numbers
+    from periplus.search.lexicon import Lexicon
+
+    Completing = Callable[[frozenset[str]], Lazy[Completion]]
+    Phrases = Callable[[frozenset[str]], tuple[dict[str, int], dict[str, int]]]
 
 T = TypeVar("T")
 
@@ -44,17 +47,11 @@ SMALL = 3_000  # documents
 APART = 10_000  # documents from which on another process gathers words
 
 
-class Unfit(NamedTuple):
-    """Documents to leave out where all ages search; ``None`` when that is not known."""
-
-    numbers: Numbers | None
-
-
 class Apart(NamedTuple):
     """What another process gathers for this one; None when it could not."""
 
-    words: Callable[[], Dictionary | None]
-    completion: Callable[[], Completion | None]
+    words: Callable[[], SpellingDictionary | None]
+    completion: Callable[[frozenset[str]], Completion | None]
 
 
 class Generation:
@@ -64,33 +61,48 @@ class Generation:
         self,
         snapshot: Snapshot,
         ranks: Ranks,
-        in_links: InLinks,
-        read_fingerprints: Callable[[Snapshot], Fingerprints],
-        phrases: Callable[[], tuple[dict[str, int], dict[str, int]]],
-        read_unfit: Callable[[Snapshot], Numbers | None] = lambda _: None,
+        phrases: Phrases,
         apart: Apart | None = None,
     ) -> None:
-        """``phrases`` gives the texts of links and past queries, with their counts; ``apart`` what others gather."""
+        """``phrases`` gives the texts of links and past queries, with their counts; ``apart`` what others gather.
+
+        Both are told what is blocked.
+        """
         self.snapshot = snapshot
-        self.lexicon = lexicon = Lexicon(snapshot)
-        self.typed = TypedWords(self.lexicon)
+        self.losses: Losses = snapshot.losses
+        self.lexicon = lexicon = lexicon_of(snapshot)
+        self.shards = shards = Broker([Shard(snapshot, ranks)])
         self.ranks = ranks
-        self.in_links = in_links
+        self.in_links = InLinks(ranks.backlinks)
         self.users = 0
         self.retired = False
         self.keeping_open: Callable[[Callable[[], object]], object] = _at_once
-        self.shortlists: dict[str, Shortlists] = {}  # by profile
         self._apart = apart
         self._others = others = list[Apart]()  # who gathers words for us, if anybody does
-        self.lazy_completion = Lazy(lambda: _completion(snapshot, phrases, others))
-        self.lazy_speller = Lazy(lambda: _speller(lexicon, others))
-        self.lazy_fingerprints = Lazy(lambda: read_fingerprints(snapshot))
-        self.lazy_unfit = Lazy(lambda: Unfit(read_unfit(snapshot)))
-        self.hidden = Hidden(snapshot)
+        self._completing: Completing = lambda blocked: Lazy(lambda: _completion(snapshot, phrases, others, blocked))
+        self._completions = (frozenset[str](), self._completing(frozenset()))
+        self.lazy_speller = Lazy(lambda: _speller(snapshot, lexicon, shards.count, others))
 
     @property
     def number(self) -> int:
         return self.snapshot.generation
+
+    @property
+    def blocked(self) -> frozenset[str]:
+        """What completions leave out."""
+        return self._completions[0]
+
+    @property
+    def lazy_completion(self) -> Lazy[Completion]:
+        return self._completions[1]
+
+    def hide(self, blocked: frozenset[str]) -> Lazy[Completion]:
+        """Completions without what is ``blocked`` from now on; until they are made, there are none."""
+        known, completion = self._completions
+        if blocked != known:
+            completion = self._completing(blocked)
+            self._completions = (blocked, completion)
+        return completion
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
@@ -108,11 +120,10 @@ class Generation:
         language = conditions.language(reader)
         return language if language in self.snapshot.language_names() else ""
 
-    @cached_property
-    def nameless(self) -> int:
-        """The number of the host that documents without an address have; -1 when there are none."""
-        names = self.snapshot.host_names()
-        return names.index("") if "" in names else -1
+    def facts(self, url: str, tab: str) -> dict[str, str]:
+        """What the page at ``url`` says of itself, for a tab."""
+        number = self.shards.find(addresses.key(url))
+        return {} if number is None else self.shards.facts(number, tab)
 
     @cached_property
     def is_one_site(self) -> bool:
@@ -120,9 +131,10 @@ class Generation:
         hosts = [host for host in self.snapshot.host_names() if host]
         return bool(hosts) and all(addresses.site(host) == addresses.site(hosts[0]) for host in hosts)
 
-    def shortlists_of(self, profile: Profile) -> Shortlists:
-        """Of a profile whose formula a kernel has; made once."""
-        return self.shortlists.setdefault(profile.name, Shortlists(self, profile))
+    def hosts_of(self, sites: tuple[str, ...]) -> Numbers:
+        """The keys of the hosts of some sites."""
+        hosts = [host for host in self.snapshot.host_names() if any(host_matches(host, site) for site in sites)]
+        return np.array([addresses.host_key(host) for host in hosts], np.int64)
 
     @property
     def is_small(self) -> bool:
@@ -140,14 +152,9 @@ class Generation:
         return found
 
     @property
-    def fingerprints(self) -> Fingerprints | None:
-        """Those of all documents; nothing while those of a large collection are being read."""
-        return self.lazy_fingerprints.now() if self.is_small else self.lazy_fingerprints.soon(self.keeping_open)
-
-    @property
-    def unfit(self) -> Numbers | None:
-        """Documents that are not fit for all ages, which is waited for; nothing where no batch tells."""
-        return self.lazy_unfit.now().numbers
+    def tabs(self) -> tuple[str, ...]:
+        """Names of the tabs that there are pages for."""
+        return self.shards.tabs
 
     def warm(self) -> None:
         """Build everything that is otherwise built on demand; another process gathers words, and takes along what that
@@ -156,14 +163,12 @@ class Generation:
             self._others.append(self._apart)
         self.lazy_speller.now()
         self.lazy_completion.now()
-        self.lazy_fingerprints.now()
 
     def follow(self, before: Generation) -> None:
         """Be ready without delay: words and completions of the generation before serve until our own are made."""
-        self.lazy_fingerprints.now()
         if self._apart is not None and self.snapshot.live > APART:
             self._others.append(self._apart)
-        self.lazy_speller.follow(before.lazy_speller, lambda speller: speller.over(self.lexicon))
+        self.lazy_speller.follow(before.lazy_speller, lambda speller: speller.over(self.lexicon, self.shards.count))
         self.lazy_completion.follow(before.lazy_completion, lambda completion: completion)
         self.lazy_speller.soon(self.keeping_open)
         self.lazy_completion.soon(self.keeping_open)
@@ -173,23 +178,23 @@ class Generation:
         self.snapshot.close()
 
 
-def _speller(lexicon: Lexicon, others: list[Apart]) -> Speller:
+def _speller(snapshot: Snapshot, lexicon: Lexicon, count: Callable[[IndexQuery], int], others: list[Apart]) -> Speller:
     gathered = [other.words() for other in others]
-    return Speller(lexicon.snapshot, gathered[0] if gathered else None, lexicon)
+    return Speller((gathered[0] if gathered else None) or dictionary_of(snapshot), lexicon, count)
 
 
-def _completion(
-    snapshot: Snapshot, phrases: Callable[[], tuple[dict[str, int], dict[str, int]]], others: list[Apart]
-) -> Completion:
-    gathered = [other.completion() for other in others]
-    return gathered[0] if gathered and gathered[0] is not None else Completion.build(snapshot, *phrases())
+def _completion(snapshot: Snapshot, phrases: Phrases, others: list[Apart], blocked: frozenset[str]) -> Completion:
+    gathered = [other.completion(blocked) for other in others]
+    if gathered and gathered[0] is not None:
+        return gathered[0]
+    return Completion.build(snapshot, *phrases(blocked), blocked)
 
 
 def _at_once(build: Callable[[], object]) -> None:
     build()
 
 
-class Generations:
+class OpenGenerations:
     """Opens the newest generation of an index and hands it out; ``reload`` swaps without disturbing anyone."""
 
     def __init__(self, folder: Path, past_queries: Callable[[], dict[str, int]] = dict) -> None:
@@ -223,20 +228,16 @@ class Generations:
             if self._closed or manifest is None or manifest.generation == self.number:
                 return False
             try:
-                last = manifest.last_batch
                 opened, ranks = self._store.open(partial=True), Ranks.open(self._folder / "ranks")
                 if ranks.damage:
                     opened.losses.add("ranks", ranks.damage)
                 fresh = Generation(
                     opened,
                     ranks,
-                    InLinks(self._folder, last),
-                    lambda snapshot: Fingerprints.read(self._folder, last, snapshot),
-                    lambda: (link_texts(self._folder, last, opened), self._past_queries()),
-                    lambda snapshot: unfit(self._folder, last, snapshot),
+                    lambda blocked: (ranks.link_texts(blocked), self._past_queries()),
                     Apart(
                         lambda: gathered_words(self._folder),
-                        lambda: gathered_completion(self._folder, last, self._past_queries()),
+                        lambda blocked: gathered_completion(self._folder, self._past_queries(), blocked),
                     ),
                 )
             except NotReady:
@@ -244,6 +245,7 @@ class Generations:
             fresh.keeping_open = lambda build: self._build(fresh, build)
             before = self._current  # goes on answering while the new one is made ready
             if before is not None:
+                fresh.hide(before.blocked)
                 if fresh.is_small:
                     fresh.warm()
                 else:
@@ -255,8 +257,8 @@ class Generations:
         """Of a generation in use; nothing while that of a large one is being built."""
         return self._on_demand(generation, generation.lazy_speller)
 
-    def completion(self, generation: Generation) -> Completion | None:
-        return self._on_demand(generation, generation.lazy_completion)
+    def completion(self, generation: Generation, blocked: frozenset[str]) -> Completion | None:
+        return self._on_demand(generation, generation.hide(blocked))
 
     def _on_demand(self, generation: Generation, lazy: Lazy[T]) -> T | None:
         if generation.is_small:
@@ -288,7 +290,7 @@ class Generations:
         self._swap(None)
 
     def enter(self) -> Generation:
-        """The same for who leaves by hand."""
+        """The current generation, open until the caller calls ``leave``; ``NotReady`` when there is none."""
         with self._lock:
             if self._current is not None:
                 self._current.users += 1

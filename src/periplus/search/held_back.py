@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import structs
 
-from periplus.search.arranging import MORE, counts_of, picked
-from periplus.search.execution import run
+from periplus.search.listing import picked, run
 from periplus.search.requests import MAX_RESULTS
 
 if TYPE_CHECKING:
-    from periplus.search.execution import Listing, Task
     from periplus.search.generations import Generation
+    from periplus.search.listing import Listing, Task
 
 
 def own_part(generation: Generation, task: Task, size: int, results: int, known: Listing | None = None) -> Listing:
@@ -42,13 +41,13 @@ def own_part(generation: Generation, task: Task, size: int, results: int, known:
 
 def keeps_back(listing: Listing) -> bool:
     """Whether there is more of some host than a whole list shows."""
-    return bool(counts_of(listing)[:, MORE].any())
+    return bool(listing.shown.more.any())
 
 
 def held_back(generation: Generation, task: Task, listing: Listing) -> Listing:
     """The results that a whole list keeps back, as many as can be paged through, best first."""
     everything = run(generation, structs.replace(task, per_host=0), MAX_RESULTS)
-    return picked(everything, ~np.isin(everything.numbers, listing.numbers), counts_of(everything))
+    return picked(everything, np.flatnonzero(~np.isin(everything.numbers, listing.numbers)))
 
 
 def pages_of(results: int, size: int) -> int:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from periplus.index.analysis import STEM_MARK, analyze
-from periplus.index.analysis.words import has_unspaced
-from periplus.index.query import STRONG_SHARE
-from periplus.search.plan import stops
+from periplus.index import STRONG_SHARE
+from periplus.search.plan import is_one_word, stops
+from periplus.text import STEM_MARK, analyze
+from periplus.text.words import has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from periplus.index.query import TermForm
+    from periplus.text import TermForm
 
 MAX_PLACES = 16  # where one beginning may stand in one text
 MAX_TEXT = 50_000  # code points of a text that are looked at
@@ -138,7 +138,7 @@ def code_points(text: str) -> LetterArray:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-class Texts:
+class ShownTexts:
     """Some texts, each as far as it is looked at, with their languages."""
 
     def __init__(self, texts: Sequence[str], languages: Sequence[str]) -> None:
@@ -190,7 +190,10 @@ class Texts:
 
 
 def _matches(stretch: str, language: str, words: dict[str, int]) -> list[Match]:
-    """The words of the query in what follows a beginning."""
+    """The words of the query in what follows a beginning; mostly that is a word of the query as it was typed."""
+    low = stretch.lower()
+    if low in words and is_one_word(stretch):
+        return [Match(0, len(stretch), words[low], stops(low, language))]
     found = []
     for start, end, is_stop, terms in _tokens(stretch, language):
         word = next((words[term] for term in terms if term in words), -1)

@@ -1,4 +1,4 @@
-"""The query language: text to ``Reading``. It never fails.
+"""The query language: text to ``ParsedQuery``. It never fails.
 
     word word      any of them, best match first     "a phrase"    these words side by side
     +word  -word   must, must not occur              a OR b        at least one
@@ -23,12 +23,12 @@ from periplus.search.syntax import (
     AnyOf,
     Condition,
     InField,
+    ParsedQuery,
     Phrase,
     Prefix,
-    Reading,
     Sequence,
     Signed,
-    Word,
+    TypedWord,
 )
 from periplus.search.text import clean
 
@@ -57,11 +57,11 @@ def words_alone(text: str) -> list[str] | None:
     return words if len(letters) + len(words) <= MAX_CHARACTERS else None
 
 
-def _reading_of(words: list[str]) -> Reading:
-    return Reading(tuple(map(Word, words)))
+def _reading_of(words: list[str]) -> ParsedQuery:
+    return ParsedQuery(tuple(map(TypedWord, words)))
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParsedQuery:
     """How ``text`` is understood as a query."""
     words = words_alone(text)
     if words is not None:
@@ -70,27 +70,27 @@ def read(text: str) -> Reading:
     plain = _plain(whole)
     if plain is not None:
         return plain
-    reader = _Reader(_without_loose_quotes(whole[:MAX_CHARACTERS]))
+    reader = _QueryReader(_without_loose_quotes(whole[:MAX_CHARACTERS]))
     nodes = reader.sequence(depth=0)
-    return Reading(nodes, reader.cut or len(whole) > MAX_CHARACTERS)
+    return ParsedQuery(nodes, reader.cut or len(whole) > MAX_CHARACTERS)
 
 
-def _plain(text: str) -> Reading | None:
+def _plain(text: str) -> ParsedQuery | None:
     """The reading of a query without anything that may be a sign."""
     if len(text) > MAX_CHARACTERS or _SIGNS.search(text):
         return None
     words = text.split()
     if len(words) > MAX_WORDS or "OR" in words:
         return None
-    return Reading(tuple(map(Word, words)))
+    return ParsedQuery(tuple(map(TypedWord, words)))
 
 
-def prose(text: str) -> Reading:
+def prose(text: str) -> ParsedQuery:
     """``text`` as words and nothing else: topics of judged sets are sentences, and their signs are no operators."""
     whole = clean(text)
     found = whole[:MAX_CHARACTERS].split()
-    words = tuple(Word(word) for word in found[:MAX_WORDS])
-    return Reading(words, len(found) > MAX_WORDS or len(whole) > MAX_CHARACTERS)
+    words = tuple(TypedWord(word) for word in found[:MAX_WORDS])
+    return ParsedQuery(words, len(found) > MAX_WORDS or len(whole) > MAX_CHARACTERS)
 
 
 def _closing(text: str, at: int) -> int:
@@ -120,7 +120,7 @@ def _inside(text: str, at: int, end: int) -> str:
     return " ".join("".join(" " if sign in _QUOTE_SIGNS else sign for sign in text[at + 1 : end]).split())
 
 
-class _Reader:
+class _QueryReader:
     """A hand-written descent over the text; every step moves ``at`` forward, so it always ends."""
 
     def __init__(self, text: str) -> None:
@@ -171,8 +171,8 @@ class _Reader:
             return node
         if isinstance(node, Signed):
             return node
-        if sign == "-" and isinstance(node, Word) and _OPTION.match(node.text):
-            return Word(sign + node.text)
+        if sign == "-" and isinstance(node, TypedWord) and _OPTION.match(node.text):
+            return TypedWord(sign + node.text)
         return Signed(sign, node)
 
     def _sign(self) -> str:
@@ -227,15 +227,15 @@ class _Reader:
         node = self._prefix_or_word(text)
         return self._counted(node) if node is not None else None
 
-    def _prefix_or_word(self, text: str) -> Word | Prefix | None:
+    def _prefix_or_word(self, text: str) -> TypedWord | Prefix | None:
         stem = text.rstrip("*")
         if not stem.strip("+-|()"):
             return None
         if stem == "OR":  # joins nothing, so it is a word
-            return Word("or")
+            return TypedWord("or")
         if stem != text and len(stem) >= LEAST_PREFIX:
             return Prefix(stem)
-        return Word(stem)
+        return TypedWord(stem)
 
     def _counted(self, node: Node) -> Node | None:
         """``node`` while the query is not too long; after that nothing, and ``cut`` says so."""

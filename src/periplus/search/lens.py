@@ -9,22 +9,21 @@ blocked one is left out. Only the re-ranked results are moved; those of raised a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import structs
 
 from periplus.errors import UsageError
-from periplus.index.query import Filters
 from periplus.ranking.parts import leaf, total
 from periplus.search import conditions
-from periplus.search.columns import Numbers, admitted
+from periplus.search.exchange import Numbers, Scores
 from periplus.search.rules import LensRule
 
 if TYPE_CHECKING:
-    from periplus.index.snapshot import Snapshot
     from periplus.ranking import Part
-    from periplus.search.plan import Plan
+    from periplus.search.plan import QueryPlan
     from periplus.search.rules import Rules
 
 STEP = 0.3  # of the best score
@@ -33,7 +32,6 @@ MAX_ENTRIES = 200
 KINDS = ("raise", "lower", "block", "pin")
 _ENTRY = re.compile(r"(raise|lower|block|pin):([^\s,]+)$")
 
-FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 NO_LENS = LensRule()
 
 
@@ -67,40 +65,38 @@ def spelled(lens: LensRule) -> str:
     return ",".join(f"{kind}:{host}" for kind, hosts in parts for host in hosts)
 
 
-def without_blocked(plan: Plan, lens: LensRule) -> Plan:
+def without_blocked(plan: QueryPlan, lens: LensRule) -> QueryPlan:
     """The plan with the lens's blocked sites excluded."""
     if not lens.block:
         return plan
-    sites = tuple(dict.fromkeys((*plan.excluded.sites, *lens.block)))
-    return structs.replace(plan, excluded=structs.replace(plan.excluded, sites=sites))
+    excluded = plan.query.excluded
+    sites = tuple(dict.fromkeys((*excluded.sites, *lens.block)))
+    return structs.replace(plan, query=structs.replace(plan.query, excluded=structs.replace(excluded, sites=sites)))
 
 
-def adjusted(snapshot: Snapshot, lens: LensRule, numbers: Numbers, score: Part) -> Part:
-    """``score`` with what the lens adds to each of ``numbers``, as a part of its own."""
-    if not _moves(lens) or not len(numbers):
+# The keys of the hosts of some sites
+HostsOf = Callable[[tuple[str, ...]], Numbers]
+
+
+def adjusted(hosts_of: HostsOf, lens: LensRule, hosts: Numbers, score: Part) -> Part:
+    """``score`` with what the lens adds to each page of some hosts, as a part of its own."""
+    if not _moves(lens) or not len(hosts):
         return score
-    step = adjustment(snapshot, lens, numbers, score.values)
+    step = adjustment(hosts_of, lens, hosts, score.values)
     added = leaf("lens", step, f"± {STEP} of the best score for raised and lowered sites, + {PINNED_STEP} for pinned")
-    return total("with lens", [score, added], len(numbers))
+    return total("with lens", [score, added], len(hosts))
 
 
-def adjustment(snapshot: Snapshot, lens: LensRule, numbers: Numbers, scores: FloatArray) -> FloatArray:
-    """What the lens adds to each score."""
-    if not _moves(lens) or not len(numbers):
-        return np.zeros(len(numbers))
+def adjustment(hosts_of: HostsOf, lens: LensRule, hosts: Numbers, scores: Scores) -> Scores:
+    """What the lens adds to each score of pages of some hosts."""
+    if not _moves(lens) or not len(hosts):
+        return np.zeros(len(hosts))
     best = max(float(np.abs(scores).max()), 1e-9)
-    return best * (
-        STEP * _on(snapshot, lens.raised, numbers)
-        - STEP * _on(snapshot, lens.lower, numbers)
-        + PINNED_STEP * _on(snapshot, lens.pin, numbers)
+    raised, lower, pin = (
+        np.isin(hosts, hosts_of(sites)).astype(np.float64) for sites in (lens.raised, lens.lower, lens.pin)
     )
+    return np.asarray(best * (STEP * raised - STEP * lower + PINNED_STEP * pin))
 
 
 def _moves(lens: LensRule) -> bool:
     return bool(lens.raised or lens.lower or lens.pin)
-
-
-def _on(snapshot: Snapshot, sites: tuple[str, ...], numbers: Numbers) -> FloatArray:
-    if not sites:
-        return np.zeros(len(numbers))
-    return admitted(snapshot, Filters(sites=sites), numbers).astype(np.float64)

@@ -8,24 +8,31 @@ for the whole query wherever they stand). The words that score are kept apart fo
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from periplus.index.analysis import EXACT_SHARE, FOLDED_SHARE, MAX_TERM_BYTES, analyze
-from periplus.index.analysis.forms import forms_of
-from periplus.index.analysis.stemming import base_language
-from periplus.index.query import STRONG_SHARE, Filters, Group, IndexQuery, TermForm
+from periplus.index import STRONG_SHARE, Filters, Group, IndexQuery
 from periplus.search import conditions
-from periplus.search.syntax import FIELD_OPERATORS, AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, Word
+from periplus.search.syntax import (
+    FIELD_OPERATORS,
+    AnyOf,
+    Condition,
+    InField,
+    Phrase,
+    Prefix,
+    Sequence,
+    Signed,
+    TypedWord,
+)
 from periplus.search.vocabulary import is_stop_word
+from periplus.text import EXACT_SHARE, FOLDED_SHARE, MAX_TERM_BYTES, TermForm, analyze
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from collections.abc import Sequence as SequenceOf
 
-    from periplus.index.analysis import Token
-    from periplus.search.syntax import Node, Reading
+    from periplus.search.syntax import Node, ParsedQuery
+    from periplus.text import Token
 
 MAX_CHOICES = 16  # clauses of the normal form; a query that needs more is read as one choice of all its words
 COMPOUND_WEIGHT = 0.5  # of the phrase that the parts of foo::bar make, beside the parts themselves
@@ -48,10 +55,9 @@ class QueryWord(Struct, frozen=True):
     prefix: str = ""
 
 
-class Plan(Struct, frozen=True):
+class QueryPlan(Struct, frozen=True):
     query: IndexQuery
     words: tuple[QueryWord, ...] = ()
-    excluded: Filters = _NO_FILTERS  # columns that results must not have: -site:, -lang:, -filetype:
     link: str = ""  # pages that link to this address
     ignored: tuple[str, ...] = ()  # stop words left out
     cut: bool = False  # words beyond ``MAX_SCORING`` were left out
@@ -73,51 +79,19 @@ Clause = tuple[Group, ...]
 
 
 def plan(
-    reading: Reading,
+    reading: ParsedQuery,
     languages: tuple[str, ...] = ("",),
     frequent: Callable[[str], bool] | None = None,
     telling: Callable[[QueryWord], float] | None = None,
-) -> Plan:
+) -> QueryPlan:
     """How to ask the index for ``reading``.
 
     ``languages`` give the stems, ``frequent`` says which stop words may go, ``telling`` which words of a very long
     query are worth most.
     """
     common = frequent or (lambda _: True)
-    made = _of_words(reading, languages, common) or _Planner(languages, common).plan(reading)
+    made = _Planner(languages, common).plan(reading)
     return _bounded(made, telling or (lambda word: word.weight))
-
-
-class Single(Struct, frozen=True):
-    """What one typed word adds to a plan, when it is one token."""
-
-    token: str
-    means: bool  # it is no stop word of the query's language
-    group: Group
-    word: QueryWord
-
-
-S = TypeVar("S", bound=Single)
-
-
-def single(text: str, languages: tuple[str, ...]) -> Single | None:
-    language = languages[0] if len(languages) == 1 else ""
-    if is_one_word(text):
-        forms = _forms(text, languages)
-        token = forms[0].term
-        means = not stops(token, language)
-    else:
-        tokens = _tokens(text, languages)
-        if len(tokens) != 1:
-            return None
-        token, forms = tokens[0].text, tokens[0].forms
-        means = False in [stops(word, language) for word in typed(text)]
-    return Single(token, means, Group(forms), QueryWord(token, forms))
-
-
-def is_silent(text: str, languages: tuple[str, ...]) -> bool:
-    """Whether the analysis finds nothing in ``text``, as in a sign between words."""
-    return not is_one_word(text) and not _tokens(text, languages)
 
 
 def is_one_word(text: str) -> bool:
@@ -125,58 +99,7 @@ def is_one_word(text: str) -> bool:
     return text.isascii() and text.isalnum() and len(text) <= MAX_TERM_BYTES
 
 
-def _forms(word: str, languages: tuple[str, ...]) -> tuple[TermForm, ...]:
-    """The forms of what is one word, with the stems of every language in question."""
-    first, *others = [forms_of(word, base_language(language)) for language in languages]
-    return _merged(first, others) if others else first
-
-
-def _of_words(reading: Reading, languages: tuple[str, ...], frequent: Callable[[str], bool]) -> Plan | None:
-    """The plan of a query that is words and nothing else, each another one; of any other nothing."""
-    singles: list[Single] = []
-    for node in reading.nodes:
-        one = single(node.text, languages) if type(node) is Word else None
-        if one is None:
-            return None
-        singles.append(one)
-    language = languages[0] if len(languages) == 1 else ""
-    return of_singles(*kept_of(singles, [stops(one.token, language) and frequent(one.token) for one in singles]))
-
-
-def kept_of(singles: list[S], may_go: list[bool]) -> tuple[list[S], tuple[str, ...]]:
-    """Words without those that may go, unless nothing else means something; and the tokens that went."""
-    if True not in may_go or True not in [one.means for one in singles]:
-        return singles, ()
-    kept = [one for one, goes in zip(singles, may_go, strict=True) if not goes]
-    return kept, tuple([one.token for one, goes in zip(singles, may_go, strict=True) if goes])
-
-
-def each_once(singles: list[S]) -> list[S] | None:
-    """Words as the planner counts them: of one that is asked for again, the first weighs more. Nothing when it comes
-    with other forms."""
-    once: dict[str, S] = {}
-    for one in singles:
-        first = once.get(one.token)
-        if first is None:
-            once[one.token] = one
-        elif first.word.forms != one.word.forms:
-            return None
-        else:
-            weight = first.word.weight + 1.0
-            group, word = structs.replace(first.group, weight=weight), structs.replace(first.word, weight=weight)
-            once[one.token] = structs.replace(first, group=group, word=word)
-    return list(once.values())
-
-
-def of_singles(kept: SequenceOf[Single], ignored: tuple[str, ...]) -> Plan | None:
-    """The plan of words, each another one; of any others nothing."""
-    if len(kept) > 1 and len({one.token for one in kept}) < len(kept):
-        return None
-    query = IndexQuery(tuple([one.group for one in kept]))
-    return Plan(query, tuple([one.word for one in kept]), ignored=ignored)
-
-
-def _bounded(made: Plan, telling: Callable[[QueryWord], float]) -> Plan:
+def _bounded(made: QueryPlan, telling: Callable[[QueryWord], float]) -> QueryPlan:
     """The plan with at most ``MAX_SCORING`` groups of each kind; of optional words the most telling ones stay."""
     query = made.query
     sizes = (len(query.should), len(query.must), len(query.must_not), sum(map(len, query.any_of)), len(made.words))
@@ -218,7 +141,7 @@ class _Planner:
         self.wanted: list[Condition] = []
         self.unwanted: list[Condition] = []
 
-    def plan(self, reading: Reading) -> Plan:
+    def plan(self, reading: ParsedQuery) -> QueryPlan:
         keep_all = not _has_meaning(reading.nodes, self.languages)
         for node in reading.nodes:
             self._place(node, keep_all)
@@ -226,9 +149,9 @@ class _Planner:
         choices = tuple(clause for clause in self.clauses if len(clause) > 1)
         filters = _filters(self.wanted) if self.wanted else _NO_FILTERS
         excluded = _filters(self.unwanted) if self.unwanted else _NO_FILTERS
-        query = IndexQuery(tuple(self.should), must, tuple(self.must_not), choices, filters)
+        query = IndexQuery(tuple(self.should), must, tuple(self.must_not), choices, filters, excluded)
         links = [condition.value for condition in self.wanted if condition.operator == "link"]
-        return Plan(query, tuple(self.words.values()), excluded, links[0] if links else "", tuple(self.ignored))
+        return QueryPlan(query, tuple(self.words.values()), links[0] if links else "", tuple(self.ignored))
 
     def _place(self, node: Node, keep_all: bool) -> None:
         """One clause of the top level: optional words, or something required, forbidden or filtering."""
@@ -240,7 +163,7 @@ class _Planner:
             case Sequence(nodes):
                 for inner in nodes:
                     self._place(inner, keep_all)
-            case Word(text):
+            case TypedWord(text):
                 self._optional_word(text, keep_all)
             case Phrase() | Signed() | AnyOf() | InField():
                 self.clauses += self._required(node)
@@ -283,7 +206,7 @@ class _Planner:
     def _required(self, node: Node) -> list[Clause]:
         """What ``node`` demands, as a conjunction of choices."""
         match node:
-            case Word(text):
+            case TypedWord(text):
                 return self._demand(text)
             case Phrase(text):
                 return self._demand(text, phrase=True)
@@ -323,14 +246,14 @@ class _Planner:
         self._remember(f"{last}*", (), prefix=last)
         return [*clauses, (Group(prefix=last, field=field),)]
 
-    def _demand_in_field(self, field: str, node: Word | Phrase | Prefix) -> list[Clause]:
+    def _demand_in_field(self, field: str, node: TypedWord | Phrase | Prefix) -> list[Clause]:
         if isinstance(node, Prefix):
             return self._demand_prefix(node.text, field)
         return self._demand(node.text, isinstance(node, Phrase), field)
 
     def _demand_sequence(self, nodes: tuple[Node, ...]) -> list[Clause]:
         """Brackets under a sign or an OR: their required clauses; if none is, one of their words."""
-        plain = [inner for inner in nodes if isinstance(inner, Word | Prefix)]
+        plain = [inner for inner in nodes if isinstance(inner, TypedWord | Prefix)]
         firm = [clause for inner in nodes if inner not in plain for clause in self._required(inner)]
         choice = tuple(group for inner in plain for clause in self._required(inner) for group in clause)
         if firm:
@@ -347,7 +270,7 @@ class _Planner:
                     self._forbid(inner)
             case Signed(_, inner):
                 self._forbid(inner)
-            case Word() | Phrase() | Prefix() | InField():
+            case TypedWord() | Phrase() | Prefix() | InField():
                 before = dict(self.words)
                 groups = [group for clause in self._required(node) for group in clause]
                 self.must_not += [structs.replace(group, forms=_from(group.forms, FOLDED_SHARE)) for group in groups]
@@ -418,7 +341,7 @@ def _has_meaning(nodes: tuple[Node, ...], languages: tuple[str, ...]) -> bool:
 
 def _means(node: Node, languages: tuple[str, ...]) -> bool:
     match node:
-        case Word(text):
+        case TypedWord(text):
             language = languages[0] if len(languages) == 1 else ""
             return any(not stops(word, language) for word in typed(text))
         case Signed("-", _) | Condition():

@@ -13,8 +13,8 @@ from periplus.graph import RankStore, RankTable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from periplus.index.snapshot import Snapshot
-    from periplus.search.columns import Numbers
+    from periplus.index import Snapshot
+    from periplus.search.exchange import Numbers
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 MEAN = 1.0  # the classic rank of the mean page; what a document without an address is given
@@ -26,6 +26,8 @@ class Ranks:
     def __init__(self, table: RankTable | None = None, damage: str = "") -> None:
         self.damage = damage  # why there is none, where there should be
         self._table = table if table is not None and table.pages else None
+        self.backlinks = table.backlinks if table is not None else None
+        self._link_texts = table.link_texts if table is not None else None
 
     @classmethod
     def open(cls, folder: Path) -> Ranks:
@@ -40,6 +42,10 @@ class Ranks:
     @property
     def known(self) -> bool:
         return self._table is not None
+
+    def link_texts(self, blocked: frozenset[str]) -> dict[str, int]:
+        """What links say, with how many say it; those that lead to what is ``blocked`` say nothing."""
+        return self._link_texts.counts(blocked) if self._link_texts is not None else {}
 
     def pages(self, snapshot: Snapshot, numbers: Numbers) -> FloatArray:
         """Rank times number of pages; the least rank for a page that the graph does not know."""

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from periplus import addresses
-from periplus.index.query import IndexQuery
+from periplus.index import IndexQuery
 from periplus.ranking import formulas
 from periplus.search.language import prose, read, words_alone
-from periplus.search.plan import Plan, plan, stops
+from periplus.search.lexicon import KnownWord
+from periplus.search.plan import QueryPlan, plan, stops
 from periplus.search.plan import typed as words_of
 from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
-from periplus.search.syntax import Reading, Word
-from periplus.search.typed import WordsOnly, is_frequent
+from periplus.search.syntax import ParsedQuery, TypedWord
 from periplus.search.vocabulary import are_silent, asks_for_new, guessed_language
 
 if TYPE_CHECKING:
-    from periplus.index.query import Filters
+    from periplus.index import Filters, Group
     from periplus.search.generations import Generation
+    from periplus.search.lexicon import Lexicon
     from periplus.search.plan import QueryWord
     from periplus.search.rules import Rules
 
@@ -31,7 +32,7 @@ MAX_NAMED = 8
 # Of a front page that has no shorter address: in a folder of pages, or where a site sends its visitors there.
 FRONT_FILES = ("index.html", "index.htm", "index.xhtml", "index.php", "index.en.html", "default.html", "default.htm")
 DAY = 86_400
-_NOBODY: frozenset[int] = frozenset()
+_NOBODY: tuple[int, ...] = ()
 _NO_FILTERS = IndexQuery().filters
 _BETWEEN = re.compile(r"[\s'’.&-]+")  # parts of a site's name
 _HOST_ALONE = re.compile(r"https?://[^/]+/$")
@@ -40,13 +41,13 @@ _ADDRESS_LIKE = re.compile(r"(?:https?://)?[^\s/]+\.[^\s/]{2,}(?:/\S*)?$", re.IG
 
 class Understood(Struct, frozen=True):
     text: str
-    reading: Reading
-    plan: Plan
+    reading: ParsedQuery
+    plan: QueryPlan
     language: str
     wants_fresh: bool
-    named: frozenset[int]
+    named: tuple[int, ...]
     contradictory: bool = False  # parameters and operators admit nothing together
-    words: WordsOnly | None = None  # of a query that is words and nothing else, when nothing was added to it
+    words: tuple[KnownWord, ...] = ()  # of the plan, that occur
 
     @property
     def parsed(self) -> str:
@@ -69,15 +70,14 @@ def understand(
     the ``reader`` is the better one for a page to be in; words are not read by it.
     """
     alone = words_alone(text)
-    reading = Reading(tuple(map(Word, alone))) if alone else prose(text) if plain else read(text)
-    typed = alone or [node.text for node in reading.nodes if type(node) is Word]
+    reading = ParsedQuery(tuple(map(TypedWord, alone))) if alone else prose(text) if plain else read(text)
+    typed = alone or [node.text for node in reading.nodes if type(node) is TypedWord]
     lowered = [word.lower() for word in alone] if alone else [word for text in typed for word in words_of(text)]
     tells = not (alone and are_silent(lowered))
     guessed = language or (guessed_language(lowered) if tells else "")
     languages = (guessed,) if guessed else generation.languages or ("",)
     is_words = len(typed) == len(reading.nodes)
-    words = generation.typed.query(typed, languages) if is_words else None
-    made = words.plan if words is not None else _planned(generation, reading, languages)
+    made = _planned(generation, reading, languages)
     if rules is not None and rules.synonyms:
         made = with_synonyms(made, reading, rules, languages[0])
     named = _NOBODY
@@ -97,16 +97,34 @@ def understand(
         tells and asks_for_new(lowered, _year(int(time.time()) // DAY)),
         named,
         both is None,
-        words if words is not None and made is words.plan else None,
+        generation.lexicon.known(made.words),
     )
 
 
-def _planned(generation: Generation, reading: Reading, languages: tuple[str, ...]) -> Plan:
-    return plan(
+def _planned(generation: Generation, reading: ParsedQuery, languages: tuple[str, ...]) -> QueryPlan:
+    made = plan(
         reading,
         languages,
-        lambda word: stops(word, languages[0] or "-") or is_frequent(generation.lexicon, word),
+        lambda word: stops(word, languages[0] or "-") or generation.lexicon.is_frequent(word),
         lambda word: _telling(generation, word),
+    )
+    return structs.replace(made, query=_expanded(generation.lexicon, made.query)) if "*" in str(reading) else made
+
+
+def _expanded(lexicon: Lexicon, query: IndexQuery) -> IndexQuery:
+    """The query with the words that its prefixes stand for."""
+
+    def expanded(groups: tuple[Group, ...]) -> tuple[Group, ...]:
+        return tuple(
+            structs.replace(group, forms=lexicon.beginning(group.prefix)) if group.prefix else group for group in groups
+        )
+
+    return structs.replace(
+        query,
+        should=expanded(query.should),
+        must=expanded(query.must),
+        must_not=expanded(query.must_not),
+        any_of=tuple(map(expanded, query.any_of)),
     )
 
 
@@ -118,10 +136,10 @@ def _year(day: int) -> int:
 def _telling(generation: Generation, word: QueryWord) -> float:
     """How much a word says about what is wanted."""
     known = max(generation.lexicon.frequencies([form.term for form in word.forms]), default=0)
-    return word.weight * float(formulas.bm25_idf(max(generation.snapshot.live, 1), known)) if known else 0.0
+    return word.weight * float(formulas.bm25_idf(max(generation.lexicon.documents, 1), known)) if known else 0.0
 
 
-def _named(generation: Generation, reading: Reading) -> frozenset[int]:
+def _named(generation: Generation, reading: ParsedQuery) -> tuple[int, ...]:
     """Documents that words name all together: an address typed out, a host name, the name of a site."""
     text = str(reading)
     if "." in text and _ADDRESS_LIKE.match(text):
@@ -135,7 +153,7 @@ def name_of(text: str) -> str:
     return (plain if plain.isalnum() else _BETWEEN.sub("", text)).lower()
 
 
-def _site(generation: Generation, name: str) -> frozenset[int]:
+def _site(generation: Generation, name: str) -> tuple[int, ...]:
     """The front pages of the hosts that people call so."""
     known = generation.hosts_by_name.get(name)
     if known is None:
@@ -144,14 +162,14 @@ def _site(generation: Generation, name: str) -> frozenset[int]:
     return _found(generation, [f"{scheme}://{host}/" for host in hosts for scheme in ("https", "http")])
 
 
-def _found(generation: Generation, urls: list[str]) -> frozenset[int]:
+def _found(generation: Generation, urls: list[str]) -> tuple[int, ...]:
     fronts = [url + name for url in urls if _HOST_ALONE.match(url) for name in FRONT_FILES]
     return _at(generation, urls) or _at(generation, fronts)
 
 
-def _at(generation: Generation, urls: list[str]) -> frozenset[int]:
-    found = (generation.snapshot.find(addresses.key(url)) for url in urls)
-    return frozenset(number for number in found if number is not None)
+def _at(generation: Generation, urls: list[str]) -> tuple[int, ...]:
+    found = (generation.shards.find(addresses.key(url)) for url in urls)
+    return tuple(sorted({number for number in found if number is not None}))
 
 
 def _spelled_out(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from urllib.parse import quote_plus, urlencode
 from msgspec import Struct
 
 from periplus.errors import UsageError
-from periplus.index.query import Filters
+from periplus.index import Filters
 from periplus.ranking import Profile, profile
 from periplus.records import SearchRequest
 from periplus.search import conditions

@@ -92,7 +92,8 @@ def read_rules(folder: Path, name: str) -> Rules:
             raise SettingError(f"search.rules: {path} is larger than {MAX_BYTES} bytes; make it smaller")
         found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
     except OSError as error:
-        raise SettingError(f"search.rules: {path} cannot be read: {error.strerror}; correct the setting") from error
+        advice = "correct search.rules in periplus.toml, or the file"
+        raise SettingError(f"search.rules: {path} cannot be read: {error.strerror}; {advice}") from error
     except (ValueError, msgspec.ValidationError) as error:  # TOML and UTF-8 errors are ValueErrors
         raise SettingError(f"search.rules: {path} is not as it should be: {error}; correct that place") from error
     return _rules(path, found)

@@ -1,6 +1,6 @@
 """One search in one generation, from what was asked to the answer.
 
-The query is read (``reading.py``) and its list made (``execution.py``). Then come corrections, suggestions and what is
+The query is read (``reading.py``) and its list made (``listing.py``). Then come corrections, suggestions and what is
 told of the list.
 """
 
@@ -12,29 +12,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct, structs
 
-from periplus.index.query import Filters
+from periplus.index import Filters
 from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, Total
 from periplus.search import requests
-from periplus.search.among import Among
-from periplus.search.answers import Page
-from periplus.search.completion import FEW_RESULTS
-from periplus.search.counting import counted
-from periplus.search.execution import Listing, Task, run
+from periplus.search.answers import ResultPage
+from periplus.search.completion import SUGGESTED_BELOW
+from periplus.search.exchange import EVERYBODY, Visibility
 from periplus.search.explaining import find
-from periplus.search.generations import Generation, Generations
+from periplus.search.generations import Generation, OpenGenerations
 from periplus.search.held_back import held_back, keeps_back, own_part, pages_of
 from periplus.search.lens import NO_LENS, spelled, without_blocked
-from periplus.search.links import linking
+from periplus.search.listing import NO_RESULTS, Listing, Task, run, shard_query
 from periplus.search.reading import Understood, understand
 from periplus.search.requests import Checked
 from periplus.search.rules import Rules
-from periplus.search.spelling import FEW_RESULTS as FEW_FOUND
 from periplus.search.spelling import suspects
 
 if TYPE_CHECKING:
-    from periplus.search.columns import Numbers
     from periplus.search.spelling import Speller
-    from periplus.search.syntax import Reading
 
 SUGGESTIONS = 4
 
@@ -46,28 +41,29 @@ def task_of(
     per_host: int,
     deadline: float,
     *,
-    fold: bool = False,
+    collapse: bool = False,
 ) -> Task:
     limit = 0 if understood.plan.query.filters.sites else per_host  # who asks for one site wants all of it
+    link = understood.plan.link
     return Task(
         understood.plan,
+        understood.words,
         checked.profile,
         checked.order,
         deadline,
         limit,
         understood.language,
-        understood.wants_fresh,
+        time.time() if understood.wants_fresh else 0.0,
         understood.named,
-        linking(generation, understood.plan.link) if understood.plan.link else None,
-        fold=fold,
-        words=understood.words,
+        collapse=collapse,
+        visibility=Visibility(only=generation.in_links.sources(link)) if link else EVERYBODY,
     )
 
 
 class Search(Struct, gc=False):
     """One search in one generation."""
 
-    generations: Generations
+    generations: OpenGenerations
     generation: Generation
     request: SearchRequest
     query: str  # as people may see it
@@ -75,7 +71,7 @@ class Search(Struct, gc=False):
     per_host: int
     deadline: float
     rules: Rules
-    among: Among | None
+    tab: str  # the part of the collection that is searched; empty: all of it
     blocked: frozenset[str] = frozenset()  # hosts and addresses that nobody is shown
     notes: list[str] = []
     task: Task | None = None
@@ -122,7 +118,7 @@ class Search(Struct, gc=False):
         )
 
     def _followed(self, outcome: Outcome) -> Outcome:
-        """The same, with a page behind it."""
+        """An outcome that has a page behind the one asked for."""
         return structs.replace(outcome, listed=self.checked.last + 1)
 
     def _whole(self, text: str) -> Outcome:
@@ -141,7 +137,7 @@ class Search(Struct, gc=False):
 
     def _listed(self, understood: Understood) -> Listing:
         self.task = self._task_of(understood)
-        return _nothing() if self.task is None else run(self.generation, self.task, self.checked.last + 1)
+        return NO_RESULTS if self.task is None else run(self.generation, self.task, self.checked.last + 1)
 
     def _task_of(self, understood: Understood) -> Task | None:
         """What is to be done for a query; nothing when it contradicts itself."""
@@ -149,37 +145,28 @@ class Search(Struct, gc=False):
             return None
         if self.checked.lens.block:
             understood = structs.replace(understood, plan=without_blocked(understood.plan, self.checked.lens))
-        fold = not self.request.duplicates
-        task = task_of(self.generation, understood, self.checked, self.per_host, self.deadline, fold=fold)
-        arranged = self._arranged(task)
-        return arranged if self.among is None else self.among.narrowed(arranged, self.generation)
+        collapse = not self.request.duplicates
+        task = task_of(self.generation, understood, self.checked, self.per_host, self.deadline, collapse=collapse)
+        return self._preferred(self._seen(task))
 
-    def _arranged(self, task: Task) -> Task:
+    def _seen(self, task: Task) -> Task:
+        """The task without what nobody may see, or not this reader, or not in this part of the collection."""
+        if not (self.request.safe or self.blocked or self.tab):
+            return task
+        seen = Visibility(self.request.safe, self.blocked, self.tab, task.visibility.only)
+        return structs.replace(task, visibility=seen)
+
+    def _preferred(self, task: Task) -> Task:
         """The task with what the reader and the operator prefer."""
         pinned: tuple[int, ...] = ()
-        if not (self.rules.pinned or self.request.safe or self.blocked) and self.checked.lens is NO_LENS:
-            return task
         if self.rules.pinned and task.plan.query.filters == Filters():
-            found = (find(self.generation.snapshot, url) for url in self.rules.pins(self.request.query))
-            pinned = tuple(dict.fromkeys(number for number in found if number is not None))
-        unfit = self._left_out()
-        if unfit is not None:
-            pinned = tuple(number for number in pinned if number not in unfit)
-        return structs.replace(task, lens=self.checked.lens, pinned=pinned, unfit=unfit)
-
-    def _left_out(self) -> Numbers | None:
-        unfit = self.generation.unfit if self.request.safe else None
-        if not self.blocked:
-            return unfit
-        hidden = self.generation.hidden.numbers(self.blocked)
-        return hidden if unfit is None else np.union1d(unfit, hidden)
+            found = (find(self.generation, url) for url in self.rules.pins(self.request.query))
+            numbers = np.array(list(dict.fromkeys(number for number in found if number is not None)), np.int64)
+            pinned = tuple(numbers[self.generation.shards.visible(task.visibility, numbers)].tolist())
+        return structs.replace(task, lens=self.checked.lens, pinned=pinned)
 
     def _corrections(self, outcome: Outcome) -> tuple[str, ...]:
-        found, understood = outcome.total.value, outcome.understood
-        occur = understood.words is not None and understood.words.occurs
-        return () if occur and found > FEW_FOUND else self._corrected(understood.reading, found)
-
-    def _corrected(self, reading: Reading, found: int) -> tuple[str, ...]:
+        found, reading = outcome.total.value, outcome.understood.reading
         doubtful = suspects(self.generation.lexicon, reading, found)
         speller = self._speller(doubtful)
         return speller.corrections(reading, found, doubtful) if speller is not None else ()
@@ -204,7 +191,7 @@ class Search(Struct, gc=False):
         self, outcome: Outcome, corrections: tuple[str, ...], corrected: str | None, started: float
     ) -> SearchAnswer:
         request, lens, understood = self.request, self.checked.lens, outcome.understood
-        page = Page(self.generation, request, outcome.first, understood, outcome.listing, outcome.before)
+        page = ResultPage(self.generation, request, outcome.first, understood.words, outcome.listing, outcome.before)
         return SearchAnswer(
             QueryReading(self.query, understood.parsed, corrected),
             page.results(),
@@ -213,7 +200,7 @@ class Search(Struct, gc=False):
             request.size,
             requests.next_link(request, self.query, outcome.listed),
             corrections,
-            self._suggestions(outcome) if outcome.total.value < FEW_RESULTS else (),
+            self._suggestions(outcome) if outcome.total.value < SUGGESTED_BELOW else (),
             since(started),
             self._degraded(outcome),
             self.generation.number,
@@ -224,27 +211,25 @@ class Search(Struct, gc=False):
     def _counts(self) -> FilterCounts:
         if self.task is None or self.task.plan.empty:
             return FilterCounts()
-        return counted(self.generation.snapshot, self.task)
+        return self.generation.shards.counted(shard_query(self.generation, self.task))
 
     def _suggestions(self, outcome: Outcome) -> tuple[str, ...]:
         """Other queries to try, where this one found little."""
         words = tuple([word.text for word in outcome.understood.plan.words])
         if not words:
             return ()
-        completion = self.generations.completion(self.generation)
+        completion = self.generations.completion(self.generation, self.blocked)
         found = completion.related(words, SUGGESTIONS, self.rules.never) if completion else []
         typed = self.query.casefold()
         return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed)
 
     def _degraded(self, outcome: Outcome) -> tuple[str, ...]:
         understood = outcome.understood
-        notes = [*outcome.listing.degraded, *self.generation.snapshot.losses.codes, *self.notes]
+        notes = [*outcome.listing.degraded, *self.generation.losses.codes, *self.notes]
         if understood.reading.cut or understood.plan.cut:
             notes.append("query-cut")
         if understood.plan.link and not self.generation.in_links.known:
             notes.append("links")
-        if self.request.safe and self.generation.unfit is None:
-            notes.append("safe")
         return tuple(dict.fromkeys(notes))
 
 
@@ -262,7 +247,3 @@ class Outcome(Struct, gc=False):
 def since(started: float) -> float:
     """In milliseconds."""
     return round((time.perf_counter() - started) * 1000, 3)
-
-
-def _nothing() -> Listing:
-    return Listing(np.zeros(0, np.int64), np.zeros(0), Total(0), complete=True)

@@ -10,21 +10,22 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from periplus.index.analysis import analyze
-from periplus.index.query import STRONG_SHARE, Group, IndexQuery
-from periplus.search.plan import Plan, QueryWord
+from periplus.index import STRONG_SHARE, Group, IndexQuery
+from periplus.search.plan import QueryPlan, QueryWord
 from periplus.search.vocabulary import is_stop_word
+from periplus.text import analyze
 
 if TYPE_CHECKING:
-    from periplus.index import StoredDocument, Token
-    from periplus.index.snapshot import Snapshot
+    from periplus.index import StoredDocument
+    from periplus.search.lexicon import Lexicon
+    from periplus.text import Token
 
 TELLING = 12  # words
 MAX_TEXT = 20_000  # code points that are read
 TITLE_COUNTS = 3  # times a word of the title counts
 
 
-def likeness(snapshot: Snapshot, document: StoredDocument) -> Plan:
+def likeness(lexicon: Lexicon, document: StoredDocument) -> QueryPlan:
     """A plan that finds pages with the telling words of ``document``; empty when it has none."""
     tokens: dict[str, Token] = {}
     counts: Counter[str] = Counter()
@@ -33,15 +34,15 @@ def likeness(snapshot: Snapshot, document: StoredDocument) -> Plan:
             if not is_stop_word(token.text, document.language):
                 tokens.setdefault(token.text, token)
                 counts[token.text] += times
-    worth = {text: _worth(snapshot, tokens[text], count) for text, count in counts.items()}
+    worth = {text: _worth(lexicon, tokens[text], count) for text, count in counts.items()}
     best = sorted((text for text in worth if worth[text] > 0), key=lambda text: (-worth[text], text))[:TELLING]
     top = max((worth[text] for text in best), default=1.0)
     groups = tuple(Group(forms=tokens[text].forms, weight=worth[text] / top) for text in best)
     words = tuple(QueryWord(text, tokens[text].forms, worth[text] / top) for text in best)
-    return Plan(IndexQuery(should=groups), words)
+    return QueryPlan(IndexQuery(should=groups), words)
 
 
-def _worth(snapshot: Snapshot, token: Token, count: int) -> float:
+def _worth(lexicon: Lexicon, token: Token, count: int) -> float:
     """tf·idf; nothing for words that only this page has."""
-    frequency = max(snapshot.frequency(form.term) for form in token.forms if form.share >= STRONG_SHARE)
-    return (1.0 + math.log(count)) * math.log(snapshot.live / frequency) if frequency > 1 else 0.0
+    frequency = max(lexicon.frequencies([form.term for form in token.forms if form.share >= STRONG_SHARE]))
+    return (1.0 + math.log(count)) * math.log(lexicon.documents / frequency) if frequency > 1 else 0.0

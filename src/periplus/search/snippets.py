@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from periplus.search.highlighter import Highlights, Match, Texts
+from periplus.search.highlighter import Highlights, Match, ShownTexts
 from periplus.search.text import ELLIPSIS, clean, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from periplus.index.stored import StoredDocument
+    from periplus.index import StoredDocument
     from periplus.search.highlighter import IntArray
 
 PAGE, MAX_SNIPPET = 10, 260  # numbers of what is shown of a text; code points of it
@@ -46,7 +46,7 @@ def snippets(documents: Sequence[StoredDocument], query: Highlights) -> list[Sni
     """What to show of each document; its description or its beginning when no word stands in the text."""
     if not documents:
         return []
-    texts = Texts([document.text for document in documents], [document.language for document in documents])
+    texts = ShownTexts([document.text for document in documents], [document.language for document in documents])
     pages, marks = _fragments(texts, query)
     made: list[Snippet] = []
     unmarked: list[int] = []  # those whose highlights have to be found anew
@@ -66,7 +66,7 @@ def snippets(documents: Sequence[StoredDocument], query: Highlights) -> list[Sni
     return made
 
 
-def _fragments(texts: Texts, query: Highlights) -> tuple[list[list[int]], list[tuple[int, int]]]:
+def _fragments(texts: ShownTexts, query: Highlights) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """What is chosen of each text, as the kernel says it, and the highlights of all of them."""
     from periplus.search.kernels.sentences import choose_fragments
 
@@ -80,7 +80,7 @@ def _fragments(texts: Texts, query: Highlights) -> tuple[list[list[int]], list[t
     return pages.reshape(-1, PAGE).tolist(), list(zip(pairs[::2], pairs[1::2], strict=True))
 
 
-def _placed(texts: Texts, found: list[list[Match]]) -> IntArray:
+def _placed(texts: ShownTexts, found: list[list[Match]]) -> IntArray:
     """Matches as the kernel takes them, counted from the first text."""
     begins = [0, *(texts.ends[:-1] + 1).tolist()]
     numbers = [
@@ -137,7 +137,7 @@ def highlighted(text: str, query: Highlights, language: str) -> Snippet:
 
 
 def _highlighted_all(texts: Sequence[str], query: Highlights, languages: Sequence[str]) -> list[Snippet]:
-    found = Texts(texts, languages).matches(query)
+    found = ShownTexts(texts, languages).matches(query)
     return [_marked(text, one) for text, one in zip(texts, found, strict=True)]
 
 

@@ -1,6 +1,6 @@
 """Spelling: "did you mean", from the collection's own words and how often they occur.
 
-Words near a misspelt one come from the ``Dictionary`` of a generation; among close ones those decide that it stands
+Words near a misspelt one come from a generation's ``SpellingDictionary``; among close ones those decide that it stands
 among. A word that occurs, or of which another form does, is changed only for one that is far more frequent, the more so
 the shorter it is and the more has to be changed. A word that is none may be two, and two may be one.
 """
@@ -10,27 +10,22 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from operator import itemgetter
-from struct import Struct as Layout
 from typing import TYPE_CHECKING
 
-from periplus.index.analysis import analyze
-from periplus.index.analysis.forms import forms_of
-from periplus.index.analysis.stemming import DEFAULT_LANGUAGE
-from periplus.index.plain import ALL_ADMITTED, ALL_REQUIRED, search_lists
-from periplus.search.dictionary import FAR, LEAST_LETTERS, WORDS_KEPT, Candidate, Dictionary, dictionary_of
+from periplus.index import Group, IndexQuery
+from periplus.search.dictionary import FAR, LEAST_LETTERS, WORDS_KEPT, Candidate, SpellingDictionary
+from periplus.search.lexicon import MAX_FORMS, Lexicon
 from periplus.search.plan import is_one_word
-from periplus.search.syntax import AnyOf, Phrase, Reading, Sequence, Signed, Word
-from periplus.search.terms import Lexicon
-from periplus.search.typed import NO_WORD, NOT_SO, SIGNS, SPELT_IN
+from periplus.search.syntax import AnyOf, ParsedQuery, Phrase, Sequence, Signed, TypedWord
+from periplus.text import analyze
+from periplus.text.forms import forms_of
+from periplus.text.stemming import DEFAULT_LANGUAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from periplus.index.query import TermForm
-    from periplus.index.snapshot import Snapshot
+    from periplus.search.lexicon import Forms
     from periplus.search.syntax import Node
-    from periplus.search.terms import Forms, Lists
-    from periplus.search.typed import Typed
 
 MAX_CORRECTED = 8  # words of a query that are looked at
 FEW_RESULTS = 10
@@ -43,45 +38,23 @@ CLOSE, MOST_CLOSE = 2.0, 4  # of worth, between candidates of which other words 
 CLOSE_ENOUGH = 1e-6  # for what computers make of fractions
 MOST_BESIDE = 3  # other words that decide
 PARTED_COST = 1.0  # of the best candidate, up to which a word is not parted
-EVERY_MATCH = 1 << 40  # postings up to which matches are counted
 ENOUGH = 1_000  # documents in which words stand together: more say nothing
-LIST, LIST_HEAD = 24, 16  # bytes of a list, and those by which phrases know it: weight and address
-NOT_PLAIN = NO_WORD | SIGNS
-
-_starts = Layout("3q").pack  # of two groups of lists, and their end
 
 
-def suspects(lexicon: Lexicon, reading: Reading, found: int) -> list[str]:
+def suspects(lexicon: Lexicon, reading: ParsedQuery, found: int) -> list[str]:
     """Words of a query that may be misspelt: unknown here, or rare in a query that found little."""
     words = _words_of(reading)
-    if found <= FEW_RESULTS:
-        return words
-    typed = [as_typed(lexicon, word) for word in words]
-    if None not in typed:
-        return [word for word, one in zip(words, typed, strict=True) if one is not None and one.known is None]
-    plain = [word.lower() if word.isascii() and word.isalnum() else "" for word in words]
-    as_written = lexicon.frequencies(plain)  # nearly always a word occurs so
-    return [word for word, there in zip(words, as_written, strict=True) if not (there or known_as(lexicon, word))]
-
-
-def as_typed(lexicon: Lexicon, text: str) -> Typed | None:
-    """What is known of a plain word since it was typed, if that was in the language that spelling takes words for."""
-    tables = lexicon.kept.typed
-    for languages in SPELT_IN:
-        table = tables.get(languages)
-        word: Typed | None = table.get(text) if table is not None else None
-        if word is not None and not word.says & NOT_PLAIN:
-            return word
-    return None
+    return words if found <= FEW_RESULTS else [word for word in words if not known_as(lexicon, word)]
 
 
 def known_as(lexicon: Lexicon, text: str) -> int:
     """Documents with the word in any form: an inflection of a known word is no mistake."""
-    return max(lexicon.frequencies([form.term for form in _forms(text)]), default=0)
+    written = [text.lower()] if is_one_word(text) else []
+    return max(lexicon.frequencies([*written, *[form.term for form in _forms(text)]]), default=0)
 
 
 @lru_cache(maxsize=WORDS_KEPT)
-def _forms(text: str) -> tuple[TermForm, ...]:
+def _forms(text: str) -> Forms:
     """The forms of the first word of a text, if there is one."""
     if is_one_word(text):
         return forms_of(text, DEFAULT_LANGUAGE)
@@ -92,22 +65,21 @@ def _forms(text: str) -> tuple[TermForm, ...]:
 class Speller:
     """Corrections of whole queries over one generation."""
 
-    def __init__(
-        self, snapshot: Snapshot, dictionary: Dictionary | None = None, lexicon: Lexicon | None = None
-    ) -> None:
-        """``lexicon`` is what searches of the same generation know of words already."""
-        self._snapshot = snapshot
-        self._lexicon = lexicon or Lexicon(snapshot)
-        self._dictionary = dictionary or dictionary_of(snapshot)
+    def __init__(self, dictionary: SpellingDictionary, lexicon: Lexicon, count: Callable[[IndexQuery], int]) -> None:
+        """``lexicon`` is what searches of the same generation know of words already, ``count`` says how many
+        documents a query finds."""
+        self._dictionary = dictionary
+        self._lexicon = lexicon
+        self._count = count
 
-    def over(self, lexicon: Lexicon) -> Speller:
-        """The same words, weighed by another generation."""
-        return Speller(lexicon.snapshot, self._dictionary, lexicon)
+    def over(self, lexicon: Lexicon, count: Callable[[IndexQuery], int]) -> Speller:
+        """A speller with these words, weighed by another generation."""
+        return Speller(self._dictionary, lexicon, count)
 
-    def corrections(self, reading: Reading, found: int, doubtful: list[str] | None = None) -> tuple[str, ...]:
+    def corrections(self, reading: ParsedQuery, found: int, doubtful: list[str] | None = None) -> tuple[str, ...]:
         """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results,
         ``doubtful`` are its ``suspects``."""
-        plain = [node.text for node in reading.nodes if type(node) is Word]
+        plain = [node.text for node in reading.nodes if type(node) is TypedWord]
         looked_at = suspects(self._lexicon, reading, found) if doubtful is None else doubtful
         if len(plain) == len(reading.nodes) and found > FEW_RESULTS:
             return self.corrections_of_words(plain, looked_at)
@@ -116,10 +88,10 @@ class Speller:
             joined = self._joined(plain)
             return (joined,) if joined else ()
         nodes = tuple(_changed(node, changes) for node in reading.nodes)
-        return (str(Reading(nodes)),)
+        return (str(ParsedQuery(nodes)),)
 
     def corrections_of_words(self, words: list[str], doubtful: list[str]) -> tuple[str, ...]:
-        """The same for a query of words alone that found enough; ``doubtful`` are those that occur in no form."""
+        """Corrections of a query of words alone that found enough; ``doubtful`` are those that occur in no form."""
         changes = self._changes(doubtful, words, self._unknown)
         if changes:
             return (" ".join([changes.get(word, word) for word in words]),)
@@ -146,7 +118,7 @@ class Speller:
         return best.word if best else ""
 
     def _unknown(self, text: str, context: list[str]) -> str:
-        """The same for a word that does not occur in any form."""
+        """The likeliest spelling of a word that occurs in no form, or two words that it may be joined of, or empty."""
         word = _comparable_word(text)
         if not word:
             return ""
@@ -156,15 +128,8 @@ class Speller:
 
     def _documents(self, word: str) -> tuple[int, int]:
         """Documents with a word as it is written, and, if there are none, with it in any form."""
-        typed = as_typed(self._lexicon, word)
-        if typed is None:
-            own, *others = self._lexicon.frequencies([word, *[form.term for form in _forms(word)]])
-            return own, own or max(others, default=0)
-        if typed.known is None:
-            return 0, 0
-        frequencies = typed.known.frequencies
-        own = frequencies[0] if typed.known.forms[0].term == word else 0
-        return own, own or max(frequencies)
+        own, *others = self._lexicon.frequencies([word, *[form.term for form in _forms(word)]])
+        return own, own or max(others, default=0)
 
     def _closest(self, word: str) -> list[Candidate]:
         """Candidates for a word that does not occur: not more than are compared with each other."""
@@ -196,11 +161,12 @@ class Speller:
         """
         among = [forms for text in context[:MOST_BESIDE] if (forms := self._occurring(text))]
         every = tuple(dict.fromkeys([form for several in among for form in several]))
-        others, *own = self._lexicon.lists([every, *[_forms(c.word) for c in close]])
+        others, own = every[:MAX_FORMS], [_forms(c.word)[:MAX_FORMS] for c in close]
         worths = [c.worth for c in close]
+        beside = self._documents_of(others)
         most = [
-            worth + math.log1p(min(others.documents, one.documents, ENOUGH))
-            for worth, one in zip(worths, own, strict=True)
+            worth + math.log1p(min(beside, self._documents_of(forms), ENOUGH))
+            for worth, forms in zip(worths, own, strict=True)
         ]
         best, value = 0, worths[0]
         for place in range(1, len(close)):
@@ -215,34 +181,29 @@ class Speller:
 
     def _occurring(self, text: str) -> Forms:
         """The forms of a word that occurs as it is written; of any other none."""
-        typed = as_typed(self._lexicon, text)
-        if typed is not None:
-            forms, known = typed.word.forms, typed.known
-            return forms if known is not None and known.forms[0] == forms[0] else ()
         forms = _forms(text)
         return forms if forms and self._lexicon.frequency(forms[0].term) else ()
 
-    def _together(self, own: Lists, others: Lists) -> int:
+    def _documents_of(self, forms: Forms) -> int:
+        """Documents with any of some forms, at most."""
+        return sum(self._lexicon.frequencies([form.term for form in forms]))
+
+    def _together(self, own: Forms, others: Forms) -> int:
         """Documents with both, up to so many that more say nothing; how the index is parted makes no difference."""
-        if not (own.count and others.count):
+        if not (own and others):
             return 0
-        count, lists = own.count + others.count, own.packed + others.packed
-        lists += _starts(0, own.count, count) if count != 2 else b""
-        hits = search_lists(self._snapshot.table, lists, count, 2, ALL_ADMITTED | ALL_REQUIRED, 0, 1, EVERY_MATCH)
-        return min(hits.total.value, ENOUGH) if hits is not None else 0
+        return min(self._count(IndexQuery(must=(Group(own), Group(others)))), ENOUGH)
 
     def _parted(self, word: str) -> str:
         """``icecream`` as ``ice cream``, when both are words that occur side by side; the most frequent such parts."""
         places = range(2, len(word) - 1)
         parts = [*[word[:i] for i in places], *[word[i:] for i in places]]
-        documents, lists, _memory = self._lexicon.lists_of_terms(parts)
-        half = len(places)
+        documents, half = self._lexicon.frequencies(parts), len(places)
         known = [
             (min(documents[i], documents[half + i]), i) for i in range(half) if documents[i] and documents[half + i]
         ]
         for _, i in sorted(known, key=itemgetter(0), reverse=True):
-            heads = [_list_head(documents, lists, i), _list_head(documents, lists, half + i)]
-            if self._snapshot.side_by_side(heads):
+            if self._count(IndexQuery(must=(Group(phrase=(parts[i], parts[half + i])),))):
                 return f"{parts[i]} {parts[half + i]}"
         return ""
 
@@ -259,16 +220,7 @@ class Speller:
 
     def _occur(self, words: list[str]) -> list[bool]:
         """Whether words occur as they are written."""
-        typed = [as_typed(self._lexicon, word) for word in words]
-        if None in typed:
-            return [documents > 0 for documents in self._lexicon.frequencies(words)]
-        return [not one.says & NOT_SO for one in typed if one is not None]
-
-
-def _list_head(documents: list[int], lists: bytes, term: int) -> bytes:
-    """By what phrases know the list of a term; there are those of all terms that occur."""
-    begin = LIST * (term - documents[:term].count(0))
-    return lists[begin : begin + LIST_HEAD]
+        return [documents > 0 for documents in self._lexicon.frequencies(words)]
 
 
 def _comparable_word(text: str) -> str:
@@ -285,10 +237,10 @@ def _only_word(text: str) -> str:
     return tokens[0].text if len(tokens) == 1 else ""
 
 
-def _words_of(reading: Reading) -> list[str]:
+def _words_of(reading: ParsedQuery) -> list[str]:
     """The first words of a query, each once."""
     nodes = reading.nodes
-    texts = [node.text for node in nodes if type(node) is Word]
+    texts = [node.text for node in nodes if type(node) is TypedWord]
     return list(dict.fromkeys(texts if len(texts) == len(nodes) else _texts(nodes)))[:MAX_CORRECTED]
 
 
@@ -296,7 +248,7 @@ def _texts(nodes: tuple[Node, ...]) -> Iterator[str]:
     """The words of a query that may be misspelt: not prefixes, filters, addresses or what must not occur."""
     for node in nodes:
         match node:
-            case Word(text):
+            case TypedWord(text):
                 yield text
             case Phrase(text):
                 yield from text.split()
@@ -308,8 +260,8 @@ def _texts(nodes: tuple[Node, ...]) -> Iterator[str]:
 
 def _changed(node: Node, changes: dict[str, str]) -> Node:
     match node:
-        case Word(text) if text in changes:
-            return Word(changes[text])
+        case TypedWord(text) if text in changes:
+            return TypedWord(changes[text])
         case Phrase(text):
             return Phrase(" ".join(changes.get(word, word) for word in text.split()))
         case Signed("+", inner):

@@ -6,28 +6,28 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from periplus.index.analysis import analyze
-from periplus.index.query import Group, TermForm
+from periplus.index import Group
 from periplus.search.plan import QueryWord
-from periplus.search.syntax import Word
+from periplus.search.syntax import TypedWord
 from periplus.search.text import folded
+from periplus.text import TermForm, analyze
 
 if TYPE_CHECKING:
-    from periplus.search.plan import Plan
+    from periplus.search.plan import QueryPlan
     from periplus.search.rules import Rules
-    from periplus.search.syntax import Reading
+    from periplus.search.syntax import ParsedQuery
 
 SYNONYM_SHARE = 0.8  # of the weight of what was typed
 MAX_ADDED = 16  # groups and forms that one query is given
 
 
-def with_synonyms(plan: Plan, reading: Reading, rules: Rules, language: str) -> Plan:
+def with_synonyms(plan: QueryPlan, reading: ParsedQuery, rules: Rules, language: str) -> QueryPlan:
     """``plan`` that also finds what its words and phrases are called otherwise.
 
     A single word for a single word joins its forms, so that either counts once. Phrases become groups of their own.
     Only words at the top level of a query are given synonyms; who quotes or signs a word means that word.
     """
-    words = [node.text for node in reading.nodes if isinstance(node, Word)]
+    words = [node.text for node in reading.nodes if isinstance(node, TypedWord)]
     room = MAX_ADDED
     for size in range(1, min(rules.longest, len(words)) + 1):
         for first in range(len(words) - size + 1):
@@ -38,7 +38,7 @@ def with_synonyms(plan: Plan, reading: Reading, rules: Rules, language: str) -> 
     return plan
 
 
-def _added(plan: Plan, word: str, other: str, language: str) -> Plan:
+def _added(plan: QueryPlan, word: str, other: str, language: str) -> QueryPlan:
     tokens = analyze(other, language)
     if not tokens:
         return plan
@@ -57,7 +57,7 @@ def _added(plan: Plan, word: str, other: str, language: str) -> Plan:
     return structs.replace(plan, words=words, query=structs.replace(query, should=(*query.should, group)))
 
 
-def _joined(plan: Plan, text: str, more: tuple[TermForm, ...]) -> Plan:
+def _joined(plan: QueryPlan, text: str, more: tuple[TermForm, ...]) -> QueryPlan:
     def wider(forms: tuple[TermForm, ...]) -> tuple[TermForm, ...]:
         known = {form.term for form in forms}
         return (*forms, *(form for form in more if form.term not in known))

@@ -12,7 +12,7 @@ FIELD_OPERATORS = {"intitle": "title", "inurl": "address"}
 FILTER_OPERATORS = ("site", "filetype", "lang", "before", "after", "link")
 
 
-class Word(Struct, frozen=True):
+class TypedWord(Struct, frozen=True):
     """One word as typed; the analysis may find several terms in it."""
 
     text: str
@@ -41,7 +41,7 @@ class InField(Struct, frozen=True):
     """A word, phrase or prefix that must stand in one field."""
 
     operator: str  # intitle or inurl
-    node: Word | Phrase | Prefix
+    node: TypedWord | Phrase | Prefix
 
     def __str__(self) -> str:
         return f"{self.operator}:{self.node}"
@@ -85,14 +85,14 @@ class Condition(Struct, frozen=True):
         return f"{self.operator}:{self.value}"
 
 
-Node = Word | Phrase | Prefix | InField | Signed | AnyOf | Sequence | Condition
+Node = TypedWord | Phrase | Prefix | InField | Signed | AnyOf | Sequence | Condition
 
 
-class Reading(Struct, frozen=True):
+class ParsedQuery(Struct, frozen=True):
     """A whole query as read; ``cut`` says that its end was left out because it was too long."""
 
     nodes: tuple[Node, ...] = ()
     cut: bool = False
 
     def __str__(self) -> str:
-        return " ".join([node.text if type(node) is Word else str(node) for node in self.nodes])
+        return " ".join([node.text if type(node) is TypedWord else str(node) for node in self.nodes])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 
 
-class Backend(Protocol):
+class DatabaseBackend(Protocol):
     """An engine: opens connections, runs statements on them, and turns its errors into ours."""
 
     @property

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from types import TracebackType
 
-    from periplus.storage.backend import Backend, Row
+    from periplus.storage.backend import DatabaseBackend, Row
 
 BUSY_SECONDS = 30.0
 MOST_IDLE = 8  # connections kept open for later, of readers and of writers each
@@ -37,7 +37,7 @@ POSTGRESQL = ("postgresql://", "postgres://")
 class Transaction:
     """Statements of one transaction; values are given for ``?``, never pasted into the text."""
 
-    def __init__(self, backend: Backend, connection: Any) -> None:
+    def __init__(self, backend: DatabaseBackend, connection: Any) -> None:
         self._backend = backend
         self._connection = connection
         self._open = True
@@ -119,7 +119,7 @@ class Transaction:
 class Database:
     """One open state database; make one with ``Database.open``."""
 
-    def __init__(self, backend: Backend, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(self, backend: DatabaseBackend, busy_seconds: float = BUSY_SECONDS) -> None:
         self._backend = backend
         self._busy_seconds = busy_seconds
         self._reset()
@@ -148,7 +148,7 @@ class Database:
         return self._backend.name
 
     @property
-    def backend(self) -> Backend:
+    def backend(self) -> DatabaseBackend:
         return self._backend
 
     @contextmanager
@@ -288,14 +288,14 @@ _INHERITED: list[Any] = []  # keeps a parent's connections from being closed by 
 
 
 @contextmanager
-def translated_errors(backend: Backend) -> Iterator[None]:
+def translated_errors(backend: DatabaseBackend) -> Iterator[None]:
     try:
         yield
     except backend.errors as error:
         raise backend.translated(error) from error
 
 
-def _backend(address: str | Path, busy_seconds: float) -> Backend:
+def _backend(address: str | Path, busy_seconds: float) -> DatabaseBackend:
     text = str(address)
     if text.startswith(POSTGRESQL):
         from periplus.storage.postgres import PostgresBackend

@@ -63,7 +63,7 @@ class Leases:
         return taken
 
     def renew(self, lease: Lease, seconds: float | None = None) -> Lease:
-        """The same lease with its full time again; raises ``LeaseLost`` when another holds it now."""
+        """A lease with its full time again; raises ``LeaseLost`` when another holds it now."""
         kept = self.renew_many([lease], seconds)
         if not kept:
             raise _lost(lease)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Holder(Struct, frozen=True):
+class LockHolder(Struct, frozen=True):
     """Who holds a lock, as it wrote into the file."""
 
     process: int = 0
@@ -33,12 +33,12 @@ class HeldLock:
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-        self._write(Holder(os.getpid()))
+        self._write(LockHolder(os.getpid()))
 
     def serves(self, address: str) -> None:
-        self._write(Holder(os.getpid(), address))
+        self._write(LockHolder(os.getpid(), address))
 
-    def _write(self, holder: Holder) -> None:
+    def _write(self, holder: LockHolder) -> None:
         """As well as the disk allows: the lock holds without it."""
         text = msgspec.json.encode(holder)
         with suppress(OSError):
@@ -46,7 +46,7 @@ class HeldLock:
             os.ftruncate(self._handle, len(text))
 
 
-def holder_of(path: Path) -> Holder | None:
+def holder_of(path: Path) -> LockHolder | None:
     """Who holds the lock now; none when it is free."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -62,11 +62,11 @@ def holder_of(path: Path) -> Holder | None:
         os.close(handle)
 
 
-def _read(path: Path) -> Holder:
+def _read(path: Path) -> LockHolder:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Holder)
+        return msgspec.json.decode(path.read_bytes(), type=LockHolder)
     except (OSError, msgspec.DecodeError):
-        return Holder()
+        return LockHolder()
 
 
 @contextmanager

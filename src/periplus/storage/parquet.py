@@ -79,7 +79,7 @@ def damage_named(name: str) -> Iterator[None]:
 
 
 def check_footer(path: Path) -> bool:
-    """The same for the footer alone; whether the file has a seal, and with it pages that carry checksums."""
+    """Compare the footer alone with its seal; whether the file has one, and with it pages that carry checksums."""
     with path.open("rb") as file:
         footer_at, footer = _footer(file, str(path))
         file.seek(max(0, footer_at - SEAL.size))

@@ -8,6 +8,7 @@ low: one fsync a transaction. WAL needs shared memory between processes, so the 
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sqlite3
 import time
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 32.0  # seconds until the next try, doubled wh
 OLDEST_SQLITE = (3, 35)  # RETURNING
 CACHED_STATEMENTS = 256
 _PRIMARY_CODE = 0xFF  # an extended result code carries its primary code in the low byte
+_LEAST_ROOM = 32_768  # bytes: what the shared memory beside a database takes at first
 
 
 class SqliteBackend:
@@ -203,7 +205,7 @@ class SqliteBackend:
         code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
         if _is_busy(error):
             return DatabaseBusy(f"{self.path} is held by another process for over {self.busy_seconds:g} s; try again")
-        if code == sqlite3.SQLITE_FULL:
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(self.path)):
             return StorageFull(f"no space left for {self.path}; free some and start again, what was committed is kept")
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return Corrupt(f"{self.path} is damaged or not a database ({error}); restore it from a backup")
@@ -212,6 +214,14 @@ class SqliteBackend:
                 f"{self.path}: {error}; check the disk (rights, quota, limits, health); what was committed is kept"
             )
         return StorageError(f"{self.path}: {error}")
+
+
+def _is_full(path: Path) -> bool:
+    """Whether the disk has no room at all: then SQLite cannot make the files beside its own, and does not say why."""
+    try:
+        return shutil.disk_usage(path.parent).free < _LEAST_ROOM
+    except OSError:
+        return False
 
 
 def _is_busy(error: Exception) -> bool:

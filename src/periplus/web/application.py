@@ -10,7 +10,7 @@ from starlette.routing import Route
 from periplus.web import api, console, embedding, icons, languages, lenses, pages, plumbing, themes
 from periplus.web.access import Gate
 from periplus.web.assets import Assets
-from periplus.web.connections import Connections
+from periplus.web.connections import ClientConnections
 from periplus.web.envelope import Answered, Envelope
 from periplus.web.limits import Buckets, Limits
 from periplus.web.metrics import Metrics
@@ -46,7 +46,7 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "", key
     assets = Assets()
     serve = settings.serve
     proxies = Proxies(serve.trusted_proxies)
-    connections = Connections(serve.connections, serve.client_connections, proxies)
+    connections = ClientConnections(serve.connections, serve.client_connections, proxies)
     metrics = Metrics(connections)
     limits = Limits(Buckets(serve.rate, serve.burst), keys) if serve.rate else None
     app = Application(

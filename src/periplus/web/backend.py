@@ -9,8 +9,7 @@ too, absent ones are left out):
   ``last_write`` (ISO time), ``examples`` (queries to show on the landing page).
 * ``site``: ``host``, and any of ``pages``, ``documents``, ``rank``, ``place`` of ``hosts``, ``robots``, ``last_visit``,
   ``best`` (list of ``{"url", "title"}``), ``languages`` (list of ``{"language", "documents"}``), ``links_in`` and
-  ``links_out`` (lists of ``{"host", "links", "known"}``, the first of ``hosts_in`` and ``hosts_out``; not
-  ``links_whole``: counted in the newest part of the links).
+  ``links_out`` (lists of ``{"host", "links", "known"}``, the first of ``hosts_in`` and ``hosts_out``).
 * ``bot_report``: ``host``, and what the journal knows of our visits there.
 * ``cached``: ``title``, ``text`` (paragraphs parted by newlines), ``headings`` (of these), ``fetched``, ``language``;
   None when the page is unknown or asks not to be kept.
@@ -65,6 +64,7 @@ class Backend(Protocol):
     def cached(self, url: str) -> dict[str, Any] | None: ...
     def icon(self, host: str) -> bytes | None: ...  # the picture of a site, when our own store holds one
     def ready(self) -> bool: ...
+    def unsound(self) -> str: ...  # what is wrong inside the state; looked into when something failed that must not
     def command(self, name: str) -> None: ...
     def start(self, seeds: list[str], options: dict[str, Any] | None = None) -> list[str]: ...  # or StorageBusy
     def steer(self, action: str, target: str) -> int: ...  # one of ACTIONS on a host or an address

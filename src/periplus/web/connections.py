@@ -29,7 +29,7 @@ LOG_PAUSE = 60.0  # seconds between two lines about the same kind of refusal
 _logger = logging.getLogger(__name__)
 
 
-class Connection(Protocol):
+class ClientConnection(Protocol):
     """One that is kept; equal only to itself."""
 
     host: str  # the address of its other end
@@ -40,7 +40,7 @@ class Connection(Protocol):
     def unsent(self) -> int: ...
 
 
-class Connections:
+class ClientConnections:
     """All connections of one server process; used by its event loop only."""
 
     def __init__(
@@ -55,8 +55,8 @@ class Connections:
         self.most_of_client = most_of_client
         self.patience = patience
         self._proxies = proxies
-        self._clients: dict[str, dict[Connection, None]] = {}  # all, by client
-        self._waiting: dict[str, dict[Connection, None]] = {}  # those that wait for their client, longest first
+        self._clients: dict[str, dict[ClientConnection, None]] = {}  # all, by client
+        self._waiting: dict[str, dict[ClientConnection, None]] = {}  # those that wait for their client, longest first
         self._number = 0
         self._unsent = 0  # bytes, at most, since they were last counted
         self.refusals = Refusals()
@@ -64,7 +64,7 @@ class Connections:
     def __len__(self) -> int:
         return self._number
 
-    def admit(self, connection: Connection) -> bool:
+    def admit(self, connection: ClientConnection) -> bool:
         """Take one up; another gives way for it where there are too many. False when none can."""
         client = group_of(connection.host)
         held = self._clients.get(client, {})
@@ -77,7 +77,7 @@ class Connections:
         self.wait(connection)
         return True
 
-    def wait(self, connection: Connection) -> None:
+    def wait(self, connection: ClientConnection) -> None:
         """It is its client's turn now: the connection may give way."""
         client = group_of(connection.host)
         if connection in self._clients.get(client, {}):
@@ -85,11 +85,11 @@ class Connections:
             waiting.pop(connection, None)
             waiting[connection] = None
 
-    def work(self, connection: Connection) -> None:
+    def work(self, connection: ClientConnection) -> None:
         """It is our turn now: the connection stays until its answer is made."""
         _drop(self._waiting, group_of(connection.host), connection)
 
-    def drop(self, connection: Connection) -> None:
+    def drop(self, connection: ClientConnection) -> None:
         client = group_of(connection.host)
         _drop(self._waiting, client, connection)
         self._number -= _drop(self._clients, client, connection)
@@ -185,7 +185,7 @@ def group_of(host: str) -> str:
     return client_of(host) or host
 
 
-def _drop(table: dict[str, dict[Connection, None]], client: str, connection: Connection) -> int:
+def _drop(table: dict[str, dict[ClientConnection, None]], client: str, connection: ClientConnection) -> int:
     """Take one out; how many that were. Empty rows go as well, so the table is bounded by what is kept."""
     row = table.get(client)
     if row is None or connection not in row:

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from periplus.web import compression, headers
-from periplus.web.problems import answer, answer_to, crash, problem
+from periplus.web.problems import answer, answer_to, cause_of, crash, problem
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -102,7 +102,8 @@ class Answered:
         try:
             await self.app(scope, receive if scope["method"] in ("GET", "HEAD") else bounded(receive), send)
         except Exception as error:
-            response = answer_to(Request(scope), error)
+            request = Request(scope)
+            response = answer_to(request, await cause_of(request, error))
             if response is None:
                 raise
         else:
@@ -111,7 +112,7 @@ class Answered:
 
 
 def bounded(receive: Receive) -> Receive:
-    """The same messages, up to the most that a body may hold; a body without a length could go on for ever."""
+    """Messages up to the most that a body may hold; a body without a length could go on for ever."""
     left = MAX_BODY
 
     async def counted() -> Message:

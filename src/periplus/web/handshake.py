@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
 
-    from periplus.web.connections import Connections
+    from periplus.web.connections import ClientConnections
     from periplus.web.protocol import BoundedProtocol
 
 HANDSHAKE_SECONDS = 10.0
@@ -25,7 +25,11 @@ class SecureListener:
     """Accepts from one socket until it is closed; what it has accepted speaks TLS, then what ``make`` makes."""
 
     def __init__(
-        self, listener: socket.socket, held: Connections, context: ssl.SSLContext, make: Callable[[], BoundedProtocol]
+        self,
+        listener: socket.socket,
+        held: ClientConnections,
+        context: ssl.SSLContext,
+        make: Callable[[], BoundedProtocol],
     ) -> None:
         listener.setblocking(False)  # noqa: FBT003
         self._listener = listener
@@ -64,7 +68,7 @@ class SecureListener:
 class Handshake:
     """One connection that is not secure yet."""
 
-    def __init__(self, accepted: socket.socket, host: str, held: Connections) -> None:
+    def __init__(self, accepted: socket.socket, host: str, held: ClientConnections) -> None:
         self._accepted = accepted
         self._held = held
         self.host = host

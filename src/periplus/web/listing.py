@@ -1,4 +1,4 @@
-"""A result list as a page: every part of it is poured from its template (``moulds.py``), then the page around them."""
+"""A result list as a page: its parts are precompiled templates, filled in (``precompiled.py``) and put together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from periplus.web.highlights import marked
 from periplus.web.languages import language_name
 from periplus.web.lenses import read_lens
 from periplus.web.paging import Links, pages
-from periplus.web.rendering import count, day_in, framed, host_of, href, moulds_for, quoted, segment, type_name
+from periplus.web.rendering import count, day_in, framed, host_of, href, precompiled_for, quoted, segment, type_name
 from periplus.web.themes import theme_of
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from periplus.records import SearchAnswer, SearchResult
     from periplus.web.filters import Filter
-    from periplus.web.moulds import Lists, Moulds, Ready, Texts
     from periplus.web.paging import Pages
+    from periplus.web.precompiled import Lists, PrecompiledTemplates, Ready, Texts
 
     Facts = dict[str, dict[str, str]]  # by the id of a result: what is known of a page in one of the tabs
 
@@ -45,14 +45,14 @@ def result_page(
     tabs: tuple[str, ...],
 ) -> Response:
     """``values`` is what was asked for; ``kept`` is what of it stays in the links of the page."""
-    moulds, frame = moulds_for(request), framed(request)
-    link = Links(f"{moulds.root}/search", kept)
+    precompiled, frame = precompiled_for(request), framed(request)
+    link = Links(f"{precompiled.root}/search", kept)
     lens = answer.lens or values["lens"]
     levels = read_lens(lens) if lens else {}
-    made = filters(kept, answer, moulds.root)
+    made = filters(kept, answer, precompiled.root)
     explain_link = "" if kept["tab"] else link(explain=True)
     items = Items(
-        moulds,
+        precompiled,
         values["q"],
         link,
         levels,
@@ -79,23 +79,25 @@ def result_page(
         "first": str(answer.results[0].rank) if answer.results else "",
     }
     lists = {
-        "tab_names": [moulds.say(TABS.get(name, "All")) for name in tabs],
+        "tab_names": [precompiled.say(TABS.get(name, "All")) for name in tabs],
         "tab_links": [link(tab=name, page=1) for name in tabs],
     }
     ready: Ready = {
-        "filters": _joined(_filter(moulds, link, item, answer, kept["tab"]) for item in made),
-        "notices": _notices(moulds, link, answer, values, frame["lens_given"], levels),
+        "filters": _joined(_filter(precompiled, link, item, answer, kept["tab"]) for item in made),
+        "notices": _notices(precompiled, link, answer, values, frame["lens_given"], levels),
         "results": items.all(answer.results, facts),
-        "nothing": "" if answer.results else _nothing(moulds, link, answer, values["q"], kept["tab"], made),
-        "related": moulds.render("_related.html", {"suggestions": answer.suggestions}) if answer.suggestions else "",
-        "page_numbers": _pages(moulds, link, numbers),
+        "nothing": "" if answer.results else _nothing(precompiled, link, answer, values["q"], kept["tab"], made),
+        "related": precompiled.render("_related.html", {"suggestions": answer.suggestions})
+        if answer.suggestions
+        else "",
+        "page_numbers": _pages(precompiled, link, numbers),
     }
-    return HTMLResponse(moulds.pour("results.html", texts, plain=plain, lists=lists, ready=ready))
+    return HTMLResponse(precompiled.fill("results.html", texts, plain=plain, lists=lists, ready=ready))
 
 
 def similar_items(request: Request, found: Iterable[SearchResult]) -> Markup:
     """Results that answer no query: without menus and explanations."""
-    return Items(moulds_for(request), "", None, {}).all(found, {})
+    return Items(precompiled_for(request), "", None, {}).all(found, {})
 
 
 class Items:
@@ -103,14 +105,14 @@ class Items:
 
     def __init__(
         self,
-        moulds: Moulds,
+        precompiled: PrecompiledTemplates,
         query: str,
         link: Links | None,
         levels: dict[str, str],
         explain_link: str = "",
         opened: str = "",
     ) -> None:
-        self._moulds = moulds
+        self._precompiled = precompiled
         self._query = query
         self._of_site = f"{link(site='', page=1)}&site=" if link else ""
         self._unfolded = link(duplicates=True, page=1) if link else ""
@@ -123,7 +125,7 @@ class Items:
 
     def one(self, result: SearchResult, known: dict[str, str] | None) -> Markup:
         url, site, language = result.url, result.site, result.language
-        root = self._moulds.root
+        root = self._precompiled.root
         host = host_of(url) or site
         place = segment(host)
         target, address = href(url), quoted(url)
@@ -144,8 +146,8 @@ class Items:
             "title": result.title or (result.display_url if target else result.id),
             "published": result.published or "",
             "fetched": result.fetched,
-            "day": day_in(self._moulds.language, result.published or result.fetched),
-            "tongue": language_name(language) if language != self._moulds.language else "",
+            "day": day_in(self._precompiled.language, result.published or result.fetched),
+            "tongue": language_name(language) if language != self._precompiled.language else "",
             "badge": type_name(result.type),
             "cached": self._cached(address) if target else "",
             "duplicates": str(result.duplicates) if listed and result.duplicates else "",
@@ -157,14 +159,16 @@ class Items:
         }
         ready: Ready = {
             "snippet": marked(result.snippet, result.highlights),
-            "known": self._moulds.render("_known.html", {"known": known}) if known else "",
+            "known": self._precompiled.render("_known.html", {"known": known}) if known else "",
             "bars": self._bars(result, target) if explained else "",
         }
         level = (self._levels.get(site) or self._levels.get(host, "")) if self._levels else ""
-        return self._moulds.pour("_result.html", texts, plain={"level": level, "pinned": result.pinned}, ready=ready)
+        return self._precompiled.fill(
+            "_result.html", texts, plain={"level": level, "pinned": result.pinned}, ready=ready
+        )
 
     def _cached(self, address: str) -> str:
-        copy = f"{self._moulds.root}/cached?url={address}"
+        copy = f"{self._precompiled.root}/cached?url={address}"
         return f"{copy}&q={quoted(self._query)}" if self._query else copy
 
     def _bars(self, result: SearchResult, target: str) -> Markup:
@@ -175,11 +179,16 @@ class Items:
             "target": target,
             "q": self._query,
         }
-        return self._moulds.render("_why.html", context)
+        return self._precompiled.render("_why.html", context)
 
 
 def _notices(
-    moulds: Moulds, link: Links, answer: SearchAnswer, values: dict[str, Any], given: str, levels: dict[str, str]
+    precompiled: PrecompiledTemplates,
+    link: Links,
+    answer: SearchAnswer,
+    values: dict[str, Any],
+    given: str,
+    levels: dict[str, str],
 ) -> Markup:
     corrected, corrections = answer.query.corrected or "", list(answer.corrections)
     texts: Texts = {
@@ -187,7 +196,9 @@ def _notices(
         "corrected": corrected,
         "corrected_link": link(q=corrected, page=1) if corrected else "",
         "exact_link": link(exact=True, page=1) if corrected else "",
-        "change_lens": f"{moulds.root}/preferences" + (f"?lens={quoted(given)}" if given else "") if levels else "",
+        "change_lens": f"{precompiled.root}/preferences" + (f"?lens={quoted(given)}" if given else "")
+        if levels
+        else "",
         "without_lens": link(lens="none", page=1) if levels else "",
         "fold": link(duplicates=False, page=1) if values["duplicates"] else "",
         "apply_lens": link(lens="", page=1) if given == "none" else "",
@@ -197,13 +208,15 @@ def _notices(
         "corrections": corrections,
         "correction_links": [link(q=text, page=1) for text in corrections],
         "warnings": [
-            moulds.say(LACKING[part]) for part in answer.degraded if part in LACKING and part not in FOR_OPERATORS
+            precompiled.say(LACKING[part]) for part in answer.degraded if part in LACKING and part not in FOR_OPERATORS
         ],
     }
-    return moulds.pour("_notices.html", texts, lists=lists)
+    return precompiled.fill("_notices.html", texts, lists=lists)
 
 
-def _nothing(moulds: Moulds, link: Links, answer: SearchAnswer, query: str, tab: str, made: list[Filter]) -> Markup:
+def _nothing(
+    precompiled: PrecompiledTemplates, link: Links, answer: SearchAnswer, query: str, tab: str, made: list[Filter]
+) -> Markup:
     context = {
         "q": query,
         "link": link,
@@ -212,10 +225,10 @@ def _nothing(moulds: Moulds, link: Links, answer: SearchAnswer, query: str, tab:
         "narrowed": any(item.active and item.name != "sort" for item in made),
         "unfiltered": link(page=1, lang="", site="", type="", before="", after="", safe=False),
     }
-    return moulds.render("_no-results.html", context)
+    return precompiled.render("_no-results.html", context)
 
 
-def _filter(moulds: Moulds, link: Links, item: Filter, answer: SearchAnswer, tab: str) -> Markup:
+def _filter(precompiled: PrecompiledTemplates, link: Links, item: Filter, answer: SearchAnswer, tab: str) -> Markup:
     can_count = not answer.counts and not tab and item.name not in ALWAYS and answer.results
     plain = {
         "name": item.name,
@@ -223,16 +236,16 @@ def _filter(moulds: Moulds, link: Links, item: Filter, answer: SearchAnswer, tab
         "more": item.more,
         "chosen": next((place for place, choice in enumerate(item.choices) if choice.chosen), -1),
     }
-    texts = {"text": moulds.say(item.text), "ask": link(counts=True) if can_count else ""}
+    texts = {"text": precompiled.say(item.text), "ask": link(counts=True) if can_count else ""}
     lists = {
-        "texts": [moulds.say(choice.text) for choice in item.choices],
+        "texts": [precompiled.say(choice.text) for choice in item.choices],
         "addresses": [choice.address for choice in item.choices],
         "counts": [count(choice.count) if choice.count else "" for choice in item.choices],
     }
-    return moulds.pour("_filter.html", texts, plain=plain, lists=lists)
+    return precompiled.fill("_filter.html", texts, plain=plain, lists=lists)
 
 
-def _pages(moulds: Moulds, link: Links, shown: Pages) -> Markup | str:
+def _pages(precompiled: PrecompiledTemplates, link: Links, shown: Pages) -> Markup | str:
     if len(shown.numbers) < 2 and not shown.previous:
         return ""
     texts = {
@@ -243,7 +256,7 @@ def _pages(moulds: Moulds, link: Links, shown: Pages) -> Markup | str:
         "numbers": [str(number) for number in shown.numbers],
         "addresses": [link(page=number) for number in shown.numbers],
     }
-    return moulds.pour("_pages.html", texts, plain={"current": shown.numbers.index(shown.current)}, lists=lists)
+    return precompiled.fill("_pages.html", texts, plain={"current": shown.numbers.index(shown.current)}, lists=lists)
 
 
 def _joined(pieces: Iterable[Markup]) -> Markup:

@@ -16,7 +16,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
-from periplus.web.connections import Connections
+from periplus.web.connections import ClientConnections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +43,9 @@ class _Times:
 class Metrics(Collector):
     """Told of every request by the one thread that serves them."""
 
-    def __init__(self, connections: Connections | None = None) -> None:
+    def __init__(self, connections: ClientConnections | None = None) -> None:
         self.registry = CollectorRegistry()
-        self._connections = Connections() if connections is None else connections
+        self._connections = ClientConnections() if connections is None else connections
         self.registry.register(self)
         running = Gauge("periplus_http_running", "Requests being answered now", registry=self.registry)
         running.set_function(lambda: self._under_way)

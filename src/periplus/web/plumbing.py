@@ -54,7 +54,7 @@ async def readyz(request: Request) -> Response:
         if await run_in_threadpool(request.app.state.backend.ready):
             return PlainTextResponse("ready\n")
     except PeriplusError:  # whose text may name folders, which are nobody else's business
-        reason = "the index cannot be opened; on the server, periplus doctor says why"
+        reason = "the collection cannot be searched; on the server, periplus doctor says why"
     return json_response(problem(503, "not-ready", reason), 503, MEDIA_TYPE)
 
 

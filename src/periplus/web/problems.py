@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import msgspec
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
@@ -46,6 +47,8 @@ _STATUS = (
     (StorageError, 503),
     (WrongState, 409),
 )
+# What damaged values may stumble over, wherever they are used.
+_STUMBLES = (TypeError, ValueError, LookupError, msgspec.MsgspecError)
 _DAMAGED = frozenset(kind.code for kind in (Corrupt, Truncated, Missing, Incompatible, StorageError))
 _PROGRAM_PATHS = ("/api/", "/alive", "/healthz", "/readyz", "/metrics")
 _FOLDERS = re.compile(r"(?<![\w.])/(?:[^/\s]+/)+")  # of an absolute path
@@ -87,6 +90,14 @@ def answer_to(request: Request, error: Exception) -> Response | None:
         told = str(error) if status < 500 or _is_harmless(error) or _is_operator(request) else _public(error)
         return answer(request, problem(status, error.code, told))
     return _http_error(request, error) if isinstance(error, HTTPException) else None
+
+
+async def cause_of(request: Request, error: Exception) -> Exception:
+    """The damage of the state behind an error that nobody foresaw, where there is some: SQLite reads damaged pages."""
+    if isinstance(error, PeriplusError) or not isinstance(error, _STUMBLES):
+        return error
+    wrong = await run_in_threadpool(request.app.state.backend.unsound)
+    return Corrupt(f"{wrong}; periplus doctor --repair builds it again from the stored files") if wrong else error
 
 
 def _is_harmless(error: PeriplusError) -> bool:

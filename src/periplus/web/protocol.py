@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-    from periplus.web.connections import Connection, Connections
+    from periplus.web.connections import ClientConnection, ClientConnections
 
 HEAD_BYTES = 32_768  # of a request line and its headers
 URL_BYTES = 16_384
@@ -77,11 +77,11 @@ class Refused(Exception):
 class BoundedProtocol(HttpToolsProtocol):
     """One connection. ``held`` decides whether it may stay, and calls ``expire`` when its time is over."""
 
-    def __init__(self, held: Connections, **given: Any) -> None:
+    def __init__(self, held: ClientConnections, **given: Any) -> None:
         super().__init__(**given)
         self._held = held
         self.host = ""
-        self.predecessor: Connection | None = None  # what stood for this connection before it was secure
+        self.predecessor: ClientConnection | None = None  # what stood for this connection before it was secure
         self.deadline = NEVER
         self._phase = Phase.HEAD
         self._in_head, self._in_body, self._is_refused = False, False, False

@@ -22,8 +22,8 @@ from periplus.reasons import sentence
 from periplus.web.bars import bar_list
 from periplus.web.highlights import mark_words, marked
 from periplus.web.languages import Translation, direction, language_name, language_of, translator
-from periplus.web.moulds import Moulds
 from periplus.web.plots import curve
+from periplus.web.precompiled import PrecompiledTemplates
 from periplus.web.themes import THEMES, theme_of
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ class Templates:
         self._assets = assets
         self._root = root
         self._catalogues = catalogues
-        self._moulds: dict[str, Moulds] = {}
+        self._precompiled: dict[str, PrecompiledTemplates] = {}
 
-    def moulds(self, language: str) -> Moulds:
-        made = self._moulds.get(language)
+    def precompiled(self, language: str) -> PrecompiledTemplates:
+        made = self._precompiled.get(language)
         if made is None:
             env = environment(self._assets, self._catalogues.get(language, {}))
             env.globals.update(
@@ -74,7 +74,7 @@ class Templates:
                 direction=direction(language),
                 languages={code: language_name(code) for code in self._catalogues},
             )
-            made = self._moulds[language] = Moulds(env)
+            made = self._precompiled[language] = PrecompiledTemplates(env)
         return made
 
 
@@ -130,13 +130,13 @@ def page(
     media_type: str = "text/html",
 ) -> Response:
     fields = {**framed(request), "bot": request.app.state.settings.bot, "theme": theme_of(request)}
-    return HTMLResponse(moulds_for(request).render(template, fields | context), status, media_type=media_type)
+    return HTMLResponse(precompiled_for(request).render(template, fields | context), status, media_type=media_type)
 
 
-def moulds_for(request: Request) -> Moulds:
+def precompiled_for(request: Request) -> PrecompiledTemplates:
     """The templates in the language that this request wants."""
     state = request.app.state
-    made: Moulds = state.templates.moulds(language_of(request, state.catalogues))
+    made: PrecompiledTemplates = state.templates.precompiled(language_of(request, state.catalogues))
     return made
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from periplus.errors import CannotListen, PeriplusError, PortInUse, UnfitFile
-from periplus.web.connections import Connections
+from periplus.web.connections import ClientConnections
 from periplus.web.handshake import SecureListener
 from periplus.web.protocol import BoundedProtocol
 
@@ -47,7 +47,7 @@ class WebServer:
         tls_cert: str = "",
         tls_key: str = "",
         listener: socket.socket | None = None,  # one that is bound already, shared with other processes
-        connections: Connections | None = None,  # which are kept; with bounds of its own unless told
+        connections: ClientConnections | None = None,  # which are kept; with bounds of its own unless told
     ) -> None:
         _check_certificate(tls_cert, tls_key)
         self.socket = listener or _bind(host, port)
@@ -69,7 +69,7 @@ class WebServer:
             ssl_certfile=tls_cert or None,
             ssl_keyfile=tls_key or None,
         )
-        self.connections = Connections() if connections is None else connections
+        self.connections = ClientConnections() if connections is None else connections
         self._server = _Server(config, self.connections)
         self._thread: threading.Thread | None = None
 
@@ -125,7 +125,7 @@ class _Server(uvicorn.Server):
 
     on_started: Callable[[], None] | None = None
 
-    def __init__(self, config: uvicorn.Config, connections: Connections) -> None:
+    def __init__(self, config: uvicorn.Config, connections: ClientConnections) -> None:
         super().__init__(config)
         self._connections = connections
 

@@ -5,6 +5,6 @@ is left out is counted by its reason, and what is damaged or no record at all is
 """
 
 from periplus.app.importing.leader import import_paths
-from periplus.app.importing.report import ImportReport, Problem
+from periplus.app.importing.report import ImportProblem, ImportReport
 
-__all__ = ["ImportReport", "Problem", "import_paths"]
+__all__ = ["ImportProblem", "ImportReport", "import_paths"]

@@ -20,7 +20,7 @@ PAGES: Final = 1_000  # of a portion
 PORTION: Final = 32_000_000  # bytes of a portion, or one page
 
 
-class Part(Struct, frozen=True):
+class ArchiveStretch(Struct, frozen=True):
     """A stretch of an archive. Reading it raises ``Truncated`` where it was cut wrongly."""
 
     stretch: archive.Stretch
@@ -35,7 +35,7 @@ class Part(Struct, frozen=True):
         return _entries(archive.contents(part.path, part.start, part.end, is_last=part.is_last), part.path)
 
 
-class Pages(Struct, frozen=True):
+class ReadPages(Struct, frozen=True):
     """Records that were read already."""
 
     read: list[Entry]
@@ -49,7 +49,7 @@ class Pages(Struct, frozen=True):
         yield from self.read
 
 
-def parts(path: Path, length_at: Callable[[int], int], start: int, least: int) -> Iterator[Part | Pages]:
+def parts(path: Path, length_at: Callable[[int], int], start: int, least: int) -> Iterator[ArchiveStretch | ReadPages]:
     """The file from ``start`` on, in stretches as far as it can be cut; ``least`` bytes are in the first."""
     end = start
     for stretch in archive.stretches(path, length_at, start, least):
@@ -57,10 +57,10 @@ def parts(path: Path, length_at: Callable[[int], int], start: int, least: int) -
             yield from portions(path, end)
             return
         end = stretch.end
-        yield Part(stretch)
+        yield ArchiveStretch(stretch)
 
 
-def portions(path: Path, start: int = 0) -> Iterator[Pages]:
+def portions(path: Path, start: int = 0) -> Iterator[ReadPages]:
     """What a file holds from ``start`` on, read here; raises where there is no record in it at all."""
     read: list[Entry] = []
     size = 0
@@ -68,10 +68,10 @@ def portions(path: Path, start: int = 0) -> Iterator[Pages]:
         read.append(entry)
         size += entry.size if isinstance(entry, Item) else 0
         if len(read) >= PAGES or size >= PORTION:
-            yield Pages(read, size)
+            yield ReadPages(read, size)
             read, size = [], 0
     if read:
-        yield Pages(read, size)
+        yield ReadPages(read, size)
 
 
 def _entries(contents: Iterator[Page | archive.Passed | archive.Damaged], file: str) -> Iterator[Entry]:

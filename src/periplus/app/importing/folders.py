@@ -58,7 +58,7 @@ class Files(Struct, frozen=True):
             yield _entry(file, self.folder, self.base)
 
 
-class Passed(Struct, frozen=True):
+class PassedFile(Struct, frozen=True):
     """What is left out without being read."""
 
     left_out: list[LeftOut]
@@ -72,7 +72,7 @@ class Passed(Struct, frozen=True):
         yield from self.left_out
 
 
-def portions(folder: Path, base_url: str) -> Iterator[Files | Passed]:
+def portions(folder: Path, base_url: str) -> Iterator[Files | PassedFile]:
     """What a folder holds, by name."""
     base = addresses.canonical(base_url.rstrip("/") + "/")
     files: list[File] = []
@@ -88,12 +88,12 @@ def portions(folder: Path, base_url: str) -> Iterator[Files | Passed]:
             yield Files(str(folder), base, files, size)
             files, size = [], 0
         if len(passed) >= FILES:
-            yield Passed(passed)
+            yield PassedFile(passed)
             passed = []
     if files:
         yield Files(str(folder), base, files, size)
     if passed:
-        yield Passed(passed)
+        yield PassedFile(passed)
 
 
 def _walk(folder: bytes, root: bytes, depth: int) -> Iterator[tuple[File | LeftOut, int]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from periplus.app.importing.items import Entry, LeftOut, Portion
-from periplus.app.importing.report import Problem, Tally
+from periplus.app.importing.report import ImportProblem, Tally
 from periplus.documents.batches import BatchFiles, BatchTables, StagedBatch, tables_of
 from periplus.errors import Corrupt, PeriplusError, Truncated
 from periplus.storage import LocalFiles
@@ -61,7 +61,7 @@ def entries_of(portions: Iterable[Portion]) -> Iterator[Entry]:
 
 def failed(file: str, error: PeriplusError | OSError) -> LeftOut:
     what = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-    return LeftOut("damaged", problem=Problem(file, "", "damaged", what.removeprefix(f"{file}: ")))
+    return LeftOut("damaged", problem=ImportProblem(file, "", "damaged", what.removeprefix(f"{file}: ")))
 
 
 class Intake:
@@ -71,12 +71,12 @@ class Intake:
         """``answer`` is called by another thread when a job is done, in the order of jobs."""
         self._log = BatchFiles(files)
         self._answer = answer
-        self._parsed: Queue[_Part | None] = Queue(maxsize=1)
+        self._parsed: Queue[_BatchPart | None] = Queue(maxsize=1)
         self._stager = Thread(target=self._stage_all, daemon=True)
         self._stager.start()
 
     def take(self, job: Job) -> None:
-        part = _Part()
+        part = _BatchPart()
         try:
             for entry in entries_of(job.portions):
                 part.take(entry)
@@ -85,7 +85,7 @@ class Intake:
                     break
                 if part.is_full:
                     self._hand_over(part)
-                    part = _Part()
+                    part = _BatchPart()
         except Truncated:
             part.is_cut_wrongly = True
         part.is_last = True
@@ -96,7 +96,7 @@ class Intake:
         self._parsed.put(None)
         self._stager.join()
 
-    def _hand_over(self, part: _Part) -> None:
+    def _hand_over(self, part: _BatchPart) -> None:
         part.make_tables()
         self._parsed.put(part)
 
@@ -118,7 +118,7 @@ class Intake:
                 parsed = Parsed()
 
 
-class _Part:
+class _BatchPart:
     """What becomes one batch of a job."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from periplus import addresses
-from periplus.app.importing.report import Problem
+from periplus.app.importing.report import ImportProblem
 from periplus.documents import parse, parse_text
 from periplus.errors import ParseError
 from periplus.records import Document, Page
@@ -26,7 +26,7 @@ class LeftOut(Struct, frozen=True):
 
     reason: str
     kind: str = ""  # the content type that has no reader
-    problem: Problem | None = None
+    problem: ImportProblem | None = None
 
 
 class Line(Struct, frozen=True):
@@ -56,7 +56,7 @@ class Item(Struct, frozen=True):
             return LeftOut(error.reason, error.detail if error.reason == "unsupported-type" else "")
 
 
-class Record(Struct, frozen=True):
+class ImportedRecord(Struct, frozen=True):
     """A text to be taken as it is: one document by its id, whatever its address; without an id, by its address."""
 
     id: str
@@ -82,7 +82,7 @@ class Record(Struct, frozen=True):
         return msgspec.structs.replace(document, key=key, id=self.id, refusal=refusal)
 
 
-Entry = Item | Record | LeftOut
+Entry = Item | ImportedRecord | LeftOut
 
 
 class BadRecord(Exception):
@@ -104,7 +104,7 @@ class Portion(Protocol):
         """Each record; what cannot be read is left out, and says why."""
 
 
-def record_of(line: Line, moment: float) -> Record:
+def record_of(line: Line, moment: float) -> ImportedRecord:
     """The record that a line gives; raises ``BadRecord``."""
     name = _name(line.id)
     address = addresses.try_canonical(line.url) if line.url else None
@@ -115,7 +115,7 @@ def record_of(line: Line, moment: float) -> Record:
     if line.text is UNSET and line.title is UNSET:
         raise BadRecord("neither text nor title")
     is_without = bool(line.url) and address is None
-    return Record(name, address or "", _text(line.title), _text(line.text), moment, is_without)
+    return ImportedRecord(name, address or "", _text(line.title), _text(line.text), moment, is_without)
 
 
 def _name(given: str | int | float | None) -> str:
@@ -130,4 +130,4 @@ def _text(given: str | UnsetType | None) -> str:
 
 
 def bad(file: str, place: str, what: str, reason: str = "bad-record") -> LeftOut:
-    return LeftOut(reason, problem=Problem(file, place, reason, what))
+    return LeftOut(reason, problem=ImportProblem(file, place, reason, what))

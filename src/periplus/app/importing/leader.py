@@ -20,7 +20,7 @@ from periplus.app.importing.sources import check
 from periplus.app.importing.work import Work
 from periplus.documents import BatchLog, parse
 from periplus.errors import ParseError, StorageError
-from periplus.index.processes import Helper, answered
+from periplus.index.processes import HelperProcess, answered
 from periplus.records import Page
 
 if TYPE_CHECKING:
@@ -146,13 +146,13 @@ class _Intakes:
 
     def __init__(self, collection: Collection, count: int) -> None:
         self._files = collection.files
-        self._helpers: list[Helper] = []
+        self._helpers: list[HelperProcess] = []
         self._given: list[deque[_Task]] = []
         self._is_busy = False
         if count > 1:
             load()
         for _ in range(count if count > 1 else 0):
-            self._helpers.append(Helper("periplus.app.importing.intake:take_jobs", may_copy=True))
+            self._helpers.append(HelperProcess("periplus.app.importing.intake:take_jobs", may_copy=True))
             self._helpers[-1].send(str(collection.folder))
             self._given.append(deque())
 
@@ -197,8 +197,5 @@ class _Intakes:
 
 def load() -> None:
     """What parsing needs, so that copies of this process need not load it again."""
-    from periplus.documents.quick import quicken  # loads LLVM, which is for many pages only
-
-    quicken()
     with suppress(ParseError):
         parse(Page("http://harbour.example/", LOADING, "text/html"))

@@ -10,7 +10,7 @@ TYPES = 20  # content types without a reader that a report names
 COMPARED = 5_000_000  # documents of one import among which repeated ones are looked for: 40 MB of keys
 
 
-class Problem(Struct, frozen=True):
+class ImportProblem(Struct, frozen=True):
     """A record that cannot be read, or a file; ``reason`` is one of ``periplus.reasons``."""
 
     file: str
@@ -31,11 +31,11 @@ class Tally(Struct):
     types: dict[str, int] = field(default_factory=dict)  # of what has no reader
     without_address: int = 0  # kept, though their url is none
     cut: int = 0  # kept, without all of their text
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ImportProblem] = field(default_factory=list)
     unnamed: int = 0  # further problems
     keys: bytes = b""  # of the documents, 8 bytes each
 
-    def leave_out(self, reason: str, kind: str = "", problem: Problem | None = None) -> None:
+    def leave_out(self, reason: str, kind: str = "", problem: ImportProblem | None = None) -> None:
         self.left_out[reason] = self.left_out.get(reason, 0) + 1
         if kind:
             self.types[kind] = self.types.get(kind, 0) + 1
@@ -54,7 +54,7 @@ class Tally(Struct):
         for problem in other.problems:
             self._name(problem)
 
-    def _name(self, problem: Problem) -> None:
+    def _name(self, problem: ImportProblem) -> None:
         if len(self.problems) < NAMED:
             self.problems.append(problem)
         else:
@@ -73,7 +73,7 @@ class ImportReport(Struct, frozen=True):
     repeated: int = 0  # documents that a later one of this import replaces: the same id or address
     without_address: int = 0  # kept by their id, though their url is no http address
     cut: int = 0  # kept without all of their text, which broke a bound of the parser
-    problems: tuple[Problem, ...] = ()  # the first ones
+    problems: tuple[ImportProblem, ...] = ()  # the first ones
     unnamed: int = 0  # problems beyond those
 
 

@@ -27,7 +27,7 @@ _TEXTS: Final = ("string", "large_string", "string_view", "binary", "large_binar
 _NUMBERS: Final = ("int", "uint", "float", "double", "halffloat")
 
 
-class Rows(Struct, frozen=True):
+class PackedRows(Struct, frozen=True):
     """Rows of a table, packed as Arrow does; the first of them has the number ``first``."""
 
     file: str
@@ -49,7 +49,7 @@ class Rows(Struct, frozen=True):
                 yield _entry(row, self.file, number, self.moment)
 
 
-class Lost(Struct, frozen=True):
+class LostRows(Struct, frozen=True):
     """Rows that cannot be read."""
 
     file: str
@@ -90,18 +90,18 @@ def _is_fit(kind: pa.DataType, *, may_be_number: bool) -> bool:
     return name in _TEXTS or (may_be_number and name.startswith(_NUMBERS))
 
 
-def portions(path: Path) -> Iterator[Rows | Lost]:
+def portions(path: Path) -> Iterator[PackedRows | LostRows]:
     """The rows of a file, row group by row group: where one is damaged, the next one is read."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, page_checksum_verification=True) as table:
-        reading = _Reading(table, path)
+        reading = _PortionReader(table, path)
         for group in range(table.num_row_groups):
             yield from reading.group(group)
         yield from reading.rest()
 
 
-class _Reading:
+class _PortionReader:
     """Joins rows of small groups to portions."""
 
     def __init__(self, table: pq.ParquetFile, path: Path) -> None:
@@ -113,7 +113,7 @@ class _Reading:
         self._count = 0  # rows of them
         self._next = 1  # the row that follows them
 
-    def group(self, group: int) -> Iterator[Rows | Lost]:
+    def group(self, group: int) -> Iterator[PackedRows | LostRows]:
         import pyarrow as pa
 
         end = self._next + self._table.metadata.row_group(group).num_rows
@@ -122,10 +122,10 @@ class _Reading:
                 yield from self._take(batch)
         except (pa.ArrowException, OSError) as error:
             yield from self.rest()
-            yield Lost(self._file, self._next, end - self._next, f"a row group cannot be read: {_one_line(error)}")
+            yield LostRows(self._file, self._next, end - self._next, f"a row group cannot be read: {_one_line(error)}")
             self._next = end
 
-    def rest(self) -> Iterator[Rows]:
+    def rest(self) -> Iterator[PackedRows]:
         import pyarrow as pa
 
         if not self._count:
@@ -135,10 +135,10 @@ class _Reading:
             for batch in self._batches:
                 stream.write_batch(batch)
         data = sink.getvalue().to_pybytes()
-        yield Rows(self._file, self._next - self._count, self._count, data, self._moment)
+        yield PackedRows(self._file, self._next - self._count, self._count, data, self._moment)
         self._batches, self._count = [], 0
 
-    def _take(self, batch: pa.RecordBatch) -> Iterator[Rows]:
+    def _take(self, batch: pa.RecordBatch) -> Iterator[PackedRows]:
         if self._count + batch.num_rows > ROWS:
             yield from self.rest()
         self._batches.append(batch)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from periplus import archive
 from periplus.app.importing import archives, sources
-from periplus.app.importing.archives import Pages, Part
+from periplus.app.importing.archives import ArchiveStretch, ReadPages
 from periplus.app.importing.intake import BATCH, BATCH_BYTES, Job, failed
 from periplus.errors import PeriplusError
 
@@ -45,7 +45,7 @@ class Work:
 
     def cut_again(self, job: Job) -> None:
         """Give up all jobs from a stretch on, which was cut wrongly, and begin there with a longer one."""
-        start = min(part.stretch.start for part in job.portions if isinstance(part, Part))
+        start = min(part.stretch.start for part in job.portions if isinstance(part, ArchiveStretch))
         self._first = []
         self._jobs = self._all(job.place, start, GROWTH * sum(part.size for part in job.portions))
 
@@ -53,11 +53,11 @@ class Work:
         waiting: list[Portion] = []
         for place, path in enumerate(self._paths[first:], first):
             for portion in self._portions(path, start, least):
-                if waiting and (isinstance(portion, Part) or not _fits(waiting, portion)):
+                if waiting and (isinstance(portion, ArchiveStretch) or not _fits(waiting, portion)):
                     yield self._job(waiting)
                     waiting = []
                 waiting.append(portion)
-                if isinstance(portion, Part):
+                if isinstance(portion, ArchiveStretch):
                     yield self._job(waiting, place)
                     waiting = []
             start, least = 0, 1
@@ -75,7 +75,7 @@ class Work:
             else:
                 yield from sources.portions(path, self._base_url)
         except (PeriplusError, OSError) as error:
-            yield Pages([failed(str(path), error)], 0)
+            yield ReadPages([failed(str(path), error)], 0)
 
     def _is_cut(self, path: Path) -> bool:
         return (

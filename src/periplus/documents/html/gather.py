@@ -21,7 +21,7 @@ _READ: Final = frozenset({"canonical", "icon", "alternate", "amphtml", "search",
 
 
 def gather(elements: Iterable[Element], found: Findings) -> None:
-    """Fill ``found`` with all but texts and links; ``elements`` are those of the page that ``tags.NOTICED`` names."""
+    """Fill ``found`` with all but texts and links; ``elements`` are those of the page that ``tags.GATHERED`` names."""
     for element in elements:
         taker = _TAKERS.get(element.tag)
         if taker is not None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from periplus.addresses import try_canonical
 from periplus.documents import bounds
 from periplus.documents.charset import decode
-from periplus.documents.html import blocks, head, quick, zones
+from periplus.documents.html import blocks, head, zones
 from periplus.documents.html.pieces import Body
-from periplus.documents.html.walk import gathered, parsed, walk_through
+from periplus.documents.html.walk import walk
 from periplus.documents.links import LinkSet
 from periplus.documents.reading import Reading
 from periplus.documents.text import clean
@@ -43,12 +43,8 @@ def read(page: Page) -> Reading:
 def read_markup(markup: str, page: Page) -> Reading:
     """Read HTML that is text already (a chapter of a book, the body of a feed's item)."""
     cut = len(markup) > bounds.MARKUP_CHARS
-    document = parsed(markup[: bounds.MARKUP_CHARS] if cut else markup)
-    found = gathered(document)
-    body = quick.read(document.root) if document.root is not None else None
-    if body is None:
-        walk_through(document, found)
-        body = body_of(found)
+    found = walk(markup[: bounds.MARKUP_CHARS] if cut else markup)
+    body = _body_of(found)
     links = LinkSet((try_canonical(found.base, page.url) if found.base else None) or page.url)
     reading = Reading(text=body.text, boilerplate=body.boilerplate, headings=body.headings)
     head.describe(reading, found, links, page.fetched)
@@ -59,7 +55,7 @@ def read_markup(markup: str, page: Page) -> Reading:
     return reading
 
 
-def body_of(found: Findings) -> Body:
+def _body_of(found: Findings) -> Body:
     """Main text, boilerplate and links of what a walk found."""
     chosen = blocks.choose(found.blocks)
     main: list[Block] = []

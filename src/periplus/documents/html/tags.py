@@ -34,7 +34,6 @@ PARTING: Final = BLOCKS | SKIPPED | FRAMES | {"br"}
 HIDING: Final = "[hidden],[style]"
 # What is gathered beforehand, wherever it stands.
 GATHERED: Final = _names("title meta link base script time img")
-NOTICED: Final = PARTING | GATHERED
 
 # What the walk does with an element, by its tag; what is not here is only a part of a line.
 PLAIN, CONTAINER, PLACED, APART = range(4)

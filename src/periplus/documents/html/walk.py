@@ -39,31 +39,18 @@ _Frame = tuple["Iterator[Node]", Place, int]  # an element that is walked throug
 
 def walk(markup: str) -> Findings:
     """Parse ``markup`` and walk over it."""
-    document = parsed(markup)
-    found = gathered(document)
-    walk_through(document, found)
-    return found
-
-
-def parsed(markup: str) -> Document:
-    return turbohtml.parse(markup, positions=False, allow_declarative_shadow_roots=False)
-
-
-def gathered(document: Document) -> Findings:
-    """What a page says to machines."""
+    document = turbohtml.parse(markup, positions=False, allow_declarative_shadow_roots=False)
     found = Findings()
     gather(document.iter_elements(tags.GATHERED), found)
     root = document.root
     if root is not None:
         found.language = root.attr("lang") or root.attr("xml:lang") or ""
+        _walk_through(document, root, found)
     return found
 
 
-def walk_through(document: Document, found: Findings) -> None:
+def _walk_through(document: Document, root: Element, found: Findings) -> None:
     """Add blocks and links; a bound that is reached ends the walk early and marks it truncated."""
-    root = document.root
-    if root is None:
-        return
     hidden = [element for element in document.select(tags.HIDING) if hides(element)]
     mixed = _mixed(document.iter_elements(tags.PARTING), hidden)
     _Walker(found, mixed, frozenset(hidden), Anchors(document, mixed, found)).run(root)

@@ -74,15 +74,6 @@ _ASIDE_WORDS: Final = _words(
 _CONTENT_WORDS: Final = _words(
     "content main article body post entry story text page wrapper container layout has no with"
 )
-# All of them, by what they say; for tables.
-WORDS: Final = {
-    "navigation": _NAVIGATION_WORDS,
-    "soft": _SOFT_WORDS,
-    "text": _TEXT_WORDS,
-    "footer": _FOOTER_WORDS,
-    "aside": _ASIDE_WORDS,
-    "content": _CONTENT_WORDS,
-}
 # Text moved so far to the left or up that nobody sees it.
 _FAR_AWAY: Final = re.compile(r"(?:^|;)(?:left|top|text-indent|margin-left):-\d{3,}")
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

@@ -62,6 +62,13 @@ def require_group(bound: Any, group: Any) -> Any:
 
 
 @bare_helper
+def add_where(bound: Any, group: Any) -> Any:
+    """The same, and nothing where the bound is nothing."""
+    for window in range(len(bound)):
+        bound[window] = (bound[window] + group[window]) * min(bound[window], np.int32(1))
+
+
+@bare_helper
 def add_prior(bound: Any, prior_max: Any, weight: Any) -> Any:
     for window in range(len(bound)):
         more = weight * np.int32(prior_max[window])

@@ -14,10 +14,9 @@ import numpy as np
 from periplus.core import bare_helper
 from periplus.index.kernels.access import WINDOW, WINDOW_BITS
 from periplus.index.kernels.bits import byte_at, equal_bytes, first_lanes, lowest_of, number_at
-from periplus.index.kernels.direct import document_at, in_rare
 from periplus.index.kernels.lists_known import FIRST, LENGTH, MAXIMA, STARTS
 from periplus.index.kernels.tables import PLACE, ROW, at_u8, at_u16, prefetch, u8
-from periplus.index.kernels.visit import chunk_of
+from periplus.index.kernels.window_scores import chunk_of, unsigned
 
 ROOM = 512  # candidates, at most
 
@@ -76,6 +75,28 @@ def in_frequent(
         slots[kept] = slot
         kept += there != 0
     return kept
+
+
+@bare_helper
+def document_at(windows: Any, places: Any, posting: Any) -> Any:
+    return np.int64(windows[unsigned(posting)]) << WINDOW_BITS | np.int64(places[unsigned(posting)])
+
+
+@bare_helper
+def in_rare(windows: Any, places: Any, size: Any, document: Any, cursor: Any) -> Any:
+    """The first posting from ``cursor`` on whose document is not below ``document``."""
+    step = 1
+    while cursor + step < size and document_at(windows, places, cursor + step) < document:
+        cursor += step
+        step <<= 1
+    high = min(size, cursor + step)
+    while cursor < high:
+        middle = (cursor + high) >> 1
+        if document_at(windows, places, middle) < document:
+            cursor = middle + 1
+        else:
+            high = middle
+    return cursor
 
 
 @bare_helper

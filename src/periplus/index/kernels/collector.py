@@ -16,6 +16,7 @@ import numpy as np
 
 from periplus.core import bare_helper
 from periplus.index.kernels.access import WINDOW
+from periplus.index.kernels.bundles import Collector
 from periplus.index.kernels.tables import KEY, ROW, i64, prefetch
 
 SIZE, FLOOR, MATCHING, ABOVE = 0, 1, 2, 3
@@ -24,6 +25,7 @@ FEW = 64  # so many are kept sorted
 BUCKETS = 2048
 DIGIT = 11  # bits of a digit of the final sort: as many as there are buckets
 SMALL_DIGIT, SMALL_DIGITS = 8, 1_000  # the same for so many documents: to go through buckets would take longest
+LARGEST = (1 << 63) - 1
 NUMBER_BITS = 32
 LOCAL = (1 << NUMBER_BITS) - 1
 
@@ -49,65 +51,68 @@ def _key(table: Any, number: Any) -> Any:
 
 
 @bare_helper
-def keep_sorted(table: Any, state: Any, scores: Any, numbers: Any, k: Any, score: Any, number: Any) -> Any:
-    """Offer a document whose score is at least the floor, for small k."""
+def keep(best: Any, score: Any, number: Any) -> Any:
+    """Offer a document whose score is at least the floor."""
+    if best.k <= FEW:
+        _keep_sorted(best, score, number)
+    else:
+        _keep_counted(best, score, number)
+
+
+@bare_helper
+def _keep_sorted(best: Any, score: Any, number: Any) -> Any:
+    """The same for small k."""
+    state, scores, numbers = best.state, best.scores, best.numbers
     at = state[SIZE]
     while at > 0 and (
-        scores[at - 1] < score or (scores[at - 1] == score and _key(table, numbers[at - 1]) > _key(table, number))
+        scores[at - 1] < score
+        or (scores[at - 1] == score and _key(best.table, numbers[at - 1]) > _key(best.table, number))
     ):
         scores[at] = scores[at - 1]
         numbers[at] = numbers[at - 1]
         at -= 1
     scores[at] = score
     numbers[at] = number
-    if state[SIZE] < k:
+    if state[SIZE] < best.k:
         state[SIZE] += 1
-    if state[SIZE] == k and scores[k - 1] > state[FLOOR]:
-        state[FLOOR] = scores[k - 1]
+    if state[SIZE] == best.k and scores[best.k - 1] > state[FLOOR]:
+        state[FLOOR] = scores[best.k - 1]
 
 
 @bare_helper
-def keep_counted(
-    state: Any, scores: Any, numbers: Any, histogram: Any, shift: Any, k: Any, score: Any, number: Any
-) -> Any:
+def _keep_counted(best: Any, score: Any, number: Any) -> Any:
     """The same for large k."""
-    scores[state[SIZE]] = score
-    numbers[state[SIZE]] = number
+    state, histogram, shift = best.state, best.histogram, best.shift
+    best.scores[state[SIZE]] = score
+    best.numbers[state[SIZE]] = number
     state[SIZE] += 1
     histogram[score >> shift] += 1
     state[ABOVE] += 1
     level = state[FLOOR] >> shift
-    if state[ABOVE] - histogram[level] >= k:
-        while state[ABOVE] - histogram[level] >= k:
+    if state[ABOVE] - histogram[level] >= best.k:
+        while state[ABOVE] - histogram[level] >= best.k:
             state[ABOVE] -= histogram[level]
             level += 1
         state[FLOOR] = level << shift
 
 
 @bare_helper
-def make_room(
-    table: Any,
-    state: Any,
-    scores: Any,
-    numbers: Any,
-    histogram: Any,
-    shift: Any,
-    k: Any,
-    others: Any,
-    places: Any,
-) -> Any:
-    """Drop what has fallen below the floor; when that is not enough, all but the best k."""
+def make_room(best: Any) -> Any:
+    """See to it that a window more can be kept: drop what has fallen below the floor, then all but the best k."""
+    state, scores = best.state, best.scores
+    if best.k <= FEW or state[SIZE] <= capacity(best.k) - WINDOW:
+        return
     kept = 0
     for at in range(state[SIZE]):
         scores[kept] = scores[at]
-        numbers[kept] = numbers[at]
+        best.numbers[kept] = best.numbers[at]
         kept += scores[at] >= state[FLOOR]
     state[SIZE] = kept
-    if kept > k + WINDOW:
-        finish(table, state, scores, numbers, histogram, k, others, places)
-        histogram[:] = 0
+    if kept > best.k + WINDOW:
+        finish(best)
+        best.histogram[:] = 0
         for at in range(state[SIZE]):
-            histogram[scores[at] >> shift] += 1
+            best.histogram[scores[at] >> best.shift] += 1
         state[ABOVE] = state[SIZE]
 
 
@@ -164,10 +169,13 @@ def _order_by_key(table: Any, numbers: Any, keys: Any, low: Any, high: Any) -> A
 
 
 @bare_helper
-def finish(table: Any, state: Any, scores: Any, numbers: Any, counts: Any, k: Any, others: Any, places: Any) -> Any:
-    """Sort a buffer, best first, equal scores by key, and cut it to k; ``counts`` is overwritten."""
+def finish(best: Any) -> Any:
+    """Sort what is kept, best first, equal scores by key, and cut it to k; the histogram is overwritten."""
+    state, scores, numbers = best.state, best.scores, best.numbers
+    if best.k <= FEW:
+        return
     size = state[SIZE]
-    least, largest = np.int64(1 << 40), np.int64(0)
+    least, largest = np.int64(LARGEST), np.int64(0)
     for at in range(size):
         least, largest = min(least, scores[at]), max(largest, scores[at])
     shift = 0
@@ -175,21 +183,53 @@ def finish(table: Any, state: Any, scores: Any, numbers: Any, counts: Any, k: An
     for at in range(size):
         scores[at] -= least
     while size > 0 and (largest - least) >> shift > 0:
-        _by_digit(scores, numbers, size, shift, bits, others, places, counts)
+        _by_digit(scores, numbers, size, shift, bits, best.other_scores, best.other_numbers, best.histogram)
         for at in range(size):
-            scores[at], numbers[at] = others[at], places[at]
+            scores[at], numbers[at] = best.other_scores[at], best.other_numbers[at]
         shift += bits
-    _fetch_keys(table, scores, numbers, size, k)
+    _fetch_keys(best.table, scores, numbers, size, best.k)
     low = 0
-    while low < min(size, k):
+    while low < min(size, best.k):
         high = low + 1
         while high < size and scores[high] == scores[low]:
             high += 1
         if high > low + 1:
-            _order_by_key(table, numbers, others, low, high)
+            _order_by_key(best.table, numbers, best.other_scores, low, high)
         low = high
     for at in range(size):
         scores[at] += least
-    if size >= k:
-        state[SIZE] = k
-        state[FLOOR] = max(state[FLOOR], scores[k - 1])
+    if size >= best.k:
+        state[SIZE] = best.k
+        state[FLOOR] = max(state[FLOOR], scores[best.k - 1])
+
+
+@bare_helper
+def collector_words(k: Any) -> Any:
+    """Numbers that a collector takes."""
+    return STATE + 4 * capacity(k) + BUCKETS
+
+
+@bare_helper
+def collector_in(table: Any, memory: Any, k: Any, largest: Any) -> Any:
+    """A collector of scores up to ``largest`` in some memory."""
+    room = capacity(k)
+    first = STATE + 4 * room
+    return Collector(
+        table,
+        memory[:STATE],
+        memory[STATE : STATE + room],
+        memory[STATE + room : STATE + 2 * room],
+        memory[first : first + BUCKETS],
+        memory[STATE + 2 * room : STATE + 3 * room],
+        memory[STATE + 3 * room : STATE + 4 * room],
+        bucket_shift(largest),
+        k,
+    )
+
+
+@bare_helper
+def clear_collector(best: Any) -> Any:
+    for at in range(STATE):
+        best.state[at] = 0
+    if best.k > FEW:
+        best.histogram[:] = 0

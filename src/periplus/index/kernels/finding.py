@@ -13,14 +13,25 @@ import numpy as np
 
 from periplus.core import I64, M_I64, R_I64, R_U8, helper, kernel, signature
 from periplus.index.kernels.heads import COLUMNS, TERM_BITS, list_of, ranked_of
-from periplus.index.kernels.lists_known import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
+from periplus.index.kernels.lists_known import (
+    BESTS,
+    FIRST,
+    IMPACTS_AT,
+    LENGTH,
+    LIST_ROW,
+    MAXIMA,
+    PLACES_AT,
+    STARTS,
+)
 from periplus.index.kernels.lookup import find_in_block, sorts_after
 from periplus.index.kernels.tables import (
     BEST,
     BLOCKS,
     FREQUENCY,
+    IMPACT,
     LARGE,
     LIVE_FREQUENCY,
+    PLACE,
     ROW,
     TERM_OFFSETS,
     TERM_TEXT,
@@ -47,6 +58,8 @@ def take_list(table: Any, segment: Any, term: Any, lists: Any, at: Any) -> Any:
     live_frequency = u32(table, segment, LIVE_FREQUENCY)
     live = np.int64(live_frequency[term]) if len(live_frequency) > 0 else size
     lists[at + FIRST], lists[at + LENGTH] = first, size
+    lists[at + PLACES_AT] = table[segment * ROW + PLACE] + first
+    lists[at + IMPACTS_AT] = table[segment * ROW + IMPACT] + first
     opened = np.int64(0)
     if row >= 0:
         windows = table[segment * ROW + WINDOWS]
@@ -107,7 +120,7 @@ def find_terms(table: Any, text: Any, ends: Any, segments: Any, each: Any, found
 
 @kernel(signature("void", R_I64, R_U8, R_I64, I64, M_I64, M_I64))
 def find_all(table: Any, text: Any, ends: Any, segments: Any, found: Any, lists: Any) -> Any:
-    """``search.find`` of the terms that end at ``ends`` in ``text``.
+    """What is known of the terms that end at ``ends`` in ``text``.
 
     Of each, ``found`` gets its number in every segment, its live documents and the windows of its rare postings;
     ``lists`` gets its rows, but for these windows.

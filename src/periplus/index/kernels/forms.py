@@ -1,6 +1,6 @@
-"""Forms of words, by the rules of ``analysis.forms``, many words in one call.
+"""Forms of words, by the rules of ``text.forms``, many words in one call.
 
-Those of ASCII words and of unspaced letters, and of words of letters that a table tells about (``analysis.letters``).
+Those of ASCII words and of unspaced letters, and of words of letters that a table tells about (``text.letters``).
 All other words, and all stems, are left to Python: they are analysed once a spelling and language.
 """
 
@@ -19,7 +19,7 @@ MAX_PARTS = 8
 NO_STEM = 0
 STEM = 1  # letters and apostrophes alone
 FOREIGN = 2  # for Python
-# analysis.letters
+# text.letters
 LETTERS = 0x2000
 LOWER, UPPER, CASELESS = 1, 2, 3
 

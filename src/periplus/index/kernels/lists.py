@@ -1,6 +1,6 @@
-"""Lists made for one query: prefixes and words in one field (``phrases`` has those of phrases).
+"""Lists made for one query out of a segment: prefixes and words in one field (``phrases`` has those of phrases).
 
-Each list kernel fills ``documents`` (ascending) and ``impacts`` and returns how many there are.
+``table`` has the segment as its only row (``tables``).
 """
 
 from __future__ import annotations
@@ -9,82 +9,73 @@ from typing import Any
 
 import numpy as np
 
-from periplus.core import I64, M_U8, M_U32, kernel, signature
+from periplus.core import F64, I64, M_U8, M_U32, R_F64, R_I64, bare_helper, kernel, signature
 from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, folded
 from periplus.index.kernels.heads import bits_of, list_of, window_at
 from periplus.index.kernels.positions import count_fields
-from periplus.index.kernels.types import FIELD_TABLES, POSITIONS, POSTINGS
+from periplus.index.kernels.tables import (
+    BLOCK_BASE,
+    BLOCK_START,
+    BLOCKS,
+    FIELD_STARTS,
+    FREQUENCY,
+    IMPACT,
+    LARGE,
+    PLACE,
+    POSITION_DATA,
+    RARE_WINDOW,
+    WINDOW_START,
+    WINDOWS,
+    i64,
+    u8,
+    u32,
+)
 
 
-@kernel(signature("void", *POSTINGS, I64, I64, M_U8))
-def spread(
-    frequency: Any,
-    blocks: Any,
-    large: Any,
-    place: Any,
-    impact: Any,
-    rare_window: Any,
-    window_start: Any,
-    window_max: Any,
-    windows: Any,
-    low: Any,
-    high: Any,
-    best: Any,
-) -> Any:
+@bare_helper
+def _head(table: Any, term: Any) -> Any:
+    """(first posting, how many, row of the window tables or -1, first among rare postings) of a term."""
+    return list_of(u8(table, 0, FREQUENCY), u32(table, 0, BLOCKS), u32(table, 0, LARGE), term)
+
+
+@bare_helper
+def _window(table: Any, row: Any, rare: Any, place: Any, window: Any) -> Any:
+    """The window of a posting, given its place in its list and the window of the one before."""
+    windows = table[WINDOWS]
+    if row < 0:
+        return window_at(u8(table, 0, RARE_WINDOW), bits_of(windows), rare + place)
+    window_start = u32(table, 0, WINDOW_START)
+    while window_start[row * (windows + 1) + window + 1] <= place:
+        window += 1
+    return window
+
+
+@kernel(signature("void", R_I64, I64, I64, M_U8))
+def spread(table: Any, low: Any, high: Any, best: Any) -> Any:
     """The largest impact of the terms [low, high) by document."""
-    bits = bits_of(windows)
+    places, impacts = u8(table, 0, PLACE), u8(table, 0, IMPACT)
     for term in range(low, high):
-        base, size, row, rare = list_of(frequency, blocks, large, term)
-        is_rare, row = row < 0, row * (windows + 1)
+        base, size, row, rare = _head(table, term)
         window = np.int64(0)
-        for posting in range(base, base + size):
-            if is_rare:
-                window = window_at(rare_window, bits, rare + posting - base)
-            else:
-                while window_start[row + window + 1] <= posting - base:
-                    window += 1
-            document = (window << WINDOW_BITS) | place[posting]
-            if impact[posting] > best[document]:
-                best[document] = impact[posting]
+        for place in range(size):
+            window = _window(table, row, rare, place, window)
+            document = (window << WINDOW_BITS) | places[base + place]
+            best[document] = max(best[document], impacts[base + place])
 
 
-@kernel(signature(I64, *POSTINGS, *POSITIONS, *FIELD_TABLES, I64, I64, M_U32, M_U8))
-def in_field(
-    frequency: Any,
-    blocks: Any,
-    large: Any,
-    place: Any,
-    impact: Any,
-    rare_window: Any,
-    window_start: Any,
-    window_max: Any,
-    windows: Any,
-    block_base: Any,
-    block_start: Any,
-    data: Any,
-    starts: Any,
-    factors: Any,
-    k1: Any,
-    term: Any,
-    field: Any,
-    documents: Any,
-    impacts: Any,
-) -> Any:
-    """The documents that have a term in one field, with the impact of that field alone."""
+@kernel(signature(I64, R_I64, R_F64, F64, I64, I64, M_U32, M_U8))
+def in_field(table: Any, factors: Any, k1: Any, term: Any, field: Any, documents: Any, impacts: Any) -> Any:
+    """The documents that have a term in one field, ascending, with the impact of that field alone; how many."""
     counts = np.zeros(FIELD_COUNT, np.int64)
-    bits = bits_of(windows)
-    base, size, row, rare = list_of(frequency, blocks, large, term)
-    is_rare, row = row < 0, row * (windows + 1)
+    places, starts = u8(table, 0, PLACE), u32(table, 0, FIELD_STARTS)
+    block_base, block_start, data = i64(table, 0, BLOCK_BASE), u32(table, 0, BLOCK_START), u8(table, 0, POSITION_DATA)
+    base, size, row, rare = _head(table, term)
     window = np.int64(0)
     found = 0
-    for posting in range(base, base + size):
-        if is_rare:
-            window = window_at(rare_window, bits, rare + posting - base)
-        else:
-            while window_start[row + window + 1] <= posting - base:
-                window += 1
-        document = (window << WINDOW_BITS) | place[posting]
-        count_fields(block_base, block_start, data, posting, starts, document, counts)
+    for place in range(size):
+        window = _window(table, row, rare, place, window)
+        document = (window << WINDOW_BITS) | places[base + place]
+        count_fields(block_base, block_start, data, base + place, starts, document, counts)
         if counts[field] > 0:
             documents[found] = document
             impacts[found] = folded(counts, factors, document, k1, field)

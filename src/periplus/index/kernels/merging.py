@@ -10,25 +10,19 @@ from periplus.core import F64, I64, M_I64, M_U8, M_U32, R_F64, R_I64, R_U32, ker
 from periplus.index.kernels.access import FIELD_COUNT, WINDOW_BITS, folded
 from periplus.index.kernels.heads import bits_of, list_of, window_at
 from periplus.index.kernels.positions import seek, write_steps
-from periplus.index.kernels.types import POSITIONS, POSTINGS
+from periplus.index.kernels.tables import at_i64, at_u8, at_u32
+from periplus.index.kernels.types import POSITIONS
+
+GONE = 0xFFFFFFFF  # the new number of a deleted document
 
 
-@kernel(signature(I64, *POSTINGS, *POSITIONS, I64, I64, R_U32, R_I64, M_I64, M_U8, M_I64, M_U32))
+@kernel(signature(I64, R_I64, I64, I64, I64, I64, R_U32, R_U32, M_I64, M_U8, M_U32, M_U32))
 def gather_postings(
-    frequency: Any,
-    blocks: Any,
-    large: Any,
-    place: Any,
-    impact: Any,
-    rare_window: Any,
-    window_start: Any,
-    window_max: Any,
-    windows: Any,
-    block_base: Any,
-    block_start: Any,
-    data: Any,
+    lists: Any,  # as ``merged_lists.addresses_of`` makes it
     low: Any,
     high: Any,
+    first: Any,
+    last: Any,
     target: Any,
     renumbered: Any,
     keys: Any,
@@ -36,8 +30,15 @@ def gather_postings(
     ordinals: Any,
     counts: Any,
 ) -> Any:
-    """The live postings of the terms [low, high): key (target term << 32 | new document), impact, and which they are
-    in this segment, with how many positions they have."""
+    """The live postings of the terms [low, high) in the new documents [first, last), which ascend with the old ones.
+
+    Of each its key (target term << 32 | new document), impact, which one it is in this segment, and how many positions
+    it has; how many there are.
+    """
+    frequency, blocks, large = at_u8(lists[0], lists[1]), at_u32(lists[2], lists[3]), at_u32(lists[4], lists[5])
+    place, impact, rare_window = at_u8(lists[6], lists[7]), at_u8(lists[8], lists[9]), at_u8(lists[10], lists[11])
+    window_start, block_base = at_u32(lists[12], lists[13]), at_i64(lists[14], lists[15])
+    block_start, data, windows = at_u32(lists[16], lists[17]), at_u8(lists[18], lists[19]), lists[20]
     count = 0
     bits = bits_of(windows)
     for term in range(low, high):
@@ -50,21 +51,24 @@ def gather_postings(
             else:
                 while window_start[row + window + 1] <= posting - base:
                     window += 1
-            document = renumbered[(window << WINDOW_BITS) | place[posting]]
-            if document >= 0:
-                keys[count] = (np.int64(target[term - low]) << 32) | document
-                impacts[count] = impact[posting]
-                ordinals[count] = posting
-                counts[count] = seek(block_base, block_start, data, posting)[3]
-                count += 1
+            document = np.int64(renumbered[(window << WINDOW_BITS) | place[posting]])
+            if document == GONE or document < first:
+                continue
+            if document >= last:
+                break
+            keys[count] = (np.int64(target[term - low]) << 32) | document
+            impacts[count] = impact[posting]
+            ordinals[count] = posting
+            counts[count] = seek(block_base, block_start, data, posting)[3]
+            count += 1
     return count
 
 
-@kernel(signature("void", *POSITIONS, R_I64, R_I64, M_U32))
+@kernel(signature("void", *POSITIONS, R_U32, R_I64, M_U32))
 def copy_positions(block_base: Any, block_start: Any, source: Any, ordinals: Any, targets: Any, steps: Any) -> Any:
     """Positions of postings of one segment, as steps, each to its place in ``steps``."""
     for place in range(len(ordinals)):
-        write_steps(block_base, block_start, source, ordinals[place], steps, targets[place])
+        write_steps(block_base, block_start, source, np.int64(ordinals[place]), steps, targets[place])
 
 
 @kernel(signature("void", R_U32, R_U32, R_U32, R_U32, R_F64, F64, M_U8))

@@ -13,10 +13,9 @@ from periplus.index.tables import ARRAYS, NUMBERS, WIDTH
 
 FREQUENCY, BLOCKS, PLACE, IMPACT, RARE_WINDOW, WINDOW_START, WINDOW_MAX, BEST = (2 * place for place in range(8))
 PRIOR, PRIOR_MAX, ADMITTED, KEY = (2 * place for place in range(8, 12))
-MADE_START, MADE_PLACE, MADE_IMPACT, MADE_WINDOW = (2 * place for place in range(12, 16))
-TERM_TEXT, TERM_OFFSETS, LIVE_FREQUENCY = (2 * place for place in range(16, 19))
-BLOCK_BASE, BLOCK_START, POSITION_DATA, FIELD_STARTS, FIELD_LENGTHS = (2 * place for place in range(19, 24))
-LARGE, HOST, LANGUAGE, HOST_NUMBERS, LANGUAGE_NUMBERS, PUBLISHED, FETCHED = (2 * place for place in range(24, 31))
+TERM_TEXT, TERM_OFFSETS, LIVE_FREQUENCY = (2 * place for place in range(12, 15))
+BLOCK_BASE, BLOCK_START, POSITION_DATA, FIELD_STARTS, FIELD_LENGTHS = (2 * place for place in range(15, 20))
+LARGE, HOST, LANGUAGE, HOST_NUMBERS, LANGUAGE_NUMBERS, PUBLISHED, FETCHED = (2 * place for place in range(20, 27))
 WINDOWS, FIRST_NUMBER, LONGEST = (2 * len(ARRAYS) + place for place in range(len(NUMBERS)))
 ROW = WIDTH
 
@@ -47,6 +46,7 @@ at_u16: Any = _array_of("uint16")
 at_u32: Any = _array_of("uint32")
 at_i32: Any = _array_of("int32")
 at_i64: Any = _array_of("int64")
+at_u64: Any = _array_of("uint64")
 at_f64: Any = _array_of("float64")
 
 

@@ -1,7 +1,7 @@
-"""Words: where they begin and end in UTF-8, by the rules of ``analysis.words``.
+"""Words: where they begin and end in UTF-8, by the rules of ``text.words``.
 
-``classes`` holds one byte of the bits below for every code point (``analysis.classes`` makes it). Texts come in NFKC.
-The rules are those of the patterns in ``analysis.words``, which tests compare with ``kernels.tokens`` word for word.
+``classes`` holds one byte of the bits below for every code point (``text.classes`` makes it). Texts come in NFKC.
+The rules are those of the patterns in ``text.words``, which tests compare with ``kernels.tokens`` word for word.
 """
 
 from __future__ import annotations

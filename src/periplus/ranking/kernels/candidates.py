@@ -1,9 +1,10 @@
 """From the numbers of candidates to their scores: counts and places of the words are read from the index,
 weighed and forgotten, one candidate after the other.
 
-``scores.py`` does the same from arrays of all candidates, which explanations need. What is read of the index lies far
-apart, so it is asked for in turns: for all candidates their postings (``postings``), then where the blocks of positions
-begin, then the heads of these, then the positions; each turn finds in the cache what the one before asked for.
+``ours.periplus`` does the same from arrays of all candidates, which explanations need. What is read of the index lies
+far apart, so it is asked for in turns: for all candidates their postings (``postings``), then where the blocks of
+positions begin, then the heads of these, then the positions; each turn finds in the cache what the one before asked
+for.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ from periplus.index.kernels.tables import (
     u8,
     u32,
 )
+from periplus.ranking.kernels.formula import memory_of, norms_of, pseudo_of, score_of, word_weights
 from periplus.ranking.kernels.occurrences import LANES, gathered, laid_out, merged, read, seek
 from periplus.ranking.kernels.places import BODY, COLUMN_COUNT, FIELD_COUNT
 from periplus.ranking.kernels.postings import LOCAL, NUMBER_BITS, find, room_of
-from periplus.ranking.kernels.scores import memory_of, norms_of, pseudo_of, score_of, word_weights
 
 WORD = 2  # numbers of a word: how many forms it has, how often it was asked for (a fraction)
 FORM = 4  # of a form: its lists' address, whether it is strong; its share, in how many documents it is (fractions)
@@ -49,11 +50,11 @@ FIXED = 5 * FIELD_COUNT + 1  # words of memory whatever is asked
 FOUND = 5  # numbers of a posting found: its term; where its block's numbers are, its first bit there, width, how many
 MOST_WORDS = 62  # whose presence fits into the bits of a number
 # Constants, by their place: of each field its average length, whether its places count, its weight and its b; the
-# weights of COLUMNS, coverage, title overlap, anchors and shallow; then what ``quick.py`` gives besides.
+# weights of COLUMNS, coverage, title overlap, anchors and shallow; then what ``formula.py`` gives besides.
 AVERAGES, KEPT, FIELDS = 0, FIELD_COUNT, 2 * FIELD_COUNT
 WEIGHTS, WEIGHT_COUNT = 4 * FIELD_COUNT, COLUMN_COUNT + 4
 GIVEN, GIVEN_COUNT = WEIGHTS + WEIGHT_COUNT, 15
-DOCUMENTS, HOST_WORDS, BEST_PRIOR, MOST = 11, 12, 13, 14  # among those
+NAVIGATIONAL, DOCUMENTS, HOST_WORDS, BEST_PRIOR, MOST = 10, 11, 12, 13, 14  # among those
 
 
 @bare_helper
@@ -143,14 +144,15 @@ def ranked(
     numbers: Any,  # of the candidates
     query: Any,  # how many words; ``WORD`` numbers of each, and behind them ``FORM`` numbers of each of their forms
     values: Any,  # the same memory, as fractions
-    constants_at: Any,  # as ``quick.Fused`` lays them out
+    constants_at: Any,  # as ``formula.Formula`` lays them out
     languages: Any,  # what a candidate in each language gets; or one for all
     now: Any,  # in seconds; 0: age does not matter
+    named: Any,  # documents that the query names by their address
     memory_at: Any,  # to work in
     words: Any,  # of memory, as numbers of 64 bits
     result: Any,
 ) -> Any:
-    """One score a candidate: that of ``scores``; 0, or how many words of memory it takes when there are too few."""
+    """One score a candidate; 0, or how many words of memory it takes when there are too few."""
     segments, candidates, query_size = len(table) // ROW, len(numbers), len(query)
     kept, given_at = at_f64(constants_at + 8 * KEPT, FIELD_COUNT), constants_at + 8 * GIVEN
     given = at_f64(given_at, GIVEN_COUNT)
@@ -249,4 +251,7 @@ def ranked(
             form_terms_at, form_worth_at, forms, weights_at, given_at, features, given[HOST_WORDS], idf_at, count,
             whole, scale, scoring_at,
         )  # fmt: skip
+        for place in range(len(named)):
+            if numbers[row] == named[place]:
+                result[row] += scale * given[NAVIGATIONAL]
     return np.int64(0)

@@ -1,4 +1,4 @@
-"""A list as it is shown: candidates by score, near-duplicates folded, hosts kept apart."""
+"""A list as it is shown: near-duplicates collapsed, at most so many results of a host."""
 
 from __future__ import annotations
 
@@ -6,170 +6,108 @@ from typing import Any
 
 import numpy as np
 
-from periplus.core import bare_helper
+from periplus.core import I64, M_I64, R_I64, bare_helper, kernel, signature
 from periplus.index.kernels.bits import ones_of
-from periplus.index.kernels.memory import item
-from periplus.index.kernels.tables import HOST, HOST_NUMBERS, ROW, at_f64, at_i64, i64, prefetch, u32
-from periplus.ranking.kernels.hosts import slot_of
 
-NUMBER_BITS = 32
-LOCAL = (1 << NUMBER_BITS) - 1
-# What is told of a list: results kept, results listed, hits kept apart by host alone, place of the last one kept.
-KEPT, LISTED, SHOWN, LAST = 0, 1, 2, 3
-FACTS = 4
-COLUMNS = 5  # of a result: its number and score; how many more its host has, how many are folded into it, 0
+LISTED, SHOWN = 0, 1  # what is told of a list: results after collapsing, hits that hosts admit
+FACTS = 2
+SLOT = 3  # numbers of a host: its key, how many results it has, how many of them came so far
+MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 
 @bare_helper
-def _sort(scores: Any, order: Any) -> Any:
-    """Places of the scores, best first; of equal ones the first."""
-    for place in range(len(scores)):
-        score, before = scores[place], np.int64(0)  # how many are: all are compared, since that is eight at once
-        for other in range(place):
-            before += np.int64(item(scores, other) >= score)
-        for other in range(place + 1, len(scores)):
-            before += np.int64(item(scores, other) > score)
-        order[before] = place
+def _slot_of(table: Any, host: Any) -> Any:
+    """Where a host has its numbers, or where it will have them."""
+    slots = len(table) // SLOT
+    slot = np.int64((np.uint64(host) * MIXED) >> np.uint64(32)) & (slots - 1)
+    while table[SLOT * slot + 1] > 0 and table[SLOT * slot] != host:
+        slot = (slot + 1) & (slots - 1)
+    return SLOT * slot
 
 
 @bare_helper
-def _is_near(prints: Any, count: Any, own: Any, bits: Any) -> Any:
-    """Whether some fingerprint is nearly the same: all of them are looked at, since that is eight at once."""
-    near = np.int64(0)
-    for earlier in range(count):
-        differ = ones_of(np.uint64(item(prints, earlier) ^ own))
-        near |= np.int64(item(prints, earlier) != 0) & np.int64(differ <= bits)
-    return near != 0
-
-
-@bare_helper
-def _folded(prints: Any, order: Any, size: Any, compared: Any, bits: Any, counts: Any) -> Any:
-    """``order`` without what is nearly the same as something before it; how many are left, and how many may fold."""
-    kept = 0
+def _count(table: Any, hosts: Any, places: Any, size: Any) -> Any:
+    """How many of the first ``size`` places each host has."""
+    for at in range(len(table)):
+        table[at] = 0
     for place in range(size):
-        near = False
-        if place < compared and prints[place] != 0 and _is_near(prints, kept, prints[place], bits):
-            for earlier in range(kept):
-                if prints[earlier] != 0 and ones_of(np.uint64(prints[earlier] ^ prints[place])) <= bits:
-                    counts[earlier] += 1
-                    near = True
-                    break
-        if not near:
-            order[kept] = order[place]
-            if place < compared:
-                prints[kept] = prints[place]
-            kept += 1
-    return kept
+        host = hosts[places[place]]
+        slot = _slot_of(table, host)
+        table[slot] = host
+        table[slot + 1] += 1
 
 
 @bare_helper
-def _counted(known: Any, hosts: Any, order: Any, size: Any) -> Any:
-    """How many of the first results each host has."""
-    for place in range(len(known)):
-        known[place] = 0
-    for place in range(size):
-        host = hosts[order[place]]
-        slot = slot_of(known, host)
-        known[slot] = host
-        known[slot + 1] += 1
-
-
-@bare_helper
-def _shown(known: Any, limit: Any, nameless: Any) -> Any:
-    """Results that are left when no host has more than so many."""
+def _shown(table: Any, limit: Any, nameless: Any) -> Any:
+    """Results that are left when every host has at most ``limit``."""
     shown = np.int64(0)
-    for slot in range(0, len(known), 3):
-        shown += known[slot + 1] if known[slot] == nameless else min(known[slot + 1], limit)
+    for at in range(0, len(table), SLOT):
+        shown += table[at + 1] if table[at] == nameless else min(table[at + 1], limit)
     return shown
 
 
 @bare_helper
-def length_of(count: Any, longest: Any, limit: Any, wanted: Any) -> Any:
-    """Results in a list, at most."""
-    return min(count, wanted) if limit > 0 else min(count, longest)
+def _collapse(prints: Any, places: Any, compared: Any, bits: Any, joined: Any) -> Any:
+    """``places`` without the near-duplicates of earlier ones; how many are left. ``joined`` counts them."""
+    kept = np.int64(0)
+    for place in range(len(places)):
+        own, into = prints[places[place]], np.int64(-1)
+        if place < compared and own != 0:
+            for earlier in range(kept):
+                other = prints[places[earlier]]
+                if other != 0 and ones_of(np.uint64(other ^ own)) <= bits:
+                    into = np.int64(earlier)
+                    break
+        if into >= 0:
+            joined[into] += 1
+        else:
+            places[kept] = places[place]
+            kept += 1
+    return kept
 
 
-@bare_helper
-def listed(
-    numbers: Any,
-    scores: Any,  # of the first of them; the others keep their order
-    before: Any,  # scores of all of them in the first pass
-    longest: Any,  # list
-    table: Any,  # of the segments, as ``index.tables`` lays them out
+@kernel(signature(I64, R_I64, R_I64, I64, I64, I64, I64, I64, M_I64, M_I64, M_I64, M_I64))
+def arrange(
+    hosts: Any,  # of the hits, best first
+    prints: Any,  # their fingerprints, 0 is none; empty: nothing is collapsed
+    longest: Any,  # hits that may be listed
+    compared: Any,  # hits that are compared for near-duplicates
+    bits: Any,  # in which the fingerprints of near-duplicates may differ
     limit: Any,  # results of a host; 0: any number
-    nameless: Any,  # a host that has no limit
-    first_print_at: Any,  # of each segment: where its fingerprints begin; 0: nothing is folded
-    fingerprints_at: Any,
-    compared: Any,  # results, for near-duplicates
-    bits: Any,  # in which these may differ
-    wanted: Any,
-    memory_at: Any,  # to work in
-    words: Any,  # of memory, as numbers of 64 bits
-    out_at: Any,  # the facts; then numbers, scores, and three counts of each result
+    wanted: Any,  # results, where hosts have a limit
+    facts: Any,
+    places: Any,  # of the results among the hits
+    more: Any,  # of each result, when it is the last one shown of its host: how many more that host has
+    joined: Any,  # of each result: near-duplicates collapsed into it
 ) -> Any:
-    """0, or how many words of memory it takes when there are too few."""
-    count, scored = len(numbers), len(scores)
-    room = 16
-    while room < 2 * count:
-        room *= 2
-    compared = min(compared, count)
-    needed = 3 * room + 2 * count + 2 * compared
-    if needed > words:
-        return np.int64(needed)
-    length = length_of(count, longest, limit, wanted)
-    known = at_i64(memory_at, 3 * room)  # of each host: itself, how many results, how many of them shown
-    order, hosts = at_i64(memory_at + 24 * room, count), at_i64(memory_at + 24 * room + 8 * count, count)
-    counts = at_i64(memory_at + 24 * room + 16 * count, compared)
-    prints = at_i64(memory_at + 24 * room + 16 * count + 8 * compared, compared)
-    facts, found = at_i64(out_at, FACTS), at_i64(out_at + 8 * FACTS, length)
-    values, told = at_f64(out_at + 8 * (FACTS + length), length), at_i64(out_at + 8 * (FACTS + 2 * length), 3 * length)
-    first_print = at_i64(first_print_at, len(table) // ROW)
-    for place in range(count):  # what is read next lies far apart
-        order[place] = place
-        segment, local = numbers[place] >> NUMBER_BITS, numbers[place] & LOCAL
-        prefetch(table[segment * ROW + HOST] + 4 * local)
-        if first_print_at != 0:
-            prefetch(fingerprints_at + 8 * (first_print[segment] + local))
+    """Which hits are results; how many they are. Hits of no host (key 0) have no limit."""
+    count, size = len(hosts), min(len(hosts), longest)
+    slots = 16
+    while slots < 2 * count:
+        slots *= 2
+    table = np.empty(SLOT * slots, np.int64) if limit > 0 else np.empty(0, np.int64)
+    for place in range(count):
+        places[place], more[place], joined[place] = place, 0, 0
     facts[SHOWN] = count
     if limit > 0:
-        for place in range(count):
-            segment = numbers[place] >> NUMBER_BITS
-            own = u32(table, segment, HOST)[numbers[place] & LOCAL]
-            hosts[place] = i64(table, segment, HOST_NUMBERS)[own]
-        _counted(known, hosts, order, count)
-        facts[SHOWN] = _shown(known, limit, nameless)
-    _sort(scores, order)
-    size = min(count, longest)
-    compared = min(compared, size)
-    for place in range(compared):
-        counts[place] = 0
-    if first_print_at != 0:
-        for place in range(compared):
-            number = numbers[order[place]]
-            at = first_print[number >> NUMBER_BITS] + (number & LOCAL)
-            prints[place] = at_i64(fingerprints_at, at + 1)[at]
-        size = _folded(prints, order, size, compared, bits, counts)
+        _count(table, hosts, places, count)
+        facts[SHOWN] = _shown(table, limit, 0)
+    if len(prints) > 0:
+        size = _collapse(prints, places[:size], min(compared, size), bits, joined)
     facts[LISTED] = size
-    if limit > 0 and size < count:  # those that are not listed are no results of their host
-        _counted(known, hosts, order, size)
-    kept, facts[LAST] = 0, 0
+    if limit == 0:
+        return size
+    _count(table, hosts, places, size)
+    kept = np.int64(0)
     for place in range(size):
-        if kept == wanted and limit > 0:
+        if kept == wanted:
             break
-        more = np.int64(0)
-        if limit > 0:
-            host = hosts[order[place]]
-            slot = slot_of(known, host)
-            known[slot + 2] += 1
-            if host != nameless:
-                if known[slot + 2] > limit:
-                    continue
-                if known[slot + 2] == limit:
-                    more = known[slot + 1] - limit
-        at = order[place]
-        found[kept], values[kept] = numbers[at], scores[at] if at < scored else before[at]
-        told[3 * kept], told[3 * kept + 1], told[3 * kept + 2] = more, counts[place] if place < compared else 0, 0
+        at = places[place]
+        slot = _slot_of(table, hosts[at])
+        table[slot + 2] += 1
+        if hosts[at] != 0 and table[slot + 2] > limit:
+            continue
+        places[kept], joined[kept] = at, joined[place]
+        more[kept] = table[slot + 1] - limit if hosts[at] != 0 and table[slot + 2] == limit else 0
         kept += 1
-        facts[LAST] = place
-    facts[KEPT] = kept
-    return np.int64(0)
+    return kept

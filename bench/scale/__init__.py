@@ -1,0 +1,1 @@
+"""How building, memory and search grow with the corpus."""

@@ -1,1 +1,0 @@
-"""Many machines; see this room's README for what it will hold."""

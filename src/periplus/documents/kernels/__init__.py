@@ -1,1 +1,0 @@
-"""Hot loops over one page in numba; used through ``documents.quick``."""

@@ -1,0 +1,68 @@
+"""The profile ``periplus`` as a kernel takes it: from the index to scores, without the parts of an explanation.
+
+``ours.periplus`` says the same as a tree of parts, from which explanations are read; the tests hold both to one value.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from periplus.index import STRONG_SHARE
+from periplus.index.overlays import LARGEST_PRIOR
+from periplus.ranking import features, ours
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from periplus.ranking.ours import Weights
+
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Formula:
+    """The numbers of the formula over one collection, laid out once, and the kernel that takes them."""
+
+    def __init__(
+        self,
+        averages: FloatArray,  # lengths of the fields
+        fields: Sequence[int],  # whose places count
+        documents: int,
+        host_words: float,
+        most: int,  # places of one word in one field that count
+    ) -> None:
+        from periplus.ranking.kernels import score
+
+        kept = [float(field in fields) for field in range(len(averages))]
+        given = [*_shipped()[2], documents, host_words, LARGEST_PRIOR, most]
+        self.constants: FloatArray = np.concatenate([averages, kept, *_shipped()[:2], given]).astype(np.float64)
+        self.score: Callable[..., int] = score
+
+
+@cache
+def _shipped() -> tuple[FloatArray, FloatArray, FloatArray]:
+    return _arrays(ours.weights())
+
+
+def _arrays(table: Weights) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weight and b of each field; the weights of features that a kernel measures; everything else, in its order."""
+    from periplus.ranking.kernels import COLUMNS
+
+    fields = [*table.by_field(table.bm25f).tolist(), *table.by_field(table.bm25f_length).tolist()]
+    columns = [table.features[name] for name in (*COLUMNS, "coverage", "title_overlap", "anchors", "shallow")]
+    given = [
+        table.bm25f["k1"],
+        table.shape["share_power"],
+        table.shape["longest"],
+        STRONG_SHARE,
+        features.NEAR_WINDOW,
+        features.SWAPPED,
+        table.prior["links"],
+        table.features["language"],
+        table.features["fresh"],
+        ours.FRESH_DAYS,
+        table.features["navigational"],
+    ]
+    return np.array(fields), np.array(columns), np.array(given, dtype=np.float64)

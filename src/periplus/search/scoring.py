@@ -1,0 +1,88 @@
+"""Scores of the re-ranking by a kernel that reads the index itself, for profiles whose formula it has."""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from periplus.index import STRONG_SHARE
+from periplus.index.fields import PIECE_GAP
+from periplus.search.evidence import MAX_SIGHTINGS, NEITHER, language_worth
+from periplus.search.exchange import NOBODY
+
+if TYPE_CHECKING:
+    from periplus.index import Snapshot
+    from periplus.search.exchange import Numbers, Scores, ShardQuery
+    from periplus.search.lexicon import KnownWord
+
+_word = Layout("qd").pack  # forms, how often the word was asked for
+_form = Layout("2q2d").pack  # address of its lists, whether it is strong, its share, in how many documents it is
+_count = Layout("q").pack
+
+
+class Scorers:
+    """Those of one snapshot, by profile."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._made: dict[str, Scorer] = {}
+
+    def of(self, asked: ShardQuery) -> Scorer:
+        made = self._made.get(asked.profile.name)
+        if made is None or made.statistics is not asked.statistics:
+            made = self._made[asked.profile.name] = Scorer(self._snapshot, asked)
+        return made
+
+
+class Scorer:
+    """Over one snapshot, by one profile and the statistics of one collection."""
+
+    def __init__(self, snapshot: Snapshot, asked: ShardQuery) -> None:
+        assert asked.profile.formula is not None
+        self.statistics = asked.statistics
+        self._snapshot = snapshot
+        documents = max(asked.statistics.documents, 1)
+        averages = np.array(asked.statistics.average_lengths)
+        self._formula = asked.profile.formula(
+            averages, asked.profile.fields, documents, float(PIECE_GAP), MAX_SIGHTINGS
+        )
+        self._languages: dict[str, Scores] = {"": NEITHER}
+
+    def scores(self, asked: ShardQuery, numbers: Numbers, named: Numbers = NOBODY) -> Scores:
+        """One a document."""
+        table, result = self._snapshot.table, np.empty(len(numbers))
+        terms, query = self._laid_out(asked.words)
+        self._formula.score(
+            table.address,
+            table.segments,
+            self._formula.constants,
+            np.ascontiguousarray(numbers),
+            query,
+            self._worth(asked.language),
+            asked.now,
+            named,
+            result,
+        )
+        del terms  # whose addresses were used
+        return result
+
+    def _laid_out(self, words: tuple[KnownWord, ...]) -> tuple[object, Numbers]:
+        """The words of a query as the kernel takes them, and what must live for as long."""
+        terms = self._snapshot.lists_of([form.term for word in words for form in word.forms])
+        addresses = iter([address for _, address in terms.lists])
+        parts = [_count(len(words)), *[_word(len(word.forms), word.weight) for word in words]]
+        for word in words:
+            for form, documents in zip(word.forms, word.frequencies, strict=True):
+                parts.append(_form(next(addresses), form.share >= STRONG_SHARE, form.share, documents))
+        return terms, np.frombuffer(b"".join(parts), np.int64)
+
+    def _worth(self, language: str) -> Scores:
+        """What documents in each language get."""
+        worth = self._languages.get(language)
+        if worth is None:
+            worth = language_worth(self._snapshot, language)
+            if language in self._snapshot.language_names():
+                self._languages[language] = worth
+        return worth

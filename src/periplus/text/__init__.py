@@ -1,0 +1,42 @@
+"""Analysis: text → words → terms; the same code for documents and queries."""
+
+from periplus.text.characters import composed
+from periplus.text.classes import class_table
+from periplus.text.forms import (
+    EXACT_SHARE,
+    FOLDED_SHARE,
+    MAX_TERM_BYTES,
+    PART_SHARE,
+    STEM_MARK,
+    STEM_SHARE,
+    FormLines,
+    TermForm,
+    exact_term,
+    stem_lines,
+)
+from periplus.text.letters import letter_table
+from periplus.text.stemming import base_language, stem
+from periplus.text.tokens import Token, analysis_steps, analyze, forms_of_bytes, forms_of_words
+
+__all__ = [
+    "EXACT_SHARE",
+    "FOLDED_SHARE",
+    "MAX_TERM_BYTES",
+    "PART_SHARE",
+    "STEM_MARK",
+    "STEM_SHARE",
+    "FormLines",
+    "TermForm",
+    "Token",
+    "analysis_steps",
+    "analyze",
+    "base_language",
+    "class_table",
+    "composed",
+    "exact_term",
+    "forms_of_bytes",
+    "forms_of_words",
+    "letter_table",
+    "stem",
+    "stem_lines",
+]
