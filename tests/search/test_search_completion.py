@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_samples import DOCUMENTS, PATIENT, build
 
+from periplus.core.words import completing
 from periplus.search import Engine, completion
 from periplus.search.asked import PastQueries
 from periplus.search.completion import ENOUGH, INSIDE_SHARE, MAX_BEGINNINGS, MISTAKEN_SHARE, Completion
-from periplus.search.kernels import completing
 from periplus.search.text import folded
 from periplus.settings import SearchSettings, Settings
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from periplus.core.layout.segments import ADMITTED, HOST_NUMBERS
 from periplus.errors import NotFound
 from periplus.index.columns import NAMED, PLAIN
 from periplus.index.lookups import looked_up_all
@@ -21,7 +22,7 @@ from periplus.index.phrases import norms_of
 from periplus.index.query import FIELDS, IndexQuery
 from periplus.index.retrieval import Asked, retrieve
 from periplus.index.statistics import OwnStatistics
-from periplus.index.tables import ADMITTED, HOST_NUMBERS, Table
+from periplus.index.tables import Table
 from periplus.index.terms import HeldLists, Terms
 from periplus.index.view import EVERYTHING, NUMBER_BITS, admission_of
 from periplus.index.wordlist import frequent_words
@@ -256,7 +257,7 @@ class Snapshot:
 
     def frequencies(self, number: int, terms: Sequence[str]) -> NDArray[np.int64]:
         """How often each term occurs in each field: a row a term, a column a field."""
-        from periplus.index.kernels.occurrences import frequencies
+        from periplus.core.retrieval import frequencies
 
         view, local = self._located(number)
         numbers = np.array([self._number_in(view, term) for term in terms], np.int64)
@@ -268,7 +269,7 @@ class Snapshot:
 
     def positions(self, number: int, term: str, field: str = "body") -> NDArray[np.int64]:
         """Where a term stands in a field, counted in words from the field's start."""
-        from periplus.index.kernels.occurrences import positions
+        from periplus.core.retrieval import positions
 
         view, local = self._located(number)
         found_in = self._number_in(view, term)

@@ -140,7 +140,7 @@ class Completion:
 @cache
 def _kernel() -> tuple[Callable[..., int], int]:
     """With how many bytes it works in."""
-    from periplus.search.kernels.completing import MEMORY, complete
+    from periplus.core.words import MEMORY, complete
 
     return complete.entry, 8 * MEMORY
 
@@ -192,7 +192,7 @@ def _keys(windows: Any, begins: Any, ends: Any) -> Any:
 
 def _highest(worths: Any) -> Any:
     """The highest worth in each block of rows, as the kernel looks at them."""
-    from periplus.search.kernels.completing import BLOCK
+    from periplus.core.words import BLOCK
 
     firsts = np.arange(0, len(worths), BLOCK)
     return np.maximum.reduceat(worths, firsts) if len(worths) else np.empty(0)
