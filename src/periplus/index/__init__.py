@@ -1,5 +1,6 @@
 """The index: segments, generations, and exact top-k search over them."""
 
+from periplus.index.generation_files import GenerationFiles
 from periplus.index.hits import TopHits
 from periplus.index.manifest import Manifest
 from periplus.index.query import FIELDS, STRONG_SHARE, Filters, Group, IndexQuery
@@ -7,12 +8,14 @@ from periplus.index.snapshot import Snapshot
 from periplus.index.statistics import GivenStatistics, Statistics
 from periplus.index.store import IndexStore
 from periplus.index.stored import StoredDocument
+from periplus.index.titles import TitledPage
 from periplus.text import TermForm
 
 __all__ = [
     "FIELDS",
     "STRONG_SHARE",
     "Filters",
+    "GenerationFiles",
     "GivenStatistics",
     "Group",
     "IndexQuery",
@@ -22,5 +25,6 @@ __all__ = [
     "Statistics",
     "StoredDocument",
     "TermForm",
+    "TitledPage",
     "TopHits",
 ]

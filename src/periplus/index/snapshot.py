@@ -14,8 +14,9 @@ import numpy as np
 from periplus.core.layout.segments import ADMITTED, HOST_NUMBERS
 from periplus.errors import NotFound
 from periplus.index.columns import NAMED, PLAIN
+from periplus.index.live_counts import marks_there, named_counts
 from periplus.index.lookups import looked_up_all
-from periplus.index.marks import facts_of
+from periplus.index.marks import TABS, facts_of
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
 from periplus.index.phrases import norms_of
@@ -24,12 +25,12 @@ from periplus.index.retrieval import Asked, retrieve
 from periplus.index.statistics import OwnStatistics
 from periplus.index.tables import Table
 from periplus.index.terms import HeldLists, Terms
+from periplus.index.titles import titled_pages
 from periplus.index.view import EVERYTHING, NUMBER_BITS, admission_of
-from periplus.index.wordlist import frequent_words
-from periplus.text import STEM_MARK
+from periplus.index.wordlist import frequent_words, words_with_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,9 +42,9 @@ if TYPE_CHECKING:
     from periplus.index.statistics import Statistics
     from periplus.index.stored import StoredDocument
     from periplus.index.terms import KnownTerm
+    from periplus.index.titles import TitledPage
     from periplus.index.view import Admission, SegmentView
 
-COMPLETIONS_LOOKED_AT = 64
 LOCAL = (1 << NUMBER_BITS) - 1
 COLUMN_TYPES = {"published": np.float64, "fetched": np.float64, "prior": np.float64}  # all others are whole numbers
 LENGTH_COLUMNS = {"words": "body", "title_length": "title"}
@@ -152,19 +153,7 @@ class Snapshot:
 
     def prefix(self, text: str, limit: int) -> list[tuple[str, int]]:
         """Words that begin with ``text``, with their document frequency, most frequent first."""
-        wanted = max(COMPLETIONS_LOOKED_AT, 8 * limit)
-        found = {term for view in self.views for term in self._completions(view, text, wanted)}
-        counted = [(term, self.frequency(term)) for term in found]
-        return sorted((pair for pair in counted if pair[1]), key=lambda pair: (-pair[1], pair[0]))[:limit]
-
-    @staticmethod
-    def _completions(view: SegmentView, text: str, limit: int) -> list[str]:
-        dictionary = view.segment.dictionary
-        low, high = dictionary.prefix_range(text.encode())
-        frequencies = view.frequencies(low, high)
-        best = np.argsort(-frequencies, kind="stable")
-        terms = (dictionary.term(low + int(place)).decode() for place in best[: 2 * limit])
-        return [term for term in terms if not term.startswith(STEM_MARK)][:limit]
+        return words_with_prefix(self.views, text, limit)
 
     def words(self, limit: int) -> list[tuple[str, int]]:
         """The most frequent words of all, as ``prefix("", limit)`` gives them; quick also for very many."""
@@ -333,6 +322,20 @@ class Snapshot:
         """What a document says of itself, if it belongs to a tab (``marks.TABS``)."""
         view, local = self._located(number)
         return facts_of(view.segment.columns.texts("facts", np.array([local]))[0], tab)
+
+    def live_counts(self, name: str) -> dict[str, int]:
+        """Live documents by the names of a column (host, site, language, type), in the order of the names."""
+        return named_counts(self.views, name)
+
+    @cached_property
+    def tabs(self) -> tuple[str, ...]:
+        """Parts of the collection (``marks.TABS``) that there are live documents of."""
+        marks = marks_there(self.views)
+        return tuple(name for name, mark in TABS.items() if marks & mark)
+
+    def titled_pages(self) -> Iterator[TitledPage]:
+        """What the documents with the highest prior are called."""
+        return titled_pages(self.views)
 
     def host_names(self) -> list[str]:
         return self._names["host"]

@@ -17,6 +17,7 @@ from periplus.index.tables import Table, addressed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from periplus.index.dictionary import Dictionary
     from periplus.index.made import MadeList
     from periplus.index.norms import Epoch
     from periplus.index.overlays import Live
@@ -69,6 +70,10 @@ class SegmentView:
         self._frequency = None if live is None else live.frequency
         self.best = segment.postings.best if live is None else live.best
         self._masks: dict[tuple[Filters, Filters], NDArray[np.uint8]] = {}
+
+    @property
+    def dictionary(self) -> Dictionary:
+        return self.segment.dictionary
 
     def frequency(self, term: int) -> int:
         """Live documents with a term of this segment."""
