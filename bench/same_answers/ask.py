@@ -68,14 +68,14 @@ def make_ready(collection: Collection, backend: CollectionBackend) -> None:
 def part(collection: Collection, shards: int, folder: Path) -> None:
     """Let so many shards answer in place of the one."""
     from periplus.index.sharding import parted
-    from periplus.search.broker import Broker
+    from periplus.search.broker import Broker, LocalShards
     from periplus.search.dictionary import dictionary_of
     from periplus.search.shard import Shard
     from periplus.search.spelling import Speller
 
     with collection.engine._generations.use() as generation:
         parts = parted(generation.snapshot, folder, shards)
-        generation.shards = broker = Broker([Shard(one, generation.ranks) for one in parts])
+        generation.shards = broker = Broker(LocalShards(Shard(one, generation.ranks) for one in parts))
         generation.lazy_speller._value = Speller(dictionary_of(generation.snapshot), generation.lexicon, broker.count)
 
 

@@ -13,7 +13,7 @@ from periplus.index.sharding import parted
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.search.broker import Broker, _share
+from periplus.search.broker import Broker, LocalShards, _share
 from periplus.search.dictionary import dictionary_of
 from periplus.search.shard import Shard
 from periplus.search.spelling import Speller
@@ -52,7 +52,7 @@ def engines(tmp_path_factory):
     with cut._generations.use() as generation:
         parts = parted(generation.snapshot, tmp_path_factory.mktemp("parts"), 2)
         assert min(part.live for part in parts) > 0.4 * generation.snapshot.live
-        generation.shards = shards = Broker([Shard(part, generation.ranks) for part in parts])
+        generation.shards = shards = Broker(LocalShards(Shard(part, generation.ranks) for part in parts))
         words = dictionary_of(generation.snapshot)
         generation.lazy_speller._value = Speller(words, generation.lexicon, shards.count)
         yield whole, cut

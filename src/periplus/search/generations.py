@@ -14,7 +14,7 @@ from periplus.errors import NotReady
 from periplus.index import IndexStore
 from periplus.search import conditions
 from periplus.search.apart import gathered_completion, gathered_words
-from periplus.search.broker import Broker
+from periplus.search.broker import Broker, LocalShards
 from periplus.search.columns import host_matches
 from periplus.search.completion import Completion
 from periplus.search.dictionary import dictionary_of
@@ -71,7 +71,7 @@ class Generation:
         self.snapshot = snapshot
         self.losses: Losses = snapshot.losses
         self.lexicon = lexicon = lexicon_of(snapshot)
-        self.shards = shards = Broker([Shard(snapshot, ranks)])
+        self.shards = shards = Broker(LocalShards([Shard(snapshot, ranks)]))
         self.ranks = ranks
         self.in_links = InLinks(ranks.backlinks)
         self.users = 0
@@ -120,11 +120,6 @@ class Generation:
         language = conditions.language(reader)
         return language if language in self.snapshot.language_names() else ""
 
-    def facts(self, url: str, tab: str) -> dict[str, str]:
-        """What the page at ``url`` says of itself, for a tab."""
-        number = self.shards.find(addresses.key(url))
-        return {} if number is None else self.shards.facts(number, tab)
-
     @cached_property
     def is_one_site(self) -> bool:
         """Whether all documents that have an address are of one site, whatever its hosts."""
@@ -154,7 +149,7 @@ class Generation:
     @property
     def tabs(self) -> tuple[str, ...]:
         """Names of the tabs that there are pages for."""
-        return self.shards.tabs
+        return self.shards.tabs()
 
     def warm(self) -> None:
         """Build everything that is otherwise built on demand; another process gathers words, and takes along what that
