@@ -41,7 +41,7 @@ def engine(tmp_path, tmp_path_factory):
     build(tmp_path, DOCUMENTS)
     with_shards = Engine(tmp_path, PATIENT)
     with with_shards._generations.use() as generation:
-        snapshots = parted(generation.snapshot, tmp_path_factory.mktemp("parts"), SHARDS)
+        snapshots = parted(generation.summary.snapshot, tmp_path_factory.mktemp("parts"), SHARDS)
         shards = Leaving([Shard(one, generation.ranks) for one in snapshots])
         generation.shards = Broker(shards)
         yield with_shards, shards

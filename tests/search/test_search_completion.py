@@ -191,7 +191,7 @@ def test_the_best_of_very_many_equal_the_obvious_way(typed):
 
 def test_link_texts_and_past_queries_are_entries(engine):
     with engine._generations.use() as generation:
-        built = Completion.build(generation.snapshot, {"tide calendar": 5}, {"when is low tide": 7})
+        built = Completion.build(generation.summary, {"tide calendar": 5}, {"when is low tide": 7})
     assert "tide calendar" in texts(built.complete("tide cal", 8))
     assert "when is low tide" in texts(built.complete("low ti", 8))
 

@@ -19,7 +19,7 @@ def test_a_generation_is_released_without_the_collector_of_cycles(tmp_path):
     engine.search(SearchRequest("walrus", counts=True, explain=True))
     engine.suggest("wal")
     with engine._generations.use() as generation:
-        released = weakref.ref(generation.snapshot)
+        released = weakref.ref(generation.summary.snapshot)
     del generation
     gc.collect()
     gc.disable()

@@ -106,7 +106,7 @@ def test_a_snapshot_is_closed_by_the_last_to_leave(tmp_path, monkeypatch):
     generations = engine._generations
     closed: list[int] = []
     with generations.use() as old:
-        monkeypatch.setattr(old.snapshot, "close", lambda: closed.append(old.number))
+        monkeypatch.setattr(old.summary, "close", lambda: closed.append(old.number))
         build(tmp_path, PAGES[1:], 2)
         assert engine.reload()
         assert not closed

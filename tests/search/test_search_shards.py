@@ -50,10 +50,10 @@ def engines(tmp_path_factory):
     build(folder, made_up(400), 2, anchors=anchors_of, prior=prior_of)
     whole, cut = Engine(folder, PATIENT), Engine(folder, PATIENT)
     with cut._generations.use() as generation:
-        parts = parted(generation.snapshot, tmp_path_factory.mktemp("parts"), 2)
-        assert min(part.live for part in parts) > 0.4 * generation.snapshot.live
+        parts = parted(generation.summary.snapshot, tmp_path_factory.mktemp("parts"), 2)
+        assert min(part.live for part in parts) > 0.4 * generation.summary.snapshot.live
         generation.shards = shards = Broker(LocalShards(Shard(part, generation.ranks) for part in parts))
-        words = dictionary_of(generation.snapshot)
+        words = dictionary_of(generation.summary.snapshot)
         generation.lazy_speller._value = Speller(words, generation.lexicon, shards.count)
         yield whole, cut
     whole.close()

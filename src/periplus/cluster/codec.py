@@ -3,8 +3,8 @@
 msgpack, typed by the records of ``search.exchange``, with arrays as raw bytes behind their type and shape. Nothing is
 executed and no type is named by the bytes themselves: what does not fit the method's types is one ``BadMessage``.
 
-A question has everything that its answer depends on. Statistics travel for the terms of the query only, a profile by its
-name, and a deadline as the milliseconds that are left, since clocks of two machines differ.
+A question has everything that its answer depends on. Statistics travel for the terms of the query only, a profile by
+its name, and a deadline as the milliseconds that are left, since clocks of two machines differ.
 """
 
 from __future__ import annotations
@@ -70,7 +70,6 @@ _METHODS: dict[str, tuple[Any, Any]] = {
     "count": (tuple[IndexQuery], int),
     "counted": (tuple[WireQuery], Counted),
     "find": (tuple[list[int]], list[int]),
-    "tabs": (tuple[()], tuple[str, ...]),
     "facts": (tuple[list[int], str], list[dict[str, str]]),
     "stored": (tuple[int], StoredDocument),
     "ids": (tuple[Numbers], list[str]),
@@ -215,4 +214,3 @@ _wanteds: dict[Any, np.dtype[Any]] = {}
 _encoder = msgspec.msgpack.Encoder(enc_hook=_packed)
 _questions = {name: msgspec.msgpack.Decoder(kinds[0], dec_hook=_unpacked) for name, kinds in _METHODS.items()}
 _answers = {name: msgspec.msgpack.Decoder(kinds[1], dec_hook=_unpacked) for name, kinds in _METHODS.items()}
-

@@ -126,4 +126,3 @@ def warm(shard: Shard) -> None:
     query = IndexQuery(should=(Group(forms=(form,)),))
     hits = shard.top(ShardQuery(query, (word,), statistics, PROFILES[DEFAULT]), 10, 10, ordered=True)
     shard.show(hits.numbers.tolist(), (word,))
-    shard.tabs()

@@ -7,6 +7,7 @@ from periplus.index.snapshot import Snapshot
 from periplus.index.statistics import GivenStatistics, Statistics
 from periplus.index.store import IndexStore
 from periplus.index.stored import StoredDocument
+from periplus.index.titles import TitledPage
 from periplus.text import TermForm
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "Statistics",
     "StoredDocument",
     "TermForm",
+    "TitledPage",
     "TopHits",
 ]

@@ -13,8 +13,9 @@ import numpy as np
 
 from periplus.errors import NotFound
 from periplus.index.columns import NAMED, PLAIN
+from periplus.index.live_counts import marks_there, named_counts
 from periplus.index.lookups import looked_up_all
-from periplus.index.marks import facts_of
+from periplus.index.marks import TABS, facts_of
 from periplus.index.occurrences import in_segment, joined
 from periplus.index.overlays import LARGEST_PRIOR
 from periplus.index.phrases import norms_of
@@ -23,12 +24,13 @@ from periplus.index.retrieval import Asked, retrieve
 from periplus.index.statistics import OwnStatistics
 from periplus.index.tables import ADMITTED, HOST_NUMBERS, Table
 from periplus.index.terms import HeldLists, Terms
+from periplus.index.titles import titled_pages
 from periplus.index.view import EVERYTHING, NUMBER_BITS, admission_of
 from periplus.index.wordlist import frequent_words
 from periplus.text import STEM_MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from periplus.index.statistics import Statistics
     from periplus.index.stored import StoredDocument
     from periplus.index.terms import KnownTerm
+    from periplus.index.titles import TitledPage
     from periplus.index.view import Admission, SegmentView
 
 COMPLETIONS_LOOKED_AT = 64
@@ -332,6 +335,20 @@ class Snapshot:
         """What a document says of itself, if it belongs to a tab (``marks.TABS``)."""
         view, local = self._located(number)
         return facts_of(view.segment.columns.texts("facts", np.array([local]))[0], tab)
+
+    def live_counts(self, name: str) -> dict[str, int]:
+        """Live documents by the names of a column (host, site, language, type), in the order of the names."""
+        return named_counts(self.views, name)
+
+    @cached_property
+    def tabs(self) -> tuple[str, ...]:
+        """Parts of the collection (``marks.TABS``) that there are live documents of."""
+        marks = marks_there(self.views)
+        return tuple(name for name, mark in TABS.items() if marks & mark)
+
+    def titled_pages(self, limit: int) -> Iterator[TitledPage]:
+        """What the ``limit`` documents with the highest prior are called."""
+        return titled_pages(self.views, limit)
 
     def host_names(self) -> list[str]:
         return self._names["host"]

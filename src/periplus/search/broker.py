@@ -212,10 +212,6 @@ class Broker:
                     found[row] = number | (place << SHARD_BITS)
         return found
 
-    def tabs(self) -> tuple[str, ...]:
-        """Parts of the collection that there are documents of."""
-        return tuple(dict.fromkeys([tab for tabs in self._all("tabs") for tab in tabs]))
-
     def facts(self, numbers: Numbers, tab: str) -> list[dict[str, str]]:
         """What documents say of themselves, if they belong to a tab."""
         found: list[dict[str, str]] = self._listed(numbers, "facts", tab)

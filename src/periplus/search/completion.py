@@ -3,7 +3,7 @@
 All entries of a generation stand in one text, and every beginning of a word in them is a row of a sorted table, so a
 prefix is a range found by bisection; a kernel weighs the range, passing over blocks of rows that cannot win. Where
 few rows begin so, the same is tried with one mistake behind the first letter. Bounds: ``MAX_DOCUMENTS`` pages by link
-prior, ``MAX_ENTRIES`` entries, ``MAX_BEGINNINGS`` of one entry.
+prior, ``MAX_TITLE_PARTS`` of a title, ``MAX_ENTRIES`` entries, ``MAX_BEGINNINGS`` of one entry.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ from __future__ import annotations
 import re
 from array import array
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from periplus import addresses
 from periplus.records import Suggestion
 from periplus.search.text import clean, folded, shortened
-from periplus.search.visibility import hidden
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from periplus.index import Snapshot, StoredDocument
+    from periplus.index import TitledPage
 
 MAX_DOCUMENTS = 50_000
 MAX_ENTRIES = 1_000_000
@@ -32,7 +31,7 @@ MAX_CHARACTERS = 70
 MAX_TYPED = 60  # bytes
 LEAST_CHARACTERS = 2
 SUGGESTED_BELOW = 3  # results of a query: then others are suggested
-MAX_HEADINGS = 4  # of one page
+MAX_TITLE_PARTS = 8  # of one page
 INSIDE_SHARE = 0.5  # of the weight, when the match is not at the beginning
 MISTAKEN_SHARE = 0.1  # of the weight, when there is a mistake in what was typed
 ENOUGH = 3  # exact matches: then nothing is taken for a mistake
@@ -44,7 +43,20 @@ _FIRST_BYTES = np.array([(1 << 64) - (1 << 8 * (KEY_BYTES - size)) for size in r
 _WORD = re.compile(r"\w[\w'’.+#-]*")
 _TITLE_PARTS = re.compile(r"\s+[|–—·:»-]\s+")
 
+WEIGHT_UNIT = 1 << 20  # weights are added up as whole numbers: the sum does not depend on the order
+
 Entries = dict[str, tuple[str, float]]  # folded text -> as shown, weight
+
+
+class Titled(Protocol):
+    """A collection that knows its hosts and what its best pages are called."""
+
+    @property
+    def hosts(self) -> Sequence[str]:
+        """In the order of their names."""
+
+    def titled_pages(self, limit: int) -> Iterable[TitledPage]:
+        """The best pages, in any order."""
 
 
 class Completion:
@@ -65,7 +77,7 @@ class Completion:
     @classmethod
     def build(
         cls,
-        snapshot: Snapshot,
+        collection: Titled,
         links: Mapping[str, int] | None = None,
         asked: Mapping[str, int] | None = None,
         blocked: frozenset[str] = frozenset(),
@@ -74,21 +86,19 @@ class Completion:
 
         Pages and names of hosts that are ``blocked`` say nothing.
         """
-        numbers = np.setdiff1d(snapshot.numbers(), hidden(snapshot, blocked))
-        prior = np.asarray(snapshot.column("prior", numbers), dtype=np.float64)
-        best = np.lexsort((numbers, -prior))[:MAX_DOCUMENTS]
-        best = best[np.argsort(numbers[best])]  # neighbours share a block of stored text
-        entries: Entries = {}
-        for number, worth in zip(numbers[best].tolist(), prior[best].tolist(), strict=True):
-            for text, weight in _phrases(snapshot.stored(number)):
-                _add(entries, text, weight * (0.2 + worth))
-        for host in snapshot.host_names()[:MAX_DOCUMENTS]:
+        gathered = _Gathered()
+        hidden = {addresses.page_key(target) for target in blocked if "://" in target}  # http and https alike
+        for page in collection.titled_pages(MAX_DOCUMENTS):
+            if not ((page.host and page.host in blocked) or page.page_key in hidden):
+                for text, weight in _phrases(page):
+                    gathered.add(text, weight * (0.2 + page.prior))
+        for host in collection.hosts[:MAX_DOCUMENTS]:
             if host and host not in blocked:
-                _add(entries, addresses.site(host), SITE_WEIGHT)
+                gathered.add(addresses.site(host), SITE_WEIGHT)
         for weight, counts in ((LINK_WEIGHT, links or {}), (ASKED_WEIGHT, asked or {})):
             for text, count in counts.items():
-                _add(entries, clean(text), weight * float(np.log1p(count)))
-        return cls(entries)
+                gathered.add(clean(text), weight * float(np.log1p(count)))
+        return cls(gathered.entries())
 
     def __len__(self) -> int:
         return self._count
@@ -198,23 +208,50 @@ def _highest(worths: Any) -> Any:
     return np.maximum.reduceat(worths, firsts) if len(worths) else np.empty(0)
 
 
-def _phrases(document: StoredDocument) -> Iterator[tuple[str, float]]:
-    for part in _TITLE_PARTS.split(clean(document.title)):  # a site's name and the page's own
+def _phrases(page: TitledPage) -> Iterator[tuple[str, float]]:
+    for part in _TITLE_PARTS.split(clean(page.title))[:MAX_TITLE_PARTS]:  # a site's name and the page's own
         yield part, TITLE_WEIGHT
-    for heading in document.headings[:MAX_HEADINGS]:
-        yield clean(heading.text), HEADING_WEIGHT
+    for heading in page.headings:
+        yield clean(heading), HEADING_WEIGHT
 
 
-def _add(entries: Entries, text: str, weight: float) -> None:
-    shown = shortened(text, MAX_CHARACTERS)
-    plain = folded(shown.rstrip("…"))
-    if len(plain) < LEAST_CHARACTERS or (plain not in entries and len(entries) >= 2 * MAX_ENTRIES):
-        return
-    known, worth = entries.get(plain, (shown, 0.0))
-    entries[plain] = (known, worth + weight)
+class _Gathered:
+    """Entries as they come together; in which order they come makes no difference.
+
+    An entry is shown as it is spelt where that weighs most.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, int, str]] = {}  # folded text -> all weights, the largest one, as shown
+
+    def add(self, text: str, weight: float) -> None:
+        shown = shortened(text, MAX_CHARACTERS)
+        plain = folded(shown.rstrip("…"))
+        known = self._found.get(plain)
+        if len(plain) < LEAST_CHARACTERS or (known is None and len(self._found) >= 2 * MAX_ENTRIES):
+            return
+        units = round(weight * WEIGHT_UNIT)
+        if known is None:
+            self._found[plain] = (units, units, shown)
+        else:
+            every, most, spelling = known
+            if units > most or (units == most and shown < spelling):
+                most, spelling = units, shown
+            self._found[plain] = (every + units, most, spelling)
+
+    def entries(self) -> Entries:
+        return {plain: (shown, units / WEIGHT_UNIT) for plain, (units, _, shown) in self._found.items()}
 
 
-def by_words(snapshot: Snapshot, text: str, limit: int, never: frozenset[str] = frozenset()) -> list[Suggestion]:
+class Beginnings(Protocol):
+    """Who knows the words of a collection."""
+
+    @property
+    def prefix(self) -> Callable[[str, int], list[tuple[str, int]]]:
+        """The most frequent words that begin so, with their documents."""
+
+
+def by_words(words: Beginnings, text: str, limit: int, never: frozenset[str] = frozenset()) -> list[Suggestion]:
     """Completions of the last word alone, from the dictionary: while the entries are being gathered."""
     typed = clean(text).casefold()
     before, _, last = typed.rpartition(" ")
@@ -222,6 +259,6 @@ def by_words(snapshot: Snapshot, text: str, limit: int, never: frozenset[str] = 
         return []
     return [
         Suggestion(f"{before} {word}".strip(), float(frequency))
-        for word, frequency in snapshot.prefix(last, limit)
+        for word, frequency in words.prefix(last, limit)
         if word not in never
     ]

@@ -10,13 +10,10 @@ Bound: the ``MAX_WORDS`` most frequent words.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from periplus.index import Snapshot
 
 MAX_WORDS = 300_000
 MAX_TERMS = 1_000_000  # of the index, looked at for words: numbers and names with digits are none
@@ -157,6 +154,17 @@ def _masks(letters: LetterArray) -> LetterArray:
     return masks
 
 
-def dictionary_of(snapshot: Snapshot) -> SpellingDictionary:
+class Worded(Protocol):
+    """A collection that knows its words."""
+
+    @property
+    def live(self) -> int:
+        """Documents."""
+
+    def words(self, limit: int) -> list[tuple[str, int]]:
+        """The most frequent ones with their documents."""
+
+
+def dictionary_of(collection: Worded) -> SpellingDictionary:
     """The words of a generation."""
-    return SpellingDictionary(snapshot.words(MAX_TERMS), snapshot.live)
+    return SpellingDictionary(collection.words(MAX_TERMS), collection.live)

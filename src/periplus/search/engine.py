@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from periplus.index import StoredDocument
     from periplus.ranking import Evidence
     from periplus.records import Explanation, SearchAnswer, SearchResult, Suggestion
+    from periplus.search.generations import GenerationSource
     from periplus.search.requests import Checked
     from periplus.search.rules import Rules
     from periplus.settings import Settings
@@ -69,10 +70,11 @@ class Engine:
     All methods may be called from any thread. ``reload`` swaps to a newer generation while searches run on.
     """
 
-    def __init__(self, folder: Path, settings: Settings) -> None:
+    def __init__(self, folder: Path, settings: Settings, source: GenerationSource | None = None) -> None:
+        """``source`` opens generations; without one, the index in ``folder`` is searched in this process."""
         self._settings = settings
         self._past = PastQueries(folder) if settings.search.past_queries else None
-        self._generations = OpenGenerations(folder, lambda: self._past.counts if self._past else {})
+        self._generations = OpenGenerations(folder, lambda: self._past.counts if self._past else {}, source)
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
         self._repeated = Repeated(REMEMBERED)
         self._folder = folder
@@ -236,7 +238,7 @@ class Engine:
             completion = self._generations.completion(generation, self._blocked())
             never = self._rules.never
             if completion is None:
-                return by_words(generation.snapshot, text, limit, never)
+                return by_words(generation.lexicon, text, limit, never)
             return completion.complete(text, limit, never)
 
     def asked(self, query: str, person: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,21 +19,22 @@ from periplus.search.columns import host_matches
 from periplus.search.completion import Completion
 from periplus.search.dictionary import dictionary_of
 from periplus.search.lazy import Lazy
-from periplus.search.lexicon import lexicon_of
+from periplus.search.lexicon import Lexicon
 from periplus.search.links import InLinks
 from periplus.search.ranks import Ranks
 from periplus.search.shard import Shard
 from periplus.search.spelling import Speller
+from periplus.search.summary import SnapshotSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from periplus.index import IndexQuery, Snapshot
+    from periplus.index import IndexQuery
     from periplus.index.opening import Losses
     from periplus.search.dictionary import SpellingDictionary
     from periplus.search.exchange import Numbers
-    from periplus.search.lexicon import Lexicon
+    from periplus.search.summary import CollectionSummary
 
     Completing = Callable[[frozenset[str]], Lazy[Completion]]
     Phrases = Callable[[frozenset[str]], tuple[dict[str, int], dict[str, int]]]
@@ -42,7 +43,6 @@ T = TypeVar("T")
 
 MAIN_LANGUAGES = 3  # of the collection, whose stems a query of unknown language is given
 LEAST_SHARE = 0.05  # of the documents, for a language to be one of them
-LANGUAGE_SAMPLE = 100_000  # documents looked at
 SMALL = 3_000  # documents
 APART = 10_000  # documents from which on another process gathers words
 
@@ -54,38 +54,68 @@ class Apart(NamedTuple):
     completion: Callable[[frozenset[str]], Completion | None]
 
 
+class Opened(NamedTuple):
+    """A generation as it was found: what is known of the whole collection, who is asked for documents, and ranks."""
+
+    summary: CollectionSummary
+    shards: Broker
+    ranks: Ranks
+
+
+class GenerationSource(Protocol):
+    """Where generations come from: the files of this machine, or shards elsewhere."""
+
+    def newest(self) -> int:
+        """The number of the published generation; 0 when there is none yet."""
+
+    def open(self) -> Opened:
+        """The published generation; ``NotReady`` when there is none yet."""
+
+
+class LocalSource:
+    """The collection in a folder, as one shard in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._store = IndexStore(folder / "index")
+        self._ranks = folder / "ranks"
+
+    def newest(self) -> int:
+        manifest = self._store.manifest()
+        return manifest.generation if manifest else 0
+
+    def open(self) -> Opened:
+        snapshot, ranks = self._store.open(partial=True), Ranks.open(self._ranks)
+        return Opened(SnapshotSummary(snapshot), Broker(LocalShards([Shard(snapshot, ranks)])), ranks)
+
+
 class Generation:
     """One published generation, open, with what is derived from it on demand."""
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        ranks: Ranks,
-        phrases: Phrases,
-        apart: Apart | None = None,
-    ) -> None:
+    def __init__(self, opened: Opened, phrases: Phrases, apart: Apart | None = None) -> None:
         """``phrases`` gives the texts of links and past queries, with their counts; ``apart`` what others gather.
 
         Both are told what is blocked.
         """
-        self.snapshot = snapshot
-        self.losses: Losses = snapshot.losses
-        self.lexicon = lexicon = lexicon_of(snapshot)
-        self.shards = shards = Broker(LocalShards([Shard(snapshot, ranks)]))
-        self.ranks = ranks
+        self.summary = summary = opened.summary
+        self.losses: Losses = summary.losses
+        self.lexicon = lexicon = Lexicon(summary.vocabulary)
+        self.shards = shards = opened.shards
+        self.ranks = ranks = opened.ranks
+        if ranks.damage:
+            self.losses.add("ranks", ranks.damage)
         self.in_links = InLinks(ranks.backlinks)
         self.users = 0
         self.retired = False
         self.keeping_open: Callable[[Callable[[], object]], object] = _at_once
         self._apart = apart
         self._others = others = list[Apart]()  # who gathers words for us, if anybody does
-        self._completing: Completing = lambda blocked: Lazy(lambda: _completion(snapshot, phrases, others, blocked))
+        self._completing: Completing = lambda blocked: Lazy(lambda: _completion(summary, phrases, others, blocked))
         self._completions = (frozenset[str](), self._completing(frozenset()))
-        self.lazy_speller = Lazy(lambda: _speller(snapshot, lexicon, shards.count, others))
+        self.lazy_speller = Lazy(lambda: _speller(summary, lexicon, shards.count, others))
 
     @property
     def number(self) -> int:
-        return self.snapshot.generation
+        return self.summary.number
 
     @property
     def blocked(self) -> frozenset[str]:
@@ -107,40 +137,36 @@ class Generation:
     @cached_property
     def languages(self) -> tuple[str, ...]:
         """The main languages of the collection, most frequent first; empty stands for pages of unknown language."""
-        names = self.snapshot.language_names()
-        numbers = self.snapshot.numbers()[:LANGUAGE_SAMPLE]
-        if not len(numbers):
-            return ()
-        counts = np.bincount(np.asarray(self.snapshot.column("language", numbers), np.int64), minlength=len(names))
-        order = np.argsort(-counts, kind="stable")[:MAIN_LANGUAGES]
-        return tuple(names[i] for i in order if counts[i] >= LEAST_SHARE * len(numbers))
+        counts = self.summary.languages
+        best = sorted(counts, key=lambda name: (-counts[name], name))[:MAIN_LANGUAGES]
+        return tuple(name for name in best if counts[name] >= LEAST_SHARE * self.summary.live)
 
     def language_of(self, reader: str) -> str:
         """The language that a reader's browser tells, if there are pages in it."""
         language = conditions.language(reader)
-        return language if language in self.snapshot.language_names() else ""
+        return language if language in self.summary.languages else ""
 
     @cached_property
     def is_one_site(self) -> bool:
         """Whether all documents that have an address are of one site, whatever its hosts."""
-        hosts = [host for host in self.snapshot.host_names() if host]
+        hosts = [host for host in self.summary.hosts if host]
         return bool(hosts) and all(addresses.site(host) == addresses.site(hosts[0]) for host in hosts)
 
     def hosts_of(self, sites: tuple[str, ...]) -> Numbers:
         """The keys of the hosts of some sites."""
-        hosts = [host for host in self.snapshot.host_names() if any(host_matches(host, site) for site in sites)]
+        hosts = [host for host in self.summary.hosts if any(host_matches(host, site) for site in sites)]
         return np.array([addresses.host_key(host) for host in hosts], np.int64)
 
     @property
     def is_small(self) -> bool:
         """Small enough to build at once what searches need besides the index."""
-        return self.snapshot.live <= SMALL
+        return self.summary.live <= SMALL
 
     @cached_property
     def hosts_by_name(self) -> dict[str, list[str]]:
         """The name that people call a site by (``example`` of www.example.org) to its hosts."""
         found: dict[str, list[str]] = {}
-        for host in self.snapshot.host_names():
+        for host in self.summary.hosts:
             if host:
                 label = addresses.site(host).split(".")[0]
                 found.setdefault(label, []).append(host)
@@ -149,7 +175,7 @@ class Generation:
     @property
     def tabs(self) -> tuple[str, ...]:
         """Names of the tabs that there are pages for."""
-        return self.shards.tabs()
+        return self.summary.tabs
 
     def warm(self) -> None:
         """Build everything that is otherwise built on demand; another process gathers words, and takes along what that
@@ -161,7 +187,7 @@ class Generation:
 
     def follow(self, before: Generation) -> None:
         """Be ready without delay: words and completions of the generation before serve until our own are made."""
-        if self._apart is not None and self.snapshot.live > APART:
+        if self._apart is not None and self.summary.live > APART:
             self._others.append(self._apart)
         self.lazy_speller.follow(before.lazy_speller, lambda speller: speller.over(self.lexicon, self.shards.count))
         self.lazy_completion.follow(before.lazy_completion, lambda completion: completion)
@@ -170,19 +196,23 @@ class Generation:
 
     def close(self) -> None:
         self.keeping_open = _at_once  # leaves no circle behind, since a server's collector does not look for it
-        self.snapshot.close()
+        self.summary.close()
 
 
-def _speller(snapshot: Snapshot, lexicon: Lexicon, count: Callable[[IndexQuery], int], others: list[Apart]) -> Speller:
+def _speller(
+    summary: CollectionSummary, lexicon: Lexicon, count: Callable[[IndexQuery], int], others: list[Apart]
+) -> Speller:
     gathered = [other.words() for other in others]
-    return Speller((gathered[0] if gathered else None) or dictionary_of(snapshot), lexicon, count)
+    return Speller((gathered[0] if gathered else None) or dictionary_of(summary), lexicon, count)
 
 
-def _completion(snapshot: Snapshot, phrases: Phrases, others: list[Apart], blocked: frozenset[str]) -> Completion:
+def _completion(
+    summary: CollectionSummary, phrases: Phrases, others: list[Apart], blocked: frozenset[str]
+) -> Completion:
     gathered = [other.completion(blocked) for other in others]
     if gathered and gathered[0] is not None:
         return gathered[0]
-    return Completion.build(snapshot, *phrases(blocked), blocked)
+    return Completion.build(summary, *phrases(blocked), blocked)
 
 
 def _at_once(build: Callable[[], object]) -> None:
@@ -192,10 +222,15 @@ def _at_once(build: Callable[[], object]) -> None:
 class OpenGenerations:
     """Opens the newest generation of an index and hands it out; ``reload`` swaps without disturbing anyone."""
 
-    def __init__(self, folder: Path, past_queries: Callable[[], dict[str, int]] = dict) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        past_queries: Callable[[], dict[str, int]] = dict,
+        source: GenerationSource | None = None,
+    ) -> None:
         self._folder = folder
         self._past_queries = past_queries
-        self._store = IndexStore(folder / "index")
+        self._source: GenerationSource = source or LocalSource(folder)
         self._lock = threading.Lock()
         self._reloading = threading.Lock()
         self._current: Generation | None = None
@@ -214,27 +249,16 @@ class OpenGenerations:
     def damage(self) -> tuple[str, ...]:
         """What was left out of the open generation because it is damaged."""
         current = self._current
-        return current.snapshot.losses.damage if current else ()
+        return current.losses.damage if current else ()
 
     def reload(self) -> bool:
         """Open a newer generation if one is published; true when it was swapped in."""
         with self._reloading:
-            manifest = self._store.manifest()
-            if self._closed or manifest is None or manifest.generation == self.number:
+            newest = self._source.newest()
+            if self._closed or newest in (0, self.number):
                 return False
             try:
-                opened, ranks = self._store.open(partial=True), Ranks.open(self._folder / "ranks")
-                if ranks.damage:
-                    opened.losses.add("ranks", ranks.damage)
-                fresh = Generation(
-                    opened,
-                    ranks,
-                    lambda blocked: (ranks.link_texts(blocked), self._past_queries()),
-                    Apart(
-                        lambda: gathered_words(self._folder),
-                        lambda blocked: gathered_completion(self._folder, self._past_queries(), blocked),
-                    ),
-                )
+                fresh = self._opened()
             except NotReady:
                 return False
             fresh.keeping_open = lambda build: self._build(fresh, build)
@@ -247,6 +271,18 @@ class OpenGenerations:
                     fresh.follow(before)
             self._swap(fresh)
             return True
+
+    def _opened(self) -> Generation:
+        opened = self._source.open()
+        ranks = opened.ranks
+        return Generation(
+            opened,
+            lambda blocked: (ranks.link_texts(blocked), self._past_queries()),
+            Apart(
+                lambda: gathered_words(self._folder),
+                lambda blocked: gathered_completion(self._folder, self._past_queries(), blocked),
+            ),
+        )
 
     def speller(self, generation: Generation) -> Speller | None:
         """Of a generation in use; nothing while that of a large one is being built."""

@@ -60,6 +60,7 @@ class Lexicon:
 
     def __init__(self, vocabulary: CollectionVocabulary) -> None:
         self._vocabulary = vocabulary
+        self.prefix = vocabulary.prefix
         self.documents = vocabulary.documents
         self.average_lengths = vocabulary.average_lengths
         self._frequencies: dict[str, int] = {}
@@ -134,6 +135,10 @@ class _SnapshotVocabulary:
         self.frequencies, self.prefix = self._statistics.frequencies, snapshot.prefix
 
 
-def lexicon_of(snapshot: Snapshot) -> Lexicon:
+def vocabulary_of(snapshot: Snapshot) -> CollectionVocabulary:
     """That of a collection which is open as one snapshot."""
-    return Lexicon(_SnapshotVocabulary(snapshot))
+    return _SnapshotVocabulary(snapshot)
+
+
+def lexicon_of(snapshot: Snapshot) -> Lexicon:
+    return Lexicon(vocabulary_of(snapshot))

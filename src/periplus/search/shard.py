@@ -121,10 +121,6 @@ class Shard:
         found = map(self.snapshot.find, keys)
         return [-1 if number is None else number for number in found]
 
-    def tabs(self) -> tuple[str, ...]:
-        """Parts that there are documents of."""
-        return self._visible.tabs
-
     def facts(self, numbers: Sequence[int], tab: str) -> list[dict[str, str]]:
         """What documents say of themselves, if they belong to a tab."""
         return [self.snapshot.facts(number, tab) for number in numbers]

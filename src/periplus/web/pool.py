@@ -22,7 +22,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
-from periplus.errors import Overloaded, OverBudget
+from periplus.errors import OverBudget, Overloaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
