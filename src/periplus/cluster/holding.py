@@ -1,13 +1,14 @@
 """What a shard server holds of one shard: its newest generation, and the one before.
 
 A new generation is opened and warmed beside the old one, and only then given out. The one before stays open, so that a
-broker that has not heard of the new one yet, or that lacks it elsewhere, is answered all the same. One that is older is
-closed when its last question is answered.
+broker that has not heard of the new one yet, or that lacks it elsewhere, is answered all the same. Older ones stay for as
+long as brokers ask for them: generations may follow each other faster than all shards take them up.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,11 +20,13 @@ from periplus.search.lexicon import KnownWord
 from periplus.text import TermForm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from periplus.search.shard import Shard
 
-KEPT = 2  # generations
+KEPT = 2  # generations, always
+MOST = 6  # generations, while brokers still ask for older ones
+RESTED = 10.0  # seconds without a question, after which an older one is let go of
 WARMING = "the"  # a word that most collections have
 
 
@@ -48,17 +51,24 @@ class ShardSource(Protocol):
 
 
 class _Held:
-    def __init__(self, shard: Shard) -> None:
+    def __init__(self, shard: Shard, now: float) -> None:
         self.shard = shard
+        self.asked = now  # when it was last asked
         self.users = 0
         self.is_retired = False
+
+    def leave_when_idle(self) -> bool:
+        """Give it out no more; true when nobody uses it now."""
+        self.is_retired = True
+        return not self.users
 
 
 class HeldShard:
     """May be used by many threads at once; ``look`` by one."""
 
-    def __init__(self, number: int, source: ShardSource) -> None:
+    def __init__(self, number: int, source: ShardSource, clock: Callable[[], float] = time.monotonic) -> None:
         self.number = number
+        self._clock = clock
         self._source = source
         self._lock = threading.Lock()
         self._held: dict[int, _Held] = {}  # by generation, the newest last
@@ -69,7 +79,12 @@ class HeldShard:
             return {generation: held.shard.snapshot.live for generation, held in self._held.items()}
 
     def look(self) -> bool:
-        """Take up a newer generation, if there is one; true when that was done."""
+        """Take up a newer generation, if there is one; true when that was done. Let go of what nobody asks for."""
+        is_new = self._take_up()
+        self._retire()
+        return is_new
+
+    def _take_up(self) -> bool:
         newest = self._source.newest()
         if not newest or newest in self._held:
             return False
@@ -80,15 +95,18 @@ class HeldShard:
             return False
         warm(shard)
         with self._lock:
-            self._held[generation] = _Held(shard)
+            self._held[generation] = _Held(shard, self._clock())
+        return True
+
+    def _retire(self) -> None:
+        with self._lock:
             older = sorted(self._held)[:-KEPT]
-            retired = [self._held.pop(one) for one in older]
-            for held in retired:
-                held.is_retired = True
-            idle = [held for held in retired if not held.users]
+            rested = [one for one in older if self._clock() - self._held[one].asked > RESTED]
+            gone = dict.fromkeys([*rested, *older[: -(MOST - KEPT)]])
+            retired = [self._held.pop(one) for one in gone]
+            idle = [held for held in retired if held.leave_when_idle()]
         for held in idle:
             held.shard.snapshot.close()
-        return True
 
     @contextmanager
     def use(self, generation: int) -> Iterator[Shard]:
@@ -98,6 +116,7 @@ class HeldShard:
             if held is None:
                 raise OtherGeneration(self.number, generation, sorted(self._held))
             held.users += 1
+            held.asked = self._clock()
         try:
             yield held.shard
         finally:
@@ -109,11 +128,8 @@ class HeldShard:
 
     def close(self) -> None:
         with self._lock:
-            retired = list(self._held.values())
-            self._held = {}
-            for held in retired:
-                held.is_retired = True
-            idle = [held for held in retired if not held.users]
+            retired, self._held = list(self._held.values()), {}
+            idle = [held for held in retired if held.leave_when_idle()]
         for held in idle:
             held.shard.snapshot.close()
 

@@ -43,6 +43,16 @@ class ShardLost(PeriplusError):
     code = "shard-lost"
 
 
+class GenerationGone(PeriplusError):
+    """The servers that are left of a shard have only the generation before; ``place`` is that of the shard."""
+
+    code = "generation-gone"
+
+    def __init__(self, place: int) -> None:
+        super().__init__(f"shard {place} has only the generation before; ask again")
+        self.place = place
+
+
 class LocalShards:
     """Shards in this process: asked by a call."""
 
@@ -73,6 +83,11 @@ class Broker:
         """One that begins anew with the shards that are left."""
         return Broker(self._shards, self.deadline, self.missing)
 
+    def without(self, place: int) -> Broker:
+        """One that begins anew without a shard."""
+        self._lose([place])
+        return self.again()
+
     @property
     def degraded(self) -> tuple[str, ...]:
         """The shards whose documents were not searched."""
@@ -97,10 +112,13 @@ class Broker:
         lost = [ask.place for ask, answer in zip(asked, answers, strict=True) if answer is MISSING]
         if not lost:
             return answers
-        self.missing.update(lost)
+        self._lose(lost)
+        return [answer for answer in answers if answer is not MISSING]
+
+    def _lose(self, places: list[int]) -> None:
+        self.missing.update(places)
         if len(self.missing) == self._count:
             raise ShardsMissing(f"none of the {self._count} shards answered in time; see that periplus shard runs")
-        return [answer for answer in answers if answer is not MISSING]
 
     def _all(self, method: str, *arguments: Any) -> list[Any]:
         """What every shard answers to the same question."""

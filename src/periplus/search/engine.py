@@ -14,7 +14,7 @@ from periplus.records import SearchRequest
 from periplus.search import requests
 from periplus.search.answers import ResultPage
 from periplus.search.asked import PastQueries
-from periplus.search.broker import FOREVER, ShardLost
+from periplus.search.broker import FOREVER, GenerationGone, ShardLost
 from periplus.search.cache import Cache, Repeated
 from periplus.search.completion import by_words
 from periplus.search.context import SearchContext
@@ -166,7 +166,11 @@ class Engine:
         return answer
 
     def _over_shards(self, job: Callable[[SearchContext], T], deadline: float = FOREVER) -> T:
-        """What ``job`` makes of the current generation; begun again without a shard that went away meanwhile."""
+        """What ``job`` makes of one generation as a whole.
+
+        It is begun again without a shard that went away meanwhile. Where only the generation before is left of a shard,
+        that one answers, if it is still open here.
+        """
         generation = self._generations.enter()
         try:
             context = SearchContext(generation, generation.shards.until(deadline))
@@ -175,6 +179,14 @@ class Engine:
                     return job(context)
                 except ShardLost:
                     context = SearchContext(generation, context.shards.again())
+                except GenerationGone as gone:
+                    before = self._generations.enter_before(generation.number)
+                    if before is None:
+                        context = SearchContext(generation, context.shards.without(gone.place))
+                        continue
+                    self._generations.leave(generation)
+                    generation = before
+                    context = SearchContext(generation, generation.shards.until(deadline))
         finally:
             self._generations.leave(generation)
 

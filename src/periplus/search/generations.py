@@ -234,6 +234,8 @@ class OpenGenerations:
         self._lock = threading.Lock()
         self._reloading = threading.Lock()
         self._current: Generation | None = None
+        self._keeps_before = source is not None  # servers elsewhere may lack the new one for a while
+        self._before: Generation | None = None
         self._closed = False
 
     @property
@@ -337,12 +339,26 @@ class OpenGenerations:
         if last:
             generation.close()
 
+    def enter_before(self, number: int) -> Generation | None:
+        """The generation before ``number``, kept open like ``enter``; nothing where it is not kept."""
+        with self._lock:
+            before = self._before
+            if before is None or before.number >= number:
+                return None
+            before.users += 1
+            return before
+
     def _swap(self, fresh: Generation | None) -> None:
         with self._lock:
             old, self._current = self._current, fresh
-            if old is None:
-                return
-            old.retired = True
-            idle = old.users == 0
-        if idle:
-            old.close()
+            if self._keeps_before and fresh is not None:
+                old, self._before = self._before, old
+            retired = [old] if fresh is not None else [old, self._before]
+            idle = []
+            for one in retired:
+                if one is not None:
+                    one.retired = True
+                    if not one.users:
+                        idle.append(one)
+        for one in idle:
+            one.close()
