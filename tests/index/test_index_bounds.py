@@ -78,9 +78,12 @@ def test_a_merge_leaves_what_is_not_small_beside_it():
 def test_an_epoch_that_would_pass_the_bound_is_not_renewed():
     epoch = Epoch(number=1, documents=1_000, averages=(1.0,) * 6)
     totals = SimpleNamespace(live=MAX_DOCUMENTS, field_totals=lambda: np.full(6, 9.0 * MAX_DOCUMENTS))
-    assert upkeep.renewed(epoch, [totals]).number == 2
+    assert upkeep.renewed(epoch, [[totals]]).number == 2
     totals.live += 1
-    assert upkeep.renewed(epoch, [totals]) is epoch
+    assert upkeep.renewed(epoch, [[totals]]) is epoch
+    assert upkeep.renewed(epoch, [[totals], [totals]]) is epoch
+    totals.live -= 1
+    assert upkeep.renewed(epoch, [[totals], [totals]]).documents == 2 * MAX_DOCUMENTS  # each shard is one segment
 
 
 @pytest.mark.parametrize("text", ["tide tables", "  the port  of call ", "A1 b2 readFile", "x", "", "3 11 go"])

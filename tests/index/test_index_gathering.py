@@ -142,10 +142,10 @@ def test_a_segment_that_misses_documents_is_not_written(tmp_path):
     builder = SegmentBuilder()
     builder.add(Document("https://a.test/", 1, 0.0, title="\ud800"))
     with pytest.raises(UnicodeEncodeError):
-        builder.write(tmp_path / "one", Epoch())
+        builder.write([tmp_path / "one"], Epoch())
     builder.add(Document("https://a.test/2", 2, 0.0, title="tide"))
     with pytest.raises(StorageError, match="begin a new segment"):
-        builder.write(tmp_path / "one", Epoch())
+        builder.write([tmp_path / "one"], Epoch())
 
 
 NARROW = """

@@ -7,41 +7,14 @@ from hypothesis import strategies as st
 from index_world import PROPERTY, make_document, prior_of_keys, random_document
 
 from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm
-from periplus.index.manifest import Manifest
-from periplus.index.merged_order import Source
-from periplus.index.merging import merge
-from periplus.index.opening import Losses
-from periplus.index.segment import Segment
-from periplus.index.snapshot import Snapshot
 from periplus.index.statistics import GivenStatistics
-from periplus.index.view import SegmentView
 
 VOCABULARY = [f"w{number}" for number in range(300)]
 
 
-class Held:
-    @staticmethod
-    def release():
-        pass
-
-
-def shard(whole, folder, choose):
-    """The documents of a snapshot that are chosen by their keys, in one segment of the same epoch."""
-    sources, priors = [], []
-    for view in whole.views:
-        alive = view.live_mask() & choose(view.segment.columns.key)
-        sources.append(Source(view.segment, alive))
-        priors.append(view.prior)
-    epoch = whole.manifest.epoch
-    order = merge(folder, sources, epoch, memory=1 << 20)
-    prior = order.joined(priors)
-    view = SegmentView(Segment(folder), 0, epoch, None, prior)
-    return Snapshot(Manifest(documents=len(order), epoch=epoch), [view], Held(), Losses())
-
-
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory):
-    """An index of two segments with deleted documents, its statistics, and two shards of unequal size of it."""
+    """An index of two segments with deleted documents, its statistics, and three shards of it."""
     random = np.random.default_rng(11)
     every = [random_document(random, number, VOCABULARY) for number in range(1_300)]
     folder = tmp_path_factory.mktemp("whole")
@@ -53,10 +26,8 @@ def cut(tmp_path_factory):
         words = [term for word in VOCABULARY for term in (word, f"~{word}")]
         known = dict(zip(words, whole.statistics.frequencies(words), strict=True))
         statistics = GivenStatistics(whole.statistics.documents, known, whole.statistics.average_lengths)
-        shards = [
-            shard(whole, folder / "one", lambda keys: (keys % 3 == 0).astype(np.uint8)),
-            shard(whole, folder / "other", lambda keys: (keys % 3 != 0).astype(np.uint8)),
-        ]
+        store.reshard(3)
+        shards = [store.open(shard=number) for number in range(3)]
         yield whole, shards, statistics
 
 
@@ -134,7 +105,7 @@ queries = st.one_of(
 
 @settings(PROPERTY, max_examples=150)
 @given(queries, st.sampled_from([1, 10, 200]), st.sampled_from(["score", "score", "date"]), st.sampled_from([0.0, 1.0]))
-def test_two_shards_answer_as_one_index(cut, query, k, order, prior_weight):
+def test_shards_answer_as_one_index(cut, query, k, order, prior_weight):
     assert_as_one(cut, query, k, order, prior_weight)
 
 

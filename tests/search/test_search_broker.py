@@ -6,7 +6,7 @@ import pytest
 from search_samples import DOCUMENTS, PATIENT, build
 
 from periplus.errors import ShardsMissing
-from periplus.index.sharding import parted
+from periplus.index import IndexStore
 from periplus.records import SearchRequest
 from periplus.search import Engine
 from periplus.search.broker import Broker, LocalShards
@@ -37,11 +37,13 @@ def lost(answer):
 
 
 @pytest.fixture
-def engine(tmp_path, tmp_path_factory):
+def engine(tmp_path):
     build(tmp_path, DOCUMENTS)
+    store = IndexStore(tmp_path / "index")
+    store.reshard(SHARDS)
     with_shards = Engine(tmp_path, PATIENT)
     with with_shards._generations.use() as generation:
-        snapshots = parted(generation.summary.snapshot, tmp_path_factory.mktemp("parts"), SHARDS)
+        snapshots = [store.open(shard=number) for number in range(SHARDS)]
         shards = Leaving([Shard(one, generation.ranks) for one in snapshots])
         generation.shards = Broker(shards)
         yield with_shards, shards

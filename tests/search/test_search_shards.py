@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 from search_samples import DOCUMENTS, PATIENT, anchors_of, build, page, prior_of
 
-from periplus.index.sharding import parted
+from periplus.index import IndexStore
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
 from periplus.search import Engine
@@ -49,11 +49,13 @@ def engines(tmp_path_factory):
     build(folder, DOCUMENTS, 1, anchors=anchors_of, prior=prior_of)
     build(folder, made_up(400), 2, anchors=anchors_of, prior=prior_of)
     whole, cut = Engine(folder, PATIENT), Engine(folder, PATIENT)
+    store = IndexStore(folder / "index")
+    store.reshard(2)
     with cut._generations.use() as generation:
-        parts = parted(generation.summary.snapshot, tmp_path_factory.mktemp("parts"), 2)
-        assert min(part.live for part in parts) > 0.4 * generation.summary.snapshot.live
+        parts = [store.open(shard=number) for number in range(2)]
+        assert min(part.live for part in parts) > 0.4 * generation.summary.live
         generation.shards = shards = Broker(LocalShards(Shard(part, generation.ranks) for part in parts))
-        words = dictionary_of(generation.summary.snapshot)
+        words = dictionary_of(generation.summary)
         generation.lazy_speller._value = Speller(words, generation.lexicon, shards.count)
         yield whole, cut
     whole.close()

@@ -1,8 +1,8 @@
 """What a shard server holds of one shard: its newest generation, and the one before.
 
 A new generation is opened and warmed beside the old one, and only then given out. The one before stays open, so that a
-broker that has not heard of the new one yet, or that lacks it elsewhere, is answered all the same. Older ones stay for as
-long as brokers ask for them: generations may follow each other faster than all shards take them up.
+broker that has not heard of the new one yet, or that lacks it elsewhere, is answered all the same. Older ones stay for
+as long as brokers ask for them: generations may follow each other faster than all shards take them up.
 """
 
 from __future__ import annotations

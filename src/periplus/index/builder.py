@@ -1,4 +1,4 @@
-"""Builder: documents → one segment, in bounded memory.
+"""Builder: documents → one segment a shard, in bounded memory.
 
 Documents are collected, packed and cut into words by kernels some hundreds at a time, and kept as streams of word
 numbers until ``write`` inverts them, a run of terms at a time. Within the builder a later document replaces an earlier
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from periplus.index.gathering import FIELD_BITS, Gatherer
 from periplus.index.inversion import MAX_POSITIONS, POSITION_BITS, Inversion, Pieces, Scratch, first_positions
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
+from periplus.index.sharding import shards_of
 from periplus.index.texts import SAMPLE_BYTES, PackedDocuments, sampled
 from periplus.index.vocabulary import Vocabulary
 from periplus.text import class_table, letter_table
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.index.norms import Epoch
-    from periplus.index.segment import SegmentHeader
+    from periplus.index.vocabulary import SortedTerms, WordForms
     from periplus.records import Anchor, Document
 
 WORD_BYTES = 8  # memory a word of the stream takes until it is written
@@ -46,6 +47,16 @@ FIELD_COUNT = len(FIELDS)
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
 KEPT_FREE_BYTES, USUAL_FREE_BYTES = 1 << 28, 1 << 23  # at the end of the heap, while documents are taken and else
 APART_BYTES, USUAL_APART_BYTES = 1 << 25, 1 << 20  # from which on memory is asked from the system by itself; the same
+
+
+class LaidOutTexts(NamedTuple):
+    """All texts of a builder by document, field and piece, and its terms in their order."""
+
+    lengths: NDArray[np.uint32]
+    starts: NDArray[np.uint32]
+    positions: NDArray[np.uint32]
+    terms: SortedTerms
+    forms: WordForms
 
 
 class SegmentBuilder:
@@ -102,26 +113,48 @@ class SegmentBuilder:
         totals: NDArray[np.float64] = lengths[list(self._current.values())].sum(axis=0, dtype=np.float64)
         return totals
 
-    def write(self, folder: Path, epoch: Epoch) -> SegmentHeader:
-        """Write the segment; the builder is of no use afterwards."""
+    def write(self, folders: Sequence[Path], epoch: Epoch) -> list[str]:
+        """Write a segment for each shard that has documents, and the names of these; empty for a shard without any.
+
+        There are as many shards as folders. The builder is of no use afterwards.
+        """
         self._cut_waiting()
         if self._is_torn:
             raise StorageError("some documents could not be packed before: begin a new segment")
-        kept = self._columns.in_order(self._current.values())
+        rows = self._columns.in_order(self._current.values())
+        shards = shards_of(self._columns.keys(rows), len(folders)).tolist() if len(folders) > 1 else [0] * len(rows)
+        by_shard: list[list[int]] = [[] for _ in folders]
+        for row, shard in zip(rows, shards, strict=True):
+            by_shard[shard].append(row)
+        last = max(shards, default=0)
+        try:
+            texts = LaidOutTexts(*self._layout(), *self._vocabulary.sorted()) if len(folders) > 1 else None
+            return [
+                self._write_segment(folder, kept, epoch, texts, is_last=shard == last) if kept else ""
+                for shard, (folder, kept) in enumerate(zip(folders, by_shard, strict=True))
+            ]
+        finally:
+            self._streams.clear()
+            self._scratch.clear()
+
+    def _write_segment(
+        self, folder: Path, kept: list[int], epoch: Epoch, texts: LaidOutTexts | None, *, is_last: bool
+    ) -> str:
+        """Some documents; the memory of the last ones is used for turning them round."""
         writer = SegmentWriter(folder, len(kept), epoch)
         try:
             samples = self._packed.some([kept[place] for place in sampled(len(kept))])
             writer.texts.learn([bytes(one[:SAMPLE_BYTES]) for one in samples])
             writer.texts.extend(self._packed.some(kept))
-            self._packed.clear()
-            largest, lengths, starts = self._write_postings(writer, kept, epoch)
-            return writer.finish(ColumnTable.of(self._columns, kept, largest, lengths, starts))
+            if is_last:
+                self._packed.clear()
+            texts = texts or LaidOutTexts(*self._layout(), *self._vocabulary.sorted())
+            largest, lengths, starts = self._write_postings(writer, kept, epoch, texts)
+            writer.finish(ColumnTable.of(self._columns, kept, largest, lengths, starts))
         except BaseException:
             writer.abort()
             raise
-        finally:
-            self._streams.clear()
-            self._scratch.clear()
+        return folder.name
 
     def _cut_waiting(self) -> None:
         """Pack the documents that wait, and cut them into words."""
@@ -166,17 +199,15 @@ class SegmentBuilder:
         return lengths, starts, positions
 
     def _write_postings(
-        self, writer: SegmentWriter, kept: list[int], epoch: Epoch
+        self, writer: SegmentWriter, kept: list[int], epoch: Epoch, texts: LaidOutTexts
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
-        lengths, starts, positions = self._layout()
-        terms, forms = self._vocabulary.sorted()
-        lengths, starts = lengths[kept], starts[kept]
+        lengths, starts = texts.lengths[kept], texts.starts[kept]
         order, documents = self._ordered_pieces(kept)
         bases = first_positions(starts)
-        positions += bases[documents] + (self._pieces[0][1::2] << POSITION_BITS)
-        pieces = Pieces(order, _joined(self._addresses, np.int64), self._counts[0], positions, documents, *forms)
+        positions = texts.positions + bases[documents] + (self._pieces[0][1::2] << POSITION_BITS)
+        pieces = Pieces(order, _joined(self._addresses, np.int64), self._counts[0], positions, documents, *texts.forms)
         inversion = Inversion(pieces, bases, lengths, epoch, self._scratch)
-        inversion.write(writer, terms)
+        inversion.write(writer, texts.terms)
         return inversion.largest, lengths, starts
 
     def _ordered_pieces(self, kept: list[int]) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:

@@ -102,6 +102,11 @@ class Collected:
         shown = (urls, known, titles, descriptions, texts, headings, languages, types, published, fetched)
         return list(zip(*shown, places.hosts, places.sites, authors, closed, strict=True))
 
+    def keys(self, rows: Sequence[int]) -> NDArray[np.int64]:
+        """Of some documents."""
+        keys = self._values["key"]
+        return np.array([keys[row] for row in rows], np.int64)
+
     def in_order(self, rows: Iterable[int]) -> list[int]:
         """Rows by address, and by key where one address has several."""
         kept = sorted(rows, key=self._values["order"].__getitem__)

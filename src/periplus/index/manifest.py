@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 from xxhash import xxh3_64_hexdigest
 
-from periplus.errors import Corrupt, Incompatible, StorageError
+from periplus.errors import Corrupt, Incompatible, NotFound, StorageError
 from periplus.index.norms import Epoch
 
 if TYPE_CHECKING:
@@ -34,10 +34,11 @@ class SegmentEntry(Struct, frozen=True):
     seal: str = ""  # of segment.json; generations of earlier versions have no seals
     live_seal: int = 0
     prior_seal: int = 0
+    shard: int = 0  # that all its documents are of
 
 
 class Manifest(Struct, frozen=True):
-    """A generation: segments, statistics and the norm epoch they share."""
+    """A generation: segments, statistics and the norm epoch they share. The segments of a shard are an index."""
 
     generation: int = 0
     last_batch: int = 0
@@ -47,6 +48,14 @@ class Manifest(Struct, frozen=True):
     epoch: Epoch = field(default_factory=Epoch)
     statistics: dict[str, float] = field(default_factory=dict)
     format: int = FORMAT
+    shards: int = 1
+
+    def of_shard(self, shard: int) -> Manifest:
+        """The same generation with the segments of one shard alone; ``NotFound`` when there is no such shard."""
+        if not 0 <= shard < self.shards:
+            raise NotFound(f"generation {self.generation} has no shard {shard}; its shards are 0 to {self.shards - 1}")
+        entries = tuple(entry for entry in self.segments if entry.shard == shard)
+        return structs.replace(self, segments=entries, documents=sum(entry.live for entry in entries))
 
 
 def encoded(manifest: Manifest) -> bytes:

@@ -80,6 +80,10 @@ class MergedOrder:
             joined[rows.first : rows.first + len(rows.sources)] = rows.of(columns)
         return joined
 
+    def forget_new_numbers(self) -> None:
+        """Of the documents of the sources: they are needed only while the segment is written."""
+        self.renumbered = []
+
     def rest(self) -> None:
         """Let go of pages of the sources: each is read once, and would count as memory of this process."""
         for source in self.sources:

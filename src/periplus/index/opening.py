@@ -60,7 +60,7 @@ class Opening:
                 if not partial or (not views and place == len(self._manifest.segments)):
                     raise
                 self.losses.add("index", str(error))
-        if not any(len(view.prior) for view in views):
+        if views and not any(len(view.prior) for view in views):
             self.losses.add("ranks")
         live = sum(entry.live for entry in kept)
         return structs.replace(self._manifest, segments=tuple(kept), documents=live), views

@@ -7,14 +7,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import structs
 
-from periplus.errors import Corrupt, Missing, NotFound
+from periplus.errors import Corrupt, Missing, NotFound, NotReady, StorageBusy
 from periplus.index.budget import DEFAULT_MEMORY, Budget
 from periplus.index.files import storage_errors
 from periplus.index.generations import Generations
 from periplus.index.manifest import FILE_NAME, Manifest
 from periplus.index.opening import Opening
 from periplus.index.segment import Segment, read_header
+from periplus.index.sharding import checked_shards
 from periplus.index.snapshot import Snapshot
 from periplus.index.upkeep import Upkeep
 from periplus.index.writing import WritingSession, few_looks_for_cycles
@@ -37,8 +39,14 @@ OPEN_ATTEMPTS = 3
 class IndexStore:
     """The index of one collection; one writer at a time, any number of readers, in any number of processes."""
 
-    def __init__(self, folder: Path, *, memory: int = DEFAULT_MEMORY, workers: int = 1) -> None:
-        """``memory`` bounds what building and merging take, in all ``workers`` processes together (``budget.py``)."""
+    def __init__(
+        self, folder: Path, *, memory: int = DEFAULT_MEMORY, workers: int = 1, shards: int | None = None
+    ) -> None:
+        """``memory`` bounds what building and merging take, in all ``workers`` processes together (``budget.py``).
+
+        ``shards`` is for an index that is built from nothing; a published one keeps its number until ``reshard``.
+        """
+        self._shards = shards and checked_shards(shards)
         self._generations = Generations(folder)
         self._memory = memory
         self._workers = workers
@@ -55,16 +63,17 @@ class IndexStore:
         for entry in manifest.segments if manifest else ():
             read_header(self._generations.segments / entry.name)
 
-    def open(self, *, partial: bool = False) -> Snapshot:
+    def open(self, *, partial: bool = False, shard: int | None = None) -> Snapshot:
         """The published generation, open for searching; ``NotReady`` when there is none yet.
 
-        With ``partial``, damaged segments and priors are left out as long as a segment is left: ``Snapshot.losses``
-        says which files are damaged, and what answers lack.
+        With ``shard``, only the documents of that one: its own statistics are then not those of the collection, and
+        whoever asks gives those along. With ``partial``, damaged segments and priors are left out as long as a segment
+        is left: ``Snapshot.losses`` says which files are damaged, and what answers lack.
         """
         for attempt in range(OPEN_ATTEMPTS):
             hold = self._generations.hold()
             try:
-                return self._snapshot(hold, partial=partial)
+                return self._snapshot(hold, shard, partial=partial)
             except NotFound:
                 hold.release()
                 if attempt + 1 == OPEN_ATTEMPTS or not self._is_replaced(hold):
@@ -158,8 +167,26 @@ class IndexStore:
         if self.manifest() is None:
             return None
         with storage_errors("the index"):
-            memory = Budget.of(self._memory, self._workers).merging
-            return Upkeep(self._generations, self._segment, memory, self._forget_all_but).run()
+            return self._upkeep().run()
+
+    def reshard(self, shards: int, progress: Callable[[int, int], None] | None = None) -> Manifest:
+        """The same documents in another number of shards, as a new generation, beside a writer and readers.
+
+        ``progress`` is told how many documents are done, of how many. ``StorageBusy`` while segments are merged.
+        """
+        checked_shards(shards)
+        if self.manifest() is None:
+            raise NotReady("no index is published yet; run periplus index")
+        with storage_errors("the index"):
+            published = self._upkeep().reshard(shards, progress)
+        self._forget_all_but({entry.name for entry in published.segments})
+        if published.shards != shards:
+            raise StorageBusy("the index was built anew meanwhile; run periplus reshard again")
+        return published
+
+    def _upkeep(self) -> Upkeep:
+        memory = Budget.of(self._memory, self._workers).merging
+        return Upkeep(self._generations, self._segment, memory, self._forget_all_but)
 
     def _kept_up(self, published: Manifest, *, merge: bool) -> Manifest:
         return (self.merge() if merge else None) or published
@@ -195,7 +222,9 @@ class IndexStore:
     def _before(self, *, fresh: bool) -> Manifest:
         """What a session starts from. One that makes everything anew needs nothing of a damaged generation."""
         old = self._generations.whole() if fresh else self.manifest()
-        return old or Manifest(generation=self._generations.newest())
+        if old is None:
+            return Manifest(generation=self._generations.newest(), shards=self._shards or 1)
+        return structs.replace(old, shards=self._shards) if fresh and self._shards else old
 
     def _run(
         self,
@@ -241,8 +270,8 @@ class IndexStore:
                 raise NotFound(f"{name} was swept") from None
             raise
 
-    def _snapshot(self, hold: Hold, *, partial: bool) -> Snapshot:
-        manifest = hold.manifest
+    def _snapshot(self, hold: Hold, shard: int | None, *, partial: bool) -> Snapshot:
+        manifest = hold.manifest if shard is None else hold.manifest.of_shard(shard)
         self._forget_all_but({entry.name for entry in manifest.segments})
         opening = Opening(manifest, self._generations.overlays, self._segment)
         manifest, views = opening.views(partial=partial)

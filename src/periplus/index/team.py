@@ -39,9 +39,9 @@ AHEAD = 2  # turns that a process may have waiting
 
 
 class Written(NamedTuple):
-    """What one process wrote: its segment, and the keys it met with their turns."""
+    """What one process wrote: a segment a shard, and the keys it met with their turns."""
 
-    name: str  # empty when nothing was to be found
+    names: list[str]  # empty where nothing was to be found
     keys: NDArray[np.int64]
     turns: NDArray[np.int64]
 
@@ -81,10 +81,10 @@ class Team:
         found = self._ask("totals")
         return sum(count for count, _ in found), sum((totals for _, totals in found), np.zeros(len(FIELDS)))
 
-    def write(self, folders: Sequence[Path], epoch: Epoch) -> list[Written]:
-        """End the round: everything is written, by each process into its folder."""
-        for member, folder in zip(self._members, folders, strict=True):
-            member.send("write", str(folder), epoch)
+    def write(self, folders: Sequence[Sequence[Path]], epoch: Epoch) -> list[Written]:
+        """End the round: everything is written, by each process into its folders, one a shard."""
+        for member, own in zip(self._members, folders, strict=True):
+            member.send("write", list(map(str, own)), epoch)
         written = self._answers()
         self.is_full, self._counted = False, [0] * self.size
         return written
@@ -192,14 +192,10 @@ class _Builder:
     def totals(self) -> tuple[int, NDArray[np.float64]]:
         return len(self._builder), self._builder.field_totals()
 
-    def write(self, folder: str, epoch: Epoch) -> Written:
-        path = Path(folder)
-        name = ""
-        if len(self._builder):
-            self._builder.write(path, epoch)
-            name = path.name
+    def write(self, folders: list[str], epoch: Epoch) -> Written:
+        names = self._builder.write(list(map(Path, folders)), epoch)
         written = Written(
-            name,
+            names,
             np.fromiter(self._turns.keys(), np.int64, len(self._turns)),
             np.fromiter(self._turns.values(), np.int64, len(self._turns)),
         )

@@ -58,8 +58,9 @@ def few_looks_for_cycles() -> Iterator[None]:
 class SegmentPart:
     """A segment as the session sees it: live documents and prior may change, the files do not."""
 
-    def __init__(self, segment: Segment, entry: SegmentEntry | None = None) -> None:
+    def __init__(self, segment: Segment, shard: int, entry: SegmentEntry | None = None) -> None:
         self.segment = segment
+        self.shard = shard
         self.entry = entry  # as published; None for a new segment
         self.alive: NDArray[np.uint8] | None = None
         self.prior: NDArray[np.uint8] | None = None
@@ -111,8 +112,10 @@ class WritingSession:
         workers: int = 1,
         fresh: bool = False,
     ) -> None:
+        """With ``fresh``, nothing of ``old`` is kept but its numbers: of the generation, the epoch and shards."""
         self._generations = generations
         self._old = old
+        self.shards = old.shards
         self._open_segment = open_segment
         self._anchors = anchors
         self._prior = prior
@@ -176,9 +179,7 @@ class WritingSession:
         self._delete(np.sort(np.fromiter(self._touched, np.int64, len(self._touched))))
         if len(self._builder):
             self._begin_epoch(len(self._builder), self._builder.field_totals)
-            folder = self.new_folder()
-            self._builder.write(folder, self.epoch)
-            self._append(folder.name)
+            self._append(self._builder.write(self._new_folders(), self.epoch))
             self._builder = self._builder.successor(self._memory)
         self._touched = set()
         self.has_flushed = True
@@ -204,6 +205,7 @@ class WritingSession:
             created=time.time(),
             epoch=self.epoch,
             statistics=self._statistics(),
+            shards=self.shards,
         )
         with storage_errors("the manifest"):
             self._generations.publish(manifest)
@@ -216,17 +218,19 @@ class WritingSession:
         """Delete older versions and write what the processes of a team collected, a segment each."""
         count, totals = team.totals()
         self._begin_epoch(count, lambda: totals)
-        written = team.write([self.new_folder() for _ in range(team.size)], self.epoch)
+        written = team.write([self._new_folders() for _ in range(team.size)], self.epoch)
         self._delete(np.unique(np.concatenate([part.keys for part in written])))
         for part, beaten in zip(written, losers(written), strict=True):
-            if part.name:
-                self._append(part.name)
-                self.parts[-1].delete(beaten)
+            for new in self._append(part.names):
+                new.delete(beaten)
 
-    def _append(self, name: str) -> None:
-        """A segment that was just written. It was read once, to be checked, and may never be again."""
-        self.parts.append(SegmentPart(self._open_segment(name)))
-        self.parts[-1].segment.rest()
+    def _append(self, names: Sequence[str]) -> list[SegmentPart]:
+        """Segments that were just written, one a shard. They were read once, to be checked, and may never be again."""
+        new = [SegmentPart(self._open_segment(name), shard) for shard, name in enumerate(names) if name]
+        for part in new:
+            part.segment.rest()
+        self.parts += new
+        return new
 
     def _delete(self, keys: NDArray[np.int64]) -> None:
         for part in self.parts:
@@ -241,7 +245,7 @@ class WritingSession:
     # Opening and writing
 
     def opened(self, entry: SegmentEntry) -> SegmentPart:
-        part = SegmentPart(self._open_segment(entry.name, entry.seal), entry)
+        part = SegmentPart(self._open_segment(entry.name, entry.seal), entry.shard, entry)
         overlays = self._generations.overlays
         if entry.live_file:
             part.alive = read_live(overlays / entry.live_file, part.segment, entry.live_seal).alive
@@ -252,6 +256,10 @@ class WritingSession:
     def new_folder(self) -> Path:
         """A name that no other segment has had, so that an open segment is never mistaken for another."""
         return self._generations.segments / f"{self._old.generation + 1:08d}-{secrets.token_hex(4)}"
+
+    def _new_folders(self) -> list[Path]:
+        """One for each shard."""
+        return [self.new_folder() for _ in range(self.shards)]
 
     def _written_entry(self, part: SegmentPart, generation: int) -> SegmentEntry:
         """The part as it stands in the manifest; overlays that changed are written."""
@@ -267,9 +275,8 @@ class WritingSession:
         if part.is_prior_new:
             prior_file = f"{name}.{generation}.prior" if part.prior is not None else ""
             prior_seal = write_prior(overlays / prior_file, part.prior) if part.prior is not None else 0
-        return SegmentEntry(
-            name, part.segment.documents, part.live, live_file, prior_file, part.segment.seal, live_seal, prior_seal
-        )
+        sizes, files = (part.segment.documents, part.live), (live_file, prior_file)
+        return SegmentEntry(name, *sizes, *files, part.segment.seal, live_seal, prior_seal, part.shard)
 
     def _go_on_from(self, manifest: Manifest) -> None:
         """The session may add more after publishing."""
