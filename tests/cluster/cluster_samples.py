@@ -70,14 +70,20 @@ def until(condition, seconds=30.0):
         time.sleep(0.01)
 
 
+def is_ready(server):
+    held = server.application.readiness().shards
+    return bool(held) and all(held.values())
+
+
 @contextmanager
 def serving(folder, groups, settings=PATIENT, token="", patience=60.0, **more):
     """An engine over shard servers in threads; ``groups`` are the shards of each server."""
     with ExitStack() as stack:
         running = [
-            stack.enter_context(ShardServer(numbers, FolderShards(folder), token=token, **more)) for numbers in groups
+            stack.enter_context(ShardServer(lambda own=own: own, FolderShards(folder), token=token, **more))
+            for own in groups
         ]
-        until(lambda: all(all(one.application.readiness().shards.values()) for one in running))
+        until(lambda: all(is_ready(one) for one in running))
         servers = stack.enter_context(Servers(lambda: [one.address for one in running], seed=SEED))
         engine = Engine(folder, settings, ServedGenerations(folder, servers, token, patience))
         stack.callback(engine.close)

@@ -59,13 +59,18 @@ class _Refused(Exception):
 
 
 class ShardApplication:
-    def __init__(self, shards: list[HeldShard], token: str = "") -> None:
-        self._shards = {shard.number: shard for shard in shards}
+    def __init__(self, token: str = "") -> None:
+        self._shards: dict[int, HeldShard] = {}
         self._authorization = f"Bearer {token}".encode() if token else b""
         self._pool = Pool()
         self.load = 0
-        self.draining = False
+        self.draining = False  # about to end: brokers should ask others
+        self.refusing = False  # ending: nothing new is begun
         self.answered: Counter[str] = Counter()  # by status
+
+    def serve(self, shard: HeldShard) -> None:
+        """Answer for a shard from now on."""
+        self._shards = {**self._shards, shard.number: shard}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -77,7 +82,7 @@ class ShardApplication:
             await _reply(send, 200, b"alive\n", _TEXT)
         elif path == "/readyz":
             readiness = self.readiness()
-            is_ready = not self.draining and all(readiness.shards.values())
+            is_ready = not self.draining and bool(readiness.shards) and all(readiness.shards.values())
             await _reply(send, 200 if is_ready else 503, msgspec.json.encode(readiness), _JSON)
         else:
             await _reply(send, 404, b"there is nothing at this path\n", _TEXT)
@@ -114,7 +119,7 @@ class ShardApplication:
         self._check(scope)
         shard, generation, left = self._asked(scope, method)
         data = await _body(receive)
-        if self.draining:
+        if self.refusing:
             raise Overloaded("this server is about to end; ask another")
         deadline = arrived + left
 

@@ -46,6 +46,9 @@ class ShardSource(Protocol):
     def newest(self) -> int:
         """The number of the published generation; 0 when there is none yet."""
 
+    def count(self) -> int:
+        """The shards of the published generation."""
+
     def open(self, number: int) -> Shard:
         """A shard of the published generation; ``NotReady`` when there is none yet."""
 
@@ -88,6 +91,8 @@ class HeldShard:
         newest = self._source.newest()
         if not newest or newest in self._held:
             return False
+        if self.number >= self._source.count():
+            return False  # documents are in fewer shards now
         shard = self._source.open(self.number)
         generation = shard.snapshot.generation
         if generation in self._held:

@@ -16,6 +16,7 @@ from periplus.web.limits import is_loopback
 from periplus.web.server import WebServer
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Sequence
 
     from periplus.cluster.holding import ShardSource
@@ -30,24 +31,26 @@ _logger = logging.getLogger(__name__)
 
 
 class ShardServer:
-    """A bound server. ``run`` blocks; as a context manager it runs in a thread of its own."""
+    """A bound server. As a context manager it runs in threads of its own."""
 
     def __init__(
         self,
-        numbers: Sequence[int],
+        numbers: Callable[[], Sequence[int]],
         source: ShardSource,
         host: str = "127.0.0.1",
         port: int = 0,
         *,
         token: str = "",
+        listener: socket.socket | None = None,
         report: Callable[[ShardServer], None] | None = None,
     ) -> None:
-        """``report`` is told every quarter of a second how the server is."""
+        """``numbers`` tells which shards are served now; ``report`` is told now and then how the server is."""
         check_token(host, token)
-        self._shards = [HeldShard(number, source) for number in numbers]
-        self.application = ShardApplication(self._shards, token)
+        self._numbers, self._source = numbers, source
+        self._shards: list[HeldShard] = []
+        self.application = ShardApplication(token)
         connections = ClientConnections(CONNECTIONS, CONNECTIONS, body_bytes=MAX_QUESTION + 65_536)
-        self._server = WebServer(self.application, host, port, connections=connections)
+        self._server = WebServer(self.application, host, port, connections=connections, listener=listener)
         self._report = report
         self._stop = threading.Event()
         self._said = ""
@@ -57,25 +60,30 @@ class ShardServer:
     def address(self) -> str:
         return self._server.address.rstrip("/")
 
-    def run(self, started: Callable[[str], None] | None = None) -> None:
-        """Serve until a signal comes or ``stop`` is called."""
-        self._watcher.start()
-        try:
-            self._server.run(started)
-        finally:
-            self._ended()
+    def serve_until(self, stopping: threading.Event, started: Callable[[str], None] | None = None) -> None:
+        """Serve until told to stop; then let brokers see it, finish what there is, and end."""
+        with self:
+            if started is not None:
+                started(self.address)
+            stopping.wait()
+            self.drain()
 
-    def stop(self, notice: float = 0.0) -> None:
-        """Take no more questions, finish those there are, and end; brokers may have some ``notice`` before."""
+    def drain(self, notice: float = NOTICE) -> None:
+        """Say that it is not ready any more, then take no more questions, then finish those there are."""
         self.application.draining = True
         self._stop.wait(notice)
+        self.application.refusing = True
         latest = time.monotonic() + DRAIN_WITHIN
         while self.application.load and time.monotonic() < latest:
-            time.sleep(0.01)
-        self._server.stop()
+            self._stop.wait(0.01)
 
     def look(self) -> bool:
         """Take up a new generation of every shard, if there is one; true when there was."""
+        held = {shard.number for shard in self._shards}
+        for number in sorted(set(self._numbers()) - held):
+            shard = HeldShard(number, self._source)
+            self._shards.append(shard)
+            self.application.serve(shard)
         changes = [shard.look() for shard in self._shards]
         return any(changes)
 

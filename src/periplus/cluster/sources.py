@@ -39,6 +39,10 @@ class FolderShards:
         manifest = self._store.manifest()
         return manifest.generation if manifest else 0
 
+    def count(self) -> int:
+        manifest = self._store.manifest()
+        return manifest.shards if manifest else 0
+
     def open(self, number: int) -> Shard:
         return Shard(self._store.open(partial=True, shard=number), Ranks.open(self._ranks))
 
