@@ -65,18 +65,26 @@ def make_ready(collection: Collection, backend: CollectionBackend) -> None:
             thread.join()
 
 
-def part(collection: Collection, shards: int, folder: Path) -> None:
-    """Let so many shards answer in place of the one."""
-    from periplus.index.sharding import parted
-    from periplus.search.broker import Broker
+def part(collection: Collection, shards: int) -> None:
+    """Part the index, before anything is open."""
+    from periplus.index import IndexStore
+
+    IndexStore(collection.folder / "index").reshard(shards)
+
+
+def ask_shards(collection: Collection, shards: int) -> None:
+    """Let the shards of this process answer in place of the one."""
+    from periplus.index import IndexStore
+    from periplus.search.broker import Broker, LocalShards
     from periplus.search.dictionary import dictionary_of
     from periplus.search.shard import Shard
     from periplus.search.spelling import Speller
 
+    store = IndexStore(collection.folder / "index")
     with collection.engine._generations.use() as generation:
-        parts = parted(generation.snapshot, folder, shards)
-        generation.shards = broker = Broker([Shard(one, generation.ranks) for one in parts])
-        generation.lazy_speller._value = Speller(dictionary_of(generation.snapshot), generation.lexicon, broker.count)
+        parts = [store.open(shard=number) for number in range(shards)]
+        generation.shards = broker = Broker(LocalShards(Shard(one, generation.ranks) for one in parts))
+        generation.lazy_speller._value = Speller(dictionary_of(generation.summary), generation.lexicon, broker.count)
 
 
 def main() -> None:

@@ -25,11 +25,13 @@ document with the class's ``code``. Third-party errors are turned into these at 
     ├── FetchError                 a request that gave no usable response (``reason`` says why)
     ├── ParseError                 a body that gave no document (``reason`` says why)
     ├── OverBudget                 a stated bound of time, size or count was reached
+    │   └── Overloaded             more is asked than can be answered in time; ask again later (HTTP: Retry-After)
     ├── CannotListen               the address or port cannot be listened on
     │   └── PortInUse              another program listens there
     ├── Occupied                   the folder holds something that this would mix with
     ├── WrongState                 it is not in a state in which that can be done (HTTP: 409)
     └── NotReady                   no generation is published yet
+        └── ShardsMissing          none of the shard servers answers
 """
 
 from __future__ import annotations
@@ -157,6 +159,16 @@ class OverBudget(PeriplusError):
     code = "over-budget"
 
 
+class Overloaded(OverBudget):
+    """More than can be answered in time; ``retry_after`` is in seconds."""
+
+    code = "overloaded"
+
+    def __init__(self, message: str, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class CannotListen(PeriplusError):
     code = "cannot-listen"
 
@@ -175,3 +187,7 @@ class WrongState(PeriplusError):
 
 class NotReady(PeriplusError):
     code = "not-ready"
+
+
+class ShardsMissing(NotReady):
+    code = "shards-missing"

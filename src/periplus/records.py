@@ -237,6 +237,7 @@ class SearchAnswer(Struct, frozen=True, gc=False):
     generation: int
     counts: FilterCounts | None = None  # only when asked for
     lens: str = ""  # the preferences among sites in force, spelled out
+    coverage: float = 1.0  # the share of the published documents that were searched
 
     def __iter__(self) -> Iterator[SearchResult]:
         return iter(self.results)

@@ -37,7 +37,7 @@ def test_the_answer_has_the_shape_of_the_surface(engine):
     plain = msgspec.to_builtins(ask(engine, "tide tables"))
     assert set(plain) == {
         *("query", "results", "total", "page", "size", "next", "corrections", "suggestions", "took_ms", "degraded"),
-        *("generation", "counts", "lens"),
+        *("generation", "counts", "lens", "coverage"),
     }
     assert plain["query"] == {"text": "tide tables", "parsed": "tide tables", "corrected": None}
     first = plain["results"][0]

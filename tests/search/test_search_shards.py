@@ -14,7 +14,7 @@ from periplus.index import IndexStore
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.search.broker import Broker, _share
+from periplus.search.broker import Broker, LocalShards, _share
 from periplus.search.completion import Completion
 from periplus.search.generations import Opened
 from periplus.search.ranks import Ranks
@@ -60,7 +60,7 @@ class ShardedSource:
     def open(self):
         ranks = Ranks.open(self._folder / "ranks")
         shards = range(self._store.manifest().shards)
-        broker = Broker([Shard(self._store.open(shard=number), ranks) for number in shards])
+        broker = Broker(LocalShards(Shard(self._store.open(shard=number), ranks) for number in shards))
         return Opened(open_summary(self._store), broker, ranks)
 
 

@@ -15,8 +15,8 @@ from fake_backend import FakeBackend
 
 from periplus.settings import Settings
 from periplus.web import WebServer, create_app
-from periplus.web.connections import MOST_UNSENT, ClientConnections, Refusals, handles_for_connections
-from periplus.web.protocol import BODY_BYTES, FIELDS, HEAD_BYTES, PIPELINED, URL_BYTES
+from periplus.web.connections import BODY_BYTES, MOST_UNSENT, ClientConnections, Refusals, handles_for_connections
+from periplus.web.protocol import FIELDS, HEAD_BYTES, PIPELINED, URL_BYTES
 from periplus.web.proxies import Proxies
 
 PATIENCE = 0.02  # of what clients have otherwise: fractions of a second

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from periplus.jobs import CollectionStatus, Pipeline, RankSummary
     from periplus.records import CrawlStatus, Document, Explanation, Inspection, Suggestion
     from periplus.search import Engine
+    from periplus.search.generations import GenerationSource
     from periplus.settings import LoadedSettings, Remembered, Settings
     from periplus.storage import Database
 
@@ -54,6 +55,7 @@ class Collection:
         self.cold = False  # true while a server makes it ready for its first visitor
         self._database: Database | None = None
         self._engine: Engine | None = None
+        self.source: GenerationSource | None = None  # of shards on servers; None: searched in this process
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
 
@@ -155,7 +157,7 @@ class Collection:
             from periplus.search import Engine
 
             self._require()
-            self._engine = Engine(self.folder, self.settings)
+            self._engine = Engine(self.folder, self.settings, self.source)
         return self._engine
 
     @property

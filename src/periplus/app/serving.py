@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from periplus.app.collection import Collection
+    from periplus.app.shards import ShardPlan
     from periplus.web import WebServer
 
 KEY_FILE = "console.key"
@@ -132,7 +133,11 @@ def web_server(collection: Collection, listener: socket.socket | None = None) ->
     spare_memory()
     backend = CollectionBackend(collection)
     app = create_app(
-        backend, collection.settings, operator_key=operator_key(collection), keys=KeyRing(collection.files)
+        backend,
+        collection.settings,
+        operator_key=operator_key(collection),
+        keys=KeyRing(collection.files),
+        waits=collection.source is not None,
     )
     settings = collection.settings.serve
     return WebServer(
@@ -158,25 +163,47 @@ def told_where(collection: Collection, started: Callable[[str, str], None]) -> C
 
 
 def serve_collection(
-    collection: Collection, started: Callable[[str, str], None], say: Callable[[str], None] | None = None
+    collection: Collection,
+    started: Callable[[str, str], None],
+    say: Callable[[str], None] | None = None,
+    plan: ShardPlan | None = None,
 ) -> None:
-    """Serve until interrupted; ``started`` gets the address of the search page and of the console."""
-    server = web_server(collection)
-    with (
-        Reloader(collection, settles=True),
-        Verifier(collection),
-        further_servers(collection, server.socket, say or (lambda _: None)),
-    ):
-        server.run(told_where(collection, started))
+    """Serve until interrupted; ``started`` gets the address of the search page and of the console.
+
+    With a ``plan``, shard servers search the documents.
+    """
+    told = say or (lambda _: None)
+    with _searched(collection, plan, told) as shared:
+        server = web_server(collection)
+        with (
+            Reloader(collection, settles=True),
+            Verifier(collection),
+            further_servers(collection, server.socket, told, shared),
+        ):
+            server.run(told_where(collection, started))
+
+
+@contextmanager
+def _searched(collection: Collection, plan: ShardPlan | None, say: Callable[[str], None]) -> Iterator[ShardPlan | None]:
+    """By shard servers, or in this process: which then knows nothing of servers."""
+    if plan is None:
+        yield None
+        return
+    from periplus.app.shards import over_shards
+
+    with over_shards(collection, plan, say) as shared:
+        yield shared
 
 
 # Several processes
 
 
 @contextmanager
-def further_servers(collection: Collection, listener: socket.socket, say: Callable[[str], None]) -> Iterator[None]:
+def further_servers(
+    collection: Collection, listener: socket.socket, say: Callable[[str], None], plan: ShardPlan | None = None
+) -> Iterator[None]:
     """The other processes of ``serve.workers``: all accept from one listening socket, and the kernel deals out."""
-    arguments = (str(collection.folder), collection.flags, listener)
+    arguments = (str(collection.folder), collection.flags, listener, plan)
     number = collection.settings.serve.workers
     children = [Child(f"server {place}", serve_beside, arguments, say) for place in range(2, number + 1)]
     for child in children:
@@ -188,11 +215,17 @@ def further_servers(collection: Collection, listener: socket.socket, say: Callab
             child.stop()
 
 
-def serve_beside(stopping: threading.Event, folder: str, flags: dict[str, Any], listener: socket.socket) -> None:
+def serve_beside(
+    stopping: threading.Event,
+    folder: str,
+    flags: dict[str, Any],
+    listener: socket.socket,
+    plan: ShardPlan | None = None,
+) -> None:
     """Child: serve the same collection from the same socket until stopped."""
     from periplus.app.collection import Collection
 
-    with Collection(folder, flags=flags) as collection:
+    with Collection(folder, flags=flags) as collection, _searched(collection, plan, lambda _: None):
         server = web_server(collection, listener)
         threading.Thread(target=_stop_server, args=(stopping, server), daemon=True).start()
         with Reloader(collection, settles=True):

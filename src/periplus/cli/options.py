@@ -36,6 +36,10 @@ Tls = Annotated[str | None, typer.Option(help="certificates that fail: verify re
 Forget = Annotated[bool, typer.Option("--forget", help="forget what earlier crawls were told, then begin")]
 Seeds = Annotated[Path | None, typer.Option("--seeds", help="file of addresses, one a line")]
 
+TokenFile = Annotated[
+    Path | None, typer.Option(help="file of the token that shard servers want; or PERIPLUS_SHARD_TOKEN")
+]
+
 DEFAULT_FOLDER = "collection"
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -11,6 +12,10 @@ from rich.text import Text
 from periplus.cli import options as opt
 from periplus.cli.output import messages, say_notice
 from periplus.cli.warming import ready_kernels
+from periplus.errors import UsageError
+
+if TYPE_CHECKING:
+    from periplus.app.shards import ShardPlan
 
 
 def serve(
@@ -20,6 +25,11 @@ def serve(
     workers: Annotated[int | None, typer.Option(help="server processes that share the port")] = None,
     tls_cert: Annotated[str | None, typer.Option(help="certificate file, for https")] = None,
     tls_key: Annotated[str | None, typer.Option(help="file of the certificate's key")] = None,
+    shards: Annotated[
+        str | None, typer.Option(help="shard servers that search: http://host:port,…; auto finds those that report")
+    ] = None,
+    shard_processes: Annotated[int | None, typer.Option(help="search in so many processes of its own")] = None,
+    token_file: opt.TokenFile = None,
 ) -> None:
     """Serve the search page and the API of a collection until Ctrl-C."""
     from periplus.app import Collection
@@ -32,11 +42,34 @@ def serve(
         "serve.tls_cert": tls_cert,
         "serve.tls_key": tls_key,
     }
+    plan = _plan(shards, shard_processes, token_file)
     with Collection.existing(directory, flags=flags) as collection:
         ready_kernels()
         say_notice(collection)
-        serve_collection(collection, started=say_where)
+        serve_collection(collection, started=say_where, say=say_line, plan=plan)
         messages().print("stopped", soft_wrap=True)
+
+
+def _plan(shards: str | None, processes: int | None, token_file: Path | None) -> ShardPlan | None:
+    """Who searches; None: this process itself."""
+    if shards is None and processes is None:
+        return None
+    if shards is not None and processes is not None:
+        raise UsageError("give --shards or --shard-processes, not both")
+    from periplus.app.shards import ShardPlan, token_of
+
+    if processes is not None:
+        if processes < 1:
+            raise UsageError("--shard-processes is at least 1")
+        return ShardPlan(processes=processes)
+    urls = tuple(url.strip() for url in (shards or "").split(",") if url.strip())
+    if not urls:
+        raise UsageError("--shards names no server; write http://host:port,… or auto")
+    return ShardPlan(urls, token=token_of(token_file, os.environ))
+
+
+def say_line(line: str) -> None:
+    messages().print(line, soft_wrap=True, markup=False)
 
 
 def say_where(address: str, console: str) -> None:

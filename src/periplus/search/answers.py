@@ -8,8 +8,8 @@ from periplus.records import SearchResult
 
 if TYPE_CHECKING:
     from periplus.records import SearchRequest
+    from periplus.search.broker import Broker
     from periplus.search.exchange import Excerpt
-    from periplus.search.generations import Generation
     from periplus.search.lexicon import KnownWord
     from periplus.search.listing import Listing
 
@@ -19,14 +19,14 @@ class ResultPage:
 
     def __init__(
         self,
-        generation: Generation,
+        shards: Broker,
         request: SearchRequest,
         first: int,  # of the listing's results
         words: tuple[KnownWord, ...],  # that are highlighted
         listing: Listing,
         before: int = 0,  # results of another list, which this one goes on
     ) -> None:
-        self._shards = generation.shards
+        self._shards = shards
         self._request = request
         self._first, self._before = first, before
         self._words = words

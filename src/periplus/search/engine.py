@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import structs
 
+from periplus import addresses
 from periplus.errors import NotReady
 from periplus.records import SearchRequest
 from periplus.search import requests
 from periplus.search.answers import ResultPage
 from periplus.search.asked import PastQueries
+from periplus.search.broker import FOREVER, GenerationGone, ShardLost
 from periplus.search.cache import Cache, Repeated
 from periplus.search.completion import by_words
+from periplus.search.context import SearchContext
 from periplus.search.exchange import Visibility
 from periplus.search.explaining import explain, find_in_all
 from periplus.search.generations import Generation, OpenGenerations
@@ -29,13 +32,18 @@ from periplus.storage import Blocklist, LocalFiles
 from periplus.text import analysis_steps, analyze
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from periplus.index import StoredDocument
     from periplus.ranking import Evidence
     from periplus.records import Explanation, SearchAnswer, SearchResult, Suggestion
     from periplus.search.generations import GenerationSource
+    from periplus.search.requests import Checked
+    from periplus.search.rules import Rules
     from periplus.settings import Settings
+
+T = TypeVar("T")
 
 CACHED_ANSWERS = 1_024  # of about 10 kB each, asked for at least twice
 FIRST_BUDGET = 10.0  # seconds, at least, for the first answer: what all searches need has to be loaded for it
@@ -43,6 +51,17 @@ REMEMBERED = 8_192  # questions, to tell which are asked again
 PASSING = frozenset({"budget", "spelling"})  # degradations that may be gone at the next call: not cached
 MIXED_SCRIPTS = "tide\u6f6e\u6c50 e\u0301"  # needs all the patterns that words are found by
 MAX_TEXT = 100_000  # code points that ``analyze`` takes
+
+
+class Asked(NamedTuple):
+    """A request with what decides its answer besides the generation."""
+
+    checked: Checked
+    per_host: int | None  # None: the setting
+    rules: Rules
+    tab: str
+    deadline: float
+    started: float
 
 
 class Engine:
@@ -107,30 +126,69 @@ class Engine:
         started = time.perf_counter()
         rules = self._rules
         checked = requests.check(request, self._settings, rules)
+        deadline = started + self._budget()
+
+        def answered(context: SearchContext) -> SearchAnswer:
+            return self._answered(context, request, Asked(checked, per_host, rules, tab, deadline, started))
+
+        return self._over_shards(answered, deadline)
+
+    def _answered(self, context: SearchContext, request: SearchRequest, asked: Asked) -> SearchAnswer:
+        """The answer of one generation; one that was given before, where it is still known."""
+        generation = context.generation
+        limit = self._per_host(generation) if asked.per_host is None else asked.per_host
+        if request.reader:
+            request = structs.replace(request, reader=generation.language_of(request.reader))
+        query = clean(request.query)
+        plain = request if query == request.query else structs.replace(request, query=query)
+        # Corrections by the words of the generation before are not kept for longer than these serve.
+        blocked = self._blocked()
+        key = (plain, limit, generation.number, generation.lazy_speller.is_built, asked.tab, blocked)
+        asked_before = self._repeated.again(key)
+        answer = self._answers.get(key) if asked_before else None
+        if answer is not None:
+            return structs.replace(answer, took_ms=since(asked.started))
+        answer = Search(
+            self._generations,
+            context,
+            request,
+            query,
+            asked.checked,
+            limit,
+            asked.deadline,
+            asked.rules,
+            asked.tab,
+            blocked,
+        ).answer(asked.started)
+        self._has_answered = True
+        if asked_before and answer.coverage == 1.0 and not PASSING.intersection(answer.degraded):
+            self._answers.put(key, answer)
+        return answer
+
+    def _over_shards(self, job: Callable[[SearchContext], T], deadline: float = FOREVER) -> T:
+        """What ``job`` makes of one generation as a whole.
+
+        It is begun again without a shard that went away meanwhile. Where only the generation before is left of a shard,
+        that one answers, if it is still open here.
+        """
         generation = self._generations.enter()
         try:
-            limit = self._per_host(generation) if per_host is None else per_host
-            if request.reader:
-                request = structs.replace(request, reader=generation.language_of(request.reader))
-            query = clean(request.query)
-            asked = request if query == request.query else structs.replace(request, query=query)
-            # Corrections by the words of the generation before are not kept for longer than these serve.
-            blocked = self._blocked()
-            key = (asked, limit, generation.number, generation.lazy_speller.is_built, tab, blocked)
-            asked_before = self._repeated.again(key)
-            answer = self._answers.get(key) if asked_before else None
-            if answer is None:
-                deadline = started + self._budget()
-                answer = Search(
-                    self._generations, generation, request, query, checked, limit, deadline, rules, tab, blocked
-                ).answer(started)
-                self._has_answered = True
-                if asked_before and not PASSING.intersection(answer.degraded):
-                    self._answers.put(key, answer)
-                return answer
+            context = SearchContext(generation, generation.shards.until(deadline))
+            while True:
+                try:
+                    return job(context)
+                except ShardLost:
+                    context = SearchContext(generation, context.shards.again())
+                except GenerationGone as gone:
+                    before = self._generations.enter_before(generation.number)
+                    if before is None:
+                        context = SearchContext(generation, context.shards.without(gone.place))
+                        continue
+                    self._generations.leave(generation)
+                    generation = before
+                    context = SearchContext(generation, generation.shards.until(deadline))
         finally:
             self._generations.leave(generation)
-        return structs.replace(answer, took_ms=since(started))
 
     @property
     def tabs(self) -> tuple[str, ...]:
@@ -145,9 +203,7 @@ class Engine:
         """The results that belong to one tab, and what each says of itself, by its id."""
         asked = structs.replace(request, explain=False, counts=False)
         answer = structs.replace(self.search(asked, per_host=0, tab=tab), suggestions=())
-        with self._generations.use() as generation:
-            found = {result.id: generation.facts(result.url, tab) for result in answer.results if result.url}
-        return answer, found
+        return answer, self._over_shards(lambda context: _facts(context, answer.results, tab))
 
     def _blocked(self) -> frozenset[str]:
         """What the operator hides now; ``Corrupt`` where that cannot be told, since nothing may be shown by mistake."""
@@ -168,21 +224,25 @@ class Engine:
         Judged queries are prose: unless ``plain`` is false, their quotes, brackets and signs are not operators.
         """
         checked = requests.check(SearchRequest(query, profile=profile), self._settings)
-        with self._generations.use() as generation:
-            understood = understand(generation, query, plain=plain)
-            task = task_of(generation, understood, checked, 0, float("inf"))
-            listing = run(generation, task, k)
-            ids = generation.shards.ids(listing.numbers[:k])
+
+        def ranked(context: SearchContext) -> list[tuple[str, float]]:
+            understood = understand(context, query, plain=plain)
+            listing = run(context, task_of(context, understood, checked, 0, FOREVER), k)
+            ids = context.shards.ids(listing.numbers[:k])
             return list(zip(ids, listing.scores[:k].tolist(), strict=True))
+
+        return self._over_shards(ranked)
 
     def evidence(self, query: str, profile: str = "") -> tuple[list[str], Evidence]:
         """Ids of the candidates that a profile orders, and what it knows of them: for learning its weights."""
         checked = requests.check(SearchRequest(query, profile=profile), self._settings)
-        with self._generations.use() as generation:
-            understood = understand(generation, query, plain=True)
-            task = task_of(generation, understood, checked, 0, float("inf"))
-            known = candidates(generation, task)
-            return generation.shards.ids(known.numbers), known.evidence
+
+        def known(context: SearchContext) -> tuple[list[str], Evidence]:
+            understood = understand(context, query, plain=True)
+            found = candidates(context, task_of(context, understood, checked, 0, FOREVER))
+            return context.shards.ids(found.numbers), found.evidence
+
+        return self._over_shards(known)
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         """Completions of what was typed so far, best first."""
@@ -201,35 +261,54 @@ class Engine:
     def explain(self, query: str, url: str, profile: str = "", reader: str = "") -> Explanation:
         """Why the page at ``url`` has the score that it has for ``query``, or why it is not found at all."""
         checked = requests.check(SearchRequest(query, profile=profile), self._settings)
-        with self._generations.use() as generation:
-            understood = understand(generation, query, rules=self._rules, reader=generation.language_of(reader))
-            return explain(generation, understood, task_of(generation, understood, checked, 0, float("inf")), url)
+
+        def explained(context: SearchContext) -> Explanation:
+            language = context.generation.language_of(reader)
+            understood = understand(context, query, rules=self._rules, reader=language)
+            return explain(context, understood, task_of(context, understood, checked, 0, FOREVER), url)
+
+        return self._over_shards(explained)
 
     def stored(self, url: str) -> StoredDocument | None:
         """The page at ``url`` as the index keeps it; ``None`` when it is not indexed."""
-        with self._generations.use() as generation:
-            number = find_in_all(generation, url)
+
+        def kept(context: SearchContext) -> StoredDocument | None:
+            number = find_in_all(context, url)
             seen = Visibility(blocked=self._blocked())
-            if number is None or not generation.shards.visible(seen, np.array([number], np.int64))[0]:
+            if number is None or not context.shards.visible(seen, np.array([number], np.int64))[0]:
                 return None
-            return generation.shards.stored(number)
+            return context.shards.stored(number)
+
+        return self._over_shards(kept)
 
     def similar(self, url: str, k: int = 10) -> list[SearchResult]:
         """Pages with the telling words of the page at ``url``, best first; none when it is not indexed."""
         request = SearchRequest("", size=min(max(k, 1), requests.MAX_SIZE))
         checked = requests.check(request, self._settings)
-        with self._generations.use() as generation:
-            number = find_in_all(generation, url)
+
+        def alike(context: SearchContext) -> list[SearchResult]:
+            number, generation = find_in_all(context, url), context.generation
             if number is None:
                 return []
-            plan = likeness(generation.lexicon, generation.shards.stored(number))
+            plan = likeness(generation.lexicon, context.shards.stored(number))
             words = generation.lexicon.known(plan.words)
             understood = Understood("", ParsedQuery(), plan, "", wants_fresh=False, named=(), words=words)
-            task = task_of(generation, understood, checked, self._per_host(generation), float("inf"))
+            task = task_of(context, understood, checked, self._per_host(generation), FOREVER)
             task = structs.replace(task, visibility=Visibility(blocked=self._blocked()))
-            listing = without(run(generation, task, checked.last + 1), number)
-            return list(ResultPage(generation, request, checked.first, words, listing).results())
+            listing = without(run(context, task, checked.last + 1), number)
+            return list(ResultPage(context.shards, request, checked.first, words, listing).results())
+
+        return self._over_shards(alike)
 
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """The steps by which ``text`` becomes terms."""
         return analysis_steps(text[:MAX_TEXT], language)
+
+
+def _facts(context: SearchContext, results: Sequence[SearchResult], tab: str) -> dict[str, dict[str, str]]:
+    """What results say of themselves, for a tab, by their ids."""
+    named = [result for result in results if result.url]
+    found = context.shards.find([addresses.key(result.url) for result in named])
+    there = [number for number in found if number is not None]
+    facts = iter(context.shards.facts(np.array(there, np.int64), tab) if there else ())
+    return {result.id: {} if number is None else next(facts) for result, number in zip(named, found, strict=True)}

@@ -8,7 +8,7 @@ question.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -17,6 +17,9 @@ from periplus.index import IndexQuery, Statistics
 from periplus.ranking import Profile
 from periplus.records import Total
 from periplus.search.lexicon import KnownWord
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 Scores = np.ndarray[Any, np.dtype[np.float64]]
@@ -51,6 +54,13 @@ class ShardQuery(Struct, frozen=True):
     visibility: Visibility = EVERYBODY
 
 
+class Order(Struct, frozen=True):
+    """By what hits are put in order: the largest first, and of equal ones the smallest key."""
+
+    by: Scores
+    keys: Numbers
+
+
 class Hits(Struct, frozen=True):
     """The best documents of a shard, or of all of them, by the first pass; best first."""
 
@@ -61,13 +71,7 @@ class Hits(Struct, frozen=True):
     prints: Numbers  # fingerprints of their texts; 0: none
     total: Total
     whole: bool  # there are no others
-
-
-class Order(Struct, frozen=True):
-    """By what hits are put in order: the largest first, and of equal ones the smallest key."""
-
-    by: Scores
-    keys: Numbers
+    order: Order | None = None  # of these among the hits of other shards, where there are some
 
 
 class Excerpt(Struct, frozen=True):
@@ -84,3 +88,29 @@ class Excerpt(Struct, frozen=True):
     published: str | None
     fetched: str
     content_type: str
+
+
+class Ask(NamedTuple):
+    """One call of a method of ``Shard``."""
+
+    place: int  # of the shard among all
+    method: str
+    arguments: tuple[Any, ...]
+
+
+class Missing:
+    """Stands for the answer of a shard that gave none."""
+
+
+MISSING = Missing()
+
+
+class Shards(Protocol):
+    """All shards of one generation, in this process or on other machines."""
+
+    @property
+    def documents(self) -> Sequence[int]:
+        """How many each of them has."""
+
+    def ask(self, asked: Sequence[Ask], deadline: float) -> list[Any]:
+        """What shards answer, all asked at once; ``MISSING`` for one that has not answered by the deadline."""

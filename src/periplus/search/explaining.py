@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import structs
 
 from periplus import addresses
-from periplus.errors import Corrupt
+from periplus.errors import Corrupt, ShardsMissing
 from periplus.index import Filters, IndexQuery
 from periplus.records import Explanation
 from periplus.search.exchange import EVERYBODY
@@ -20,54 +20,57 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from periplus.index import Group
-    from periplus.search.generations import Generation
+    from periplus.search.context import SearchContext
     from periplus.search.listing import Task
     from periplus.search.reading import Understood
 
 NOT_FOUND = "not found"
 
 
-def explain(generation: Generation, understood: Understood, task: Task, url: str) -> Explanation:
+def explain(context: SearchContext, understood: Understood, task: Task, url: str) -> Explanation:
     """The score of the page as a tree of parts; zero, with the reasons as parts, when the query does not find it."""
-    number = find_in_all(generation, url)
+    number = find_in_all(context, url)
     if number is None:
         return Explanation(NOT_FOUND, 0.0, f"{url} is not in the index; periplus inspect tells how far it came")
     if understood.plan.empty:
         return Explanation(NOT_FOUND, 0.0, "the query asks for nothing")
-    has = _Finding(generation, task, number)
+    has = _Finding(context, task, number)
     reasons = _reasons(has, understood)
-    if not generation.shards.visible(task.visibility, np.array([number], np.int64))[0]:
+    if not context.shards.visible(task.visibility, np.array([number], np.int64))[0]:
         reasons.append(_reason("filtered: link", f"the page has no link to {understood.plan.link}"))
     if reasons:
         return Explanation(NOT_FOUND, 0.0, "; ".join(reason.name for reason in reasons), tuple(reasons))
-    return _score(generation, task, number)
+    return _score(context, task, number)
 
 
 class _Finding:
     """Whether a query finds one page."""
 
-    def __init__(self, generation: Generation, task: Task, number: int) -> None:
-        self._generation, self._asked = generation, shard_query(generation, structs.replace(task, visibility=EVERYBODY))
+    def __init__(self, context: SearchContext, task: Task, number: int) -> None:
+        self._shards, self._asked = context.shards, shard_query(context, structs.replace(task, visibility=EVERYBODY))
         self._number = np.array([number], np.int64)
 
     def __call__(self, query: IndexQuery) -> bool:
         asked = structs.replace(self._asked, query=query)
-        return bool(self._generation.shards.matching(asked, self._number)[0])
+        return bool(self._shards.matching(asked, self._number)[0])
 
 
-def find(generation: Generation, url: str) -> int | None:
+def find(context: SearchContext, url: str) -> int | None:
     """By address in any spelling, or by the id of a document without one."""
     plain = clean(url)
     names = [name for name in (addresses.try_canonical(plain), plain, f"id:{plain}") if name]
-    found = (generation.shards.find(addresses.key(name)) for name in names)
+    found = context.shards.find([addresses.key(name) for name in names])
     return next((number for number in found if number is not None), None)
 
 
-def find_in_all(generation: Generation, url: str) -> int | None:
-    """A page by address or id; ``Corrupt`` where it may be in a part of the index that is damaged."""
-    number = find(generation, url)
-    if number is None and "index" in generation.losses.codes:
-        raise Corrupt(generation.losses.damage[0])
+def find_in_all(context: SearchContext, url: str) -> int | None:
+    """A page by address or id; an error where it may be in a part of the index that is damaged or does not answer."""
+    number = find(context, url)
+    losses = context.generation.losses
+    if number is None and "index" in losses.codes:
+        raise Corrupt(losses.damage[0])
+    if number is None and context.shards.missing:
+        raise ShardsMissing(f"{', '.join(context.shards.degraded)} may have {url} and does not answer; ask again")
     return number
 
 
@@ -124,16 +127,16 @@ def _name(group: Group) -> str:
     return where + (group.forms[0].term if group.forms else "")
 
 
-def _score(generation: Generation, task: Task, number: int) -> Explanation:
+def _score(context: SearchContext, task: Task, number: int) -> Explanation:
     """As the listing has it; a page beyond the re-ranked ones is scored beside them."""
-    listing = run(generation, task, MAX_RESULTS)
+    listing = run(context, task, MAX_RESULTS)
     places = np.flatnonzero(listing.numbers == number)
     ranking = listing.explained() if listing.explained is not None else None
     if len(places) and ranking is not None and (ranking.ranked == number).any():
         found = listing.explain(number, float(listing.scores[places[0]]))
         return structs.replace(found, formula=f"{found.formula}; rank {int(places[0]) + 1} of {listing.total.value}")
     one, named = np.array([number], np.int64), np.array(task.named, np.int64)
-    ranked = task.profile.rank(generation.shards.evidence(shard_query(generation, task), one, named).evidence)
+    ranked = task.profile.rank(context.shards.evidence(shard_query(context, task), one, named).evidence)
     found = ranked.score.explain(0)
     if not ranked.admitted[0]:
         return structs.replace(found, formula=f"{found.formula}; not shown: the profile skips pages of so low a rank")

@@ -14,7 +14,7 @@ from periplus.errors import NotReady
 from periplus.index import IndexStore
 from periplus.search import conditions
 from periplus.search.apart import gathered_completion, gathered_words
-from periplus.search.broker import Broker
+from periplus.search.broker import Broker, LocalShards
 from periplus.search.columns import host_matches
 from periplus.search.completion import Completion
 from periplus.search.dictionary import dictionary_of
@@ -85,7 +85,7 @@ class LocalSource:
 
     def open(self) -> Opened:
         snapshot, ranks = self._store.open(partial=True), Ranks.open(self._ranks)
-        return Opened(SnapshotSummary(snapshot), Broker([Shard(snapshot, ranks)]), ranks)
+        return Opened(SnapshotSummary(snapshot), Broker(LocalShards([Shard(snapshot, ranks)])), ranks)
 
 
 class Generation:
@@ -145,11 +145,6 @@ class Generation:
         """The language that a reader's browser tells, if there are pages in it."""
         language = conditions.language(reader)
         return language if language in self.summary.languages else ""
-
-    def facts(self, url: str, tab: str) -> dict[str, str]:
-        """What the page at ``url`` says of itself, for a tab."""
-        number = self.shards.find(addresses.key(url))
-        return {} if number is None else self.shards.facts(number, tab)
 
     @cached_property
     def is_one_site(self) -> bool:
@@ -239,6 +234,8 @@ class OpenGenerations:
         self._lock = threading.Lock()
         self._reloading = threading.Lock()
         self._current: Generation | None = None
+        self._keeps_before = source is not None  # servers elsewhere may lack the new one for a while
+        self._before: Generation | None = None
         self._closed = False
 
     @property
@@ -342,12 +339,26 @@ class OpenGenerations:
         if last:
             generation.close()
 
+    def enter_before(self, number: int) -> Generation | None:
+        """The generation before ``number``, kept open like ``enter``; nothing where it is not kept."""
+        with self._lock:
+            before = self._before
+            if before is None or before.number >= number:
+                return None
+            before.users += 1
+            return before
+
     def _swap(self, fresh: Generation | None) -> None:
         with self._lock:
             old, self._current = self._current, fresh
-            if old is None:
-                return
-            old.retired = True
-            idle = old.users == 0
-        if idle:
-            old.close()
+            if self._keeps_before and fresh is not None:
+                old, self._before = self._before, old
+            retired = [old] if fresh is not None else [old, self._before]
+            idle = []
+            for one in retired:
+                if one is not None:
+                    one.retired = True
+                    if not one.users:
+                        idle.append(one)
+        for one in idle:
+            one.close()

@@ -15,11 +15,11 @@ from periplus.search.listing import picked, run
 from periplus.search.requests import MAX_RESULTS
 
 if TYPE_CHECKING:
-    from periplus.search.generations import Generation
+    from periplus.search.context import SearchContext
     from periplus.search.listing import Listing, Task
 
 
-def own_part(generation: Generation, task: Task, size: int, results: int, known: Listing | None = None) -> Listing:
+def own_part(context: SearchContext, task: Task, size: int, results: int, known: Listing | None = None) -> Listing:
     """The list itself, as its last page of so many shows it; it has about as many ``results`` as are given, and may be
     ``known`` as the page with the last of these shows it.
 
@@ -27,12 +27,12 @@ def own_part(generation: Generation, task: Task, size: int, results: int, known:
     to take the end that the reader has seen.
     """
     page = pages_of(results, size)
-    listing = run(generation, task, page * size + 1) if known is None else known
+    listing = run(context, task, page * size + 1) if known is None else known
     while len(listing.numbers) > page * size:
         page += 1
-        listing = run(generation, task, page * size + 1)
+        listing = run(context, task, page * size + 1)
     while page > 1:
-        shorter = run(generation, task, (page - 1) * size + 1)
+        shorter = run(context, task, (page - 1) * size + 1)
         if len(shorter.numbers) > (page - 1) * size:
             break
         page, listing = page - 1, shorter
@@ -44,9 +44,9 @@ def keeps_back(listing: Listing) -> bool:
     return bool(listing.shown.more.any())
 
 
-def held_back(generation: Generation, task: Task, listing: Listing) -> Listing:
+def held_back(context: SearchContext, task: Task, listing: Listing) -> Listing:
     """The results that a whole list keeps back, as many as can be paged through, best first."""
-    everything = run(generation, structs.replace(task, per_host=0), MAX_RESULTS)
+    everything = run(context, structs.replace(task, per_host=0), MAX_RESULTS)
     return picked(everything, np.flatnonzero(~np.isin(everything.numbers, listing.numbers)))
 
 

@@ -28,8 +28,8 @@ from periplus.search.plan import QueryPlan
 from periplus.search.rules import LensRule
 
 if TYPE_CHECKING:
+    from periplus.search.context import SearchContext
     from periplus.search.evidence import CandidateEvidence
-    from periplus.search.generations import Generation
 
 MAX_FETCHED = 16_000  # hits asked of the first pass, at most
 REACH_AFTER_COLLAPSING = 4  # times the results wanted, when collapsing left too few
@@ -99,35 +99,35 @@ class Listing(Struct, frozen=True):
 NO_RESULTS = Listing(NOBODY, np.zeros(0), Total(0), Shown.none(0))
 
 
-def run(generation: Generation, task: Task, wanted: int) -> Listing:
+def run(context: SearchContext, task: Task, wanted: int) -> Listing:
     """At least ``wanted`` results of the task's list, if there are so many."""
     if task.plan.empty:
         return NO_RESULTS
-    listing = _listed(generation, task, wanted)
+    listing = _listed(context, task, wanted)
     if listing.is_collapsed and len(listing.numbers) < wanted:
-        listing = _listed(generation, task, REACH_AFTER_COLLAPSING * wanted)
+        listing = _listed(context, task, REACH_AFTER_COLLAPSING * wanted)
     return listing
 
 
-def _listed(generation: Generation, task: Task, wanted: int) -> Listing:
+def _listed(context: SearchContext, task: Task, wanted: int) -> Listing:
     candidates = task.profile.candidates if task.is_ranked else 0
     k = max(task.profile.candidates, 2 * wanted if task.per_host else wanted)
     while True:
-        hits = generation.shards.top(shard_query(generation, task), k, candidates if task.profile.formula else 0)
-        ranking = _ranking(generation, task, hits) if candidates else _as_found(hits)
+        hits = context.shards.top(shard_query(context, task), k, candidates if task.profile.formula else 0)
+        ranking = _ranking(context, task, hits) if candidates else _as_found(hits)
         found = arranged(task, ranking, wanted)
         enough = len(hits.numbers) >= wanted and found.admitted >= wanted
         if enough or hits.whole or k >= (task.profile.limit if candidates else MAX_FETCHED):
-            return _listing(generation, task, ranking, found)
+            return _listing(context, task, ranking, found)
         k = min(MAX_FETCHED, k * MORE_AT_ONCE)
 
 
-def shard_query(generation: Generation, task: Task) -> ShardQuery:
+def shard_query(context: SearchContext, task: Task) -> ShardQuery:
     """The task as shards are asked it."""
     return ShardQuery(
         task.plan.query,
         task.words,
-        generation.lexicon,
+        context.generation.lexicon,
         task.profile,
         task.order,
         task.language,
@@ -137,59 +137,59 @@ def shard_query(generation: Generation, task: Task) -> ShardQuery:
     )
 
 
-def _listing(generation: Generation, task: Task, ranking: Ranking, found: Results) -> Listing:
+def _listing(context: SearchContext, task: Task, ranking: Ranking, found: Results) -> Listing:
     notes = ["budget"] if ranking.cut else []
-    if task.is_ranked and task.profile.reads_ranks and not generation.ranks.known:
+    if task.is_ranked and task.profile.reads_ranks and not context.generation.ranks.known:
         notes.append("ranks")
     return Listing(
         found.numbers,
         found.scores,
         Total(max(ranking.total.value, len(task.pinned)), ranking.total.relation),
         found.shown,
-        _explained(generation, task, ranking) if task.is_ranked else None,
+        _explained(context, task, ranking) if task.is_ranked else None,
         tuple(notes),
         frozenset(task.pinned),
         found.is_collapsed,
     )
 
 
-def _explained(generation: Generation, task: Task, ranking: Ranking) -> Callable[[], Ranking]:
+def _explained(context: SearchContext, task: Task, ranking: Ranking) -> Callable[[], Ranking]:
     """The ranking with its tree of parts, which is made when somebody asks for it."""
-    return lambda: ranking if ranking.tree is not None else _by_parts(generation, task, _candidates(generation, task))
+    return lambda: ranking if ranking.tree is not None else _by_parts(context, task, _candidates(context, task))
 
 
 def _as_found(hits: Hits) -> Ranking:
     return Ranking(hits.numbers, hits.firsts, hits.hosts, hits.prints, hits.total)
 
 
-def _ranking(generation: Generation, task: Task, hits: Hits) -> Ranking:
-    hits = _with_named(generation, task, hits)
-    hits = _with_favoured(generation, task, hits)
-    return _by_kernel(generation, task, hits) if task.profile.formula else _by_parts(generation, task, hits)
+def _ranking(context: SearchContext, task: Task, hits: Hits) -> Ranking:
+    hits = _with_named(context, task, hits)
+    hits = _with_favoured(context, task, hits)
+    return _by_kernel(context, task, hits) if task.profile.formula else _by_parts(context, task, hits)
 
 
-def _by_kernel(generation: Generation, task: Task, hits: Hits) -> Ranking:
+def _by_kernel(context: SearchContext, task: Task, hits: Hits) -> Ranking:
     """The candidates by the scores that shards gave them."""
     scores = hits.scores[: task.profile.candidates]
     missing = np.isnan(scores)
     if missing.any() or task.named:
-        asked, named = shard_query(generation, task), np.array(task.named, np.int64)
+        asked, named = shard_query(context, task), np.array(task.named, np.int64)
         again = missing | np.isin(hits.numbers[: len(scores)], named)
         scores = scores.copy()
-        scores[again] = generation.shards.scores(asked, hits.numbers[: len(scores)][again], named)
+        scores[again] = context.shards.scores(asked, hits.numbers[: len(scores)][again], named)
     if task.lens is not NO_LENS:
-        scores = scores + adjustment(generation.hosts_of, task.lens, hits.hosts[: len(scores)], scores)
+        scores = scores + adjustment(context.generation.hosts_of, task.lens, hits.hosts[: len(scores)], scores)
     return _ordered(task, hits, np.argsort(-scores, kind="stable"), scores, hits.total)
 
 
-def _by_parts(generation: Generation, task: Task, hits: Hits) -> Ranking:
+def _by_parts(context: SearchContext, task: Task, hits: Hits) -> Ranking:
     """The candidates by a formula over what is known of them: the reference profiles, and explanations."""
     head = hits.numbers[: task.profile.candidates]
-    known = _known(generation, task, head)
+    known = _known(context, task, head)
     ranked = task.profile.rank(known.evidence)
     by_number = np.argsort(head, kind="stable")
     rows = by_number[np.searchsorted(head[by_number], known.numbers)]  # of the candidates, among all hits
-    score = adjusted(generation.hosts_of, task.lens, hits.hosts[rows], ranked.score)
+    score = adjusted(context.generation.hosts_of, task.lens, hits.hosts[rows], ranked.score)
     best = np.lexsort((rows, -score.values))
     best = best[ranked.admitted[best]]
     scores = np.full(len(head), np.nan)
@@ -210,33 +210,33 @@ def _ordered(task: Task, hits: Hits, order: Numbers, scores: Scores, total: Tota
     return Ranking(hits.numbers[places], values[places], hits.hosts[places], hits.prints[places], total)
 
 
-def _candidates(generation: Generation, task: Task) -> Hits:
+def _candidates(context: SearchContext, task: Task) -> Hits:
     """The hits of which the first ones are re-ranked."""
-    hits = generation.shards.top(shard_query(generation, task), task.profile.candidates, 0)
-    return _with_favoured(generation, task, _with_named(generation, task, hits))
+    hits = context.shards.top(shard_query(context, task), task.profile.candidates, 0)
+    return _with_favoured(context, task, _with_named(context, task, hits))
 
 
-def _with_named(generation: Generation, task: Task, hits: Hits) -> Hits:
+def _with_named(context: SearchContext, task: Task, hits: Hits) -> Hits:
     """Documents that the query names by address are candidates even when the first pass ranks them low."""
     if not task.named:
         return hits
     named = np.array(sorted(task.named), np.int64)
     missing = named[~np.isin(named, hits.numbers[: task.profile.candidates])]
-    missing = missing[generation.shards.matching(shard_query(generation, task), missing)] if len(missing) else missing
+    missing = missing[context.shards.matching(shard_query(context, task), missing)] if len(missing) else missing
     if not len(missing):
         return hits
     worth = float(hits.firsts[0]) if len(hits.firsts) else 0.0
-    return _preceded(hits, generation.shards.hits_of(missing, worth))
+    return _preceded(hits, context.shards.hits_of(missing, worth))
 
 
-def _with_favoured(generation: Generation, task: Task, hits: Hits) -> Hits:
+def _with_favoured(context: SearchContext, task: Task, hits: Hits) -> Hits:
     """The best hits of sites that the lens raises or pins are candidates, in place of the last ones."""
     sites, query = (*task.lens.raised, *task.lens.pin), task.plan.query
     if not sites or query.filters.sites or task.visibility.only is not None or len(hits.numbers) <= FAVOURED:
         return hits
     narrowed = structs.replace(query, filters=structs.replace(query.filters, sites=sites))
-    asked = structs.replace(shard_query(generation, task), query=narrowed)
-    return _preceded(hits, generation.shards.top(asked, FAVOURED, FAVOURED if task.profile.formula else 0))
+    asked = structs.replace(shard_query(context, task), query=narrowed)
+    return _preceded(hits, context.shards.top(asked, FAVOURED, FAVOURED if task.profile.formula else 0))
 
 
 def _preceded(hits: Hits, first: Hits) -> Hits:
@@ -249,13 +249,13 @@ def _preceded(hits: Hits, first: Hits) -> Hits:
     return structs.replace(hits, **both)
 
 
-def candidates(generation: Generation, task: Task) -> CandidateEvidence:
+def candidates(context: SearchContext, task: Task) -> CandidateEvidence:
     """What the re-ranking orders, and all it knows of them: for those who learn its weights."""
-    return _known(generation, task, _candidates(generation, task).numbers[: task.profile.candidates])
+    return _known(context, task, _candidates(context, task).numbers[: task.profile.candidates])
 
 
-def _known(generation: Generation, task: Task, head: Numbers) -> CandidateEvidence:
-    return generation.shards.evidence(shard_query(generation, task), head, np.array(task.named, np.int64))
+def _known(context: SearchContext, task: Task, head: Numbers) -> CandidateEvidence:
+    return context.shards.evidence(shard_query(context, task), head, np.array(task.named, np.int64))
 
 
 def without(listing: Listing, number: int) -> Listing:

@@ -23,6 +23,7 @@ from periplus.search.vocabulary import are_silent, asks_for_new, guessed_languag
 
 if TYPE_CHECKING:
     from periplus.index import Filters, Group
+    from periplus.search.context import SearchContext
     from periplus.search.generations import Generation
     from periplus.search.lexicon import Lexicon
     from periplus.search.plan import QueryWord
@@ -55,7 +56,7 @@ class Understood(Struct, frozen=True):
 
 
 def understand(
-    generation: Generation,
+    context: SearchContext,
     text: str,
     language: str = "",
     filters: Filters | None = None,
@@ -69,6 +70,7 @@ def understand(
     ``plain`` text has no operators: every word of it is a word. Where the text does not tell its language, that of
     the ``reader`` is the better one for a page to be in; words are not read by it.
     """
+    generation = context.generation
     alone = words_alone(text)
     reading = ParsedQuery(tuple(map(TypedWord, alone))) if alone else prose(text) if plain else read(text)
     typed = alone or [node.text for node in reading.nodes if type(node) is TypedWord]
@@ -82,9 +84,9 @@ def understand(
         made = with_synonyms(made, reading, rules, languages[0])
     named = _NOBODY
     if alone:
-        named = _site(generation, "".join(lowered))
+        named = _site(context, "".join(lowered))
     elif typed and is_words:
-        named = _named(generation, reading)
+        named = _named(context, reading)
     own = made.query.filters
     both = combined(own, filters) if filters is not None and filters != _NO_FILTERS else own
     if both is not None and both is not own:
@@ -139,12 +141,12 @@ def _telling(generation: Generation, word: QueryWord) -> float:
     return word.weight * float(formulas.bm25_idf(max(generation.lexicon.documents, 1), known)) if known else 0.0
 
 
-def _named(generation: Generation, reading: ParsedQuery) -> tuple[int, ...]:
+def _named(context: SearchContext, reading: ParsedQuery) -> tuple[int, ...]:
     """Documents that words name all together: an address typed out, a host name, the name of a site."""
     text = str(reading)
     if "." in text and _ADDRESS_LIKE.match(text):
-        return _found(generation, _spelled_out(text))
-    return _site(generation, name_of(text))
+        return _found(context, _spelled_out(text))
+    return _site(context, name_of(text))
 
 
 def name_of(text: str) -> str:
@@ -153,22 +155,22 @@ def name_of(text: str) -> str:
     return (plain if plain.isalnum() else _BETWEEN.sub("", text)).lower()
 
 
-def _site(generation: Generation, name: str) -> tuple[int, ...]:
+def _site(context: SearchContext, name: str) -> tuple[int, ...]:
     """The front pages of the hosts that people call so."""
-    known = generation.hosts_by_name.get(name)
+    known = context.generation.hosts_by_name.get(name)
     if known is None:
         return _NOBODY
     hosts = sorted(known, key=lambda host: (len(host), host))[:MAX_NAMED]
-    return _found(generation, [f"{scheme}://{host}/" for host in hosts for scheme in ("https", "http")])
+    return _found(context, [f"{scheme}://{host}/" for host in hosts for scheme in ("https", "http")])
 
 
-def _found(generation: Generation, urls: list[str]) -> tuple[int, ...]:
+def _found(context: SearchContext, urls: list[str]) -> tuple[int, ...]:
     fronts = [url + name for url in urls if _HOST_ALONE.match(url) for name in FRONT_FILES]
-    return _at(generation, urls) or _at(generation, fronts)
+    return _at(context, urls) or _at(context, fronts)
 
 
-def _at(generation: Generation, urls: list[str]) -> tuple[int, ...]:
-    found = (generation.shards.find(addresses.key(url)) for url in urls)
+def _at(context: SearchContext, urls: list[str]) -> tuple[int, ...]:
+    found = context.shards.find([addresses.key(url) for url in urls])
     return tuple(sorted({number for number in found if number is not None}))
 
 

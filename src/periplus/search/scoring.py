@@ -31,7 +31,7 @@ class Scorers:
 
     def of(self, asked: ShardQuery) -> Scorer:
         made = self._made.get(asked.profile.name)
-        if made is None or made.statistics is not asked.statistics:
+        if made is None or made.given != given_with(asked):
             made = self._made[asked.profile.name] = Scorer(self._snapshot, asked)
         return made
 
@@ -41,7 +41,7 @@ class Scorer:
 
     def __init__(self, snapshot: Snapshot, asked: ShardQuery) -> None:
         assert asked.profile.formula is not None
-        self.statistics = asked.statistics
+        self.given = given_with(asked)
         self._snapshot = snapshot
         documents = max(asked.statistics.documents, 1)
         averages = np.array(asked.statistics.average_lengths)
@@ -86,3 +86,8 @@ class Scorer:
             if language in self._snapshot.language_names():
                 self._languages[language] = worth
         return worth
+
+
+def given_with(asked: ShardQuery) -> tuple[int, tuple[float, ...]]:
+    """What the constants of a formula depend on: the statistics that came with a question."""
+    return asked.statistics.documents, tuple(asked.statistics.average_lengths)

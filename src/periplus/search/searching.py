@@ -17,6 +17,7 @@ from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchReq
 from periplus.search import requests
 from periplus.search.answers import ResultPage
 from periplus.search.completion import SUGGESTED_BELOW
+from periplus.search.context import SearchContext
 from periplus.search.exchange import EVERYBODY, Visibility
 from periplus.search.explaining import find
 from periplus.search.generations import Generation, OpenGenerations
@@ -35,7 +36,7 @@ SUGGESTIONS = 4
 
 
 def task_of(
-    generation: Generation,
+    context: SearchContext,
     understood: Understood,
     checked: Checked,
     per_host: int,
@@ -56,7 +57,7 @@ def task_of(
         time.time() if understood.wants_fresh else 0.0,
         understood.named,
         collapse=collapse,
-        visibility=Visibility(only=generation.in_links.sources(link)) if link else EVERYBODY,
+        visibility=Visibility(only=context.generation.in_links.sources(link)) if link else EVERYBODY,
     )
 
 
@@ -64,7 +65,7 @@ class Search(Struct, gc=False):
     """One search in one generation."""
 
     generations: OpenGenerations
-    generation: Generation
+    context: SearchContext
     request: SearchRequest
     query: str  # as people may see it
     checked: Checked
@@ -75,6 +76,10 @@ class Search(Struct, gc=False):
     blocked: frozenset[str] = frozenset()  # hosts and addresses that nobody is shown
     notes: list[str] = []
     task: Task | None = None
+
+    @property
+    def generation(self) -> Generation:
+        return self.context.generation
 
     def answer(self, started: float) -> SearchAnswer:
         outcome = self._outcome(self.request.query)
@@ -99,7 +104,7 @@ class Search(Struct, gc=False):
             return outcome
         size = self.request.size
         is_last = pages_of(outcome.listed, size) == self.request.page
-        listing = own_part(self.generation, task, size, outcome.listed, outcome.listing if is_last else None)
+        listing = own_part(self.context, task, size, outcome.listed, outcome.listing if is_last else None)
         if not keeps_back(listing):
             return outcome
         if len(listing.numbers) == self.per_host:
@@ -108,7 +113,7 @@ class Search(Struct, gc=False):
         if self.request.page <= pages:
             return self._followed(outcome)
         first = self.checked.first - pages * size
-        rest = held_back(self.generation, task, listing)
+        rest = held_back(self.context, task, listing)
         return structs.replace(
             outcome,
             listed=self.checked.first + len(rest.numbers) - first,
@@ -133,11 +138,11 @@ class Search(Struct, gc=False):
 
     def _understood(self, text: str) -> Understood:
         language, filters = self.checked.language, self.checked.filters
-        return understand(self.generation, text, language, filters, rules=self.rules, reader=self.request.reader)
+        return understand(self.context, text, language, filters, rules=self.rules, reader=self.request.reader)
 
     def _listed(self, understood: Understood) -> Listing:
         self.task = self._task_of(understood)
-        return NO_RESULTS if self.task is None else run(self.generation, self.task, self.checked.last + 1)
+        return NO_RESULTS if self.task is None else run(self.context, self.task, self.checked.last + 1)
 
     def _task_of(self, understood: Understood) -> Task | None:
         """What is to be done for a query; nothing when it contradicts itself."""
@@ -146,7 +151,7 @@ class Search(Struct, gc=False):
         if self.checked.lens.block:
             understood = structs.replace(understood, plan=without_blocked(understood.plan, self.checked.lens))
         collapse = not self.request.duplicates
-        task = task_of(self.generation, understood, self.checked, self.per_host, self.deadline, collapse=collapse)
+        task = task_of(self.context, understood, self.checked, self.per_host, self.deadline, collapse=collapse)
         return self._preferred(self._seen(task))
 
     def _seen(self, task: Task) -> Task:
@@ -160,9 +165,9 @@ class Search(Struct, gc=False):
         """The task with what the reader and the operator prefer."""
         pinned: tuple[int, ...] = ()
         if self.rules.pinned and task.plan.query.filters == Filters():
-            found = (find(self.generation, url) for url in self.rules.pins(self.request.query))
+            found = (find(self.context, url) for url in self.rules.pins(self.request.query))
             numbers = np.array(list(dict.fromkeys(number for number in found if number is not None)), np.int64)
-            pinned = tuple(numbers[self.generation.shards.visible(task.visibility, numbers)].tolist())
+            pinned = tuple(numbers[self.context.shards.visible(task.visibility, numbers)].tolist())
         return structs.replace(task, lens=self.checked.lens, pinned=pinned)
 
     def _corrections(self, outcome: Outcome) -> tuple[str, ...]:
@@ -191,7 +196,11 @@ class Search(Struct, gc=False):
         self, outcome: Outcome, corrections: tuple[str, ...], corrected: str | None, started: float
     ) -> SearchAnswer:
         request, lens, understood = self.request, self.checked.lens, outcome.understood
-        page = ResultPage(self.generation, request, outcome.first, understood.words, outcome.listing, outcome.before)
+        shards = self.context.shards
+        counts = self._counts() if request.counts else None
+        page = ResultPage(
+            self.context.shards, request, outcome.first, understood.words, outcome.listing, outcome.before
+        )
         return SearchAnswer(
             QueryReading(self.query, understood.parsed, corrected),
             page.results(),
@@ -204,14 +213,15 @@ class Search(Struct, gc=False):
             since(started),
             self._degraded(outcome),
             self.generation.number,
-            self._counts() if request.counts else None,
+            counts,
             spelled(lens) if lens is not NO_LENS else "",
+            shards.coverage,
         )
 
     def _counts(self) -> FilterCounts:
         if self.task is None or self.task.plan.empty:
             return FilterCounts()
-        return self.generation.shards.counted(shard_query(self.generation, self.task))
+        return self.context.shards.counted(shard_query(self.context, self.task))
 
     def _suggestions(self, outcome: Outcome) -> tuple[str, ...]:
         """Other queries to try, where this one found little."""
@@ -225,7 +235,7 @@ class Search(Struct, gc=False):
 
     def _degraded(self, outcome: Outcome) -> tuple[str, ...]:
         understood = outcome.understood
-        notes = [*outcome.listing.degraded, *self.generation.losses.codes, *self.notes]
+        notes = [*outcome.listing.degraded, *self.generation.losses.codes, *self.notes, *self.context.shards.degraded]
         if understood.reading.cut or understood.plan.cut:
             notes.append("query-cut")
         if understood.plan.link and not self.generation.in_links.known:

@@ -43,19 +43,24 @@ class Shard:
 
     # Finding
 
-    def top(self, asked: ShardQuery, k: int, scored: int) -> Hits:
-        """The ``k`` best documents by the first pass, the first ``scored`` of them with their scores."""
+    def top(self, asked: ShardQuery, k: int, scored: int, ordered: bool = False) -> Hits:
+        """The ``k`` best documents by the first pass, the first ``scored`` of them with their scores.
+
+        ``ordered`` tells their order among the hits of other shards, too.
+        """
         found = self._first_pass(asked, k)
         numbers = found.numbers
         scores = np.full(len(numbers), np.nan)
         if scored:
             scores[:scored] = self.score(asked, numbers[:scored])
-        return Hits(numbers, self._firsts(asked, found), scores, *self._sorts(numbers), found.total, len(numbers) < k)
+        firsts = self._firsts(asked, found)
+        order = self._order(asked, numbers, firsts) if ordered else None
+        return Hits(numbers, firsts, scores, *self._sorts(numbers), found.total, len(numbers) < k, order)
 
-    def ordered(self, asked: ShardQuery, hits: Hits) -> Order:
+    def _order(self, asked: ShardQuery, numbers: Numbers, firsts: Scores) -> Order:
         """By what hits of several shards are merged."""
-        by = dates(self.snapshot, hits.numbers) if asked.order == "date" else hits.firsts
-        return Order(by, self._column("key", hits.numbers))
+        by = dates(self.snapshot, numbers) if asked.order == "date" else firsts
+        return Order(by, self._column("key", numbers))
 
     def hits_of(self, numbers: Numbers, worth: float) -> Hits:
         """Some documents as if the first pass had found them."""
@@ -111,18 +116,14 @@ class Shard:
 
     # Documents
 
-    def find(self, key: int) -> int | None:
-        """The number of the document with an address key."""
-        return self.snapshot.find(key)
+    def find(self, keys: Sequence[int]) -> list[int]:
+        """The numbers of the documents with some address keys; -1 for one that is not here."""
+        found = map(self.snapshot.find, keys)
+        return [-1 if number is None else number for number in found]
 
-    @property
-    def tabs(self) -> tuple[str, ...]:
-        """Parts that there are documents of."""
-        return self._visible.tabs
-
-    def facts(self, number: int, tab: str) -> dict[str, str]:
-        """What a document says of itself, if it belongs to a tab."""
-        return self.snapshot.facts(number, tab)
+    def facts(self, numbers: Sequence[int], tab: str) -> list[dict[str, str]]:
+        """What documents say of themselves, if they belong to a tab."""
+        return [self.snapshot.facts(number, tab) for number in numbers]
 
     def stored(self, number: int) -> StoredDocument:
         return self.snapshot.stored(number)

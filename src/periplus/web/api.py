@@ -81,7 +81,8 @@ class Endpoint:
         if operation.body is not None:
             values["body"] = _body(await request.body(), operation.body)
         if operation.name in QUICK:
-            result = await state.pool.run(self._handler, state.backend, values, kind=_kind(operation.name, values))
+            kind = _kind(operation.name, values)
+            result = await state.pool.run(self._handler, state.backend, values, kind=kind, within=state.patience)
         else:
             result = await run_in_threadpool(self._handler, state.backend, values)
         return _response(operation, _rooted(result, state.public.root))

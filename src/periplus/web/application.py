@@ -38,10 +38,18 @@ class Application(Starlette):
         return self.envelope
 
 
-def create_app(backend: Backend, settings: Settings, operator_key: str = "", keys: KeyRing | None = None) -> Starlette:
+def create_app(
+    backend: Backend,
+    settings: Settings,
+    operator_key: str = "",
+    keys: KeyRing | None = None,
+    *,
+    waits: bool = False,
+) -> Starlette:
     """The search pages, the API and the console over ``backend``.
 
     Without an ``operator_key`` the console answers only to this machine itself; ``keys`` are those of programs.
+    ``waits`` where searches mostly wait for other processes.
     """
     assets = Assets()
     serve = settings.serve
@@ -75,7 +83,8 @@ def create_app(backend: Backend, settings: Settings, operator_key: str = "", key
     app.state.settings = settings
     app.state.gate = Gate(operator_key, keys, required=serve.api_keys)
     app.state.assets = assets
-    app.state.pool = Pool()
+    app.state.pool = Pool(waits=waits)
+    app.state.patience = settings.search.budget_ms / 1000  # seconds that a search may wait for its turn
     app.state.catalogues = languages.load()
     app.state.templates = Templates(assets, app.state.catalogues, public.root)
     return app

@@ -25,6 +25,7 @@ MOST = 1_000  # connections at once, where the handles of the process allow it
 MOST_OF_CLIENT = 100  # of one address; proxies that are trusted and this machine itself may hold more
 SPARE_HANDLES = 256  # left to files, databases and pipes of this process
 MOST_UNSENT = 64_000_000  # bytes of answers that wait for slow clients, in all
+BODY_BYTES = 512_000  # on the wire: what a body may hold (``envelope.MAX_BODY``) in chunks of a byte each
 LOG_PAUSE = 60.0  # seconds between two lines about the same kind of refusal
 _logger = logging.getLogger(__name__)
 
@@ -50,10 +51,12 @@ class ClientConnections:
         proxies: Proxies | None = None,
         *,
         patience: float = 1.0,  # multiplies every time that a client has
+        body_bytes: int = BODY_BYTES,
     ) -> None:
         self.most = min(most, handles_for_connections())
         self.most_of_client = most_of_client
         self.patience = patience
+        self.body_bytes = body_bytes  # of one request, at most
         self._proxies = proxies
         self._clients: dict[str, dict[ClientConnection, None]] = {}  # all, by client
         self._waiting: dict[str, dict[ClientConnection, None]] = {}  # those that wait for their client, longest first

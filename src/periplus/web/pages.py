@@ -79,7 +79,8 @@ async def results(request: Request) -> Response:
     else:
         values["lens"] = lens_of(request)
     reader = reader_of(request, request.app.state.catalogues) if choice["format"] == "html" else ""
-    answer, facts = await request.app.state.pool.run(_search, _backend(request), values, choice, reader)
+    state = request.app.state
+    answer, facts = await state.pool.run(_search, state.backend, values, choice, reader, within=state.patience)
     if choice["format"] == "json":
         return searxng(answer)
     if choice["format"] in ("rss", "atom"):

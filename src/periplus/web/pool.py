@@ -7,6 +7,9 @@ connection a round, so a round of many searches would leave new visitors waiting
 Calls that take longer on the average (a cold disk, a large collection) go to a few threads, so that the server goes on
 answering. Few of them: a search is mostly computing, so more threads than cores only take turns, and the slowest answer
 gets slower. What an operator asks for runs elsewhere (Starlette's pool) and cannot take these places.
+
+The queue is bounded by time: who would wait for longer than the answer may take is refused at once, and what is not
+begun in time is dropped. So what is accepted stays quick, however much is asked.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
+from periplus.errors import OverBudget, Overloaded
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -28,6 +33,15 @@ MOST = 8
 QUICK = 0.01  # seconds on the average, up to which a call is made at once
 LONGEST = 0.1  # seconds that one call counts for at most; those of which nothing is known yet count as such
 SHARE = 0.1  # of the last call in the average
+WAITERS = 64  # threads for calls that mostly wait for others
+LEAST_QUEUE = 4  # calls may always wait, whatever they take
+LONGEST_QUEUE = 1_000  # calls, whatever they take
+
+
+class Expired(OverBudget):
+    """The time of a call was over before its turn came."""
+
+    code = "expired"
 
 
 class Turns:
@@ -69,41 +83,72 @@ class Turns:
 
 
 class Pool:
-    def __init__(self, threads: int = 0, clock: Callable[[], float] = time.perf_counter) -> None:
-        wanted = threads or min(MOST, len(os.sched_getaffinity(0)) + 1)
-        self._threads = ThreadPoolExecutor(wanted, thread_name_prefix="search")
+    def __init__(
+        self, threads: int = 0, clock: Callable[[], float] = time.perf_counter, *, waits: bool = False
+    ) -> None:
+        """``waits`` where calls mostly wait for other processes: they always run in threads, and in many."""
+        self._places = threads or (WAITERS if waits else min(MOST, len(os.sched_getaffinity(0)) + 1))
+        self._threads = ThreadPoolExecutor(self._places, thread_name_prefix="search")
+        self._waits = waits
         self._clock = clock
         self._lock = threading.Lock()
         self._running = 0
         self._turns = Turns()
         self._means: dict[str, float] = {}  # by kind of call, in seconds
+        self._mean = 0.0  # of all calls
+        self.asked = 0  # calls that run or wait
+        self.refused = 0  # since the start
 
     def is_quick(self, kind: str) -> bool:
-        return self._means.get(kind, LONGEST) <= QUICK
+        return not self._waits and self._means.get(kind, LONGEST) <= QUICK
 
-    async def run(self, function: Callable[..., T], *arguments: object, kind: str = "") -> T:
-        """What ``function`` returns. Calls of one ``kind`` (its name, unless told) take about as long as each other."""
+    def expected_wait(self) -> float:
+        """Seconds until the turn of one that comes now, by what calls took lately."""
+        at_once = self._places if self._waits else 1
+        return max(0, self.asked - at_once) * self._mean / at_once
+
+    async def run(self, function: Callable[..., T], *arguments: object, kind: str = "", within: float = 0.0) -> T:
+        """What ``function`` returns. Calls of one ``kind`` (its name, unless told) take about as long as each other.
+
+        One that would not be begun ``within`` so many seconds is ``Overloaded``, one that was not is ``Expired``.
+        """
         name = kind or function.__name__
-        if self.is_quick(name):
-            await self._turns.take()
-            try:
-                return self._timed(name, function, *arguments)
-            finally:
-                self._turns.give()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._timed, name, function, *arguments)
+        self._admit(within)
+        latest = self._clock() + within if within else 0.0
+        self.asked += 1
+        try:
+            if self.is_quick(name):
+                await self._turns.take()
+                try:
+                    return self._timed(name, latest, function, *arguments)
+                finally:
+                    self._turns.give()
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, self._timed, name, latest, function, *arguments)
+        finally:
+            self.asked -= 1
 
-    def _timed(self, name: str, function: Callable[..., T], *arguments: object) -> T:
+    def _admit(self, within: float) -> None:
+        wait = self.expected_wait()
+        is_late = within and wait > within and self.asked > self._places + LEAST_QUEUE
+        if is_late or self.asked >= LONGEST_QUEUE:
+            self.refused += 1
+            raise Overloaded("more is asked than can be answered in time; ask again in a moment", max(1.0, wait))
+
+    def _timed(self, name: str, latest: float, function: Callable[..., T], *arguments: object) -> T:
+        started = self._clock()
+        if latest and started > latest:
+            raise Expired("the time of this request was over before its turn came; ask again in a moment")
         with self._lock:
             self._running += 1
-        started = self._clock()
         try:
             return function(*arguments)
         finally:
             took = self._clock() - started
             with self._lock:
                 # Several at once share the interpreter, so each of them seems to take longer than it does.
-                took = min(LONGEST, took / self._running)
+                took = min(LONGEST, took if self._waits else took / self._running)
                 self._running -= 1
+                self._mean += SHARE * (took - self._mean)
                 mean = self._means.get(name, LONGEST)
                 self._means[name] = mean + SHARE * (took - mean)

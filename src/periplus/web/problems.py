@@ -5,6 +5,7 @@ Programs are requests under ``/api/`` and the routes that only programs read; ev
 
 from __future__ import annotations
 
+import math
 import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from periplus.errors import (
     NotFound,
     NotReady,
     OverBudget,
+    Overloaded,
     PeriplusError,
     StorageBusy,
     StorageError,
@@ -88,7 +90,10 @@ def answer_to(request: Request, error: Exception) -> Response | None:
     if isinstance(error, PeriplusError):
         status = status_of(error)
         told = str(error) if status < 500 or _is_harmless(error) or _is_operator(request) else _public(error)
-        return answer(request, problem(status, error.code, told))
+        response = answer(request, problem(status, error.code, told))
+        if isinstance(error, Overloaded):
+            response.headers["retry-after"] = str(math.ceil(error.retry_after))
+        return response
     return _http_error(request, error) if isinstance(error, HTTPException) else None
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 HEAD_BYTES = 32_768  # of a request line and its headers
 URL_BYTES = 16_384
 FIELDS = 100  # headers of a request; trailers of a body
-BODY_BYTES = 512_000  # on the wire: what a body may hold (``envelope.MAX_BODY``) in chunks of a byte each
 PIPELINED = 64  # requests that wait for the answer to the one before
 LINGER_BYTES = 512_000  # read and thrown away after a refusal, so that it can be read before the connection ends
 SLOWEST_READER = 4_000  # bytes a second, beyond the time that every answer has
@@ -201,7 +200,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._bytes += size if self._in_head or self._in_body else 0
         if self._in_head and self._bytes > HEAD_BYTES:
             self._refuse(LONG_HEAD)
-        elif self._in_body and self._bytes > BODY_BYTES:
+        elif self._in_body and self._bytes > self._held.body_bytes:
             self._refuse(LONG_BODY)
         else:
             self._look()

@@ -1,0 +1,130 @@
+"""A collection over shard servers: those that are named, those that report themselves, or processes of our own."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from periplus.app.children import Child
+from periplus.cluster.registry import Registry
+from periplus.cluster.server import ShardServer, check_token
+from periplus.cluster.servers import Servers, address_of
+from periplus.cluster.sources import FolderShards, ServedGenerations
+from periplus.errors import NotReady, UsageError
+from periplus.index import IndexStore
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from periplus.app.collection import Collection
+
+FOUND = "auto"  # in place of addresses: the servers that report themselves in the state database
+TOKEN_VARIABLE = "PERIPLUS_SHARD_TOKEN"  # noqa: S105 (its name)
+
+
+class ShardPlan(Struct, frozen=True):
+    """Who searches the documents: servers that are named, or ``FOUND``; or so many processes of our own."""
+
+    urls: tuple[str, ...] = ()
+    processes: int = 0
+    token: str = ""
+
+
+@contextmanager
+def over_shards(collection: Collection, plan: ShardPlan, say: Callable[[str], None]) -> Iterator[ShardPlan]:
+    """Let shard servers search the collection; gives the plan by which other processes can do the same."""
+    with ExitStack() as stack:
+        if plan.processes:
+            plan = stack.enter_context(_own_processes(collection, plan.processes, say))
+        servers = stack.enter_context(Servers(_addresses(collection, plan)))
+        collection.source = ServedGenerations(collection.folder, servers, plan.token)
+        try:
+            yield plan
+        finally:
+            collection.source = None
+
+
+def _addresses(collection: Collection, plan: ShardPlan) -> Callable[[], Sequence[str]]:
+    if plan.urls == (FOUND,):
+        return Registry(collection.database).addresses
+    for url in plan.urls:
+        address_of(url)
+    return lambda: plan.urls
+
+
+@contextmanager
+def _own_processes(collection: Collection, processes: int, say: Callable[[str], None]) -> Iterator[ShardPlan]:
+    """Shard servers as children: each has the shards whose number leaves its own when divided by how many there are."""
+    manifest = IndexStore(collection.folder / "index").manifest()
+    if manifest is None:
+        raise NotReady("no index is published yet; run periplus index")
+    if processes > manifest.shards:
+        raise UsageError(
+            f"{processes} shard processes for {manifest.shards} shard(s); run periplus reshard {processes} before"
+        )
+    token = secrets.token_urlsafe(24)
+    # Bound here, so that a child that is started again has the address of the one before.
+    listeners = [socket.create_server(("127.0.0.1", 0), backlog=1024) for _ in range(processes)]
+    children = [
+        Child(f"shards {place}", serve_shards, (str(collection.folder), place, processes, token, listener), say)
+        for place, listener in enumerate(listeners)
+    ]
+    for child in children:
+        child.start()
+    try:
+        yield ShardPlan(tuple(f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in listeners), 0, token)
+    finally:
+        for child in children:
+            child.stop()
+        for listener in listeners:
+            listener.close()
+
+
+def serve_shards(
+    stopping: threading.Event, folder: str, place: int, processes: int, token: str, listener: socket.socket
+) -> None:
+    """Child: serve some shards of a collection until stopped."""
+    source = FolderShards(Path(folder))
+
+    def numbers() -> range:
+        return range(place, source.count(), processes)
+
+    with ShardServer(numbers, source, token=token, listener=listener) as server:
+        stopping.wait()
+        server.drain(0.0)  # without notice: its broker ends, too
+
+
+def serve_shard(
+    collection: Collection,
+    numbers: Sequence[int],
+    host: str,
+    port: int,
+    token: str,
+    stopping: threading.Event,
+    started: Callable[[str], None],
+) -> None:
+    """Serve shards by hand until stopped, and report that in the state database, where it can be written."""
+    check_token(host, token)
+    registry = Registry(collection.database)
+    source = FolderShards(collection.folder)
+    server = ShardServer(lambda: numbers, source, host, port, token=token, report=registry.report)
+    try:
+        server.serve_until(stopping, started)
+    finally:
+        registry.leave(server)
+
+
+def token_of(given: Path | None, environment: Mapping[str, str]) -> str:
+    """From a file, or from the environment; empty when there is none."""
+    if given is None:
+        return environment.get(TOKEN_VARIABLE, "").strip()
+    try:
+        return given.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{given} cannot be read as a token: {error}; check --token-file") from error

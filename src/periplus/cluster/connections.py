@@ -1,0 +1,139 @@
+"""Connections of a broker to shard servers: HTTP/1.1, kept alive, read without waiting.
+
+The answers come from our own server, so this reads no more of HTTP than that sends: a status, a length, a body. All
+else is a failure, which ends the connection.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from typing import NamedTuple
+
+from periplus.cluster.codec import MAX_ANSWER
+from periplus.errors import PeriplusError
+
+CONNECT_WITHIN = 0.5  # seconds
+KEPT = 32  # idle connections to one server
+PIECE = 262_144  # bytes read at once
+MAX_HEAD = 8_192  # bytes
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d{1,12})\r\n", re.IGNORECASE)
+_CLOSED = re.compile(rb"\r\nconnection: *close\r\n", re.IGNORECASE)
+
+
+class Broken(PeriplusError):
+    """A connection that gave no answer."""
+
+    code = "broken-connection"
+
+
+class Reply(NamedTuple):
+    status: int
+    body: bytes
+
+
+class Connection:
+    """One question at a time; used by one thread at a time."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        try:
+            self.socket = socket.create_connection(address, CONNECT_WITHIN)
+        except OSError as error:
+            raise Broken(f"{address[0]}:{address[1]} cannot be reached: {error}") from error
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.number = self.socket.fileno()
+        self.is_used = False  # has answered before, so that its other end may have closed it meanwhile
+        self.is_reusable = False
+        self._data = bytearray()
+        self._need = 0  # bytes of head and body together, once the head is there
+        self._head = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether some of the answer is there."""
+        return bool(self._data)
+
+    def send(self, request: bytes, within: float) -> None:
+        self._data.clear()
+        self._need = self._head = 0
+        self.is_reusable = False
+        self.socket.settimeout(within)
+        try:
+            self.socket.sendall(request)
+        except OSError as error:
+            raise Broken(f"a question could not be sent: {error}") from error
+
+    def read(self) -> Reply | None:
+        """What there is to read; the reply once it is whole."""
+        try:
+            piece = self.socket.recv(PIECE)
+        except OSError as error:
+            raise Broken(f"an answer could not be read: {error}") from error
+        if not piece:
+            raise Broken("a server ended the connection")
+        self._data += piece
+        if not self._need:
+            self._measure()
+        if not self._need or len(self._data) < self._need:
+            return None
+        if len(self._data) > self._need:
+            raise Broken("a server said more than it was asked")
+        return self._whole()
+
+    def _measure(self) -> None:
+        """Find the end of the head, and how long the body is."""
+        end = self._data.find(b"\r\n\r\n")
+        if end < 0:
+            if len(self._data) > MAX_HEAD:
+                raise Broken("the head of an answer is too long")
+            return
+        length = _LENGTH.search(self._data, 0, end + 2)
+        if not self._data.startswith(b"HTTP/1.1 ") or length is None or int(length[1]) > MAX_ANSWER:
+            raise Broken("a server does not speak as a shard server does")
+        self._head = end + 4
+        self._need = self._head + int(length[1])
+
+    def _whole(self) -> Reply:
+        head = bytes(self._data[: self._head])
+        body = bytes(memoryview(self._data)[self._head :])
+        try:
+            status = int(head[9:12])
+        except ValueError as error:
+            raise Broken("a server does not speak as a shard server does") from error
+        self.is_used, self.is_reusable = True, not _CLOSED.search(head)
+        return Reply(status, body)
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+class ConnectionPool:
+    """Idle connections to one server; the last one that was used is used first."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self.address = address
+        self._lock = threading.Lock()
+        self._idle: list[Connection] = []
+
+    def take(self, *, fresh: bool = False) -> Connection:
+        if not fresh:
+            with self._lock:
+                if self._idle:
+                    return self._idle.pop()
+        return Connection(self.address)
+
+    def give(self, connection: Connection) -> None:
+        """Back for the next question, if it can be used for one."""
+        if connection.is_reusable:
+            with self._lock:
+                if len(self._idle) < KEPT:
+                    self._idle.append(connection)
+                    return
+        connection.close()
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()

@@ -1,0 +1,100 @@
+"""Where generations come from: the files of the collection, for a shard server and for a broker.
+
+A broker goes over to a new generation when every shard has a server that is ready with it. When that takes too long, it
+goes over without the shards that are missing.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from periplus.cluster.asking import RemoteShards
+from periplus.errors import NotReady
+from periplus.index import IndexStore
+from periplus.search.broker import Broker
+from periplus.search.generations import Opened
+from periplus.search.ranks import Ranks
+from periplus.search.shard import Shard
+from periplus.search.summary import SnapshotSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from periplus.cluster.servers import Servers
+    from periplus.index import Manifest
+
+PATIENCE = 60.0  # seconds that a broker waits for all shards of a new generation
+
+
+class FolderShards:
+    """Shards of the collection in a folder, for a shard server."""
+
+    def __init__(self, folder: Path) -> None:
+        self._store = IndexStore(folder / "index")
+        self._ranks = folder / "ranks"
+
+    def newest(self) -> int:
+        manifest = self._store.manifest()
+        return manifest.generation if manifest else 0
+
+    def count(self) -> int:
+        manifest = self._store.manifest()
+        return manifest.shards if manifest else 0
+
+    def open(self, number: int) -> Shard:
+        return Shard(self._store.open(partial=True, shard=number), Ranks.open(self._ranks))
+
+
+class ServedGenerations:
+    """Generations of the collection in a folder whose documents are on shard servers, for a broker."""
+
+    def __init__(
+        self,
+        folder: Path,
+        servers: Servers,
+        token: str = "",
+        patience: float = PATIENCE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.servers = servers
+        self._store = IndexStore(folder / "index")
+        self._ranks = folder / "ranks"
+        self._token = token
+        self._patience, self._clock = patience, clock
+        self._opened = 0  # the generation that was opened last
+        self._seen: tuple[int, float] = (0, 0.0)  # the newest one that is published, and since when
+
+    def newest(self) -> int:
+        """The published generation once its shards are ready; until then the one that is open."""
+        manifest = self._store.manifest()
+        if manifest is None or manifest.generation == self._opened:
+            return self._opened
+        return manifest.generation if self._is_ready(manifest) else self._opened
+
+    def open(self) -> Opened:
+        snapshot, ranks = self._store.open(partial=True), Ranks.open(self._ranks)
+        if not self._is_ready(snapshot.manifest):  # another one was published meanwhile
+            number = snapshot.generation
+            snapshot.close()
+            raise NotReady(f"generation {number} is not ready on all shards yet; see that periplus shard runs")
+        documents = documents_of(snapshot.manifest)
+        shards = RemoteShards(self.servers, snapshot.generation, documents, self._token, before=self._opened)
+        self._opened = snapshot.generation
+        return Opened(SnapshotSummary(snapshot), Broker(shards), ranks)
+
+    def _is_ready(self, manifest: Manifest) -> bool:
+        """Every shard has a server with it; or some have, and the others had their time."""
+        generation = manifest.generation
+        ready = [bool(self.servers.serving(shard, generation)) for shard in range(manifest.shards)]
+        if all(ready):
+            return True
+        if self._seen[0] != generation:
+            self._seen = (generation, self._clock())
+        return any(ready) and self._clock() - self._seen[1] >= self._patience
+
+
+def documents_of(manifest: Manifest) -> list[int]:
+    """How many each shard has."""
+    return [manifest.of_shard(shard).documents for shard in range(manifest.shards)]
