@@ -8,11 +8,10 @@ import pytest
 
 from periplus import addresses
 from periplus.crawl import audit
-from periplus.crawl.frontier import Frontier, partition
+from periplus.crawl.frontier import Frontier
 from periplus.crawl.rows import (
     FETCHED,
     NEVER,
-    PARTITIONS,
     QUEUED,
     ActiveRow,
     Bundle,
@@ -191,9 +190,9 @@ def test_a_worker_that_may_not_write_leaves_no_trace(frontier: Frontier, databas
         assert tx.value("SELECT COUNT(*) FROM urls") == 0
 
 
-def test_partitions_cover_all_hosts() -> None:
-    parts = {partition(addresses.host_key(f"h{number}.test")) for number in range(5_000)}
-    assert parts == set(range(PARTITIONS))
+def test_partitions_cover_all_hosts(frontier: Frontier) -> None:
+    parts = {frontier.partition(addresses.host_key(f"h{number}.test")) for number in range(20_000)}
+    assert parts == set(frontier.parts)
 
 
 def row_at(at: float, **more: object) -> JournalRow:
