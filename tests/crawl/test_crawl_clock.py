@@ -53,13 +53,12 @@ def test_an_answer_that_took_long_does_not_set_it(database: Database) -> None:
 
 
 def test_a_process_is_dead_only_when_it_was_here_and_ended() -> None:
-    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    name = process_name(child.pid)
-    assert not is_dead(name)
-    child.kill()
-    while not is_dead(name):  # before it was waited for it is a zombie, which sends nothing either
-        time.sleep(0.01)
-    child.wait()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        name = process_name(child.pid)
+        assert not is_dead(name)
+        child.kill()
+        while not is_dead(name):  # before it was waited for it is a zombie, which sends nothing either
+            time.sleep(0.01)
     assert is_dead(name)
     assert not is_dead(process_name())
     assert is_dead(process_name().rpartition("/")[0] + "/1")  # our number, but of a process that began earlier

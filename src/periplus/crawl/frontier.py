@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from periplus import addresses
 from periplus.crawl import takedown
 from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, number_list, parts_of, place_of
+from periplus.crawl.bodies import Owner, owners_of
 from periplus.crawl.partitions import partition_count
 from periplus.crawl.rows import (
     CHANGED_COLUMNS,
@@ -259,21 +260,15 @@ class Frontier:
 
     def _mark_same(self, tx: Transaction, visited: list[Visited], result: Committed) -> None:
         """The content-seen test: a body that another address gave before makes this one a duplicate."""
-        owners = _owners(tx, {item.row.body_hash for item in visited if item.fresh_body})
+        owners = owners_of(tx, visited)
         for item in visited:
-            document = item.document
-            if item.fresh_body:
-                own = _Owner(item.row.key, item.row.url, item.row.refusal)
-                owner = owners.setdefault(item.row.body_hash, own)
-                if owner.refusal and not own.refusal:  # a page to be found is no copy of one that is not
-                    owner = owners[item.row.body_hash] = own
-                if owner.key != item.row.key:
-                    result.dropped += [one.key for one in item.found]
-                    result.duplicates += 1
-                    _make_duplicate(item, owner)
-                    document = item.document
-            if document is not None:
-                result.documents.append((document, item.row.tried_at))
+            owner = owners.get(item.row.body_hash) if item.fresh_body else None
+            if owner is not None and owner.key != item.row.key:
+                result.dropped += [one.key for one in item.found]
+                result.duplicates += 1
+                _make_duplicate(item, owner)
+            if item.document is not None:
+                result.documents.append((item.document, item.row.tried_at))
 
     def _write_visited(self, tx: Transaction, visited: list[Visited], result: Committed) -> None:
         rows = [
@@ -447,27 +442,7 @@ def _of_hosts_held_by(tx: Transaction, visited: list[Visited], workers: set[int]
     return [item for item in visited if holders.get(item.row.host, 0) in workers]
 
 
-class _Owner(NamedTuple):
-    """The address that gave a body first and still does; of several, one to be found."""
-
-    key: int
-    url: str
-    refusal: str
-
-
-def _owners(tx: Transaction, hashes: set[int]) -> dict[int, _Owner]:
-    owners: dict[int, _Owner] = {}
-    for part in parts_of(sorted(hashes - {0})):
-        sql = (
-            f"SELECT body_hash, key, url, refusal FROM urls WHERE body_hash IN ({marks(part)}) AND body_hash <> 0"  # noqa: S608
-            " AND state = 1 AND same_as = 0 ORDER BY refusal <> '', found_at, key"
-        )
-        for body_hash, key, url, refusal in tx.rows(sql, part):
-            owners.setdefault(body_hash, _Owner(key, url, refusal))
-    return owners
-
-
-def _make_duplicate(item: Visited, owner: _Owner) -> None:
+def _make_duplicate(item: Visited, owner: Owner) -> None:
     """Keep the page, explain it, follow none of its links: they lead where the first copy's lead."""
     item.row.same_as = owner.key
     item.found = []
