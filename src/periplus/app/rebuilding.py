@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 NEW_FILE: Final = "state.rebuilding.db"
 SIDES: Final = ("", "-wal", "-shm")
 # What the stored files tell, and what only concerns processes that are gone; all other tables are taken over.
-MADE_AGAIN: Final = frozenset({"batches", "counters", "archive_marks", "hosts", "urls", "site_links", "aliases"})
-OF_PROCESSES: Final = frozenset({"workers", "wanted_hosts", "leases", "control"})
+MADE_AGAIN: Final = frozenset({"batches", "counters", "archive_marks", "hosts", "urls", "site_links", "aliases", "bodies"})
+OF_PROCESSES: Final = frozenset({"workers", "wanted_hosts", "leases", "control", "partitions"})
 NOT_TAKEN: Final = MADE_AGAIN | OF_PROCESSES | {"schema_migrations", "sqlite_sequence"}
 EMPTY: Final = ("is empty", "was not built")  # beginnings of what ``misfit`` says of a database that may be filled
 CHUNK: Final = 1_000
