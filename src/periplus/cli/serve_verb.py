@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -11,6 +12,11 @@ from rich.text import Text
 from periplus.cli import options as opt
 from periplus.cli.output import messages, say_notice
 from periplus.cli.warming import ready_kernels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from periplus.app import Collection
 
 
 def serve(
@@ -35,11 +41,26 @@ def serve(
     with Collection.existing(directory, flags=flags) as collection:
         ready_kernels()
         say_notice(collection)
-        serve_collection(collection, started=say_where)
+        serve_collection(collection, started=say_where(collection))
         messages().print("stopped", soft_wrap=True)
 
 
-def say_where(address: str, console: str) -> None:
-    """Tell which address to open."""
-    said = Text.assemble("\nsearch page   ", (address, "bold"), f"\nconsole       {console}\nCtrl-C stops it")
-    messages().print(said, soft_wrap=True)
+def say_where(collection: Collection) -> Callable[[str, str], None]:
+    """Tells which address to open, and where the key of the console is to be had."""
+
+    def say(address: str, console: str) -> None:
+        lines = f"\nconsole       {console}\n              {_of_key(collection)}\nCtrl-C stops it"
+        messages().print(Text.assemble("\nsearch page   ", (address, "bold"), lines), soft_wrap=True)
+
+    return say
+
+
+def _of_key(collection: Collection) -> str:
+    operator = collection.keys.operator
+    if operator.trouble:
+        return f"this key is for this start only, since it cannot be kept: {operator.trouble.partition(';')[0]}"
+    if operator.shown:
+        return "its key is shown this once; a browser that opened it stays logged in"
+    made = datetime.fromtimestamp(operator.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    renewing = f"periplus keys operator --new --dir {collection.folder}"
+    return f"its key was shown when it was made, {made}; {renewing} makes another"

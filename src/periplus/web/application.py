@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from periplus.settings import Settings
     from periplus.web.backend import Backend
     from periplus.web.keys import KeyRing
+    from periplus.web.operator import Operator
 
 
 class Application(Starlette):
@@ -38,7 +39,9 @@ class Application(Starlette):
         return self.envelope
 
 
-def create_app(backend: Backend, settings: Settings, operator_key: str = "", keys: KeyRing | None = None) -> Starlette:
+def create_app(
+    backend: Backend, settings: Settings, operator_key: str | Operator = "", keys: KeyRing | None = None
+) -> Starlette:
     """The search pages, the API and the console over ``backend``.
 
     Without an ``operator_key`` the console answers only to this machine itself; ``keys`` are those of programs.
