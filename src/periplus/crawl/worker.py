@@ -50,7 +50,7 @@ from periplus.crawl.traps import TrapRules
 from periplus.crawl.visitor import Visitor
 from periplus.errors import LeaseLost, PeriplusError
 from periplus.settings import Settings
-from periplus.storage import Blocklist, Database, Lease, LocalFiles
+from periplus.storage import Blocklist, Database, Follower, Lease, LocalFiles
 
 if TYPE_CHECKING:
     import ssl
@@ -95,7 +95,9 @@ class Worker:
         self._settings = settings
         self._tls = tls
         self._seeds = list(dict.fromkeys([*known_seeds(database), *seeds]))
-        self._blocklist = Blocklist(LocalFiles(folder))
+        self._blocklist = Blocklist(LocalFiles(folder), lambda: database)
+        self._shared = Follower(self._blocklist)
+        self._shared.look(database)
         self._removed, self._blocked = removed_targets(database), self._blocklist.targets()
         self._next_refresh = 0.0
         self.clock = CrawlClock.of(database)
@@ -174,6 +176,7 @@ class Worker:
 
     def _refresh(self) -> None:
         """A takedown or a block holds at once, also for what is queued; so does a seed that another saw moving."""
+        self._shared.look(self._database)
         removed, blocked = removed_targets(self._database), self._blocklist.targets()
         if (removed, blocked) != (self._removed, self._blocked):
             self._removed, self._blocked = removed, blocked

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from periplus.settings import Settings
     from periplus.web.backend import Backend
     from periplus.web.keys import KeyRing
+    from periplus.web.operator import Operator
 
 
 class Application(Starlette):
@@ -41,7 +42,7 @@ class Application(Starlette):
 def create_app(
     backend: Backend,
     settings: Settings,
-    operator_key: str = "",
+    operator_key: str | Operator = "",
     keys: KeyRing | None = None,
     *,
     waits: bool = False,
