@@ -52,7 +52,7 @@ VERBS = (
     Verb("stop", WATCH, "End a running crawl; it can be taken up again later."),
     Verb("restart", WATCH, "Replace one worker of a running crawl."),
     Verb("remove", WATCH, "Take a page or a host out of archive, documents and index, and never fetch it again."),
-    Verb("keys", WATCH, "List, create or revoke the keys of programs that use the API."),
+    Verb("keys", WATCH, "List, create or revoke the keys of programs that use the API; renew the operator's key."),
     Verb("doctor", WATCH, "Check the machine and every file of the collection; something broken is a failure."),
     Verb("analyze", TOOLS, "Show the terms that a text is indexed and searched by."),
     Verb("fetch", TOOLS, "Fetch one address as the crawler would, robots.txt first, and print its body."),

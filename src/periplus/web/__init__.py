@@ -2,6 +2,8 @@
 
 from periplus.web.application import create_app
 from periplus.web.backend import Backend
+from periplus.web.keys import KeyRing
+from periplus.web.operator import Operator
 from periplus.web.server import WebServer, serve
 
-__all__ = ["Backend", "WebServer", "create_app", "serve"]
+__all__ = ["Backend", "KeyRing", "Operator", "WebServer", "create_app", "serve"]
