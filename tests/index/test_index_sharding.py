@@ -13,7 +13,7 @@ from oracle import Oracle
 
 from periplus import addresses
 from periplus.errors import NotFound, NotReady, StorageBusy, UsageError
-from periplus.index import Group, IndexQuery, IndexStore, TermForm, titles, upkeep
+from periplus.index import Group, IndexQuery, IndexStore, TermForm, generation_files, titles, upkeep
 from periplus.index.files import os as file_system
 from periplus.index.manifest import read_manifest
 from periplus.index.sharding import MAX_SHARDS, shards_of
@@ -261,6 +261,57 @@ def test_titles_of_segments_that_stay_are_not_read_again(store, documents, monke
     assert len(read) == 10
     with store.open_files() as files, store.open() as snapshot:
         assert sorted(files.titled_pages(), key=repr) == sorted(snapshot.titled_pages(), key=repr)
+
+
+@pytest.mark.parametrize("run", [3, 1 << 16])
+def test_words_are_changed_as_if_they_were_counted_anew(tmp_path, documents, monkeypatch, run):
+    """To the byte, whatever came and went, and however long the runs are in which they are copied."""
+    monkeypatch.setattr("periplus.index.word_changes.RUN", run)
+    store, folder = IndexStore(tmp_path / "index", shards=3), tmp_path / "index" / "summaries"
+    counted = []
+    real = generation_files.counted_terms
+    monkeypatch.setattr(generation_files, "counted_terms", lambda views: counted.append(1) or real(views))
+
+    def write(number, rows):
+        return lambda: store.update([(number, rows)], prior=prior_of_keys, merge=False)
+
+    steps = [
+        write(1, documents[:50]),
+        write(2, [make_document(200, "aaa w0 zzz"), make_document(201, "\u00e9t\u00e9 0 w3")]),
+        write(3, [*documents[50:90], make_document(3, refusal="gone"), make_document(200, refusal="gone")]),
+        lambda: [write(4 + n, documents[90 + n : 91 + n])() for n in range(9)],
+        lambda: store.refresh_prior(None),
+        store.merge,
+        lambda: store.remove([document.key for document in documents[::2]]),
+        lambda: store.reshard(4),
+        lambda: store.remove([document.key for document in documents]),
+        write(30, documents[:9]),
+    ]
+    for place, step in enumerate(steps):
+        step()
+        assert len(counted) == 1, place  # only for the first generation
+        manifest = store.manifest()
+        with store.open() as snapshot:
+            (tmp_path / "anew").mkdir(exist_ok=True)
+            anew = generation_files.write_summary(
+                tmp_path / "anew", manifest, lambda _, views=snapshot.views: views, None
+            )
+        counted.pop()
+        assert (folder / manifest.summary.words).read_bytes() == (tmp_path / "anew" / anew.words).read_bytes(), place
+
+
+def test_words_are_counted_anew_when_much_changes_or_is_damaged(store, documents, monkeypatch):
+    counted = []
+    real = generation_files.counted_terms
+    monkeypatch.setattr(generation_files, "counted_terms", lambda views: counted.append(1) or real(views))
+    (store._generations.summaries / store.manifest().summary.words).write_bytes(b"damaged")
+    store.update([(3, documents[80:90])], prior=prior_of_keys, merge=False)
+    assert len(counted) == 1
+    monkeypatch.setattr("periplus.index.word_changes.MOST_CHANGES", 3)
+    store.update([(4, documents[90:])], prior=prior_of_keys, merge=False)
+    assert len(counted) == 2
+    with store.open_files() as files, store.open() as snapshot:
+        assert files.words(1_000) == snapshot.words(1_000)
 
 
 def test_refusals(tmp_path, store):
