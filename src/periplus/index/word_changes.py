@@ -14,16 +14,18 @@ from periplus.index.dictionary import JoinedTerms
 from periplus.index.wordlist import RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from periplus.index.dictionary import Dictionary
     from periplus.index.manifest import SegmentEntry
     from periplus.index.view import SegmentView
     from periplus.index.wordlist import CountedTerms
 
-MOST_CHANGES = 1_000_000  # terms of segments that came or went; beyond it, all words are counted anew
-FEW = 32  # one term in so many of a dictionary: fewer are decoded one by one
+MOST_CHANGES = 1_000_000  # terms; beyond it, all words are counted anew
+ROWS = 1 << 16  # terms of a segment that are compared at once
+FEW = 32  # one term in so many of these: fewer are decoded one by one
 
 Segments = dict[str, "SegmentEntry"]
 
@@ -43,35 +45,35 @@ def word_changes(before: Sequence[SegmentView], after: Sequence[SegmentView]) ->
     if sum(len(view.dictionary) for view in whole) > MOST_CHANGES:
         return None
     found: dict[bytes, int] = {}
-    for name, view in new.items():
-        _add(found, view, view.frequencies(0, len(view.dictionary)) - _frequencies(old.get(name), view))
-    for name, view in old.items():
-        if name not in new:
-            _add(found, view, -view.frequencies(0, len(view.dictionary)))
+    for name in dict.fromkeys([*old, *new]):
+        _add(found, old.get(name), new.get(name))
+        if len(found) > MOST_CHANGES:  # many documents were deleted
+            return None
     return {term: change for term, change in found.items() if change}
 
 
-def _frequencies(view: SegmentView | None, like: SegmentView) -> NDArray[np.int64]:
-    size = len(like.dictionary)
-    return np.zeros(size, np.int64) if view is None else view.frequencies(0, size)
+def _add(found: dict[bytes, int], old: SegmentView | None, new: SegmentView | None) -> None:
+    """What changed in one segment, which came, went, or has other live documents."""
+    view = new or old
+    for first in range(0, len(view.dictionary) if view else 0, ROWS):
+        last = first + ROWS
+        changes = _frequencies(new, first, last) - _frequencies(old, first, last)
+        numbers = np.flatnonzero(changes)
+        terms = _terms(view.dictionary, first, last, numbers) if view else ()
+        for term, change in zip(terms, changes[numbers].tolist(), strict=True):
+            found[term] = found.get(term, 0) + change
 
 
-def _add(found: dict[bytes, int], view: SegmentView, changes: NDArray[np.int64]) -> None:
-    numbers = np.flatnonzero(changes)
-    terms = _terms(view, numbers)
-    for term, change in zip(terms, changes[numbers].tolist(), strict=True):
-        found[term] = found.get(term, 0) + change
+def _frequencies(view: SegmentView | None, first: int, last: int) -> NDArray[np.int64]:
+    return np.zeros(1, np.int64) if view is None else view.frequencies(first, min(last, len(view.dictionary)))
 
 
-def _terms(view: SegmentView, numbers: NDArray[np.int64]) -> Iterator[bytes]:
-    dictionary = view.dictionary
-    if FEW * len(numbers) < len(dictionary):
-        yield from map(dictionary.term, numbers.tolist())
-        return
-    for first in range(0, len(dictionary), RUN):
-        run = dictionary.terms(first, first + RUN)
-        low, high = np.searchsorted(numbers, (first, first + RUN)).tolist()
-        yield from (run[number - first] for number in numbers[low:high].tolist())
+def _terms(dictionary: Dictionary, first: int, last: int, numbers: NDArray[np.int64]) -> Iterable[bytes]:
+    """Of a range, those at these places in it."""
+    if FEW * len(numbers) < min(last, len(dictionary)) - first:
+        return [dictionary.term(first + number) for number in numbers.tolist()]
+    run = dictionary.terms(first, last)
+    return [run[number] for number in numbers.tolist()]
 
 
 def patched_terms(words: CountedTerms, changes: Mapping[bytes, int]) -> Iterator[tuple[JoinedTerms, NDArray[np.int64]]]:
