@@ -284,6 +284,19 @@ class Collection:
         self._reload()
         return manifest
 
+    def reshard(self, shards: int, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
+        """Spread the documents over so many shards, as a new generation, while searches and updates go on."""
+        manifest = self.pipeline.reshard(shards, progress=progress)
+        self._reload()
+        return manifest
+
+    def other_shards(self, manifest: Manifest) -> str:
+        """What to do where a setting asks for another number of shards than the index has; else empty."""
+        wanted = self.settings.index.shards
+        if "index.shards" not in self._loaded.origins or wanted == manifest.shards:
+            return ""
+        return f"index.shards is {wanted}, but the index has {manifest.shards}: periplus reshard {wanted} changes that"
+
     def rank(self, *, progress: Callable[[int, float], None] | None = None, hand_over: bool = True) -> RankSummary:
         """Compute PageRank over the links of all pages, and let the index use it unless ``hand_over`` is false."""
         summary = self.pipeline.rank(progress=progress, hand_over=hand_over)
