@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections import Counter, deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -79,6 +79,7 @@ class Server:
         self.is_aside = True  # until it has said that it is ready
         self.in_flight = 0
         self._lock = threading.Lock()
+        self.answered = 0.0  # when it did last, by ``time.perf_counter``
         self.times = Times()
         self.counts: Counter[str] = Counter()  # questions, hedges, failures, timeouts, refusals
         self.said = "not asked yet"
@@ -110,11 +111,23 @@ class Server:
     def put_aside(self, why: str) -> None:
         self.is_aside, self.said = True, why
 
-    def look(self, head: bytes = b"") -> None:
+    def report(self) -> dict[str, Any]:
+        """For the operator."""
+        counted = ("questions", "hedges", "failures", "timeouts", "refusals")
+        return {
+            "url": self.url,
+            "shards": {shard: dict(held) for shard, held in sorted(self.readiness.shards.items())},
+            "state": self.said if self.is_aside else "",
+            "load": self.load,
+            "p50_ms": round(1000 * self.times.median, 2),
+            "p95_ms": round(1000 * self.times.p95, 2),
+            **{name: self.counts[name] for name in counted},
+        }
+
+    def look(self) -> None:
         """Ask how it is."""
-        request = b"GET /readyz HTTP/1.1\r\nHost: shard\r\n" + head + b"\r\n"
         try:
-            reply = self._reply(request)
+            reply = self._reply(b"GET /readyz HTTP/1.1\r\nHost: shard\r\n\r\n")
             readiness = msgspec.json.decode(reply.body, type=Readiness)
         except (Broken, msgspec.MsgspecError, OSError) as error:
             self.put_aside(str(error))
