@@ -19,7 +19,7 @@ URLS = (
     "SELECT url, kind, state, reason, status, refusal, pending, batch > 0, body_hash, fingerprint, file, place,"
     " length, etag, ROUND(CAST(next_at AS NUMERIC), 1), same_as, visits FROM urls ORDER BY url"
 )
-HOSTS = "SELECT name, site, part, queued, pages, requests, linked FROM hosts ORDER BY name"
+HOSTS = "SELECT name, site, queued, pages, requests, linked FROM hosts ORDER BY name"
 REST = (
     "SELECT number, documents, links FROM batches ORDER BY number",
     "SELECT file, place FROM archive_marks ORDER BY file",

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from periplus.core import (
+from periplus.core.compiler import (
     BYTES,
     F64,
     FAILED,
@@ -20,6 +20,7 @@ from periplus.core import (
     M_I64_2,
     R_I64,
     R_U8,
+    Kernel,
     bare_helper,
     bare_kernel,
     call_kernel,
@@ -28,9 +29,8 @@ from periplus.core import (
     kernel,
     signature,
 )
-from periplus.core.kernels import Kernel
-from periplus.core.signatures import arguments_of
-from periplus.index.kernels.bits import published
+from periplus.core.compiler.signatures import arguments_of
+from periplus.core.machine.bits import published
 
 
 def total(numbers, count, out):

@@ -1,15 +1,20 @@
-"""A crawl in a process of its own, so that a test can kill it: FOLDER RESOLVE [setting=value…] SEED…"""
+"""A crawl in a process of its own, so that a test can kill it: FOLDER RESOLVE [setting=value…] SEED…
+
+Besides settings of the crawl: ``database=ADDRESS``, ``contact=URL``, ``margin=SECONDS`` by which leases outlive a
+request. SIGINT lets it leave, as on the command line.
+"""
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from periplus.crawl import Crawler
-from periplus.settings import CrawlSettings, Settings
+from periplus.crawl import Crawler, partitions
+from periplus.settings import BotSettings, CrawlSettings, Settings
 from periplus.storage import Database
 
 
@@ -21,10 +26,16 @@ def main(folder: str, resolve: str, *rest: str) -> None:
         "commit_seconds": 0.3,
         "workers": 1,
     }
-    options |= dict(word.split("=", 1) for word in rest if "://" not in word)
-    settings = Settings(crawl=msgspec.convert(options, CrawlSettings, strict=False))
-    with Database.open(Path(folder) / "state.db") as database:
-        Crawler(Path(folder), database, settings).run([word for word in rest if "://" in word])
+    seeds = [word for word in rest if word.startswith("http")]
+    options |= dict(word.split("=", 1) for word in rest if not word.startswith("http"))
+    address = options.pop("database", str(Path(folder) / "state.db"))
+    bot = BotSettings(contact=options.pop("contact", ""))
+    partitions.MARGIN = float(options.pop("margin", partitions.MARGIN))
+    settings = Settings(bot=bot, crawl=msgspec.convert(options, CrawlSettings, strict=False))
+    with Database.open(address) as database:
+        crawler = Crawler(Path(folder), database, settings)
+        signal.signal(signal.SIGINT, lambda *_: crawler.stop())
+        crawler.run(seeds)
 
 
 if __name__ == "__main__":

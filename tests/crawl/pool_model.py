@@ -75,7 +75,9 @@ class PoolModel:
     def _start(self) -> None:
         """As the start of a crawl: nobody lives, the pool is counted."""
         with self.database.write() as tx:
-            roster.forget_all(tx)
+            for (number,) in tx.rows("SELECT number FROM workers"):
+                roster.end(tx, number)
+            roster.forget_ended(tx)
         self.crawl, _ = begin(self.database)
         with self.database.write() as tx:
             count_pool(tx, self.crawl, self.limit)
@@ -83,7 +85,7 @@ class PoolModel:
         self._share()
 
     def _join(self) -> Player:
-        return Player(roster.register(self.database), self.limit, self.crawl)
+        return Player(roster.register(self.database, 60.0)[0], self.limit, self.crawl)
 
     def _share(self) -> None:
         """Hosts fall to workers by chance: often all of them to one."""

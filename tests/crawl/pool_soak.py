@@ -26,8 +26,7 @@ from crawl.voyages import Voyage
 from mockweb.mock_web import MockWeb
 from periplus import addresses
 from periplus.crawl import audit, workers
-from periplus.crawl.frontier import partition
-from periplus.crawl.rows import PARTITIONS
+from periplus.crawl.partitions import EMBEDDED
 from periplus.storage import Database
 
 if TYPE_CHECKING:
@@ -64,9 +63,9 @@ class LimitedCrawl:
 
     def _draw_hosts(self, seed: int) -> list[str]:
         """Half of the webs lie in a half or a quarter of the partitions, which is what some worker has alone."""
-        least = self.chance.choice((0, 0, PARTITIONS // 2, PARTITIONS * 3 // 4))
+        least = self.chance.choice((0, 0, EMBEDDED // 2, EMBEDDED * 3 // 4))
         names = (f"w{seed}x{number}.test" for number in range(10_000))
-        there = (name for name in names if partition(addresses.host_key(name)) >= least)
+        there = (name for name in names if addresses.host_key(name) % EMBEDDED >= least)
         return [next(there) for _ in range(self.chance.randrange(1, 7))]
 
     def run(self) -> Figures:

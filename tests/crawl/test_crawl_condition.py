@@ -158,7 +158,7 @@ def test_pages_of_this_crawl_and_in_all_are_told_apart(voyage: Voyage, mock_web:
 def test_rates_age(database: Database) -> None:
     """Whatever was written last: who does not work has no rate."""
     number, _ = begin(database)
-    worker = register(database)
+    worker, _ = register(database, 60.0)
     busy = WorkerStatus(number=worker, state="running", rate=68.9)
     with database.write() as tx:
         save(tx, number, CrawlStatus(state=RUNNING, rate=68.9))

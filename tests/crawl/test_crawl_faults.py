@@ -14,10 +14,10 @@ from mockweb.faults import Gate
 from periplus import addresses
 from periplus.crawl import Crawler, audit
 from periplus.crawl.frontier import Frontier
-from periplus.crawl.partitions import Partitions
-from periplus.crawl.recovery import Recovery
-from periplus.crawl.roster import owner_name, register
-from periplus.crawl.rows import PARTITIONS, Bundle, FoundAddress, Rest
+from periplus.crawl.partitions import Partitions, partition_count
+from periplus.crawl.roster import register
+from periplus.crawl.rows import Bundle, FoundAddress, Rest
+from periplus.crawl.undertaker import Undertaker
 from periplus.crawl.worker import Worker
 from periplus.errors import DatabaseBusy, LeaseLost, PeriplusError, StorageFull
 from periplus.storage import Database
@@ -113,24 +113,24 @@ def test_a_disk_that_is_full_in_a_commit(voyage: Voyage, mock_web: MockWeb, monk
 
 def test_a_worker_that_dies_between_lease_and_write(tmp_path: Path, database: Database) -> None:
     """Its hosts rest for their whole delay, then others get them; what it would still write is refused."""
-    number, url = register(database), "http://a.test/"
+    (number, lease), url = register(database, 25.0), "http://a.test/"
     settings = settings_for((), delay=2.0)
     kit = Worker(tmp_path, database, settings, seeds=[url])
     kit.frontier.commit(Bundle(found=[FoundAddress(addresses.key(url), url, "a.test")], seeds=[url]), 1.0)
-    held = Partitions(database, owner_name(number), timeout=5.0)
+    held = Partitions(database, number, lease, timeout=5.0)
     held.tick(1, ())
     dead = Frontier(database, lambda _: 0, host_queue=10, host_budget=10, worker=number)
     host = dead.activate_one("a.test", time.time(), 2.0)
     assert host is not None
     before = time.time()
-    Recovery(tmp_path, database, settings.crawl, kit.frontier, kit.interpreter).heal(number, 1)
+    assert Undertaker(tmp_path, database, settings).look([number]) == [number]
     with database.read() as tx:
         active, ready_at = tx.row("SELECT active, ready_at FROM hosts") or (None, 0.0)
     assert active == 0
     assert ready_at >= before + 2.0
-    heir = Partitions(database, "worker 99", timeout=5.0)
+    heir = Partitions(database, *register(database, 25.0), timeout=5.0)
     heir.tick(1, ())
-    assert len(heir.usable) == PARTITIONS
+    assert len(heir.usable) == partition_count(database)
     with pytest.raises(LeaseLost):
         dead.commit(Bundle(resting={host.key: Rest.MORE}), time.time(), held.check)
 

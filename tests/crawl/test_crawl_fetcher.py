@@ -128,6 +128,17 @@ async def test_an_endless_body_is_cut_and_marked(mock_web: MockWeb) -> None:
     assert (len(exchange.payload), exchange.truncated) == (100_000, "length")
 
 
+async def test_a_request_that_a_lease_would_not_outlive_does_not_leave(mock_web: MockWeb) -> None:
+    """The last look comes when the connection is there, just before the first byte."""
+    mock_web.page(URL)
+    looks = iter([True, False])
+    async with Fetcher(settings_for(mock_web.resolve)) as opened:
+        assert (await opened.fetch(URL, may_send=lambda: next(looks))).status == 200
+        with pytest.raises(fetcher.NotSent):
+            await opened.fetch(URL, may_send=lambda: next(looks))
+    assert len(mock_web.requests()) == 1
+
+
 async def test_unwanted_types_are_not_downloaded(mock_web: MockWeb) -> None:
     mock_web.at(URL, Endless())
     exchange = (await get(mock_web, wanted=lambda kind: not kind.startswith("text/html"))).exchange

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
 from periplus import addresses
 from periplus.crawl import audit
-from periplus.crawl.frontier import Frontier, partition
+from periplus.crawl.frontier import Frontier
 from periplus.crawl.rows import (
     FETCHED,
     NEVER,
-    PARTITIONS,
     QUEUED,
     ActiveRow,
     Bundle,
@@ -181,6 +181,35 @@ def test_the_budget_of_a_host_ends_its_queue(database: Database) -> None:
     assert [row.state for again in take(frontier, now=NOW + 10) for row in again.urls] == [FETCHED]
 
 
+def test_of_many_workers_one_is_first_with_a_body(database: Database) -> None:
+    """However they interleave: one address owns the body, all others are its copies."""
+    urls = [f"http://h{number}.test/" for number in range(24)]
+    everywhere = Frontier(database, level, host_queue=100, host_budget=1_000)
+    everywhere.commit(Bundle(found=[found(url) for url in urls]), NOW)
+    rows = [row for url in urls if (row := everywhere.find(url)) is not None]
+
+    def visit(number: int) -> int:
+        own = Frontier(database, level, host_queue=100, host_budget=1_000, worker=number + 1)
+        bodies = [fetched(row, body=7 + place % 3) for place, row in enumerate(rows) if place % 4 == number]
+        return sum(own.commit(Bundle(visited=[one]), NOW).duplicates for one in bodies)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(visit, range(4))) == len(urls) - 3
+    with database.read() as tx:
+        firsts = tx.rows("SELECT body_hash, key FROM urls WHERE same_as = 0 ORDER BY body_hash")
+        assert len(firsts) == 3
+        assert tx.rows("SELECT body_hash, key FROM bodies ORDER BY body_hash") == firsts
+
+
+def test_a_body_that_its_first_address_lost_goes_to_the_next(frontier: Frontier) -> None:
+    frontier.commit(Bundle(found=[found(f"http://a.test/{n}") for n in range(2)]), NOW)
+    first, second = (row for n in range(2) if (row := frontier.find(f"http://a.test/{n}")) is not None)
+    assert frontier.commit(Bundle(visited=[fetched(first, body=5)]), NOW).duplicates == 0
+    assert frontier.commit(Bundle(visited=[fetched(first, body=6)]), NOW).duplicates == 0  # it changed
+    assert frontier.commit(Bundle(visited=[fetched(second, body=5)]), NOW).duplicates == 0
+    assert frontier.commit(Bundle(visited=[fetched(first, body=5)]), NOW).duplicates == 1  # it changed back
+
+
 def test_a_worker_that_may_not_write_leaves_no_trace(frontier: Frontier, database: Database) -> None:
     def refuse(_: Transaction) -> None:
         raise LeaseLost("no")
@@ -191,9 +220,9 @@ def test_a_worker_that_may_not_write_leaves_no_trace(frontier: Frontier, databas
         assert tx.value("SELECT COUNT(*) FROM urls") == 0
 
 
-def test_partitions_cover_all_hosts() -> None:
-    parts = {partition(addresses.host_key(f"h{number}.test")) for number in range(5_000)}
-    assert parts == set(range(PARTITIONS))
+def test_partitions_cover_all_hosts(frontier: Frontier) -> None:
+    parts = {frontier.partition(addresses.host_key(f"h{number}.test")) for number in range(20_000)}
+    assert parts == set(frontier.parts)
 
 
 def row_at(at: float, **more: object) -> JournalRow:

@@ -183,7 +183,7 @@ def test_our_own_lateness_lengthens_no_gap(tmp_path: Path) -> None:
     fetched = Fetched(url, time.time() - 5.0, 5.0, None, "bad-response", "", lag=4.8)
     row = HostRow(addresses.host_key("a.test"), "a.test", 0, 0.0, 0.0, 1.0, 0, 0, 1)
     host = ActiveHost(row, [], 1.0)
-    ledger = Ledger(ArchiveWriter(tmp_path, 10**9, "test"), Counters(0))
+    ledger = Ledger(ArchiveWriter(tmp_path, 10**9, "test"), Counters(0), time.time)
     requester: Any = Requester(settings_for((), delay=1.0).crawl, Told(fetched), ledger)  # type: ignore[arg-type]
     asyncio.run(requester.send(host, url, "allowed"))
     assert abs(host.ready_at - host.last_end - 1.0) < 0.001

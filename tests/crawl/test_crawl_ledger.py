@@ -30,7 +30,7 @@ def exchange(number: int) -> Exchange:
 
 def test_a_mark_never_passes_an_open_record(tmp_path: Path) -> None:
     with ArchiveWriter(tmp_path) as writer:
-        ledger = Ledger(writer, Counters(0))
+        ledger = Ledger(writer, Counters(0), time.time)
         first, second, third = (ledger.archive(exchange(number), None) for number in range(3))
         ledger.settle(first)
         ledger.settle(third)

@@ -9,10 +9,9 @@ import pytest
 from crawl.pool_model import PoolModel
 from crawl.pool_soak import soak
 from periplus import addresses
-from periplus.crawl.frontier import partition
 from periplus.crawl.page_pool import AHEAD, LATELY, Allowance, Grant, PageAccount, count_pool
+from periplus.crawl.partitions import partition_count
 from periplus.crawl.roster import end, register
-from periplus.crawl.rows import PARTITIONS
 from periplus.crawl.status import begin
 from periplus.storage import Database
 
@@ -45,7 +44,7 @@ def test_the_same_on_any_database(database: Database) -> None:
 
 def test_places_are_never_more_than_the_limit(database: Database) -> None:
     crawl, _ = begin(database)
-    team = [PageAccount(10, crawl, register(database)) for _ in range(3)]
+    team = [PageAccount(10, crawl, register(database, 60.0)[0]) for _ in range(3)]
     with database.write() as tx:
         assert count_pool(tx, crawl, 10) == 10
         held = [account.settle(tx, 0, 8, 3).held for account in team]
@@ -103,7 +102,7 @@ def test_without_a_limit_there_is_always_a_place() -> None:
 
 def test_the_places_of_a_dead_worker_are_counted_again(database: Database) -> None:
     crawl, _ = begin(database)
-    dead, alive = (register(database) for _ in range(2))
+    dead, alive = (register(database, 60.0)[0] for _ in range(2))
     with database.write() as tx:
         count_pool(tx, crawl, 50)
         assert PageAccount(50, crawl, dead).settle(tx, 0, 50, 1).held == 50
@@ -116,17 +115,17 @@ def test_the_places_of_a_dead_worker_are_counted_again(database: Database) -> No
 # Whole crawls
 
 
-def hosts_of(parts: range, count: int) -> list[str]:
+def hosts_of(parts: range, count: int, partitions: int) -> list[str]:
     names = (f"x{number}.test" for number in range(10_000))
-    there = (name for name in names if partition(addresses.host_key(name)) in parts)
+    there = (name for name in names if addresses.host_key(name) % partitions in parts)
     return [next(there) for _ in range(count)]
 
 
 def test_places_of_a_worker_that_ran_out_of_hosts_go_to_the_other(voyage_anywhere: Voyage, mock_web: MockWeb) -> None:
     """The first of two workers keeps the lower half of the partitions, in which there is little here."""
     voyage = voyage_anywhere
-    half = PARTITIONS // 2
-    few, many = hosts_of(range(half), 1), hosts_of(range(half, PARTITIONS), 4)
+    count = partition_count(voyage.database)
+    few, many = hosts_of(range(count // 2), 1, count), hosts_of(range(count // 2, count), 4, count)
     for host, pages in [*((host, 10) for host in few), *((host, 60) for host in many)]:
         mock_web.site(host, pages)
     seeds = [f"http://{host}/" for host in (*few, *many)]

@@ -11,6 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawl.voyages import settings_for
 from mockweb.faults import Gate
@@ -18,10 +20,11 @@ from mockweb.growing import Growing
 from periplus import addresses, archive
 from periplus.crawl import Crawler, send_command, slots, status, workers
 from periplus.crawl.address_slots import SharedAddressSlots
-from periplus.crawl.frontier import Frontier, partition
-from periplus.crawl.partitions import MARGIN, Partitions, free_of
-from periplus.crawl.rows import PARTITIONS, Bundle, FoundAddress, Rest
+from periplus.crawl.frontier import Frontier
+from periplus.crawl.partitions import EMBEDDED, MARGIN, SHARED, Partitions, free_of, partition_count, share_of
+from periplus.crawl.rows import Bundle, FoundAddress, Rest
 from periplus.errors import LeaseLost, UsageError, WrongState
+from periplus.storage import Lease, Leases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,37 +45,77 @@ class Clock:
         return self.now
 
 
-def partitions_of(database: Database, owner: str, clock: Clock) -> Partitions:
-    return Partitions(database, owner, timeout=TIMEOUT, clock=clock)
+def partitions_of(database: Database, worker: int, clock: Clock) -> Partitions:
+    lease = Leases(database, clock).acquire(f"worker {worker}", f"worker {worker}", TIMEOUT + MARGIN)
+    assert lease is not None
+    return Partitions(database, worker, lease, timeout=TIMEOUT, clock=clock)
+
+
+def heir_of(database: Database, worker: int, clock: Clock) -> None:
+    """What a healer does: takes the lease over, then frees the partitions."""
+    leases = Leases(database, clock)
+    with database.read() as tx:
+        known = Lease(
+            *(tx.row("SELECT name, owner, token, expires FROM leases WHERE name = ?", (f"worker {worker}",)) or ())
+        )
+    assert leases.take_over(known, "healer", 60.0) is not None
+    with database.write() as tx:
+        free_of(tx, worker)
 
 
 def test_workers_share_the_partitions_and_never_overlap(database: Database) -> None:
     clock = Clock()
-    first, second, third = (partitions_of(database, name, clock) for name in "abc")
+    count = partition_count(database)
+    first, second, third = (partitions_of(database, number, clock) for number in (1, 2, 3))
     first.tick(1, ())
-    assert len(first.usable) == PARTITIONS
-    second.tick(2, ())
+    assert len(first.usable) == count
+    second.tick(2, (), place=1)
     assert second.usable == ()  # all are taken
     used = set(first.usable)
     first.tick(2, used)  # half of them must be emptied first
-    assert len(first.usable) == PARTITIONS // 2
-    second.tick(2, ())
+    assert len(first.usable) == count // 2
+    second.tick(2, (), place=1)
     assert second.usable == ()
     first.tick(2, set(first.usable))
-    second.tick(2, ())
-    assert set(first.usable) | set(second.usable) == set(range(PARTITIONS))
+    second.tick(2, (), place=1)
+    assert set(first.usable) | set(second.usable) == set(range(count))
     assert not set(first.usable) & set(second.usable)
     for _ in range(2):
-        for one in (first, second, third):
-            one.tick(3, ())
-    assert sorted(map(len, (first.usable, second.usable, third.usable))) == [20, 22, 22]
+        for place, one in enumerate((first, second, third)):
+            one.tick(3, (), place=place)
+    shares = [len(one.usable) for one in (first, second, third)]
+    assert shares == [share_of(count, 3, place) for place in range(3)]
+    assert sum(shares) == count
+    first.tick(0, ())  # it is to rest
+    first.tick(0, ())
+    assert first.usable == ()
+
+
+@given(count=st.integers(1, 2_000), workers=st.integers(1, 2_000))
+def test_shares_are_fair_and_add_up(count: int, workers: int) -> None:
+    shares = [share_of(count, workers, place) for place in range(workers)]
+    assert sum(shares) == count
+    assert max(shares) - min(shares) <= 1
+
+
+def test_the_number_of_partitions_is_kept_in_the_collection(database: Database) -> None:
+    count = partition_count(database)
+    assert count == (EMBEDDED if database.dialect == "sqlite" else SHARED)
+    with database.write() as tx:
+        tx.execute("DELETE FROM partitions WHERE part >= 10")
+    assert partition_count(database) == 10
+    assert Frontier(database, lambda _: 0, host_queue=1, host_budget=1).partition(23) == 3
+
+
+def test_a_collection_of_an_older_version_keeps_its_partitions(database: Database) -> None:
+    with database.write() as tx:
+        tx.execute("INSERT INTO hosts (key, name, site, part, level, next_at) VALUES (1, 'a', 'a', 1, 0, 0)")
+    assert partition_count(database) == EMBEDDED
 
 
 def test_a_lease_must_outlive_the_request(database: Database) -> None:
     clock = Clock()
-    mine = partitions_of(database, "a", clock)
-    assert not mine.may_send()
-    mine.tick(1, ())
+    mine = partitions_of(database, 1, clock)
     assert mine.may_send()
     clock.now += MARGIN + 0.1
     assert not mine.may_send()  # a request might end after the lease
@@ -82,11 +125,13 @@ def test_a_lease_must_outlive_the_request(database: Database) -> None:
 
 def test_who_slept_through_its_lease_can_neither_send_nor_write(database: Database) -> None:
     clock = Clock()
-    sleeper, heir = partitions_of(database, "a", clock), partitions_of(database, "b", clock)
+    sleeper = partitions_of(database, 1, clock)
     sleeper.tick(1, ())
     clock.now += TIMEOUT + MARGIN + 1
+    heir_of(database, 1, clock)
+    heir = partitions_of(database, 2, clock)
     heir.tick(1, ())
-    assert len(heir.usable) == PARTITIONS
+    assert len(heir.usable) == partition_count(database)
     assert not sleeper.may_send()
     with pytest.raises(LeaseLost), database.write() as tx:
         sleeper.check(tx)
@@ -94,7 +139,7 @@ def test_who_slept_through_its_lease_can_neither_send_nor_write(database: Databa
         sleeper.tick(1, ())
     with database.write() as tx:
         heir.check(tx)
-        free_of(tx, "b")
+        heir.release(tx)
     with pytest.raises(LeaseLost), database.write() as tx:
         heir.check(tx)
 
@@ -104,10 +149,10 @@ def test_hosts_are_taken_from_own_partitions_only(database: Database) -> None:
     frontiers = [Frontier(database, lambda _: 0, host_queue=10, host_budget=10, worker=n) for n in (1, 2)]
     frontiers[0].commit(Bundle(found=[FoundAddress(addresses.key(u), u, addresses.host(u)) for u in urls]), 1.0)
     for number, frontier in enumerate(frontiers):
-        frontier.parts = tuple(range(number, PARTITIONS, 2))
+        frontier.parts = tuple(range(number, partition_count(database), 2))
     taken = [[active.host.key for active in frontier.activate(5.0, 200, 1.0)] for frontier in frontiers]
     assert sorted(taken[0] + taken[1]) == sorted(addresses.host_key(addresses.host(url)) for url in urls)
-    assert {partition(key) % 2 for key in taken[0]} == {0}
+    assert {frontiers[0].partition(key) % 2 for key in taken[0]} == {0}
     assert [frontier.activate_one("h0.test", 6.0, 1.0) for frontier in frontiers] == [None, None]
 
 
@@ -138,7 +183,7 @@ def test_the_gap_of_an_ip_address_holds_between_workers(tmp_path: Path) -> None:
 
 
 def test_unknown_commands_are_refused(database: Database) -> None:
-    for command in ("fly", "workers", "workers many", "workers 65", "restart"):
+    for command in ("fly", "workers", "workers many", "workers 65", "restart", "shutdown", "pause x"):
         with pytest.raises(UsageError):
             send_command(database, command)
     send_command(database, "workers 3")
@@ -272,41 +317,78 @@ def told(voyage: Voyage) -> list[str]:
     return [text for (text,) in voyage.rows("SELECT text FROM events ORDER BY id")]
 
 
-def test_a_worker_is_restarted_by_number(voyage: Voyage, mock_web: MockWeb) -> None:
+def test_any_worker_is_restarted_by_number_also_the_first(voyage: Voyage, mock_web: MockWeb) -> None:
     web = Growing(mock_web, 10)
     crawl = Running(voyage, mock_web, web.seeds, workers=2, **Growing.SETTINGS)
     crawl.child()
     first, second = (one.number for one in workers(voyage.database))
-    with pytest.raises(WrongState, match="leads the crawl"):
-        send_command(voyage.database, f"restart {first}")
     with pytest.raises(WrongState, match="no worker 99 at work"):
         send_command(voyage.database, "restart 99")
     send_command(voyage.database, f"restart {second}")
     crawl.child(3)
+    send_command(voyage.database, f"restart {first}")
+    crawl.child(4)
     web.end()
     crawl.join()
     assert voyage.fetched() == set(web.asked)
-    assert [one.state for one in workers(voyage.database)] == ["ended"] * 3
+    assert [one.state for one in workers(voyage.database)] == ["ended"] * 4
     events = told(voyage)
+    for number in (first, second):
+        assert f"worker {number} has left" in events
     assert events.index(f"worker {second} has left") < events.index(f"worker {second + 1} joins")
     assert events[0].endswith("begins")
     assert "done" in events[-1]
     assert max(web.asked.values()) == 1
 
 
-def test_a_worker_that_lost_its_leases_is_replaced(voyage: Voyage, mock_web: MockWeb) -> None:
+def test_any_worker_is_shut_down_but_the_last(voyage: Voyage, mock_web: MockWeb) -> None:
+    web = Growing(mock_web, 10)
+    crawl = Running(voyage, mock_web, web.seeds, workers=2, **Growing.SETTINGS)
+    crawl.child()
+    first, second = (one.number for one in workers(voyage.database))
+    send_command(voyage.database, f"shutdown {first}")
+    wait_until(lambda: workers(voyage.database)[0].state == "resting" and not workers(voyage.database)[0].hosts)
+    with pytest.raises(WrongState, match="only one at work"):
+        send_command(voyage.database, f"shutdown {second}")
+    before = len(mock_web.requests())
+    mock_web.log.wait_for(before + 20, timeout=30)  # the other goes on
+    web.end()
+    crawl.join()
+    assert voyage.fetched() == set(web.asked)
+    assert len(workers(voyage.database)) == 2
+    assert max(web.asked.values()) == 1
+
+
+def test_a_worker_is_paused_alone(voyage: Voyage, mock_web: MockWeb) -> None:
     web = Growing(mock_web, 10)
     crawl = Running(voyage, mock_web, web.seeds, workers=2, **Growing.SETTINGS)
     crawl.child()
     second = workers(voyage.database)[1].number
-    with voyage.database.write() as tx:
-        free_of(tx, f"worker {second}")
-    crawl.child(3)
+    send_command(voyage.database, f"pause {second}")
+    wait_until(lambda: workers(voyage.database)[1].state == "paused")
+    assert status(voyage.database).state == "running"
+    send_command(voyage.database, "resume")  # all of them
+    wait_until(lambda: workers(voyage.database)[1].state == "running")
+    web.end()
+    crawl.join()
+    assert voyage.fetched() == set(web.asked)
+
+
+def test_a_worker_that_lost_its_lease_is_replaced_also_the_first(voyage: Voyage, mock_web: MockWeb) -> None:
+    web = Growing(mock_web, 10)
+    crawl = Running(voyage, mock_web, web.seeds, workers=2, **Growing.SETTINGS)
+    crawl.child()
+    first, second = (one.number for one in workers(voyage.database))
+    for number, heir in ((second, 3), (first, 4)):
+        with voyage.database.write() as tx:
+            tx.execute("UPDATE leases SET token = token + 1, expires = 0 WHERE name = ?", (f"crawl.worker.{number}",))
+        crawl.child(heir)
     web.end()
     crawl.join()
     assert voyage.fetched() == set(web.asked)
     assert set(voyage.documents()) == set(web.asked)
-    assert f"worker {second} is lost: its leases went to others" in told(voyage)
+    assert f"worker {second} is lost: its lease went to others" in told(voyage)
+    assert any(text.startswith(f"worker {first} is lost") for text in told(voyage))
 
 
 def test_pause_and_resume_are_told(voyage: Voyage, mock_web: MockWeb) -> None:

@@ -17,7 +17,6 @@ from periplus.app.backend import CollectionBackend
 from periplus.app.importing import import_paths
 from periplus.app.judging import Judgements
 from periplus.app.occupancy import is_up
-from periplus.app.serving import operator_key
 from periplus.crawl.address_slots import SharedAddressSlots
 from periplus.demo import DemoWeb
 from periplus.documents import BatchLog
@@ -25,7 +24,7 @@ from periplus.documents.compaction import FAN
 from periplus.records import Document
 from periplus.storage import Blocklist
 from periplus.storage.sealing import sealed
-from periplus.web.keys import KeyRing
+from periplus.web.keys import ApiKey, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,9 +89,7 @@ def build(folder: Path, before: Path, pages: int = 30, singles: int = SINGLES) -
     with DemoWeb() as web, Collection(folder) as made:
         made.create(SETTINGS)
         (folder / "rules.toml").write_text(RULES, encoding="utf-8")
-        KeyRing(made.files).create("reader", ["search"])
-        made.files.write("console.key", b"a-key-of-the-console")
-        made.files.write("suggest/queries.json", b'{"spring tide": 5}')
+        made.keys.programs.create("reader", ["search"])
         import_paths(made, [notes])
         made.pipeline.index(merge=False)
         notes.write_text(json.dumps(_singles(1)[0] | {"title": "A note of its own"}) + "\n", encoding="utf-8")
@@ -110,10 +107,20 @@ def build(folder: Path, before: Path, pages: int = 30, singles: int = SINGLES) -
         made.remove(next(hit.url for hit in made.search("tide") if hit.url))
         made.rank()  # so that ranks, index and documents agree, as they do when all are made anew
         made.pipeline.index(merge=False)
-        Judgements(made.files).add("tide", "note-1", 2)
-        Blocklist(made.files).add(f"gazette.localhost:{web.port}", "http://almanac.localhost/never")
+        Judgements(made.sound_state).add("tide", "note-1", 2)
+        Blocklist(made.files, made.sound_state).add(f"gazette.localhost:{web.port}", "http://almanac.localhost/never")
+        _leave_files_of_an_earlier_version(made)
         _plan_takedown(made)
     _leave_log(folder)
+
+
+def _leave_files_of_an_earlier_version(made: Collection) -> None:
+    """What it kept beside the state, and this version takes over into rows."""
+    made.files.write("console.key", b"a-key-of-the-console")
+    made.files.write("suggest/queries.json", b'{"spring tide": 5}')
+    made.files.write("judgements.json", b'{"ebb": {"note-2": 1}}')
+    kept = [ApiKey("writer", digest_of("periplus_of-an-earlier-version"), ("search",), 1.0)]
+    made.files.write("api-keys.json", msgspec.json.encode(kept))
 
 
 def _append_small(made: Collection) -> None:
@@ -180,9 +187,9 @@ def questions(folder: Path, urls: tuple[str, ...]) -> dict[str, Callable[[Collec
         "inspect": lambda c, _b: _steps(c.inspect(urls[0])),
         "similar": lambda _c, b: [one.url for one in b.similar(urls[0])],
         "site": lambda _c, b: _without(b.site(urls[0].split("/")[2]) or {}, "seconds"),
-        "console key": lambda c, _b: operator_key(c),
-        "keys": lambda c, _b: [key.name for key in KeyRing(c.files).all()],
-        "judgements": lambda c, _b: Judgements(c.files).all(),
+        "console key": lambda c, _b: c.keys.operator.check() and c.keys.operator.is_key("a-key-of-the-console"),
+        "keys": lambda c, _b: [key.name for key in c.keys.programs.all()],
+        "judgements": lambda c, _b: Judgements(c.sound_state, c.files).all(),
         "up": lambda c, _b: is_up(c.folder),
         "waiting": lambda c, _b: _waits(c.folder),
     }

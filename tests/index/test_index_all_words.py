@@ -85,7 +85,7 @@ def compare(world, query, k, weight):
 
 def tables(snapshot, word):
     """In how many segments a word has tables of windows."""
-    from periplus.index.kernels.lists_known import LIST_ROW, TABLES
+    from periplus.core.layout.lists import LIST_ROW, TABLES
 
     head = snapshot.known(word).address + 8 * LIST_ROW * snapshot.segments
     return ctypes.c_int64.from_address(head + 8 * TABLES).value

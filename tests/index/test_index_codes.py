@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
+from periplus.core.format import head_of, windows_of
 from periplus.errors import StorageError
 from periplus.index.dictionary import Dictionary, DictionaryWriter, JoinedTerms
 from periplus.index.files import ArrayFile, ArrayFileWriter
-from periplus.index.kernels.heads import head_of, windows_of
 from periplus.index.positions import Positions, PositionsWriter
 from periplus.index.postings import BEST_RANKS, Postings, PostingsWriter
 
@@ -79,7 +79,7 @@ postings_of_all_kinds = st.lists(
 @PROPERTY
 @given(postings=postings_of_all_kinds)
 def test_positions_of_any_posting(tmp_path_factory, runs, postings):
-    from periplus.index.kernels.merging import copy_positions
+    from periplus.core.build import copy_positions
 
     path = tmp_path_factory.mktemp("positions") / "positions.bin"
     file = ArrayFileWriter(path, "POSI")

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from periplus import addresses
+from periplus.core.layout.lists import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index import IndexStore
-from periplus.index.kernels.lists_known import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index.lookups import looked_up_all
 from periplus.records import Document
 

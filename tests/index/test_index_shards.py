@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from index_world import PROPERTY, make_document, prior_of_keys, random_document
+from index_world import PROPERTY, make_document, make_prior, prior_of_keys, random_document
+from oracle import Oracle
 
 from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm
+from periplus.index.retrieval import COUNT_LIMIT
 from periplus.index.statistics import GivenStatistics
 
 VOCABULARY = [f"w{number}" for number in range(300)]
@@ -107,6 +109,38 @@ queries = st.one_of(
 @given(queries, st.sampled_from([1, 10, 200]), st.sampled_from(["score", "score", "date"]), st.sampled_from([0.0, 1.0]))
 def test_shards_answer_as_one_index(cut, query, k, order, prior_weight):
     assert_as_one(cut, query, k, order, prior_weight)
+
+
+@settings(PROPERTY, max_examples=15)
+@given(st.integers(0, 1 << 32), st.integers(2, 9), st.lists(queries, min_size=12, max_size=12))
+def test_shards_with_the_files_of_their_generation_answer_as_the_oracle(tmp_path_factory, seed, shards, asked):
+    """Random documents, some of them replaced or removed, in a random number of shards."""
+    random = np.random.default_rng(seed)
+    store = IndexStore(tmp_path_factory.mktemp("random") / "index", shards=int(random.integers(1, 4)))
+    rows = [random_document(random, int(number), VOCABULARY[:60]) for number in random.integers(0, 90, 120)]
+    rows += [make_document(int(number), refusal="gone") for number in random.integers(0, 90, 9)]
+    half = int(random.integers(1, len(rows)))
+    store.update([(1, rows[:half])], prior=prior_of_keys)
+    store.reshard(shards)
+    store.update([(2, rows[half:])], prior=prior_of_keys)
+    documents = [row for row in {row.key: row for row in rows}.values() if row.indexable]
+    with store.open_files() as files:
+        oracle = Oracle(documents, files.manifest.epoch, None, {row.key: make_prior(row) for row in documents})
+        assert (files.documents, files.words(1_000)) == (len(documents), words_of(oracle))
+        parts = [store.open(shard=number) for number in range(shards)]
+        for query in asked:
+            found = oracle.search(query)
+            expected = sorted((-score, key, score) for key, score in found.items())[:50]
+            total = oracle.total(query, found, COUNT_LIMIT)
+            assert merged(parts, query, 50, "score", statistics=files) == (expected, *total)
+        for part in parts:
+            part.close()
+
+
+def words_of(oracle):
+    """All words that documents have, as the spell checker is given them."""
+    counts = [(term, oracle.frequency(term)) for term in oracle.postings if not term.startswith("~")]
+    return sorted(counts, key=lambda pair: (-pair[1], pair[0]))
 
 
 def test_own_statistics_are_those_of_the_whole(cut):

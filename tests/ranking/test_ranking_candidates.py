@@ -8,21 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.index.kernels.lists_known import (
-    COUNT,
-    DOCUMENTS,
-    FIRST,
-    LENGTH,
-    LIST_HEAD,
-    LIST_ROW,
-    MAXIMA,
-    STARTS,
-    TABLES,
-)
-from periplus.index.kernels.positions import pack
-from periplus.index.kernels.tables import PLACE, ROW, WINDOWS, at_i64
-from periplus.ranking.kernels.occurrences import LANES, gathered, laid_out, merged, read, seek
-from periplus.ranking.kernels.postings import SCANNED, find, room_of
+from periplus.core.format import pack
+from periplus.core.layout.lists import COUNT, DOCUMENTS, FIRST, LENGTH, LIST_HEAD, LIST_ROW, MAXIMA, STARTS, TABLES
+from periplus.core.layout.segments import PLACE, ROW, WINDOWS
+from periplus.core.machine.arrays import at_i64
+from periplus.core.score.postings import SCANNED, find, room_of
+from periplus.core.score.term_positions import LANES, gathered, laid_out, merged, read, seek
 
 FIELDS = 6
 WINDOW = 256
@@ -66,7 +57,7 @@ def read_all():
 
 
 class Lists:
-    """Lists of documents, segment by segment, as ``index.kernels.lists_known`` lays them out."""
+    """Lists of documents, segment by segment, as ``core.layout.lists`` lays them out."""
 
     def __init__(self, windows, terms):
         self.kept, segments = [], len(windows)

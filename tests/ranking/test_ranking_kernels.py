@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from periplus.core.score import COLUMNS, places
 from periplus.ranking import WordPlaces, features
 from periplus.ranking.evidence import ADDRESS, BODY, HEADINGS, TITLE
-from periplus.ranking.kernels import COLUMNS, places
 
 WORDS = 4
 HOST = 8.0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.ranking.kernels import arrange
+from periplus.core.score import arrange
 
 BITS = 3
 

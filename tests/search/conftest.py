@@ -8,6 +8,7 @@ import pytest
 from search_samples import DOCUMENTS, PATIENT, anchors_of, build, prior_of
 
 from periplus.search import Engine
+from support.databases import database, postgres_address  # noqa: F401 (fixtures)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Snippets the slow and obvious way: what ``kernels/sentences.py`` does, in plain Python over one text."""
+"""Snippets the slow and obvious way: what ``core/snippets/sentences.py`` does, in plain Python over one text."""
 
 from __future__ import annotations
 

@@ -9,14 +9,11 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_samples import DOCUMENTS, PATIENT, build
 
-from periplus.search import Engine, completion
-from periplus.search.asked import PastQueries
+from periplus.core.words import completing
+from periplus.search import completion
 from periplus.search.completion import ENOUGH, INSIDE_SHARE, MAX_BEGINNINGS, MISTAKEN_SHARE, Completion
-from periplus.search.kernels import completing
 from periplus.search.text import folded
-from periplus.settings import SearchSettings, Settings
 
 
 def made(*entries: tuple[str, float]) -> Completion:
@@ -194,51 +191,6 @@ def test_link_texts_and_past_queries_are_entries(engine):
         built = Completion.build(generation.summary, {"tide calendar": 5}, {"when is low tide": 7})
     assert "tide calendar" in texts(built.complete("tide cal", 8))
     assert "when is low tide" in texts(built.complete("low ti", 8))
-
-
-# Past queries
-
-
-def test_a_query_is_kept_when_three_people_asked(tmp_path):
-    past = PastQueries(tmp_path)
-    for person in ("one", "two", "one", "two"):
-        past.note("  Low   tide ", person)
-    assert past.counts == {}
-    past.note("Low tide", "three")
-    assert past.counts == {"Low tide": 3}
-    past.note("Low tide", "one")
-    past.note("x" * 500, "one")
-    past.note(" ", "one")
-    past.close()
-    saved = (tmp_path / "suggest" / "queries.json").read_text(encoding="utf-8")
-    assert saved == '{"Low tide":4}'
-    assert PastQueries(tmp_path).counts == {"Low tide": 4}
-
-
-def test_waiting_queries_are_bounded_and_damage_begins_anew(tmp_path, monkeypatch):
-    monkeypatch.setattr("periplus.search.asked.MAX_WAITING", 3)
-    past = PastQueries(tmp_path)
-    for i in range(10):
-        past.note(f"query {i}", "one")
-    for person in ("two", "three"):
-        past.note("query 0", person)
-    assert past.counts == {}  # who asked first is forgotten
-    (tmp_path / "suggest").mkdir(exist_ok=True)
-    (tmp_path / "suggest" / "queries.json").write_text("[", encoding="utf-8")
-    assert PastQueries(tmp_path).counts == {}
-
-
-def test_the_setting_turns_past_queries_off(tmp_path):
-    build(tmp_path, DOCUMENTS)
-    for on in (True, False):
-        engine = Engine(tmp_path, Settings(search=SearchSettings(past_queries=on)))
-        for person in ("a", "b", "c"):
-            engine.asked(f"tide clock {on}", person)
-        engine.close()
-    assert PastQueries(tmp_path).counts == {"tide clock True": 3}
-    engine = Engine(tmp_path, PATIENT)
-    assert "tide clock True" in texts(engine.suggest("tide cl"))
-    engine.close()
 
 
 @given(st.text(max_size=60))

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from periplus.core.words import near_words as kernel
 from periplus.index import IndexStore
 from periplus.index.query import Group, IndexQuery
 from periplus.search.dictionary import (
@@ -34,7 +35,6 @@ from periplus.search.dictionary import (
     _alike,
     _neighbours,
 )  # fmt: skip
-from periplus.search.kernels import words as kernel
 from periplus.search.lexicon import lexicon_of
 from periplus.search.spelling import CLOSE, MOST_CLOSE, Speller, _forms
 

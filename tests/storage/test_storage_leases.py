@@ -117,15 +117,16 @@ def test_a_checked_lease_cannot_be_taken_before_the_transaction_ends(database, a
     assert order == ["committed", "taken"]
 
 
-def test_many_in_one_transaction(leases, clock):
-    names = [f"p{i}" for i in range(6)]
-    first = leases.acquire_many(names, "a", 10, limit=4)
-    second = leases.acquire_many(names, "b", 10)
-    assert [lease.name for lease in first] == ["p0", "p1", "p2", "p3"]
-    assert [lease.name for lease in second] == ["p4", "p5"]
-    leases.release(first[1])
-    assert leases.acquire("p1", "c", 10).owner == "c"
-    assert [lease.name for lease in leases.renew_many(first)] == ["p0", "p2", "p3"]
+def test_a_lease_is_taken_over_when_expired_or_its_holder_is_dead(leases, clock):
+    lease = leases.acquire("p", "a", 10)
+    assert leases.take_over(lease, "b", 10) is None
+    second = leases.take_over(lease, "b", 10, dead=True)
+    assert (second.owner, second.token) == ("b", lease.token + 1)
+    assert leases.take_over(lease, "c", 10, dead=True) is None  # it is no longer what c saw
+    with pytest.raises(LeaseLost):
+        leases.renew(lease)
+    clock.now += 11
+    assert leases.take_over(second, "c", 10).token == second.token + 1
 
 
 def test_remaining_time_counts_from_before_the_question(leases, clock):

@@ -6,6 +6,7 @@ from fake_backend import FakeBackend
 
 from periplus.settings import Settings
 from periplus.web import create_app
+from support.databases import database, postgres_address  # noqa: F401 (fixtures)
 
 
 @pytest.fixture

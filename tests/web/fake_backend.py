@@ -234,6 +234,7 @@ class FakeBackend:
         self.is_ready = True
         self.error: Exception | None = None
         self.requests: list[SearchRequest] = []
+        self.people: list[tuple[str, str]] = []  # queries, with who asked
         self.commands: list[str] = []
         self.steered: list[tuple[str, str]] = []
         self.options: dict[str, Any] = {}
@@ -246,6 +247,9 @@ class FakeBackend:
             raise self.error
         if not self.is_ready:
             raise NotReady("no generation is published yet; run periplus index")
+
+    def asked(self, query: str, person: str) -> None:
+        self.people.append((query, person))
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         self._check()

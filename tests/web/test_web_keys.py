@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import stat
-
+import msgspec
 import pytest
 from asgi_client import Client
 
-from periplus.errors import Corrupt, NotFound, UsageError, WrongState
+from periplus.errors import Corrupt, NotFound, StorageError, UsageError, WrongState
 from periplus.settings import ServeSettings, Settings
-from periplus.storage import LocalFiles
+from periplus.storage import Follower, LocalFiles
 from periplus.web import create_app
-from periplus.web.keys import FILE_NAME, KeyRing
+from periplus.web.keys import FILE_NAME, ApiKey, KeyRing, digest_of
 from periplus.web.operations import OPERATIONS
 
 FAR = "192.0.2.7"
 
 
 @pytest.fixture
-def ring(tmp_path):
-    return KeyRing(LocalFiles(tmp_path))
+def ring(database, tmp_path):
+    return KeyRing(lambda: database, LocalFiles(tmp_path))
+
+
+@pytest.fixture
+def elsewhere(database):
+    """The keys as the server of another machine has them."""
+    return KeyRing(lambda: database)
 
 
 @pytest.fixture
@@ -33,17 +38,76 @@ def bearer(key):
     return {"authorization": f"Bearer {key}"}
 
 
-def test_a_key_is_shown_once_and_kept_as_a_digest(ring, tmp_path):
+def test_a_key_is_shown_once_and_kept_as_a_digest(ring, elsewhere, database):
     key = ring.create("reader", ["search"])
 
-    kept = (tmp_path / FILE_NAME).read_bytes()
-    assert key.encode() not in kept
-    assert key.removeprefix("periplus_").encode() not in kept
-    assert stat.S_IMODE((tmp_path / FILE_NAME).stat().st_mode) == 0o600
+    with database.read() as tx:
+        kept = str(tx.rows("SELECT * FROM api_keys"))
+    assert digest_of(key) in kept
+    assert key.removeprefix("periplus_") not in kept
     assert ring.find(key).name == "reader"
     assert ring.find(key + "x") is None
     assert ring.find("") is None
-    assert KeyRing(LocalFiles(tmp_path)).find(key) == ring.find(key)
+    assert elsewhere.find(key) == ring.find(key)
+
+
+def test_another_server_sees_a_new_key_and_a_revoked_one_with_its_next_look(ring, elsewhere, database):
+    follower = Follower(elsewhere)
+    assert follower.look(database) == []
+    key = ring.create("reader", ["search"])
+    assert elsewhere.find(key) is None  # a request asks nobody
+    assert follower.look(database) == []
+    assert elsewhere.find(key).name == "reader"
+    ring.revoke("reader")
+    follower.look(database)
+    assert elsewhere.find(key) is None
+
+
+def test_keys_of_an_earlier_version_are_taken_over_once(ring, database, tmp_path):
+    files, key = LocalFiles(tmp_path), "periplus_of-an-earlier-version"
+    old = msgspec.json.encode([ApiKey("reader", digest_of(key), ("search", "crawl"), 12.5)])
+    files.write(FILE_NAME, old)
+
+    assert ring.find(key) == ApiKey("reader", digest_of(key), ("search", "crawl"), 12.5)
+    assert not files.exists(FILE_NAME)
+    ring.revoke("reader")
+    files.write(FILE_NAME, old)  # as a kill before it was removed leaves it
+    assert KeyRing(lambda: database, files).all() == []
+    assert not files.exists(FILE_NAME)
+
+
+def test_keys_that_cannot_be_read_are_said_and_tried_again(ring, elsewhere, database, tmp_path):
+    key = ring.create("reader", ["search"])
+    opened = []
+
+    def state():
+        if not opened:
+            raise StorageError("the database cannot be reached; check the address and the server")
+        return opened[0]
+
+    late = KeyRing(state)
+    for _ in range(2):
+        with pytest.raises(StorageError, match="cannot be reached"):
+            late.find(key)
+    assert late.find("no key of ours") is None
+    opened.append(database)
+    Follower(late).look(database)
+    assert late.find(key).name == "reader"
+    opened.clear()
+    with pytest.raises(StorageError):
+        late.share(changed=True)
+    assert late.find(key).name == "reader"  # those that were read last stay in force
+
+
+def test_keys_of_an_earlier_version_open_what_cannot_be_written_to(tmp_path):
+    files, key = LocalFiles(tmp_path), "periplus_of-an-earlier-version"
+    files.write(FILE_NAME, msgspec.json.encode([ApiKey("reader", digest_of(key), ("search",), 1.0)]))
+
+    def state():
+        raise StorageError("state.db cannot be written to; mend the rights on it")
+
+    assert KeyRing(state, files).find(key).name == "reader"
+    assert files.exists(FILE_NAME)
 
 
 def test_names_and_scopes_are_checked(ring):
@@ -159,3 +223,15 @@ def test_a_tag_is_known_in_a_list_and_by_its_weak_form(client):
         assert client.get("/api/v1/search?q=tide", if_none_match=header).status == 304
     assert client.get("/api/v1/search?q=tide", if_none_match='"other"').status == 200
     assert client.get("/api/v1/search?q=harbour", if_none_match=tag).status == 200
+
+
+def test_a_damaged_file_of_keys_is_told_to_programs_and_keeps_nobody_else_out(backend, ring, tmp_path):
+    (tmp_path / FILE_NAME).write_bytes(b"[{")
+    app = create_app(backend, Settings(serve=ServeSettings(rate=10, burst=10)), operator_key="s3same", keys=ring)
+    client = Client(app, address=FAR)
+
+    refused = client.get("/api/v1/search?q=tide", **bearer("periplus_any"))
+    assert (refused.status, refused.raised) == (503, None)
+    assert FILE_NAME in refused.text
+    assert client.get("/api/v1/search?q=tide").status == 200
+    assert client.get("/console", **bearer("s3same")).status == 200

@@ -448,3 +448,15 @@ def test_an_address_that_is_none_can_be_mended_in_its_form(client, backend, path
     assert answer.status == 400
     assert 'role="alert">&#39;no address&#39; is not an http or https URL.' in answer.text
     assert 'value="no address"' in answer.text
+
+
+def test_who_is_shown_results_counts_for_completion(client, backend):
+    client.address = "192.0.2.7"
+    client.get("/search?q=tide")
+    client.get("/search?q=tide&page=2")
+    client.get("/search?q=zebra")
+    client.get("/search?q=tide&format=json")  # a program
+    client.get("/api/v1/search?q=tide")
+    backend.corrected = "tide"
+    client.get("/search?q=tide")  # misspelt, as far as the answer says
+    assert backend.people == [("tide", "192.0.2.7")]

@@ -10,7 +10,7 @@ from fake_backend import FakeBackend
 
 from periplus.errors import SettingError
 from periplus.settings import ServeSettings, Settings
-from periplus.storage import LocalFiles
+from periplus.storage import Database
 from periplus.web import create_app
 from periplus.web.access import TRIES
 from periplus.web.keys import KeyRing
@@ -193,7 +193,8 @@ def test_the_scheme_comes_from_a_trusted_proxy_only():
 
 @pytest.mark.parametrize("path", ["/metrics", "/api/v1/status"])
 def test_figures_can_be_kept_from_strangers(path, tmp_path):
-    keys = KeyRing(LocalFiles(tmp_path))
+    state = Database.open(tmp_path / "state.db")
+    keys = KeyRing(lambda: state)
     watching, searching = keys.create("watching", ["inspect"]), keys.create("searching", ["search"])
     closed = served(keys=keys, public_status=False)
     _, cookie = signed_in(closed)
@@ -204,6 +205,7 @@ def test_figures_can_be_kept_from_strangers(path, tmp_path):
     for headers in ({"authorization": f"Bearer {watching}"}, {"authorization": f"Bearer {KEY}"}, {"cookie": cookie}):
         assert closed.get(path, **headers).status == 200
     assert closed.get("/api/v1/search?q=tide").status == 200
+    state.close()
 
 
 # Wrong keys

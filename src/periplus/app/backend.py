@@ -44,6 +44,9 @@ class CollectionBackend:
             self._counts.add(request.query, found=bool(answer.total.value))
         return answer
 
+    def asked(self, query: str, person: str) -> None:
+        self._collection.engine.asked(query, person)
+
     def tabs(self) -> tuple[str, ...]:
         return self._collection.engine.tabs
 

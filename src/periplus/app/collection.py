@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -12,13 +13,14 @@ import msgspec
 from periplus import settings as settings_module
 from periplus.app import state
 from periplus.app.occupancy import refuse_second_crawl
-from periplus.errors import CollectionMissing, NotFound, StorageBusy, StorageError, UsageError
+from periplus.errors import CollectionMissing, NotFound, StateLost, StorageBusy, StorageError, UsageError
 from periplus.records import SearchAnswer, SearchRequest
 from periplus.storage import Blocklist, LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from periplus.app.sharing import SharedKeys
     from periplus.cluster.sources import ServedGenerations
     from periplus.crawl import AuditReport, Crawler, Removal
     from periplus.index import Manifest
@@ -50,10 +52,11 @@ class Collection:
         self.folder = Path(folder)
         self._flags = dict(flags or {})
         self.flags_at = time.time() if flags_at is None else flags_at
-        self.passing_key = ""  # of the console, where it cannot be kept in the folder
         self._noted: list[str] = []  # damage that somebody found
         self.cold = False  # true while a server makes it ready for its first visitor
+        self._opening = threading.Lock()
         self._database: Database | None = None
+        self._keys: SharedKeys | None = None
         self._engine: Engine | None = None
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self._is_settled = False
@@ -141,8 +144,26 @@ class Collection:
     def database(self) -> Database:
         """The state; where it is lost or is not that of the files, a stand-in that cannot be written to."""
         if self._database is None:
-            self._database = state.open_state(self.folder, self.settings.storage.database)
+            with self._opening:  # threads of a server may ask at the same moment
+                if self._database is None:
+                    self._database = state.open_state(self.folder, self.settings.storage.database)
         return self._database
+
+    def sound_state(self) -> Database:
+        """The state, or ``StateLost`` where it is lost: what is absent from a stand-in may have been there."""
+        database = self.database
+        if isinstance(database, state.StandIn):
+            raise StateLost(database.why)
+        return database
+
+    @property
+    def keys(self) -> SharedKeys:
+        """The keys of programs and of the operator."""
+        if self._keys is None:
+            from periplus.app.sharing import SharedKeys
+
+            self._keys = SharedKeys(self)
+        return self._keys
 
     @property
     def notice(self) -> str:
@@ -157,7 +178,7 @@ class Collection:
             from periplus.search import Engine
 
             self._require()
-            self._engine = Engine(self.folder, self.settings, self.source)
+            self._engine = Engine(self.folder, self.settings, self.source, state=self.sound_state)
         return self._engine
 
     @property

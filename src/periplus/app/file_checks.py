@@ -126,18 +126,17 @@ def index(collection: Collection, tell: Progress) -> Iterator[Finding]:
 def small_files(collection: Collection, _tell: Progress) -> Iterator[Finding]:
     """The operator's own files, which carry no checksum: can they be read?"""
     from periplus.app.judging import Judgements
-    from periplus.app.serving import KEY_FILE, operator_key
     from periplus.app.state import check_identity
     from periplus.search.rules import read_rules
     from periplus.storage import Blocklist
-    from periplus.web.keys import KeyRing
 
+    is_lost = bool(collection.notice)  # which is said already
     readers: tuple[Callable[[], object], ...] = (
         lambda: read_rules(collection.folder, collection.settings.search.rules),
-        lambda: KeyRing(collection.files).all(),
-        lambda: collection.files.exists(KEY_FILE) and operator_key(collection),
+        lambda: is_lost or collection.keys.programs.all(),
+        lambda: is_lost or collection.keys.operator.check(),
         lambda: Blocklist(collection.files).targets(),
-        lambda: Judgements(collection.files).all(),
+        lambda: is_lost or Judgements(collection.sound_state, collection.files).all(),
         lambda: check_identity(collection.folder),
     )
     bad = False

@@ -53,7 +53,7 @@ class CollectionPanels:
     def __init__(self, collection: Collection, counts: QueryCounts | None = None) -> None:
         self._collection = collection
         self._counts = counts or QueryCounts()
-        self._judgements = Judgements(collection.files)
+        self._judgements = Judgements(collection.sound_state, collection.files)
 
     # The crawl
 

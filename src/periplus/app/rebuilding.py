@@ -16,6 +16,8 @@ from periplus.app.state import IDENTITY, STATE_FILE, UNFINISHED, identity_of, mi
 from periplus.crawl.rebuilding import Rebuilt, rebuild
 from periplus.errors import PeriplusError, StateLost
 from periplus.storage import Database, write_event
+from periplus.storage.blocklist import FILE_NAME as BLOCKLIST
+from periplus.storage.shared import TAKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
 NEW_FILE: Final = "state.rebuilding.db"
 SIDES: Final = ("", "-wal", "-shm")
 # What the stored files tell, and what only concerns processes that are gone; all other tables are taken over.
-MADE_AGAIN: Final = frozenset({"batches", "counters", "archive_marks", "hosts", "urls", "site_links", "aliases"})
-OF_PROCESSES: Final = frozenset({"workers", "wanted_hosts", "leases", "control"})
+MADE_AGAIN: Final = frozenset(
+    {"batches", "counters", "archive_marks", "hosts", "urls", "site_links", "aliases", "bodies"}
+)
+OF_PROCESSES: Final = frozenset({"workers", "wanted_hosts", "leases", "control", "partitions", "servers"})
 NOT_TAKEN: Final = MADE_AGAIN | OF_PROCESSES | {"schema_migrations", "sqlite_sequence"}
 EMPTY: Final = ("is empty", "was not built")  # beginnings of what ``misfit`` says of a database that may be filled
 CHUNK: Final = 1_000
@@ -54,6 +58,7 @@ def _in_file(collection: Collection, progress: Progress | None) -> list[str]:
         new.with_name(new.name + side).unlink(missing_ok=True)
     with Database.open(new) as database:
         taken = _take_over(old, database, identity_of(folder))
+        _read_blocklist_again(database)
         done = rebuild(folder, database, collection.settings, _known_number(folder), progress)
         _finish(database, identity_of(folder))
         database.checkpoint()
@@ -98,6 +103,12 @@ def _take_over(old: Path, database: Database, ours: str) -> set[str]:
     except sqlite3.Error:
         pass  # damaged: what was read before is kept
     return taken
+
+
+def _read_blocklist_again(database: Database) -> None:
+    """Its rows may be lost, but the file that is a copy of them is not: they are made of it once more."""
+    with database.write() as tx:
+        tx.execute("DELETE FROM meta WHERE key = ?", (TAKEN + BLOCKLIST,))
 
 
 def _name(source: sqlite3.Connection) -> str:
@@ -213,8 +224,11 @@ def _said(done: Rebuilt, taken: set[str]) -> list[str]:
 
 
 _LOST: Final = {
-    "meta": "what a crawl was told and the console changed (flags and settings: give them again)",
+    "meta": "what a crawl was told and the console changed (flags and settings: give them again), and the"
+    " operator's key (the next start shows a new one)",
     "removed": "whether a whole host was taken down (each address that was is; periplus remove HOST makes it sure)",
     "journal": "requests that got no answer, and the gaps as they were kept",
     "events": "events",
+    "api_keys": "keys of programs, if there were any (periplus keys create makes new ones)",
+    "judgements": "judgements and past queries",
 }

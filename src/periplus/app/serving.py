@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import secrets
 import sys
 import threading
 from contextlib import contextmanager
@@ -12,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.app.backend import CollectionBackend
 from periplus.app.children import Child
+from periplus.app.sharing import Sharing
 from periplus.app.thrift import spare_memory
 from periplus.app.verifying import Verifier
 from periplus.errors import Corrupt, NotReady, PeriplusError, StorageError
 from periplus.index.builder import give_memory_back
-from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
     import socket
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from periplus.app.shards import ShardPlan
     from periplus.web import WebServer
 
-KEY_FILE = "console.key"
-SHORTEST_KEY = 8  # characters: less was cut off, or is easily guessed
 WARMING_QUERY = "the search page"
 RELOAD_EVERY = 0.25  # seconds between looks at the manifest
 YOUNG = 50_000  # objects made and not given back between two looks for cycles: 10 MB of 200 bytes each
@@ -37,7 +34,10 @@ _logger = logging.getLogger(__name__)
 
 
 class Reloader:
-    """Warms the engine up, then watches for newer generations and lets the engine take them up."""
+    """Warms the engine up, then watches for newer generations and lets the engine take them up.
+
+    What the servers of a collection share is kept up with as well.
+    """
 
     def __init__(self, collection: Collection, *, settles: bool = False) -> None:
         """``settles`` where the process does nothing else: see ``settle``."""
@@ -47,6 +47,7 @@ class Reloader:
         self._switched = 0.0  # what it was before
         self._thresholds = gc.get_threshold()  # the same
         self._said = ""
+        self._sharing = Sharing(collection)
         self._thread = threading.Thread(target=self._watch, name="reloader", daemon=True)
 
     def __enter__(self) -> None:
@@ -54,9 +55,11 @@ class Reloader:
         self._switched = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_EVERY)
         self._thread.start()
+        self._sharing.__enter__()
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
+        self._sharing.__exit__()
         self._thread.join()
         sys.setswitchinterval(self._switched)
         gc.set_threshold(*self._thresholds)
@@ -110,33 +113,23 @@ def settle() -> None:
 
 
 def operator_key(collection: Collection) -> str:
-    """The key of the console, made at first start and kept in the collection, readable by its owner only."""
-    files = LocalFiles(collection.folder)
-    if not files.exists(KEY_FILE):
-        collection.passing_key = collection.passing_key or secrets.token_urlsafe(18)
-        try:
-            files.write(KEY_FILE, collection.passing_key.encode())
-            files.path(KEY_FILE).chmod(0o600)
-        except StorageError:  # a collection that cannot be written to has a new one at every start
-            return collection.passing_key
-    key = files.read(KEY_FILE).decode("utf-8", "replace").strip()
-    if len(key) < SHORTEST_KEY or not key.isascii():
-        raise Corrupt(f"{files.path(KEY_FILE)} holds no key; remove it, and the next start makes a new one")
-    return key
+    """The operator's key in clear where this process made it; empty where it was made, and shown, before."""
+    return collection.keys.operator.begin()
 
 
 def web_server(collection: Collection, listener: socket.socket | None = None) -> WebServer:
     """The server of a collection's pages, bound to its port (or around ``listener``) and not yet running."""
     from periplus.web import WebServer, create_app
-    from periplus.web.keys import KeyRing
 
     spare_memory()
     backend = CollectionBackend(collection)
+    operator_key(collection)
+    keys = collection.keys
     app = create_app(
         backend,
         collection.settings,
-        operator_key=operator_key(collection),
-        keys=KeyRing(collection.files),
+        operator_key=keys.operator,
+        keys=keys.programs,
         waits=collection.source is not None,
     )
     settings = collection.settings.serve
@@ -157,7 +150,7 @@ def told_where(collection: Collection, started: Callable[[str, str], None]) -> C
 
     def told(address: str) -> None:
         base = (collection.settings.serve.public_url or address).rstrip("/")
-        started(f"{base}/", f"{base}/console?key={key}")
+        started(f"{base}/", f"{base}/console?key={key}" if key else f"{base}/console")
 
     return told
 

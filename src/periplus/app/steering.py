@@ -37,7 +37,7 @@ class Steering:
     def __init__(self, collection: Collection, starter: CrawlStarter) -> None:
         self._collection = collection
         self._starter = starter
-        self._blocklist = Blocklist(collection.files)
+        self._blocklist = Blocklist(collection.files, collection.sound_state)
 
     def steer(self, action: str, target: str) -> int:
         """Do it to a host or an address; how many addresses it concerns."""

@@ -7,8 +7,8 @@ import os
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TYPE_CHECKING
 
-from periplus.core.warming import all_are_kept as kernels_are_warm
-from periplus.core.warming import cold, every_kernel, keep_all, keep_one
+from periplus.core.compiler import all_are_kept as kernels_are_warm
+from periplus.core.compiler import cold, every_kernel, keep_all, keep_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable

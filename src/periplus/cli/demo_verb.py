@@ -34,7 +34,7 @@ def demo(
         if not json:
             messages().print(_table(voyage, directory))
         if not once:
-            demonstration.serve(started=say_where)
+            demonstration.serve(started=say_where(demonstration.collection))
             messages().print("stopped", soft_wrap=True)
             return
         answer = demonstration.collection.search(query)

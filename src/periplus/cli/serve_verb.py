@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,9 @@ from periplus.cli.warming import ready_kernels
 from periplus.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from periplus.app import Collection
     from periplus.app.shards import ShardPlan
 
 
@@ -46,7 +50,7 @@ def serve(
     with Collection.existing(directory, flags=flags) as collection:
         ready_kernels()
         say_notice(collection)
-        serve_collection(collection, started=say_where, say=say_line, plan=plan)
+        serve_collection(collection, started=say_where(collection), say=say_line, plan=plan)
         messages().print("stopped", soft_wrap=True)
 
 
@@ -72,7 +76,22 @@ def say_line(line: str) -> None:
     messages().print(line, soft_wrap=True, markup=False)
 
 
-def say_where(address: str, console: str) -> None:
-    """Tell which address to open."""
-    said = Text.assemble("\nsearch page   ", (address, "bold"), f"\nconsole       {console}\nCtrl-C stops it")
-    messages().print(said, soft_wrap=True)
+def say_where(collection: Collection) -> Callable[[str, str], None]:
+    """Tells which address to open, and where the key of the console is to be had."""
+
+    def say(address: str, console: str) -> None:
+        lines = f"\nconsole       {console}\n              {_of_key(collection)}\nCtrl-C stops it"
+        messages().print(Text.assemble("\nsearch page   ", (address, "bold"), lines), soft_wrap=True)
+
+    return say
+
+
+def _of_key(collection: Collection) -> str:
+    operator = collection.keys.operator
+    if operator.trouble:
+        return f"this key is for this start only, since it cannot be kept: {operator.trouble.partition(';')[0]}"
+    if operator.shown:
+        return "its key is shown this once; a browser that opened it stays logged in"
+    made = datetime.fromtimestamp(operator.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    renewing = f"periplus keys operator --new --dir {collection.folder}"
+    return f"its key was shown when it was made, {made}; {renewing} makes another"

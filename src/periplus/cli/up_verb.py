@@ -46,5 +46,5 @@ def up(
         ready_kernels()
         lines = SeedLines(collection, begin, loaded.values.crawl.max_pages, live.say)
         with watched(collection, lines, live):
-            supervisor.run(started=say_where)
+            supervisor.run(started=say_where(collection))
         messages().print(f"stopped; periplus up --dir {directory} goes on", soft_wrap=True)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from periplus import addresses
-from periplus.crawl.rows import NEVER, NEW_COLUMNS, PAGE, PARTITIONS, QUEUED
+from periplus.crawl.rows import NEVER, NEW_COLUMNS, PAGE, QUEUED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,10 +43,6 @@ _INSERT_PLAIN = (
 Place = tuple[int, int]  # an address by the keys of its host and its own
 
 
-def partition(host: int) -> int:
-    return host % PARTITIONS
-
-
 def place_of(url: str) -> Place:
     return addresses.host_key(addresses.host(url)), addresses.key(url)
 
@@ -54,9 +50,10 @@ def place_of(url: str) -> Place:
 class Arrivals:
     """``level_of`` places a new host by its name; a host's queue takes ``host_queue`` addresses."""
 
-    def __init__(self, level_of: Callable[[str], int], host_queue: int) -> None:
+    def __init__(self, level_of: Callable[[str], int], host_queue: int, partitions: int) -> None:
         self._level_of = level_of
         self._host_queue = host_queue
+        self._partitions = partitions
 
     def write(self, tx: Transaction, named: Iterable[FoundAddress], now: float, result: Committed) -> None:
         """Write what is new of ``named`` and tell ``result``."""
@@ -88,7 +85,7 @@ class Arrivals:
     def ensure_hosts(self, tx: Transaction, names: dict[int, str]) -> None:
         columns = ("key", "name", "site", "part", "level", "next_at")
         rows = [
-            (key, name, addresses.site(name), partition(key), self._level_of(name), NEVER)
+            (key, name, addresses.site(name), key % self._partitions, self._level_of(name), NEVER)
             for key, name in sorted(names.items())
         ]
         tx.insert_new("hosts", columns, rows, "key")

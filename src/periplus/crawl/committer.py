@@ -22,6 +22,7 @@ from periplus.errors import StorageError, StorageFull
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from periplus.crawl.frontier import Frontier
@@ -72,7 +73,9 @@ class Committer:
         frontier: Frontier,
         member: Member,
         delay: float,
+        clock: Callable[[], float],
     ) -> None:
+        self._clock = clock
         self._folder = folder
         self._database = database
         self._archive = folder / ARCHIVE
@@ -96,14 +99,17 @@ class Committer:
         bundle.batched, self._batched = self._batched, []
         self._sync(bundle)
         member.order = order
-        result = Round(frontier.commit(bundle, time.time(), member.check, member.settle), asked=order.hosts)
+        result = Round(frontier.commit(bundle, self._clock(), member.check, member.settle), asked=order.hosts)
         result.grant = member.grant
         self._waiting += result.committed.documents
-        if order.last or self._is_batch_due():
+        leaves = member.gives_back(order.used)
+        if order.last or leaves or self._is_batch_due():
             self._store()
         if order.last:
             self._finish()
             return result
+        if leaves:
+            self._mark_batched()  # whoever gets these partitions must not find documents that wait
         before = frontier.parts
         result.shared = member.beat(order.used) > 1
         result.parts = frontier.parts
@@ -111,16 +117,19 @@ class Committer:
         result.wanted = frontier.wanted() if result.shared else []
         if order.hosts:
             result.activated = frontier.activate(
-                time.time(), order.hosts, self._delay, revisits_only=order.revisits_only, spare=result.wanted
+                self._clock(), order.hosts, self._delay, revisits_only=order.revisits_only, spare=result.wanted
             )
         if order.hosts or result.news:
             result.next_due = frontier.next_due()
         return result
 
-    def _finish(self) -> None:
+    def _mark_batched(self) -> None:
         if self._batched:
-            self._frontier.commit(Bundle(batched=self._batched), time.time(), self._member.check)
+            self._frontier.commit(Bundle(batched=self._batched), self._clock(), self._member.check)
             self._batched = []
+
+    def _finish(self) -> None:
+        self._mark_batched()
         self._member.leave(self.documents)
 
     def close(self) -> None:

@@ -6,6 +6,8 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from periplus.crawl.roster import WorkerStatus
 from periplus.crawl.rows import FAILED, FETCHED, PAGE, REFUSED
 from periplus.records import CrawlStatus
@@ -58,6 +60,25 @@ class Counters:
     @property
     def did_anything(self) -> bool:
         return any((self.pages, self.unchanged, self.failed, self.refused, self.bytes))
+
+    @property
+    def earlier(self) -> CrawlStatus:
+        """What was done before this run began, and how long all of it took."""
+        seconds = self._seconds_before + time.monotonic() - self._began
+        return msgspec.structs.replace(self._before, seconds=seconds)
+
+    def inherit(self, last: CrawlStatus, others: Iterable[WorkerStatus]) -> None:
+        """Take over what a crawl did that no worker's row tells, given its last figures and the other workers."""
+        listed = list(others)
+        for name in ("pages", "unchanged", "failed", "refused", "bytes", "documents", "links"):
+            ours = int(getattr(self, name))
+            untold = int(getattr(last, name)) - ours - sum(int(getattr(other, name)) for other in listed)
+            setattr(self, name, ours + max(0, untold))
+            self._before = msgspec.structs.replace(
+                self._before, **{name: int(getattr(self._before, name)) + max(0, untold)}
+            )
+        self._documents_before = self._before.documents
+        self._seconds_before += max(0.0, last.seconds - self._seconds_before - time.monotonic() + self._began)
 
     def stored(self, documents: int) -> None:
         """So many documents are in batches since this run began."""

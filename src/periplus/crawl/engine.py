@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from periplus import addresses
 from periplus.crawl.committer import CommitOrder
-from periplus.crawl.frontier import partition
 from periplus.crawl.hosts import ActiveHost, rules_of
 from periplus.crawl.page_pool import Allowance
 from periplus.crawl.roster import SlotStatus
@@ -56,9 +55,9 @@ class _Errand(NamedTuple):
 
 
 class CrawlEngine:
-    """Runs until there is nothing to do, ``stop`` is set, or the time is over.
+    """Runs until ``stopping`` is set, or for one that ``ends`` by itself, until there is nothing to do for anybody.
 
-    One that does not end (``ends`` false) waits for ``stopping``: others may find work for it.
+    One that does not waits: others may find work for it.
     """
 
     def __init__(
@@ -72,17 +71,17 @@ class CrawlEngine:
         member: Member,
         *,
         poll: Callable[[], None],
-        ends: bool = True,
     ) -> None:
         self._settings = settings
         self._token = token
         self._frontier = frontier
         self._committer = committer
         self._ledger = ledger
+        self._clock = ledger.clock
         self._links = links
         self._member = member
         self._poll = poll
-        self._ends = ends
+        self.ends = False
         self._allowance = Allowance(settings.concurrency, limited=bool(settings.max_pages))
         self._hosts: dict[int, ActiveHost] = {}
         self._heap: list[tuple[float, int]] = []
@@ -107,7 +106,7 @@ class CrawlEngine:
         try:
             while not self.stopping and self._error is None:
                 self._poll()
-                now = time.time()
+                now = self._clock()
                 if not self.paused:
                     self._launch(now)
                 self._commit_if_due(now)
@@ -161,7 +160,7 @@ class CrawlEngine:
             await asyncio.sleep(TICK / 10)
         host.busy = True
         try:
-            await asyncio.sleep(max(0.0, host.ready_at - time.time()))
+            await asyncio.sleep(max(0.0, host.ready_at - self._clock()))
             yield host
         finally:
             host.busy = False
@@ -172,7 +171,7 @@ class CrawlEngine:
         """Wait for a host that is not ours, or not yet given back; whoever has it lets it go when asked."""
         limit = time.monotonic() + 2 * self._settings.timeout
         while True:
-            row = await asyncio.to_thread(self._frontier.activate_one, name, time.time(), self._settings.delay)
+            row = await asyncio.to_thread(self._frontier.activate_one, name, self._clock(), self._settings.delay)
             if row is not None:
                 return row
             self._ledger.bundle.urgent = True  # it may be one that we are about to give back
@@ -220,7 +219,7 @@ class CrawlEngine:
 
     def _is_foreign(self, host: ActiveHost) -> bool:
         """Borrowed, wanted by another worker, or of a partition that we leave."""
-        return partition(host.key) not in self._parts or host.key in self._asked_back
+        return self._frontier.partition(host.key) not in self._parts or host.key in self._asked_back
 
     def _next_errand(self, host: ActiveHost, now: float) -> _Errand | None:
         """The next address that may be asked for; none when no more are due, or the turn is used up."""
@@ -278,7 +277,7 @@ class CrawlEngine:
 
     def _after(self, host: ActiveHost) -> None:
         """Where a host goes after its turn: to the heap, to wait for a commit, or back to the database."""
-        if host.ready_at - time.time() > PARK_SECONDS:
+        if host.ready_at - self._clock() > PARK_SECONDS:
             self._rest(host, Rest.MORE)
         elif host.delay > host.committed_delay:
             self._held.append(host)
@@ -297,7 +296,7 @@ class CrawlEngine:
     def _activate_soon(self) -> None:
         """Other hosts may be due: at once when this worker has nothing to do, else with one of the next commits."""
         pause = ACTIVATION_PAUSE if self._tasks else 0.0
-        self._next_activation = min(self._next_activation, time.time() + pause)
+        self._next_activation = min(self._next_activation, self._clock() + pause)
 
     # The limit of pages
 
@@ -338,8 +337,8 @@ class CrawlEngine:
 
     def _order(self, hosts: int, *, last: bool = False) -> CommitOrder:
         if self._allowance.hungry:
-            self._next_asking = time.time() + ASKING_PAUSE
-        used = frozenset(partition(key) for key in self._hosts)
+            self._next_asking = self._clock() + ASKING_PAUSE
+        used = frozenset(self._frontier.partition(key) for key in self._hosts)
         wish = self._allowance.wish(time.monotonic(), last=last)
         return CommitOrder(hosts, self._allowance.full, wish, used, self._member.status(self), self.slots(), last)
 
@@ -399,7 +398,7 @@ class CrawlEngine:
 
     def _is_over(self, now: float) -> bool:
         """Nothing is under way here: is anything left to do, for any worker, that is worth waiting for?"""
-        if not self._ends or now < self._next_look or now >= self._next_activation:
+        if not self.ends or now < self._next_look or now >= self._next_activation:
             return False
         self._next_look = now + TICK / 4
         outlook = self._frontier.outlook(self._settings.retries)
@@ -424,12 +423,12 @@ class CrawlEngine:
         until = now + TICK
         if self._heap and len(self._tasks) < self._settings.concurrency and not self.paused:
             until = min(until, self._heap[0][0])
-        if until <= time.time():
+        if until <= self._clock():
             await asyncio.sleep(0)
             return
         self._wake.clear()
         try:
-            async with asyncio.timeout(until - time.time()):
+            async with asyncio.timeout(until - self._clock()):
                 await self._wake.wait()
         except TimeoutError:
             pass
@@ -454,7 +453,7 @@ class CrawlEngine:
             if time.monotonic() > limit:
                 for task in self._tasks:
                     task.cancel()
-            await self._sleep(time.time())
+            await self._sleep(self._clock())
         if self._error is not None:
             return
         for host in list(self._hosts.values()):

@@ -65,6 +65,10 @@ class Fetched(Struct, frozen=True):
         return self.exchange.status if self.exchange else 0
 
 
+class NotSent(Exception):
+    """The request did not leave: the time in which we may ask would have ended before it."""
+
+
 class _Ask(NamedTuple):
     """One request to be sent."""
 
@@ -73,6 +77,7 @@ class _Ask(NamedTuple):
     headers: dict[str, str]
     limit: int
     wanted: Callable[[str], bool] | None
+    may_send: Callable[[], bool] | None
     started: float
     is_direct: bool
 
@@ -103,7 +108,9 @@ class Fetcher:
         shared: Path | None = None,
         lane: HeavyLane | None = None,
         lag: LoopLag | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        self._clock = clock
         crawl = settings.crawl
         self._lane = lane or HeavyLane()
         self._lag = lag or LoopLag()
@@ -155,13 +162,18 @@ class Fetcher:
         last_modified: str = "",
         limit: int = 0,
         wanted: Callable[[str], bool] | None = None,
+        may_send: Callable[[], bool] | None = None,
     ) -> Fetched:
-        """Ask once; never raises for the web's faults. ``wanted`` sees the Content-Type before the body is taken."""
-        started = time.time()
+        """Ask once; never raises for the web's faults. ``wanted`` sees the Content-Type before the body is taken.
+
+        ``may_send`` is asked when the connection is there; ``NotSent`` when it says no.
+        """
+        started = self._clock()
         clock, lag = time.perf_counter(), self._lag.seconds
         place = place_of(url)
         headers = self._headers(url, etag, last_modified)
-        ask = _Ask(url, place, headers, limit or self._settings.max_body, wanted, started, self._is_direct(place))
+        most = limit or self._settings.max_body
+        ask = _Ask(url, place, headers, most, wanted, may_send, started, self._is_direct(place))
         try:
             route = await self.route(url)  # refuses what must not be visited, also literal addresses
             async with asyncio.timeout(self._settings.timeout) as deadline:
@@ -231,6 +243,7 @@ class Fetcher:
         request = _request(ask)
         connection = await self._connections.take(place, route)
         try:
+            _check_time(ask)
             await connection.ask(request)
             status, headers = connection.status, _decoded(connection.headers)
             reason = connection.reason.decode("latin-1")
@@ -243,6 +256,7 @@ class Fetcher:
         from periplus.crawl.proxied import more
 
         assert self._proxied is not None, "the fetcher is not open"
+        _check_time(ask)
         async with self._proxied.ask(ask.url, ask.headers, verify=verify) as response:
             headers = _decoded(response.raw_headers)
             payload, truncated = await self._body(ask, response.status, headers, lambda: more(response), deadline)
@@ -262,6 +276,12 @@ class Fetcher:
         if ask.wanted is not None and status == 200 and not ask.wanted(_header(headers, "content-type")):
             return b"", "length"
         return await _read(more, ask.limit, self._bandwidth, deadline)
+
+
+def _check_time(ask: _Ask) -> None:
+    """The last look before a request leaves: names and connections may have taken long, or we slept."""
+    if ask.may_send is not None and not ask.may_send():
+        raise NotSent
 
 
 async def _read(

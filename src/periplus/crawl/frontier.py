@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from periplus import addresses
 from periplus.crawl import takedown
-from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, partition, parts_of, place_of
+from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, number_list, parts_of, place_of
+from periplus.crawl.bodies import Owner, owners_of
+from periplus.crawl.partitions import partition_count
 from periplus.crawl.rows import (
     CHANGED_COLUMNS,
     FETCHED,
     NEVER,
-    PARTITIONS,
     QUEUED,
     URL_COLUMNS,
     ActiveRow,
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from periplus.storage import Database, Transaction
-
-__all__ = ["Frontier", "partition"]
 
 LEVELS = 3
 TAKE = 32  # addresses of one host in memory
@@ -70,10 +69,15 @@ class Frontier:
         self, database: Database, level_of: Callable[[str], int], *, host_queue: int, host_budget: int, worker: int = 1
     ) -> None:
         self._database = database
-        self._arrivals = Arrivals(level_of, host_queue)
+        self._partitions = partition_count(database)
+        self._arrivals = Arrivals(level_of, host_queue, self._partitions)
         self._host_budget = host_budget
         self.worker = worker
-        self.parts: tuple[int, ...] = tuple(range(PARTITIONS))
+        self.parts: tuple[int, ...] = tuple(range(self._partitions))
+
+    def partition(self, host: int) -> int:
+        """In which a host lies, by its key."""
+        return host % self._partitions
 
     def budget(self, host: HostRow) -> int:
         """Pages that we want of a host: all that the settings allow of our seeds' sites, of others by their fame."""
@@ -140,12 +144,12 @@ class Frontier:
         """What is left to do, for all workers together and in one snapshot."""
         with self._database.read() as tx:
             busy = tx.value("SELECT 1 FROM hosts WHERE active > 0 LIMIT 1") is not None
-            due = [tx.value(sql) for sql in _minima(tuple(range(PARTITIONS)))]
+            due = _first_due(tx, tuple(range(self._partitions)))
             soonest = tx.value(
                 f"SELECT MIN(next_at) FROM hosts WHERE active = 0 AND queued > 0 AND failures <= ? AND {_IN_BUDGET}",  # noqa: S608
                 (failures, *_budget_arguments(self._host_budget)),
             )
-        return Outlook(busy, _least(due), _least([soonest]))
+        return Outlook(busy, due, _least([soonest]))
 
     def soonest(self, failures: int) -> float:
         """When the next host with a queue is due that failed at most so often; ``NEVER`` when none is."""
@@ -154,7 +158,7 @@ class Frontier:
     def next_due(self) -> float:
         """When the next host of ours that waits is due for anything at all."""
         with self._database.read() as tx:
-            return _least([tx.value(sql) for sql in _minima(self.parts)])
+            return _first_due(tx, self.parts)
 
     def find(self, url: str) -> UrlRow | None:
         with self._database.read() as tx:
@@ -218,16 +222,21 @@ class Frontier:
         now: float,
         check: Callable[[Transaction], None] | None = None,
         after: Callable[[Transaction, Committed], None] | None = None,
+        *,
+        held_by: Collection[int] | None = None,
     ) -> Committed:
         """Write a bundle in one transaction; ``check`` raises when this worker may not write any more.
 
-        ``after`` joins the transaction at its end.
+        ``after`` joins the transaction at its end. With ``held_by``, visits count only of hosts that one of these
+        workers has, or nobody.
         """
         result = Committed()
         with self._database.write() as tx:
             if check is not None:
                 check(tx)
             self._lock_hosts(tx, bundle)
+            if held_by is not None:
+                bundle.visited = _of_hosts_held_by(tx, bundle.visited, {0, *held_by})
             takedown.hold_back(tx, bundle.visited)
             self._mark_same(tx, bundle.visited, result)
             self._write_visited(tx, bundle.visited, result)
@@ -251,21 +260,15 @@ class Frontier:
 
     def _mark_same(self, tx: Transaction, visited: list[Visited], result: Committed) -> None:
         """The content-seen test: a body that another address gave before makes this one a duplicate."""
-        owners = _owners(tx, {item.row.body_hash for item in visited if item.fresh_body})
+        owners = owners_of(tx, visited)
         for item in visited:
-            document = item.document
-            if item.fresh_body:
-                own = _Owner(item.row.key, item.row.url, item.row.refusal)
-                owner = owners.setdefault(item.row.body_hash, own)
-                if owner.refusal and not own.refusal:  # a page to be found is no copy of one that is not
-                    owner = owners[item.row.body_hash] = own
-                if owner.key != item.row.key:
-                    result.dropped += [one.key for one in item.found]
-                    result.duplicates += 1
-                    _make_duplicate(item, owner)
-                    document = item.document
-            if document is not None:
-                result.documents.append((document, item.row.tried_at))
+            owner = owners.get(item.row.body_hash) if item.fresh_body else None
+            if owner is not None and owner.key != item.row.key:
+                result.dropped += [one.key for one in item.found]
+                result.duplicates += 1
+                _make_duplicate(item, owner)
+            if item.document is not None:
+                result.documents.append((item.document, item.row.tried_at))
 
     def _write_visited(self, tx: Transaction, visited: list[Visited], result: Committed) -> None:
         rows = [
@@ -375,6 +378,17 @@ def _budget_arguments(budget: int) -> tuple[int, ...]:
     return (LEVELS - 1, budget, FAMOUS - 1, budget, budget, FAMOUS)
 
 
+_FIRST = "FROM unnest(CAST(? AS bigint[])) AS p (part) CROSS JOIN LATERAL"
+_DUE_BESIDE = (
+    f"SELECT {_HOST_COLUMNS} {_FIRST} (SELECT {_HOST_COLUMNS}, next_at FROM hosts WHERE active = 0"  # noqa: S608
+    " AND hosts.part = p.part AND level = ? AND next_at <= ? ORDER BY next_at LIMIT ?) AS due ORDER BY next_at"
+)
+_MINIMUM_BESIDE = (
+    f"SELECT MIN(next_at) {_FIRST} (SELECT next_at FROM hosts WHERE active = 0 AND hosts.part = p.part"  # noqa: S608
+    " AND level = ? ORDER BY next_at LIMIT 1) AS firsts"
+)
+
+
 @lru_cache(maxsize=64)
 def _due_sql(parts: tuple[int, ...], level: int) -> str:
     """The first hosts of each partition, each by one short walk on the index, then in order."""
@@ -385,7 +399,11 @@ def _due_sql(parts: tuple[int, ...], level: int) -> str:
 
 
 def _due_of(tx: Transaction, parts: tuple[int, ...], level: int, now: float, each: int) -> list[tuple[Any, ...]]:
-    return tx.rows(_due_sql(parts, level), (now, each) * len(parts)) if parts else []
+    if not parts:
+        return []
+    if tx.row_lock:  # a server has a statement for any number of partitions
+        return tx.rows(_DUE_BESIDE, (number_list(parts), level, now, each))
+    return tx.rows(_due_sql(parts, level), (now, each) * len(parts))
 
 
 @lru_cache(maxsize=64)
@@ -399,6 +417,13 @@ def _minima(parts: tuple[int, ...]) -> tuple[str, ...]:
     )
 
 
+def _first_due(tx: Transaction, parts: tuple[int, ...]) -> float:
+    """When the first host of these partitions is due."""
+    if tx.dialect == "postgresql":
+        return _least(tx.value(_MINIMUM_BESIDE, (number_list(parts), level)) for level in range(LEVELS))
+    return _least(tx.value(sql) for sql in _minima(parts))
+
+
 def _least(times: Iterable[float | None]) -> float:
     return min((float(time) for time in times if time is not None), default=NEVER)
 
@@ -410,27 +435,14 @@ def _named(bundle: Bundle) -> Iterator[FoundAddress]:
         yield from item.found
 
 
-class _Owner(NamedTuple):
-    """The address that gave a body first and still does; of several, one to be found."""
-
-    key: int
-    url: str
-    refusal: str
-
-
-def _owners(tx: Transaction, hashes: set[int]) -> dict[int, _Owner]:
-    owners: dict[int, _Owner] = {}
-    for part in parts_of(sorted(hashes - {0})):
-        sql = (
-            f"SELECT body_hash, key, url, refusal FROM urls WHERE body_hash IN ({marks(part)}) AND body_hash <> 0"  # noqa: S608
-            " AND state = 1 AND same_as = 0 ORDER BY refusal <> '', found_at, key"
-        )
-        for body_hash, key, url, refusal in tx.rows(sql, part):
-            owners.setdefault(body_hash, _Owner(key, url, refusal))
-    return owners
+def _of_hosts_held_by(tx: Transaction, visited: list[Visited], workers: set[int]) -> list[Visited]:
+    holders: dict[int, int] = {}
+    for part in parts_of(sorted({item.row.host for item in visited})):
+        holders.update(tx.rows(f"SELECT key, active FROM hosts WHERE key IN ({marks(part)})", part))  # noqa: S608
+    return [item for item in visited if holders.get(item.row.host, 0) in workers]
 
 
-def _make_duplicate(item: Visited, owner: _Owner) -> None:
+def _make_duplicate(item: Visited, owner: Owner) -> None:
     """Keep the page, explain it, follow none of its links: they lead where the first copy's lead."""
     item.row.same_as = owner.key
     item.found = []

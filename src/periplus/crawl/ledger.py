@@ -6,12 +6,13 @@ system has them, and the next start replays what the last commit did not cover.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from periplus.crawl.rows import Bundle
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from periplus.archive import ArchiveWriter, Revisit
     from periplus.crawl.counters import Counters
     from periplus.crawl.hosts import ActiveHost
@@ -22,8 +23,9 @@ BYTES_AT_ONCE = 64_000_000  # of documents in one bundle
 
 
 class Ledger:
-    def __init__(self, archive: ArchiveWriter, counters: Counters) -> None:
+    def __init__(self, archive: ArchiveWriter, counters: Counters, clock: Callable[[], float]) -> None:
         self._archive = archive
+        self.clock = clock
         self.counters = counters
         self.bundle = Bundle()
         self._bytes = 0
@@ -93,4 +95,4 @@ class Ledger:
 
     def _begin(self) -> None:
         if not self.bundle.began:
-            self.bundle.began = time.time()
+            self.bundle.began = self.clock()

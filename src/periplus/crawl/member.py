@@ -41,6 +41,7 @@ class Member:
         self._account = account
         self.order: CommitOrder | None = None
         self.grant = Grant()
+        self.resting = False  # it gives its hosts to others and takes none
         frontier.parts = ()
 
     def may_send(self) -> bool:
@@ -48,8 +49,9 @@ class Member:
 
     def status(self, engine: CrawlEngine) -> WorkerStatus:
         self._counters.active = engine.under_way
+        state = roster.RESTING if self.resting else engine.state
         return self._counters.worker(
-            self._frontier.worker, engine.state, hosts=engine.hosts, partitions=len(self._frontier.parts)
+            self._frontier.worker, state, hosts=engine.hosts, partitions=len(self._frontier.parts)
         )
 
     def check(self, tx: Transaction) -> None:
@@ -60,7 +62,7 @@ class Member:
         """What a commit says besides its bundle: places for pages, and that we are alive."""
         order = self.order
         assert order is not None
-        self.grant = self._account.settle(tx, committed.gained, order.places, roster.living(tx))
+        self.grant = self._account.settle(tx, committed.gained, order.places, len(roster.living(tx)))
         roster.write(tx, order.status, order.slots)
         if self._also is not None:
             self._also(tx)
@@ -72,21 +74,28 @@ class Member:
         with self._database.write() as tx:
             return self._account.count(tx) > 0 and self._frontier.reopen(tx, now) > 0
 
+    def gives_back(self, used: frozenset[int]) -> bool:
+        """Whether partitions go to others with the next beat: we leave them, and have no host of theirs."""
+        return bool(self._partitions.leaving - used)
+
     def beat(self, used: frozenset[int]) -> int:
-        """Keep, take and leave partitions; how many workers there are."""
+        """Renew the lease and keep a fair share of the partitions; how many workers there are."""
+        number = self._frontier.worker
         with self._database.read() as tx:
-            workers = roster.living(tx)
-        self._partitions.tick(workers, used)
+            living = roster.living(tx)
+        place = living.index(number) if number in living else len(living)
+        workers = max(len(living), place + 1)
+        self._partitions.tick(0 if self.resting else workers, used, place=place)
         self._frontier.parts = self._partitions.usable
         return workers
 
     def leave(self, documents: int) -> None:
         """All hosts are given back: so are the partitions; the last figures stay."""
-        self._partitions.release()
         self._frontier.parts = ()
         self._counters.stored(documents)
         self._counters.active = 0
         number = self._frontier.worker
         with self._database.write() as tx:
+            self._partitions.release(tx)
             roster.write(tx, self._counters.worker(number, roster.ENDED, hosts=0, partitions=0), [])
             roster.end(tx, number)

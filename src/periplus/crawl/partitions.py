@@ -1,28 +1,26 @@
-"""The partitions of the frontier that a worker holds, by leases.
+"""The partitions of the frontier that a worker holds, under one lease.
 
-Hosts are hashed into partitions; only the holder of a partition sends requests to its hosts. Invariants: no request
-leaves unless the lease outlives the request's time limit (``may_send``), so whoever takes a lease over after its
-expiry need only keep the gap; no commit of a worker that lost a lease goes through (``check``). Workers share evenly:
-one that has too many empties some and gives them back.
+Hosts are hashed into partitions; only the holder of a partition sends requests to its hosts. A worker has one lease,
+made with its number (``roster.register``) and renewed while it lives; its partitions are rows that name it. Invariants:
+no request leaves unless the lease outlives the request's time limit (``may_send``), so whoever takes the lease over
+after its expiry need only keep the gap; no commit of a worker that lost its lease goes through (``check``); a
+partition changes hands only when its worker gave it back, or when that worker's lease was taken over. Workers share
+evenly: one that has too many empties some and gives them back.
 """
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
-from periplus.crawl.rows import PARTITIONS
-from periplus.errors import LeaseLost
-from periplus.storage import Leases
+from periplus.storage import Leases, steady
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from periplus.storage import Database, Transaction
-    from periplus.storage.leases import Lease
+    from periplus.crawl.clock import CrawlClock
+    from periplus.storage import Database, Lease, Transaction
 
-PREFIX = "crawl.part."
-FOR_GOOD = 365 * 86_400.0  # of the worker whose end is the end of the crawl
+EMBEDDED, SHARED = 64, 1_024  # partitions of a collection in a file, and of one that machines share
 MARGIN = 20.0  # seconds that a lease is longer than a request's time limit
 RENEWALS = 4  # in the time of that margin
 
@@ -33,100 +31,123 @@ class Partitions:
     def __init__(
         self,
         database: Database,
-        owner: str,
+        worker: int,
+        lease: Lease,
         *,
         timeout: float,
-        for_good: bool = False,
+        wall: CrawlClock | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
+        self._database = database
         self._leases = Leases(database, clock)
-        self._clock = clock or time.monotonic
-        self._owner = owner
+        self._clock = clock or steady
+        self._wall = wall
+        self._worker = worker
         self._timeout = timeout
-        self._seconds = FOR_GOOD if for_good else timeout + MARGIN
-        self._held: dict[int, Lease] = {}
-        self._next_renewal = 0.0
-        self._safe_until = 0.0
+        self._count = partition_count(database)
+        self._held: set[int] = set()
         self.leaving: frozenset[int] = frozenset()
+        self._note(lease)
 
     @property
     def usable(self) -> tuple[int, ...]:
         """Those from which hosts may be taken."""
-        return tuple(sorted(self._held.keys() - self.leaving))
+        return tuple(sorted(self._held - self.leaving))
 
     def may_send(self) -> bool:
-        """Whether a request that is sent now ends within the leases."""
+        """Whether a request that is sent now ends within the lease."""
         return self._clock() < self._safe_until
 
-    def tick(self, workers: int, still_used: Collection[int]) -> bool:
-        """Renew what is due, take or leave what a fair share among ``workers`` asks for; whether anything changed."""
+    def tick(self, workers: int, still_used: Collection[int], *, place: int = 0) -> bool:
+        """Renew when due; take or leave what a fair share among ``workers`` asks for; whether anything changed.
+
+        ``place`` is ours among them; with no workers at all, our share is nothing.
+        """
         before = self.usable
-        self._renew()
+        if self._clock() >= self._next_renewal:
+            self._renew()
         self._give_back(still_used)
-        share = -(-PARTITIONS // max(1, workers))
+        share = share_of(self._count, workers, place)
         kept = len(self._held) - len(self.leaving)
         if kept > share:
-            self.leaving |= set(list(self.usable)[share:])
+            self.leaving |= set(self.usable[share:])
         elif kept < share:
             self._take(share - kept)
         return self.usable != before
 
     def check(self, tx: Transaction) -> None:
-        """Refuse to write when a lease is lost; nobody can take one before the transaction ends."""
-        sql = f"SELECT name, token FROM leases WHERE owner = ? ORDER BY name{tx.row_lock}"  # noqa: S608
-        tokens: dict[str, int] = dict(tx.rows(sql, (self._owner,)))
-        for lease in self._held.values():
-            if tokens.get(lease.name) != lease.token:
-                raise LeaseLost(f"{self._owner} no longer holds {lease.name}; another worker goes on with its hosts")
+        """Refuse to write when the lease is lost; nobody can take it over before the transaction ends."""
+        self._leases.check(tx, self._lease)
 
-    def release(self) -> None:
-        """Give all of them back."""
-        for lease in self._held.values():
-            self._leases.release(lease)
-        self._held = {}
+    def release(self, tx: Transaction) -> None:
+        """Give all of them back, and the lease."""
+        self.check(tx)
+        free_of(tx, self._worker)
+        self._leases.release_in(tx, self._lease)
+        self._held = set()
         self._safe_until = 0.0
 
     def _renew(self) -> None:
-        now = self._clock()
-        if not self._held or now < self._next_renewal:
-            return
-        kept = self._leases.renew_many(list(self._held.values()))
-        if len(kept) < len(self._held):
-            raise LeaseLost(f"{self._owner} slept through its leases; others go on with its hosts")
-        self._note(kept)
+        self._note(self._leases.renew(self._lease))
+        if self._wall is not None:
+            with self._database.read() as tx:
+                self._wall.look(tx)
 
     def _take(self, count: int) -> None:
         back = sorted(self.leaving)[:count]  # what we have not left yet is nearest
         self.leaving -= set(back)
-        free = [_name(part) for part in range(PARTITIONS) if part not in self._held]
-        if count > len(back) and free:
-            self._note(self._leases.acquire_many(free, self._owner, self._seconds, count - len(back)))
+        if count == len(back):
+            return
+        with self._database.write() as tx:
+            skip = f"{tx.row_lock} SKIP LOCKED" if tx.row_lock else ""
+            free = f"SELECT part FROM partitions WHERE worker = 0 ORDER BY part LIMIT ?{skip}"  # noqa: S608
+            if not tx.row("SELECT 1 FROM partitions WHERE worker = 0 LIMIT 1"):
+                return
+            self.check(tx)
+            sql = f"UPDATE partitions SET worker = ? WHERE part IN ({free}) RETURNING part"  # noqa: S608
+            taken = [part for (part,) in tx.rows(sql, (self._worker, count - len(back)))]
+        self._held.update(taken)
 
     def _give_back(self, still_used: Collection[int]) -> None:
         empty = self.leaving - set(still_used)
-        for part in sorted(empty):
-            self._leases.release(self._held.pop(part))
+        if not empty:
+            return
+        with self._database.write() as tx:
+            self.check(tx)
+            tx.executemany("UPDATE partitions SET worker = 0 WHERE part = ?", [(part,) for part in sorted(empty)])
+        self._held -= empty
         self.leaving -= empty
 
-    def _note(self, leases: list[Lease]) -> None:
-        self._held.update({int(lease.name.removeprefix(PREFIX)): lease for lease in leases})
-        oldest = min((lease.granted + lease.seconds for lease in self._held.values()), default=0.0)
-        self._safe_until = oldest - self._timeout
-        self._next_renewal = min(oldest - self._timeout - MARGIN, self._clock()) + MARGIN / RENEWALS
+    def _note(self, lease: Lease) -> None:
+        self._lease = lease
+        self._safe_until = lease.granted + lease.seconds - self._timeout
+        self._next_renewal = lease.granted + MARGIN / RENEWALS
 
 
-def _name(part: int) -> str:
-    return f"{PREFIX}{part:03d}"
+def share_of(count: int, workers: int, place: int) -> int:
+    """How many of ``count`` partitions fall to the worker at ``place`` among so many; all shares add up to them."""
+    return count // workers + (place < count % workers) if workers else 0
 
 
-def free_all(tx: Transaction) -> None:
-    """Nobody holds a partition any more; for a start that knows that no worker lives. Old holders are fenced off."""
-    tx.execute(f"UPDATE leases SET expires = 0, owner = '', token = token + 1 WHERE name LIKE '{PREFIX}%'")  # noqa: S608
+def lease_seconds(timeout: float) -> float:
+    """For how long a worker leases its place, whose requests may take ``timeout``."""
+    return timeout + MARGIN
 
 
-def free_of(tx: Transaction, owner: str) -> None:
-    """The partitions of one worker that is known to be dead."""
-    tx.execute(
-        f"UPDATE leases SET expires = 0, owner = '', token = token + 1 WHERE owner = ? AND name LIKE '{PREFIX}%'",  # noqa: S608
-        (owner,),
-    )
+def partition_count(database: Database) -> int:
+    """How many partitions a collection has; decided once, by its first crawl."""
+    with database.read() as tx:
+        known = int(tx.value("SELECT COUNT(*) FROM partitions"))
+    if known:
+        return known
+    with database.write() as tx:
+        older = tx.value("SELECT 1 FROM hosts LIMIT 1") is not None  # of a version in which there were always so many
+        count = EMBEDDED if older or tx.dialect == "sqlite" else SHARED
+        tx.insert_new("partitions", ("part",), [(part,) for part in range(count)], "part")
+    with database.read() as tx:
+        return int(tx.value("SELECT COUNT(*) FROM partitions"))
+
+
+def free_of(tx: Transaction, worker: int) -> None:
+    """The partitions of a worker whose lease was taken over."""
+    tx.execute("UPDATE partitions SET worker = 0 WHERE worker = ?", (worker,))

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from periplus import addresses, archive
-from periplus.crawl import schedule
+from periplus.crawl import bodies, schedule
 from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.fetcher import Fetched
 from periplus.crawl.recovery import RECOUNT, Recovery
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 DEPTH: Final = 1  # of a page whose way from the seeds is not known
 WITHOUT_RECORD: Final = {"gone": FAILED, "redirected": REFUSED, "robots-disallowed": REFUSED, REMOVED: REFUSED}
 _BATCHES: Final = "INSERT INTO batches (number, first, documents, links, created) VALUES (?, ?, ?, ?, ?)"
-_OWNERS: Final = (  # of what pages have in common: the copy that is no duplicate
-    "UPDATE urls SET same_as = COALESCE((SELECT MIN(o.key) FROM urls AS o WHERE o.body_hash = urls.body_hash"
-    " AND o.state = 1 AND o.refusal <> 'duplicate'), 0) WHERE refusal = 'duplicate' AND body_hash <> 0"
+_OWNERS: Final = (
+    "UPDATE urls SET same_as = COALESCE((SELECT b.key FROM bodies AS b WHERE b.body_hash = urls.body_hash"
+    " AND b.key <> urls.key), 0) WHERE refusal = 'duplicate' AND body_hash <> 0"
 )
 _REQUESTS: Final = (
     "UPDATE hosts SET requests = (SELECT COUNT(*) FROM journal WHERE journal.host = hosts.name),"
@@ -247,6 +247,7 @@ class _Rebuilding:
         crawl = self._settings.crawl
         rest = max(crawl.delay, crawl.ip_delay)
         with self._database.write() as tx:
+            tx.execute(bodies.FILL)
             tx.execute(_OWNERS)
             tx.execute(RECOUNT)
             tx.execute(_REQUESTS, (crawl.delay, time.time() + rest))

@@ -7,7 +7,6 @@ database are judged as if they came now, and every host that was active waits it
 from __future__ import annotations
 
 import fcntl
-import time
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 
 from periplus import addresses, archive
 from periplus.crawl import partitions, roster, takedown
+from periplus.crawl.clock import CrawlClock
 from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.fetcher import Fetched
 from periplus.crawl.hosts import origin_of
@@ -24,16 +24,19 @@ from periplus.crawl.robots_visit import judge
 from periplus.crawl.rows import FAILED, FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, FoundAddress, JournalRow, UrlRow
 from periplus.crawl.scope import REOPENED
 from periplus.errors import Corrupt, NotFound
-from periplus.storage import LocalFiles
+from periplus.storage import LocalFiles, database_time
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from periplus.crawl.frontier import Frontier
     from periplus.crawl.interpretation import Interpreter
     from periplus.records import ArchiveLocation, Document, Exchange
     from periplus.settings import CrawlSettings
-    from periplus.storage import Database
+    from periplus.storage import Database, Transaction
+
+    Check = Callable[[Transaction], None]
 
 CHUNK = 200
 ADOPTED_DEPTH = 1  # of an address whose way from the seeds is not known
@@ -58,6 +61,7 @@ class Recovery:
         interpreter: Interpreter,
         *,
         adopts: bool = False,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         """With ``adopts``, addresses that only the archive knows become rows too."""
         self._folder = folder
@@ -66,54 +70,58 @@ class Recovery:
         self._frontier = frontier
         self._interpreter = interpreter
         self._adopts = adopts
+        self._clock = clock or CrawlClock.of(database)
 
     def run(self, *, recrawl: bool) -> int:
-        """All of it; how many responses were replayed."""
+        """All of it, when no worker lives; how many responses were replayed."""
         archive.repair(self._folder / ARCHIVE)
         replayed = self._replay()
         takedown.sweep(self._database, self._folder)
         self.store_pending()
-        self._wait_out_gaps()
+        with self._database.write() as tx:
+            self._rest_hosts(tx, "active > 0")
+            tx.execute("UPDATE hosts SET next_at = ready_at WHERE active = 0 AND queued > 0 AND next_at > ready_at")
         self._reopen()
         if recrawl:
             self._make_all_due()
         return replayed
 
-    def heal(self, worker: int, crawl: int) -> int:
-        """Recover what one worker left that died while others go on; how many responses were replayed.
+    def heal(self, dead: Sequence[int], check: Check) -> int:
+        """Recover what workers left that died while others go on; how many responses were replayed.
 
-        Its partitions are free afterwards, and its places are in the pool of the crawl: in one transaction, so that the
-        crawl never looks full meanwhile. What a living process writes is left alone.
+        ``check`` raises where somebody else does it by now. In one transaction their hosts begin to rest, their
+        partitions are free and their places in the pool of the crawl, so that it never looks full meanwhile. What a
+        living process writes is left alone.
         """
-        owner = roster.owner_name(worker)
-        with self._database.read() as tx:
-            names = [name for (name,) in tx.rows("SELECT name FROM leases WHERE owner = ?", (owner,))]
-        parts = [int(name.removeprefix(partitions.PREFIX)) for name in names if name.startswith(partitions.PREFIX)]
+        numbers = ", ".join(str(int(number)) for number in dead)
         archive.repair(self._folder / ARCHIVE)
-        replayed = self._replay()
-        if parts:
-            marks = ", ".join(map(str, parts))
-            self.store_pending(f"AND host IN (SELECT key FROM hosts WHERE part IN ({marks}))")  # noqa: S608
-        self._wait_out_gaps(worker)
+        replayed = self._replay(dead, check)
+        theirs = f"SELECT h.key FROM hosts h JOIN partitions p ON p.part = h.part WHERE p.worker IN ({numbers})"  # noqa: S608
+        self.store_pending(f"AND host IN ({theirs})", check)
         with self._database.write() as tx:
-            partitions.free_of(tx, owner)
-            roster.end(tx, worker)
-            count_pool(tx, crawl, self._settings.max_pages)
-            tx.execute("DELETE FROM wanted_hosts WHERE worker = ?", (worker,))
+            check(tx)
+            self._rest_hosts(tx, f"active IN ({numbers})")
+            for number in dead:
+                partitions.free_of(tx, number)
+                roster.end(tx, number)
+            crawl = tx.value("SELECT MAX(id) FROM crawls")
+            if crawl is not None:
+                count_pool(tx, crawl, self._settings.max_pages)
         return replayed
 
     # The archive is ahead of the database
 
-    def _replay(self) -> int:
+    def _replay(self, dead: Sequence[int] | None = None, check: Check | None = None) -> int:
+        """Files that nobody writes. While others than ``dead`` live, responses of hosts that they have are left out."""
         with self._database.read() as tx:
             marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
         replayed = 0
         for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
             if marks.get(path.name, 0) < path.stat().st_size and not _is_being_written(path):
-                replayed += self.replay_file(path, marks.get(path.name, 0))
+                replayed += self.replay_file(path, marks.get(path.name, 0), dead, check)
         return replayed
 
-    def replay_file(self, path: Path, place: int) -> int:
+    def replay_file(self, path: Path, place: int, dead: Sequence[int] | None = None, check: Check | None = None) -> int:
         """Judge what stands behind ``place``; how many responses. What stands before damage is kept."""
         count = 0
         bundle = Bundle()
@@ -124,11 +132,11 @@ class Recovery:
                 self._replay_one(bundle, location, exchange)
                 count += 1
                 if count % CHUNK == 0:
-                    self._frontier.commit(bundle, time.time())
+                    self._frontier.commit(bundle, self._clock(), check, held_by=dead)
                     bundle = Bundle()
             bundle.marks[path.name] = path.stat().st_size
         finally:
-            self._frontier.commit(bundle, time.time())
+            self._frontier.commit(bundle, self._clock(), check, held_by=dead)
         return count
 
     def _replay_one(self, bundle: Bundle, location: ArchiveLocation, exchange: Exchange) -> None:
@@ -159,7 +167,7 @@ class Recovery:
         named = (*bundle.found, *(one for item in bundle.visited for one in item.found))
         stranger = FoundAddress(key, url, addresses.host(url), depth=ADOPTED_DEPTH, state=FAILED)
         wanted = [one for one in named if one.key == key][:1] or [stranger]
-        self._frontier.commit(Bundle(found=wanted), time.time())
+        self._frontier.commit(Bundle(found=wanted), self._clock())
         return self._frontier.find(url)
 
     def _depth_of(self, host: int) -> int:
@@ -183,7 +191,7 @@ class Recovery:
 
     # Documents that are in no batch
 
-    def store_pending(self, which: str = "") -> None:
+    def store_pending(self, which: str = "", check: Check | None = None) -> None:
         """Parse again what is marked as fetched and in no batch; only while no worker has it in memory."""
         columns = ", ".join(URL_COLUMNS)
         sql = f"SELECT {columns} FROM urls WHERE pending = 1 {which} ORDER BY key LIMIT {CHUNK}"  # noqa: S608
@@ -199,7 +207,7 @@ class Recovery:
             lost = [row for row in rows if row.key not in {kept.key for kept, _ in documents}]
             number = log.append([document for _, document in documents]) if documents else 0
             bundle = Bundle(batched=[Batched(number, row.key, row.tried_at) for row, _ in documents])
-            self._frontier.commit(bundle, time.time())
+            self._frontier.commit(bundle, self._clock(), check)
             self._ask_again(lost)
 
     def _document(self, row: UrlRow) -> Document | None:
@@ -222,24 +230,21 @@ class Recovery:
                 " WHERE host = ? AND key = ?",
                 [(row.host, row.key) for row in rows],
             )
-            tx.execute(RECOUNT)
+            hosts = sorted({row.host for row in rows})
+            tx.executemany(f"{RECOUNT} WHERE key = ?", [(host,) for host in hosts])
 
     # Hosts and settings
 
-    def _wait_out_gaps(self, worker: int = 0) -> None:
-        """Hosts that were active (with ``worker``, when named) rest for their full delay."""
-        now = time.time()
+    def _rest_hosts(self, tx: Transaction, which: str) -> None:
+        """Hosts that ``which`` workers had rest for their full delay, and belong to nobody."""
+        now = database_time(tx)
         least = max(self._settings.delay, self._settings.ip_delay)
-        with self._database.write() as tx:
-            which = "active = ?" if worker else "active > ?"
-            active = tx.rows(f"SELECT key, ready_at, delay FROM hosts WHERE {which}", (worker,))  # noqa: S608
-            rows = []
-            for key, ready_at, delay in active:
-                ready = max(ready_at, now + max(delay, least))
-                rows.append((ready, ready, key))
-            tx.executemany("UPDATE hosts SET active = 0, ready_at = ?, next_at = ? WHERE key = ?", rows)
-            if not worker:
-                tx.execute("UPDATE hosts SET next_at = ready_at WHERE active = 0 AND queued > 0 AND next_at > ready_at")
+        sql = f"SELECT key, ready_at, delay FROM hosts WHERE {which} ORDER BY key{tx.row_lock}"  # noqa: S608
+        rows = []
+        for key, ready_at, delay in tx.rows(sql):
+            ready = max(ready_at, now + max(delay, least))
+            rows.append((ready, ready, key))
+        tx.executemany("UPDATE hosts SET active = 0, ready_at = ?, next_at = ? WHERE key = ?", rows)
 
     def _reopen(self) -> None:
         """When filters changed, what they refused is looked at again."""

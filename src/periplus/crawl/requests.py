@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from periplus.archive import Revisit
-from periplus.crawl.fetcher import Fetched
+from periplus.crawl.fetcher import Fetched, NotSent
 from periplus.crawl.interpretation import outcome_of, signed_hash
 from periplus.crawl.politeness import AddressSlots, retry_after, wait_after
 from periplus.crawl.resolver import Route
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from periplus.records import ArchiveLocation, Exchange
     from periplus.settings import CrawlSettings
 
+LEASE_PAUSE = 0.5  # until a request is tried again that our lease would not have outlived
 URGENT_WAIT = 30.0  # a wait longer than this must survive a crash that comes soon
 
 
@@ -39,12 +40,21 @@ class Requester:
     """Sends requests for a worker; the caller holds the host (``busy``) and has waited for ``ready_at``."""
 
     def __init__(
-        self, settings: CrawlSettings, fetcher: Fetcher, ledger: Ledger, slots: AddressSlots | None = None
+        self,
+        settings: CrawlSettings,
+        fetcher: Fetcher,
+        ledger: Ledger,
+        slots: AddressSlots | None = None,
+        *,
+        may_send: Callable[[], bool] | None = None,
     ) -> None:
+        """``may_send`` is asked directly before a request leaves: whether our lease outlives it."""
         self._settings = settings
         self._fetcher = fetcher
         self._ledger = ledger
         self._slots = slots or AddressSlots(settings.ip_delay)
+        self._may_send = may_send
+        self.clock = ledger.clock
 
     async def send(
         self,
@@ -60,10 +70,10 @@ class Requester:
         try:
             route = await self._fetcher.route(url)
         except FetchError as error:
-            fetched = Fetched(url, time.time(), 0.0, None, error.reason, error.detail)
+            fetched = Fetched(url, self.clock(), 0.0, None, error.reason, error.detail)
             self._settle(host, fetched, None, rule)
             return Answer(fetched)
-        now = time.time()
+        now = self.clock()
         free_at = now + host.steady_wait()
         if free_at == now and not route.exempt:
             free_at = self._slots.ask(route.ip, host.key, now)
@@ -78,9 +88,13 @@ class Requester:
                 last_modified=kept.last_modified if kept else "",
                 limit=limit,
                 wanted=wanted,
+                may_send=self._may_send,
             )
+        except NotSent:
+            host.ready_at = max(host.ready_at, now + LEASE_PAUSE)
+            return Answer(Fetched(url, now, 0.0), postponed=host.ready_at)
         except asyncio.CancelledError:  # it was sent all the same, so it is written down
-            given_up = Fetched(url, now, time.time() - now, None, "timeout", "given up when the crawl was stopped")
+            given_up = Fetched(url, now, self.clock() - now, None, "timeout", "given up when the crawl was stopped")
             self._settle(host, given_up, route, rule)
             raise
         location = self._archive(fetched.exchange, row) if fetched.exchange is not None else None
@@ -100,7 +114,7 @@ class Requester:
 
     def _settle(self, host: ActiveHost, fetched: Fetched, route: Route | None, rule: str) -> None:
         """Set the clock of the host after a request, and write the request down; no route: it was never sent."""
-        ended = max(time.time(), fetched.started + fetched.elapsed)  # the clock may have been set back meanwhile
+        ended = max(self.clock(), fetched.started + fetched.elapsed)  # the clock may have been set back meanwhile
         outcome = outcome_of(fetched)
         wait = wait_after(
             ended=ended,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from periplus import addresses
@@ -60,18 +59,18 @@ class RobotsVisit:
             if target is None or self._forbids(target):
                 break
             fetched = await self._follow(host, target)
-        return judge(origin, host.key, fetched, time.time())
+        return judge(origin, host.key, fetched, self._requester.clock())
 
     async def _follow(self, host: ActiveHost, url: str) -> Fetched:
         name = addresses.host(url)
         if name == host.name:
-            await asyncio.sleep(max(0.0, host.ready_at - time.time()))
+            await asyncio.sleep(max(0.0, host.ready_at - self._requester.clock()))
             return await self._ask(host, url)
         try:
             async with self._borrow(name) as other:
                 return await self._ask(other, url)
         except FetchError as error:
-            return Fetched(url, time.time(), 0.0, None, error.reason, error.detail)
+            return Fetched(url, self._requester.clock(), 0.0, None, error.reason, error.detail)
 
     async def _ask(self, host: ActiveHost, url: str) -> Fetched:
         while True:
@@ -79,7 +78,7 @@ class RobotsVisit:
             if not answer.postponed:
                 self._requester.settle(answer)
                 return answer.fetched
-            await asyncio.sleep(max(0.0, answer.postponed - time.time()))
+            await asyncio.sleep(max(0.0, answer.postponed - self._requester.clock()))
 
 
 def judge(origin: str, host: int, fetched: Fetched, now: float) -> RobotsAnswer:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import socket
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import Struct
+
+from periplus.crawl.processes import process_name
+from periplus.storage import Lease, database_time, steady
 
 if TYPE_CHECKING:
     from periplus.storage import Database, Transaction
 
 ALIVE_SECONDS = 10.0  # a worker writes its row more often than this
 ENDED, SILENT = "ended", "silent"
+RESTING = "resting"  # it has no hosts and takes none; its process goes on
+LEASE = "crawl.worker."
 _COUNTER = "crawl.workers"
 
 
@@ -63,50 +68,95 @@ def own_address() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def register(database: Database) -> int:
-    """A new worker's number; numbers never come twice in a collection."""
-    now = time.time()
+def register(database: Database, seconds: float) -> tuple[int, Lease]:
+    """A new worker's number and its lease of so many seconds; numbers never come twice in a collection."""
+    granted = steady()
     with database.write() as tx:
+        now = database_time(tx)
         number = tx.next_number(_COUNTER)
         tx.execute(
-            "INSERT INTO workers (number, address, state, started, at) VALUES (?, ?, 'starting', ?, ?)",
-            (number, own_address(), now, now),
+            "INSERT INTO workers (number, address, state, started, at, process) VALUES (?, ?, 'starting', ?, ?, ?)",
+            (number, own_address(), now, now, process_name()),
         )
-    return number
+        lease = Lease(lease_name(number), owner_name(number), 1, now + seconds, seconds, granted)
+        sql = "INSERT INTO leases (name, owner, token, expires) VALUES (?, ?, ?, ?)"
+        tx.execute(sql, (lease.name, lease.owner, lease.token, lease.expires))
+    return number, lease
+
+
+def take_seat(tx: Transaction, number: int) -> None:
+    """A worker was registered by another process, and is this one."""
+    sql = "UPDATE workers SET address = ?, process = ? WHERE number = ?"
+    tx.execute(sql, (own_address(), process_name(), number))
 
 
 def owner_name(number: int) -> str:
-    """By which a worker holds leases."""
+    """By which a worker holds its lease."""
     return f"worker {number}"
+
+
+def lease_name(number: int) -> str:
+    return f"{LEASE}{number}"
 
 
 def write(tx: Transaction, status: WorkerStatus, slots: list[SlotStatus]) -> None:
     tx.execute(
         "UPDATE workers SET state = ?, at = ?, figures = ?, slots = ? WHERE number = ?",
-        (status.state, time.time(), _encoded(status), _encoded(slots), status.number),
+        (status.state, database_time(tx), _encoded(status), _encoded(slots), status.number),
     )
 
 
 def end(tx: Transaction, number: int) -> None:
     """A worker is no more; its figures stay until the next crawl."""
     tx.execute("UPDATE workers SET state = ?, places = 0, slots = '[]' WHERE number = ?", (ENDED, number))
+    tx.execute("DELETE FROM wanted_hosts WHERE worker = ?", (number,))
 
 
-def forget_all(tx: Transaction) -> None:
-    tx.execute("DELETE FROM workers")
-    tx.execute("DELETE FROM wanted_hosts")
+def forget_ended(tx: Transaction) -> None:
+    """A crawl begins: figures of the one before are no longer wanted."""
+    tx.execute("DELETE FROM workers WHERE state = ?", (ENDED,))
 
 
-def living(tx: Transaction) -> int:
-    """How many workers share the work now."""
-    sql = "SELECT COUNT(*) FROM workers WHERE state <> ? AND at > ?"
-    return int(tx.value(sql, (ENDED, time.time() - ALIVE_SECONDS)))
+def living(tx: Transaction) -> list[int]:
+    """The numbers of the workers that share the work now, in order: those that hold their lease."""
+    sql = (
+        f"SELECT w.number FROM workers w JOIN leases l ON l.name = '{LEASE}' || w.number"  # noqa: S608
+        f" AND l.owner = 'worker ' || w.number WHERE w.state NOT IN ('{ENDED}', '{RESTING}') AND l.expires > ?"
+        " ORDER BY w.number"
+    )
+    return [int(number) for (number,) in tx.rows(sql, (database_time(tx),))]
+
+
+class Seat(NamedTuple):
+    """A worker that has not ended, as its lease shows it."""
+
+    number: int
+    state: str
+    process: str
+    lease: Lease
+    is_over: bool  # the lease has expired
+
+
+def seats(database: Database) -> list[Seat]:
+    """All workers that have not ended, also those that died and were not healed yet."""
+    sql = (
+        f"SELECT w.number, w.state, w.process, l.name, l.owner, l.token, l.expires FROM workers w"  # noqa: S608
+        f" LEFT JOIN leases l ON l.name = '{LEASE}' || w.number WHERE w.state <> '{ENDED}' ORDER BY w.number"
+    )
+    with database.read() as tx:
+        now = database_time(tx)
+        rows = tx.rows(sql)
+    return [
+        Seat(number, state, process, Lease(name or lease_name(number), owner or "", token or 0, expires or 0.0),
+             (expires or 0.0) <= now)
+        for number, state, process, name, owner, token, expires in rows
+    ]  # fmt: skip
 
 
 def workers(database: Database) -> list[WorkerStatus]:
     """The workers of the newest crawl, by number."""
-    now = time.time()
     with database.read() as tx:
+        now = database_time(tx)
         rows = tx.rows("SELECT number, address, state, started, at, figures FROM workers ORDER BY number")
     return [
         _as_of(now, msgspec.json.decode(figures, type=WorkerStatus), number, address, state, started, at)

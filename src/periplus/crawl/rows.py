@@ -10,7 +10,6 @@ from msgspec import Struct, field
 from periplus.records import ArchiveLocation, Document
 
 NEVER = 1e15  # a next visit that does not come
-PARTITIONS = 64
 
 QUEUED, FETCHED, FAILED, REFUSED = range(4)
 STATE_NAMES = ("queued", "fetched", "failed", "refused")

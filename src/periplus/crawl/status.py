@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from periplus.crawl.condition import PAUSED, RUNNING, STALLED, STOPPED
 from periplus.records import CrawlStatus
+from periplus.storage import database_time
 
 if TYPE_CHECKING:
     from periplus.storage import Database, Transaction
@@ -21,13 +21,24 @@ _TOTALS = "SELECT COALESCE(SUM(queued), 0), COUNT(*), COALESCE(SUM(pages), 0) FR
 
 def begin(database: Database) -> tuple[int, CrawlStatus | None]:
     """The number of this crawl; one that was interrupted goes on, with its figures so far."""
-    now = time.time()
     with database.write() as tx:
+        now = database_time(tx)
         last = tx.row("SELECT id, state, status, started FROM crawls ORDER BY id DESC LIMIT 1")
         if last is not None and last[1] in UNENDED:
             return int(last[0]), _so_far(tx, msgspec.json.decode(last[2], type=CrawlStatus), float(last[3]))
         sql = "INSERT INTO crawls (started, state, status, at) VALUES (?, 'running', ?, ?) RETURNING id"
         return int(tx.value(sql, (now, encoded(CrawlStatus(state="running")), now))), None
+
+
+def newest(tx: Transaction) -> int:
+    """The number of the newest crawl, 0 when there was none."""
+    return int(tx.value("SELECT MAX(id) FROM crawls") or 0)
+
+
+def is_begun(tx: Transaction) -> bool:
+    """Whether the newest crawl was begun and has not ended, whoever lives of it."""
+    last = tx.row("SELECT state, ended FROM crawls ORDER BY id DESC LIMIT 1")
+    return last is not None and last[0] in UNENDED and not last[1]
 
 
 def _so_far(tx: Transaction, last: CrawlStatus, started: float) -> CrawlStatus:
@@ -50,7 +61,7 @@ def forget(tx: Transaction, number: int) -> None:
 def save(tx: Transaction, number: int, status: CrawlStatus, *, ended: float = 0.0) -> None:
     tx.execute(
         "UPDATE crawls SET state = ?, status = ?, at = ?, ended = ? WHERE id = ?",
-        (status.state, encoded(status), time.time(), ended, number),
+        (status.state, encoded(status), database_time(tx), ended, number),
     )
 
 
@@ -60,13 +71,14 @@ def status(database: Database) -> CrawlStatus:
         last = tx.row("SELECT status, at, ended, started FROM crawls ORDER BY id DESC LIMIT 1")
         queued, hosts, stored = totals(tx)
         said = _last_error(tx, last[3]) if last is not None else ""
+        now = database_time(tx)
     if last is None:
         return CrawlStatus(queued=queued, hosts=hosts, stored=stored)
     found = msgspec.json.decode(last[0], type=CrawlStatus)
     found = msgspec.structs.replace(found, queued=queued, hosts=hosts, stored=stored)
     if last[2]:
         return msgspec.structs.replace(found, rate=0.0, active=0)
-    if time.time() - last[1] <= ALIVE_SECONDS:
+    if now - last[1] <= ALIVE_SECONDS:
         return found
     return msgspec.structs.replace(
         found, state=STOPPED, reason=said or INTERRUPTED, since=float(last[1]), rate=0.0, active=0
@@ -88,7 +100,7 @@ def is_running(database: Database) -> bool:
     """Whether a crawl is there to hear a command: begun, not ended, and heard of lately."""
     with database.read() as tx:
         last = tx.row("SELECT at, ended FROM crawls ORDER BY id DESC LIMIT 1")
-    return last is not None and not last[1] and time.time() - last[0] <= ALIVE_SECONDS
+        return last is not None and not last[1] and database_time(tx) - last[0] <= ALIVE_SECONDS
 
 
 def last_sign(database: Database) -> float:

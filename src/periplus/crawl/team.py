@@ -13,15 +13,16 @@ import msgspec
 from msgspec import Struct
 
 from periplus import errors
-from periplus.crawl import roster
-from periplus.crawl.recovery import Recovery
-from periplus.crawl.worker import LOST, WORKERS_LOCK, Worker, WorkerTask
+from periplus.crawl import control, roster
+from periplus.crawl.partitions import lease_seconds
+from periplus.crawl.worker import LOST, WORKERS_LOCK, WorkerTask
 from periplus.errors import PeriplusError, StorageBusy, StorageError
 from periplus.storage import write_event
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from periplus.crawl.undertaker import Undertaker
     from periplus.settings import Settings
     from periplus.storage import Database
 
@@ -39,53 +40,53 @@ class Hand(Struct):
 
 
 class WorkerTeam:
-    """Belongs to the crawl's own process; ``look`` must be called now and then, from any one thread."""
+    """Belongs to a session of the crawl; ``look`` must be called now and then, from any one thread."""
 
-    def __init__(self, folder: Path, database: Database, settings: Settings, crawl: int) -> None:
+    def __init__(
+        self, folder: Path, database: Database, settings: Settings, crawl: int, undertaker: Undertaker
+    ) -> None:
         self._folder = folder
         self._database = database
         self._settings = settings
         self._crawl = crawl
+        self._undertaker = undertaker
         self._hands: list[Hand] = []
-        self._command = ""
+        self._is_stopped = False
+        self._shut: set[int] = set()  # that were told to leave for good
         self._deaths = 0
         self.wanted = 0
+        self.fewer = 0  # of those wanted: they were shut down by order
 
     @property
     def size(self) -> int:
         return len(self._hands)
 
-    def order(self, command: str) -> None:
-        """Tell all workers; those that come later hear it too."""
-        if self._command in (command, "stop"):
+    def stop(self) -> None:
+        """Let all of them end their requests and leave."""
+        if self._is_stopped:
             return
-        self._command = command
-        for hand in self._hands:
-            _tell(hand, command)
-
-    def dismiss(self, number: int) -> bool:
-        """Let one worker end its requests and leave; ``look`` replaces it while it is wanted."""
-        for hand in self._hands:
-            if hand.number == number:
-                _tell(hand, "stop")
-                return True
-        return False
+        self._is_stopped = True
+        self._dismiss(self._hands)
 
     def look(self) -> None:
-        """Make good for those that died, and let as many work as are wanted."""
-        for hand in [hand for hand in self._hands if hand.process.poll() is not None]:
-            self._hands.remove(hand)
+        """Make good for workers that died, here or elsewhere, and let as many work as are wanted."""
+        ended = [hand for hand in self._hands if hand.process.poll() is not None]
+        self._hands = [hand for hand in self._hands if hand not in ended]
+        lost = self._undertaker.look([hand.number for hand in ended if hand.process.returncode])
+        for number in set(lost) - {hand.number for hand in ended}:
+            self._tell(f"worker {number} is lost: it stopped renewing its lease", "warning")
+        for hand in ended:
             self._bury(hand)
-        if self._command == "stop":
+        if self._is_stopped:
             return
-        while len(self._hands) < self.wanted:
+        most = max(0, self.wanted - self.fewer)
+        while len(self._hands) < most:
             self._hands.append(self._start())
-        for hand in self._hands[self.wanted :]:
-            _tell(hand, "stop")
+        self._dismiss(self._hands[most:])
 
     def close(self) -> None:
         """Stop all of them, and wait until everything they did is committed."""
-        self.order("stop")
+        self.stop()
         limit = time.monotonic() + self._settings.crawl.timeout + STOP_SECONDS
         while self._hands:
             self.look()
@@ -94,9 +95,18 @@ class WorkerTeam:
                     hand.process.kill()
             time.sleep(PAUSE)
 
+    def _dismiss(self, hands: list[Hand]) -> None:
+        new = [hand.number for hand in hands if hand.number not in self._shut]
+        self._shut.update(new)
+        if new:
+            with self._database.write() as tx:
+                for number in new:
+                    control.order_worker(tx, number, "stop")
+
     def _start(self) -> Hand:
-        number = roster.register(self._database)
-        task = WorkerTask(str(self._folder), database_address(self._database), self._settings, self._crawl, number)
+        number, lease = roster.register(self._database, lease_seconds(self._settings.crawl.timeout))
+        address = database_address(self._database)
+        task = WorkerTask(str(self._folder), address, self._settings, self._crawl, number, lease)
         try:
             process = subprocess.Popen(
                 [sys.executable, "-m", "periplus.crawl.worker"],
@@ -104,19 +114,19 @@ class WorkerTeam:
             )  # fmt: skip
         except OSError as error:
             raise StorageError(f"a worker cannot be started: {error.strerror}; try --workers 1") from error
-        hand = Hand(number, process)
         self._tell(f"worker {number} joins")
-        _tell(hand, msgspec.json.encode(task).decode())
-        if self._command:
-            _tell(hand, self._command)
-        return hand
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):  # it is dead: the next look finds out
+            process.stdin.write(msgspec.json.encode(task).decode() + "\n")
+            process.stdin.flush()
+        return Hand(number, process)
 
     def _tell(self, text: str, level: str = "info") -> None:
         with self._database.write() as tx:
             write_event(tx, "crawl", text, level)
 
     def _bury(self, hand: Hand) -> None:
-        """What a worker left undone is done for it, before its hosts go to others."""
+        """Say how a worker ended; what it left undone has been done for it."""
         message = hand.process.stdout.read() if hand.process.stdout else ""
         for pipe in (hand.process.stdin, hand.process.stdout):
             if pipe is not None:
@@ -124,13 +134,11 @@ class WorkerTeam:
                     pipe.close()
         if hand.process.returncode == 0:
             self._tell(f"worker {hand.number} has left")
+            self.fewer += control.was_shut_down(self._database, hand.number)
             return
-        kit = Worker(self._folder, self._database, self._settings)
-        recovery = Recovery(self._folder, self._database, self._settings.crawl, kit.frontier, kit.interpreter)
-        recovery.heal(hand.number, self._crawl)
         self._deaths += 1
         code = hand.process.returncode
-        how = " ".join(message.split()) or ("its leases went to others" if code == LOST else f"ended with code {code}")
+        how = " ".join(message.split()) or ("its lease went to others" if code == LOST else f"ended with code {code}")
         self._tell(f"worker {hand.number} is lost: {how}", "warning")
         if message:
             raise _error(message)
@@ -158,13 +166,6 @@ def database_address(database: Database) -> str:
     """By which another process opens the same database."""
     backend = database.backend
     return str(getattr(backend, "address", "") or getattr(backend, "path", ""))
-
-
-def _tell(hand: Hand, line: str) -> None:
-    assert hand.process.stdin is not None
-    with contextlib.suppress(OSError):  # it is dead: the next look finds out
-        hand.process.stdin.write(line + "\n")
-        hand.process.stdin.flush()
 
 
 def _error(message: str) -> PeriplusError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING
 
 from periplus.crawl import icons
@@ -67,21 +66,21 @@ class Visitor:
 
     def refuse(self, row: UrlRow, reason: str, detail: str = "") -> None:
         """Settle an address without asking for it."""
-        self._ledger.visited(self._interpreter.refused(row, reason, detail, time.time()))
+        self._ledger.visited(self._interpreter.refused(row, reason, detail, self._requester.clock()))
 
     async def visit(self, host: ActiveHost, row: UrlRow, verdict: Verdict | None) -> int:
         """Ask for ``row``, or without a verdict for the robots.txt that is to give one; how many pages were gained."""
         if verdict is None:
             await self._read_robots(host, row)
             return 0
-        host.doing = (row.url, "fetching", time.time())
+        host.doing = (row.url, "fetching", self._requester.clock())
         wanted = _WANTED[row.kind]
         limit = icons.MAX_BYTES if row.kind == ICON else 0
         answer = await self._requester.send(host, row.url, str(verdict), row=row, limit=limit, wanted=wanted)
         if answer.postponed:
             host.queue.appendleft(row)
             return 0
-        host.doing = (row.url, "reading", time.time())
+        host.doing = (row.url, "reading", self._requester.clock())
         visited = await self._interpret(host, row, answer)
         self._ledger.visited(visited)
         self._ledger.settle(answer.location)
@@ -109,7 +108,7 @@ class Visitor:
     async def _read_robots(self, host: ActiveHost, row: UrlRow) -> None:
         """Read the rules and put the address back; without rules nothing may be asked."""
         origin = origin_of(row.url)
-        host.doing = (f"{origin}/robots.txt", "robots", time.time())
+        host.doing = (f"{origin}/robots.txt", "robots", self._requester.clock())
         self._begin_warming()
         answer = await self._robots.read(host, origin)
         if answer.row is not None:
@@ -117,12 +116,12 @@ class Visitor:
             self._take_rules(host, row, await self._parse_rules(answer.row))
             host.queue.appendleft(row)
             return
-        stale = stale_rules(host.rules.get(origin), time.time())
+        stale = stale_rules(host.rules.get(origin), self._requester.clock())
         if stale is not None:
             self._take_rules(host, row, stale)
             host.queue.appendleft(row)
             return
-        failed = self._interpreter.failed(row, answer.reason, answer.detail, time.time(), host.delay)
+        failed = self._interpreter.failed(row, answer.reason, answer.detail, self._requester.clock(), host.delay)
         self._ledger.visited(failed)
 
     def _begin_warming(self) -> None:

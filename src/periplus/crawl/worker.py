@@ -1,8 +1,8 @@
 """One worker: its filters, its engine, its archive file. In the process of the crawl, or in one of its own.
 
-``python -m periplus.crawl.worker`` is started by ``Team``: the first line of its input says what to crawl, further
-lines are commands. When its input ends, so does it, at once: whoever started it is dead, and the next start replays
-its archive. A shared lock on ``WORKERS_LOCK`` tells that start when the last of them is gone.
+``python -m periplus.crawl.worker`` is started by ``WorkerTeam``: the first line of its input says what to crawl;
+commands are rows (``control``). When its input ends, so does it, at once: whoever started it is dead, and the next
+start replays its archive. A shared lock on ``WORKERS_LOCK`` tells that start when the last of them is gone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from periplus import addresses
 from periplus.archive import ArchiveWriter
 from periplus.crawl import roster
 from periplus.crawl.address_slots import SharedAddressSlots
+from periplus.crawl.clock import CrawlClock
 from periplus.crawl.committer import ARCHIVE, Committer
+from periplus.crawl.control import WorkerOrders
 from periplus.crawl.counters import Counters
 from periplus.crawl.engine import CrawlEngine
 from periplus.crawl.fetcher import VERSION, Fetcher
@@ -36,6 +38,7 @@ from periplus.crawl.ledger import Ledger
 from periplus.crawl.links import LinkFilter
 from periplus.crawl.loop_lag import LoopLag
 from periplus.crawl.member import Member
+from periplus.crawl.pacing import Hours
 from periplus.crawl.page_pool import PageAccount
 from periplus.crawl.partitions import Partitions
 from periplus.crawl.requests import Requester
@@ -47,20 +50,21 @@ from periplus.crawl.traps import TrapRules
 from periplus.crawl.visitor import Visitor
 from periplus.errors import LeaseLost, PeriplusError
 from periplus.settings import Settings
-from periplus.storage import Blocklist, Database, LocalFiles
+from periplus.storage import Blocklist, Database, Follower, Lease, LocalFiles
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator, Sequence
 
     from periplus.records import CrawlStatus
+    from periplus.settings import CrawlSettings
     from periplus.storage import Transaction
 
 WORKERS_LOCK = "crawl.workers.lock"
 SLOTS = "crawl.slots"
 BANDWIDTH = "crawl.bandwidth"
 REFRESH_SECONDS = 1.0
-LEFT_ALONE, LOST = 3, 4  # exit codes: nobody there to command us; another took our hosts over
+LEFT_ALONE, LOST = 3, 4  # exit codes: our starter is gone; another took our hosts over
 
 
 class WorkerTask(Struct):
@@ -71,6 +75,7 @@ class WorkerTask(Struct):
     settings: Settings
     crawl: int
     number: int
+    lease: Lease
 
 
 class Worker:
@@ -90,9 +95,12 @@ class Worker:
         self._settings = settings
         self._tls = tls
         self._seeds = list(dict.fromkeys([*known_seeds(database), *seeds]))
-        self._blocklist = Blocklist(LocalFiles(folder))
+        self._blocklist = Blocklist(LocalFiles(folder), lambda: database)
+        self._shared = Follower(self._blocklist)
+        self._shared.look(database)
         self._removed, self._blocked = removed_targets(database), self._blocklist.targets()
         self._next_refresh = 0.0
+        self.clock = CrawlClock.of(database)
         crawl = settings.crawl
         traps = _closed_traps(database)
         self.links = LinkFilter(Scope(crawl, self._seeds, self._removed, self._blocked), traps)
@@ -105,20 +113,22 @@ class Worker:
         self,
         crawl: int,
         number: int,
+        lease: Lease,
         *,
-        leads: bool = False,
         earlier: CrawlStatus | None = None,
         also: Callable[[Transaction], None] | None = None,
     ) -> None:
-        """Take part in a crawl; whoever ``leads`` decides when it ends, and keeps its leases for good."""
+        """Take part in a crawl with the number and the lease that the roster gave."""
         settings = self._settings.crawl
         self.number = self.frontier.worker = number
-        self._leads = leads
         self.counters = Counters(settings.max_pages, earlier)
-        owner = roster.owner_name(number)
-        partitions = Partitions(self._database, owner, timeout=settings.timeout, for_good=leads)
+        partitions = Partitions(self._database, number, lease, timeout=settings.timeout, wall=self.clock)
         account = PageAccount(settings.max_pages, crawl, number)
         self._member = Member(self._database, self.frontier, partitions, account, self.counters, also)
+
+    def rest(self) -> None:
+        """Give all hosts to others, and take no more."""
+        self._member.resting = True
 
     async def run(self, poll: Callable[[CrawlEngine], None]) -> None:
         """Work until there is nothing to do, or until ``poll`` stops the engine."""
@@ -126,19 +136,21 @@ class Worker:
         writer = ArchiveWriter(
             self._folder / ARCHIVE, self._settings.archive.rotate_bytes, f"Periplus/{VERSION}", self._settled
         )
-        ledger = Ledger(writer, self.counters)
-        committer = Committer(self._folder, self._database, self.frontier, self._member, settings.delay)
+        ledger = Ledger(writer, self.counters, self.clock)
+        committer = Committer(self._folder, self._database, self.frontier, self._member, settings.delay, self.clock)
         engine = CrawlEngine(
             settings, token, self.frontier, committer, ledger, self.links, self._member,
-            poll=lambda: self._poll(engine, poll), ends=self._leads,
+            poll=lambda: self._poll(engine, poll),
         )  # fmt: skip
         slots = SharedAddressSlots(self._folder / SLOTS, settings.ip_delay)
         try:
             with HeavyLane() as lane:
                 shared = self._folder / BANDWIDTH
                 lag = LoopLag()
-                async with Fetcher(self._settings, tls=self._tls, shared=shared, lane=lane, lag=lag) as fetcher:
-                    requester = Requester(settings, fetcher, ledger, slots)
+                async with Fetcher(
+                    self._settings, tls=self._tls, shared=shared, lane=lane, lag=lag, clock=self.clock
+                ) as fetcher:
+                    requester = Requester(settings, fetcher, ledger, slots, may_send=self._member.may_send)
                     robots = RobotsVisit(requester, engine.borrow, self.links.forbids)
                     engine.visitor = Visitor(
                         settings, token, requester, robots, self.interpreter, self.links, ledger, lane, lag
@@ -164,6 +176,7 @@ class Worker:
 
     def _refresh(self) -> None:
         """A takedown or a block holds at once, also for what is queued; so does a seed that another saw moving."""
+        self._shared.look(self._database)
         removed, blocked = removed_targets(self._database), self._blocklist.targets()
         if (removed, blocked) != (self._removed, self._blocked):
             self._removed, self._blocked = removed, blocked
@@ -206,29 +219,28 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 # A process of its own
 
 
-class _Commands:
-    """What the starter says, heard in a thread."""
+class _Obedience:
+    """What rows and signals say, done by a worker in a process of its own; it ends with whoever started it."""
 
-    def __init__(self) -> None:
-        self._last = ""
-        threading.Thread(target=self._listen, name="periplus-commands", daemon=True).start()
+    def __init__(self, database: Database, number: int, settings: CrawlSettings) -> None:
+        self._orders = WorkerOrders(database, number)
+        self._hours = Hours.parse(settings.hours)
+        self._is_ended = False
+        threading.Thread(target=self._end_with_starter, name="periplus-starter", daemon=True).start()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the starter hears it too and tells us
-        signal.signal(signal.SIGTERM, lambda *_: self._take("stop"))
+        signal.signal(signal.SIGTERM, self._end)
 
-    def _listen(self) -> None:
-        for line in sys.stdin:
-            self._take(line.strip())
+    def _end(self, *_: object) -> None:
+        self._is_ended = True
+
+    def _end_with_starter(self) -> None:
+        sys.stdin.read()
         os._exit(LEFT_ALONE)
 
-    def _take(self, command: str) -> None:
-        if self._last != "stop":
-            self._last = command
-
     def obey(self, engine: CrawlEngine) -> None:
-        if self._last == "stop":
-            engine.stopping = True
-        elif self._last:
-            engine.paused = self._last == "pause"
+        self._orders.look()
+        engine.stopping = engine.stopping or self._is_ended or self._orders.stop or bool(self._orders.leave)
+        engine.paused = self._orders.paused or not self._hours.is_open(time.time())
 
 
 @contextmanager
@@ -242,12 +254,12 @@ def _work(task: WorkerTask) -> None:
     folder = Path(task.folder)
     with _shared_lock(folder / WORKERS_LOCK), Database.open(task.database) as database:
         worker = Worker(folder, database, task.settings)
-        worker.enroll(task.crawl, task.number)
+        worker.enroll(task.crawl, task.number, task.lease)
         with database.write() as tx:
-            tx.execute("UPDATE workers SET address = ? WHERE number = ?", (roster.own_address(), task.number))
-        commands = _Commands()
+            roster.take_seat(tx, task.number)
+        told = _Obedience(database, task.number, task.settings.crawl)
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
-            runner.run(worker.run(commands.obey))
+            runner.run(worker.run(told.obey))
 
 
 def main() -> int:

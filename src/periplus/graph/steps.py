@@ -127,7 +127,7 @@ class CompiledStep(_State):
         return Sums(*map(float, sums))
 
     def _pull(self, part: tuple[int, int], damping: float, base: float) -> Floats:
-        from periplus.graph.kernels import pull
+        from periplus.core.graph import pull
 
         sums = np.empty(3)
         pull(

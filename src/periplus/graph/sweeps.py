@@ -108,7 +108,7 @@ class Sweeps:
         return np.asarray(np.sum(list(run(work, range(len(self._ranges)))), axis=0), np.float64)
 
     def _sweep(self, number: int, *, sinks: bool, before: Floats) -> Floats:
-        from periplus.graph.kernels import sweep
+        from periplus.core.graph import sweep
 
         sums = np.empty(4)
         graph, base = self.graph, 1.0 - self._damping
@@ -119,14 +119,14 @@ class Sweeps:
         return sums
 
     def _prepare(self, number: int) -> Floats:
-        from periplus.graph.kernels import prepare
+        from periplus.core.graph import prepare
 
         prepare(self.graph.out_weight, self.rank, self._inverse, self._views[number], *self._ranges[number])
         return NOTHING
 
     def _find_heard(self) -> Floats:
         """For each vertex the share of its rank that reaches vertices that are no sinks."""
-        from periplus.graph.kernels import find_heard
+        from periplus.core.graph import find_heard
 
         graph, parts = self.graph, [np.zeros(self.graph.vertices) for _ in self._ranges]
 
@@ -168,7 +168,7 @@ class Sweeps:
         return self._before[-1]
 
     def _extrapolate(self) -> None:
-        from periplus.graph.kernels import combine_steps, measure_steps
+        from periplus.core.graph import combine_steps, measure_steps
 
         first, second, third = self._before
 

@@ -1,5 +1,6 @@
 """The index: segments, generations, and exact top-k search over them."""
 
+from periplus.index.generation_files import GenerationFiles
 from periplus.index.hits import TopHits
 from periplus.index.manifest import Manifest
 from periplus.index.query import FIELDS, STRONG_SHARE, Filters, Group, IndexQuery
@@ -14,6 +15,7 @@ __all__ = [
     "FIELDS",
     "STRONG_SHARE",
     "Filters",
+    "GenerationFiles",
     "GivenStatistics",
     "Group",
     "IndexQuery",

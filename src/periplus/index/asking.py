@@ -1,4 +1,4 @@
-"""Asking the kernel for the best documents of weighted lists (``kernels/blockmax.py`` says how a query is laid out)."""
+"""Asking the kernel for the best documents of weighted lists (laid out as ``core/retrieval/blockmax.py`` says)."""
 
 from __future__ import annotations
 
@@ -85,6 +85,6 @@ def _layout(numbers: int) -> Callable[..., bytes]:
 
 @cache
 def _kernel() -> Callable[[int, int, int], int]:
-    from periplus.index.kernels.blockmax import block_max
+    from periplus.core.retrieval import block_max
 
     return block_max.entry

@@ -187,7 +187,7 @@ class SegmentBuilder:
 
     def _layout(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         """Lengths and first positions by document and field; the first position of each piece."""
-        from periplus.index.kernels.building import place_pieces
+        from periplus.core.build import place_pieces
 
         self._cut_waiting()
         lengths = np.zeros((self._count, FIELD_COUNT), np.uint32)
@@ -228,14 +228,15 @@ def _joined(parts: list[NDArray[Any]], kind: type[np.generic] = np.uint32) -> ND
 
 def load_kernels() -> None:
     """Everything that building needs, so that copies of this process need not load it again."""
-    from periplus.core import Kernel
-    from periplus.index.kernels import building, forms, lookup, pieces, positions, spellings, tokens
+    from periplus.core import build
+    from periplus.core import format as segment_format
+    from periplus.core.compiler import Kernel
 
     class_table()
     letter_table()
     site("a.test")  # reads the rules of public suffixes
-    for module in (building, forms, lookup, pieces, positions, spellings, tokens):
-        for value in vars(module).values():
+    for package in (build, segment_format):
+        for value in vars(package).values():
             if isinstance(value, Kernel):
                 value.load()
 

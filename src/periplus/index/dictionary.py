@@ -1,7 +1,7 @@
 """Dictionary: the terms of a segment in byte order, each coded by what it does not share with the one before it.
 
-``kernels.lookup`` has the code. Opening a dictionary reads nothing: a lookup is a binary search over blocks of 16 terms
-in the mapped bytes, a prefix is a range of numbers.
+``core.format.lookup`` has the code. Opening a dictionary reads nothing: a lookup is a binary search over blocks of 16
+terms in the mapped bytes, a prefix is a range of numbers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class DictionaryWriter:
         self._last = np.empty(0, np.uint8)
 
     def append(self, terms: JoinedTerms) -> None:
-        from periplus.index.kernels.lookup import front_code
+        from periplus.core.format import front_code
 
         if not len(terms.ends):
             return
@@ -82,7 +82,7 @@ class Dictionary:
 
     def terms(self, low: int, high: int) -> list[bytes]:
         """The terms with the numbers [low, high), as far as there are so many."""
-        from periplus.index.kernels.lookup import decode_terms, decoded_size
+        from periplus.core.format import decode_terms, decoded_size
 
         high = min(high, len(self))
         if high <= low:
@@ -97,7 +97,7 @@ class Dictionary:
 
     def find(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
         """Their numbers; -1 for those that do not occur."""
-        from periplus.index.kernels.lookup import find_terms
+        from periplus.core.format import find_terms
 
         found = np.empty(len(terms), np.int64)
         ends = np.cumsum([0, *map(len, terms)], dtype=np.int64)
@@ -105,7 +105,7 @@ class Dictionary:
         return found
 
     def lower_bound(self, text: bytes) -> int:
-        from periplus.index.kernels.lookup import lower_bound
+        from periplus.core.format import lower_bound
 
         return int(lower_bound(self.text, self.offsets, _bytes(text)))
 

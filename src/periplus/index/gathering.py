@@ -100,7 +100,7 @@ class Gatherer:
 
     def _cut(self, documents: Sequence[Document], rows: Sequence[tuple[object, ...]], first: int) -> tuple[int, _Cut]:
         """Pack the documents into the buffer and find their texts; how many bytes they take."""
-        from periplus.index.kernels.pieces import cut_documents
+        from periplus.core.build import cut_documents
 
         _ENCODER.encode_into(rows, self._packed)
         size, count = len(self._packed), len(documents)

@@ -4,6 +4,7 @@ manifest.json             the published generation
 generations/<n>.json      the same for every generation that may still be open; readers hold a shared lock on it
 segments/<name>/          immutable
 overlays/<name>.<n>.live  deletes and priors of a segment as of a generation
+summaries/<n>.words       what is known of a generation in several shards as a whole
 writer.lock               held by the one process that writes
 merging/<name>/           a segment that is being merged; moved to segments/ when it is published
 merger.lock               held by the one process that merges, which takes writer.lock only to publish
@@ -55,6 +56,10 @@ class Generations:
     def overlays(self) -> Path:
         return self._folder / "overlays"
 
+    @property
+    def summaries(self) -> Path:
+        return self._folder / "summaries"
+
     def current(self) -> Manifest | None:
         """The published generation; ``None`` when there is none yet, ``Corrupt`` when it is damaged or was lost."""
         manifest = read_manifest(self._folder)
@@ -99,7 +104,8 @@ class Generations:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Be the only writer; waits for one that only publishes a merge, and refuses when another one writes."""
-        for folder in (self._folder, self.segments, self.overlays, self.merging_folder, self._record(0).parent):
+        folders = (self.segments, self.overlays, self.summaries, self.merging_folder, self._record(0).parent)
+        for folder in (self._folder, *folders):
             folder.mkdir(parents=True, exist_ok=True)
         with (self._folder / WRITER_LOCK).open("w") as lock:
             patience = time.monotonic() + PUBLISHING_TIME
@@ -153,12 +159,14 @@ class Generations:
                 kept.append(held)
         segments = {entry.name for manifest in kept for entry in manifest.segments}
         overlays = {name for m in kept for entry in m.segments for name in (entry.live_file, entry.prior_file) if name}
+        summaries = {name for m in kept if m.summary for name in (m.summary.words, m.summary.pages)}
         for path in self.segments.iterdir():
             if path.name not in segments:
                 shutil.rmtree(path, ignore_errors=True)
-        for path in self.overlays.iterdir():
-            if path.name not in overlays:
-                path.unlink(missing_ok=True)
+        for folder, names in ((self.overlays, overlays), (self.summaries, summaries)):
+            for path in folder.glob("*"):
+                if path.name not in names:
+                    path.unlink(missing_ok=True)
 
     def _record(self, generation: int) -> Path:
         return self._folder / "generations" / f"{generation:08d}.json"

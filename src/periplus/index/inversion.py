@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RUN_OCCURRENCES = 40_000_000  # occurrences that are put at their places at once, four bytes each
 PART_OCCURRENCES = 1_000_000  # and those that become postings at once, which stay in the cache until they are written
-# kernels.building
+# core.build.inverting
 SHARE = 64  # positions that share an entry of owners
 ALONE = 4  # occurrences whose impact is known beforehand
 POSITION_BITS = 28
@@ -31,7 +31,7 @@ MAX_POSITIONS = (1 << POSITION_BITS) - 1  # of a segment
 
 
 class Pieces(NamedTuple):
-    """The texts of a builder as ``kernels.building.scatter`` takes them."""
+    """The texts of a builder as ``core.build.inverting.scatter`` takes them."""
 
     order: NDArray[np.int64]  # pieces that count, by document
     address: NDArray[np.int64]  # of the words of each, which whoever makes this keeps alive
@@ -57,7 +57,7 @@ class Inversion:
         epoch: Epoch,
         scratch: Scratch | None = None,
     ) -> None:
-        from periplus.index.kernels.building import impacts_alone
+        from periplus.core.build import impacts_alone
 
         self._pieces = pieces
         owners = np.searchsorted(bases, np.arange(0, int(bases[-1]), SHARE, dtype=np.uint32), "right") - 1
@@ -69,7 +69,7 @@ class Inversion:
         self.largest = np.zeros(len(lengths), np.uint32)
 
     def write(self, writer: SegmentWriter, sorted_terms: SortedTerms) -> None:
-        from periplus.index.kernels.building import count_terms, scatter
+        from periplus.core.build import count_terms, scatter
 
         pieces = self._pieces
         counts = np.zeros(len(sorted_terms.order), np.int64)
@@ -92,7 +92,7 @@ class Inversion:
         low: int,
     ) -> None:
         """Postings of the terms from ``low`` on; their occurrences are overwritten by the steps between positions."""
-        from periplus.index.kernels.building import encode
+        from periplus.core.build import encode
 
         size, terms = len(occurrences), len(start) - 1
         frequency, totals = np.zeros(terms, np.uint32), np.zeros(1, np.int64)

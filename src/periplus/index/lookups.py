@@ -38,7 +38,7 @@ def looked_up_all(
 ) -> list[Found]:
     """What there is to know of some terms, whose lists share one array.
 
-    The lists are rows and a head of ``kernels.lists_known``; behind them are the rare postings, to which they point.
+    The lists are rows and a head of ``core.layout.lists``; behind them are the rare postings, to which they point.
     """
     kernels = _kernels()
     segments, count = table.segments, len(terms)
@@ -87,8 +87,7 @@ class _Kernels(NamedTuple):
 
 @cache
 def _kernels() -> _Kernels:
-    from periplus.index.kernels.finding import BEYOND, find_all
-    from periplus.index.kernels.lists_known import LIST_HEAD, LIST_ROW
-    from periplus.index.kernels.opening import open_lists
+    from periplus.core.layout.lists import LIST_HEAD, LIST_ROW
+    from periplus.core.retrieval import BEYOND, find_all, open_lists
 
     return _Kernels(find_all.entry, open_lists.entry, LIST_ROW, LIST_HEAD, BEYOND)

@@ -1,6 +1,6 @@
 """Lists made for one query: words in a row, any of some words, words in one field, everything.
 
-They look to kernels as lists of the files do: rows of addresses, by segment (``kernels/lists_known.py``).
+They look to kernels as lists of the files do: rows of addresses, by segment (``core/layout/lists.py``).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MadeList(Struct, frozen=True):
 
 def made_list(entry: MadeList, views: Sequence[SegmentView], known: Callable[[str], KnownTerm]) -> KnownTerm:
     """The list in all segments, with deleted documents among the others."""
-    from periplus.index.kernels.lists_known import IMPACTS_AT, LENGTH, LIST_HEAD, LIST_ROW, MAXIMA, PLACES_AT
+    from periplus.core.layout.lists import IMPACTS_AT, LENGTH, LIST_HEAD, LIST_ROW, MAXIMA, PLACES_AT
 
     rows, kept, count = np.zeros(LIST_ROW * len(views) + LIST_HEAD, np.int64), list[NDArray[np.uint8]](), 0
     for segment, view in enumerate(views):

@@ -37,6 +37,15 @@ class SegmentEntry(Struct, frozen=True):
     shard: int = 0  # that all its documents are of
 
 
+class SummaryEntry(Struct, frozen=True):
+    """The files that say what the whole of a generation in several shards is (``generation_files.py``)."""
+
+    words: str
+    words_seal: int
+    pages: str
+    pages_seal: int
+
+
 class Manifest(Struct, frozen=True):
     """A generation: segments, statistics and the norm epoch they share. The segments of a shard are an index."""
 
@@ -49,6 +58,7 @@ class Manifest(Struct, frozen=True):
     statistics: dict[str, float] = field(default_factory=dict)
     format: int = FORMAT
     shards: int = 1
+    summary: SummaryEntry | None = None  # of one shard there is none
 
     def of_shard(self, shard: int) -> Manifest:
         """The same generation with the segments of one shard alone; ``NotFound`` when there is no such shard."""

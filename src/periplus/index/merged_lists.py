@@ -102,7 +102,7 @@ class MergedLists:
 
     def _gathered(self, ranges: Ranges, targets: list[NDArray[np.uint32]], first: int, last: int) -> GatheredLists:
         """The live postings of these terms in the new documents [first, last)."""
-        from periplus.index.kernels.merging import gather_postings
+        from periplus.core.build import gather_postings
 
         sizes = [
             min(int(segment.postings.frequencies(low, high).sum()), (last - first) * (high - low))
@@ -131,7 +131,7 @@ class MergedLists:
             begin, end = int(ends[low] - counts[low]), int(ends[high - 1])
             steps = self._steps(gathered, targets, begin, end)
             if self._fields is not None:
-                from periplus.index.kernels.merging import fold_again
+                from periplus.core.build import fold_again
 
                 fold_again(_documents(keys[low:high]), counts[low:high], steps, *self._fields, impacts[low:high])
             self._writer.append_positions(counts[low:high], steps)
@@ -139,7 +139,7 @@ class MergedLists:
 
     def _steps(self, gathered: GatheredLists, targets: NDArray[np.int64], begin: int, end: int) -> NDArray[np.uint32]:
         """The positions [begin, end) of a run, as steps; those of a source are in the same order as in the run."""
-        from periplus.index.kernels.merging import copy_positions
+        from periplus.core.build import copy_positions
 
         steps = np.empty(end - begin, np.uint32)
         for place, segment in enumerate(self._segments):
@@ -209,7 +209,7 @@ def _documents(keys: NDArray[np.int64]) -> NDArray[np.uint32]:
 
 
 def addresses_of(segment: Segment) -> NDArray[np.int64]:
-    """As ``kernels.merging.gather_postings`` takes them; the segment keeps the arrays alive."""
+    """As ``core.build.merging.gather_postings`` takes them; the segment keeps the arrays alive."""
     postings = segment.postings
     arrays = (
         *(postings.small, postings.blocks, postings.large, postings.place, postings.impact),

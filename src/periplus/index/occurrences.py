@@ -39,7 +39,7 @@ def in_segment(
     most: int,
 ) -> Occurrences:
     """Occurrences in documents of one segment, by their numbers there."""
-    from periplus.index.kernels.occurrences import occurrences
+    from periplus.core.retrieval import occurrences
 
     kept = np.zeros(len(FIELDS), np.int64)
     kept[list(fields)] = 1

@@ -37,7 +37,7 @@ class Live(Struct, frozen=True):
 
 def write_live(path: Path, segment: Segment, alive: NDArray[np.uint8]) -> int:
     """Its seal."""
-    from periplus.index.kernels.live import live_statistics
+    from periplus.core.build import live_statistics
 
     terms = segment.header.terms
     frequency, best = np.zeros(terms, np.uint32), np.zeros(len(segment.postings.best), np.uint8)

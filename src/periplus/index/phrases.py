@@ -49,7 +49,7 @@ def checked_slop(slop: int) -> int:
 
 
 class Norms(NamedTuple):
-    """What is baked into impacts, as ``kernels.phrases`` takes it; to ask for an address takes a microsecond."""
+    """What is baked into impacts, as ``core.retrieval.phrases`` takes it; to ask for an address takes a microsecond."""
 
     values: NDArray[np.float64]
     address: int
@@ -63,7 +63,7 @@ def norms_of(epoch: Epoch) -> Norms:
 
 @cache
 def _kernel() -> Callable[[int, int, int], int]:
-    from periplus.index.kernels.phrases import phrase_search
+    from periplus.core.retrieval import phrase_search
 
     return phrase_search.entry
 

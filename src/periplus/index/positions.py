@@ -1,4 +1,4 @@
-"""Positions of a segment: where in its document each posting stands (``kernels.positions`` says how they are packed).
+"""Positions of a segment: where in its document each posting stands (packed by ``core.format.positions``).
 
 Postings are counted through all terms, in the order of the file of postings, and 64 of them make a block.
 """
@@ -68,7 +68,7 @@ class PositionsWriter:
         return counts[filling:], steps[cut:]
 
     def _pack(self, counts: NDArray[np.uint32], steps: NDArray[np.uint32]) -> None:
-        from periplus.index.kernels.positions import pack
+        from periplus.core.format import pack
 
         for first in range(0, len(counts), PACKED_AT_ONCE):
             some = counts[first : first + PACKED_AT_ONCE]

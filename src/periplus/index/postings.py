@@ -3,7 +3,7 @@
 Every posting has one byte of place in its window of 256 documents and one byte of impact. A frequent term keeps a table
 of windows (first posting, largest impact); a rare one keeps the number of the window beside each posting.
 
-    per term      frequency; where its postings begin follows from blocks of 16 terms (``kernels.heads``)
+    per term      frequency; where its postings begin follows from blocks of 16 terms (``core.format.heads``)
     per posting   place, impact; rare_window for rare terms, in so many bits as the last window needs
     per window    window_start, window_max, for each frequent term
     best          largest, 10th, 100th, 1000th impact of each term with ten postings and more
@@ -75,7 +75,7 @@ class PostingsWriter:
 
     def append(self, frequency: NDArray[np.uint32], documents: NDArray[np.uint32], impacts: NDArray[np.uint8]) -> None:
         """Postings of the next terms: how many each has, then documents and impacts of all."""
-        from periplus.index.kernels.building import layout
+        from periplus.core.build import layout
 
         if self._place.length + len(documents) > MAX_POSTINGS:
             raise StorageError(f"a segment holds at most {MAX_POSTINGS:,} postings; build with less memory")
@@ -106,7 +106,7 @@ class PostingsWriter:
         return self._place.length
 
     def _append_heads(self, frequency: NDArray[np.uint32], large_terms: int) -> None:
-        from periplus.index.kernels.heads import describe
+        from periplus.core.format import describe
 
         known = int(self._totals[0])
         small, large = np.empty(len(frequency), np.uint8), np.empty(COLUMNS * large_terms, np.uint32)
@@ -118,7 +118,7 @@ class PostingsWriter:
         self._large.append(large)
 
     def _append_windows(self, windows: NDArray[np.uint16]) -> None:
-        from periplus.index.kernels.heads import pack_windows
+        from periplus.core.format import pack_windows
 
         windows = np.concatenate([self._waiting, windows]) if len(self._waiting) else windows
         whole = len(windows) // PACKED_TOGETHER * PACKED_TOGETHER

@@ -3,8 +3,9 @@
 1. A plan gives every list its weight, by the statistics (``plan.py``).
 2. What may be found becomes part of the table of segments: columns, given numbers, live documents (``view.py``).
 3. One of two kernels finds the best: block-max top-k with clauses, of which any and all of some words are cases
-   (``kernels/blockmax.py``), or one phrase alone (``kernels/phrases.py``). Phrases among other words, prefixes and
-   words in one field are made into lists first (``made.py``). By date, the first one keeps dates in place of scores.
+   (``core/retrieval/blockmax.py``), or one phrase alone (``core/retrieval/phrases.py``). Phrases among other words,
+   prefixes and words in one field are made into lists first (``made.py``). By date, the first one keeps dates in place
+   of scores.
 4. The total: any of some words without conditions is counted when the frequencies of all forms add up to at most
    ``COUNT_LIMIT``; else it is at least the documents with the most frequent form. All other matches are counted, up to
    the deadline, and so are all in the order of dates. Totals of shards that were given the same statistics add up to

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from periplus.core.layout.segments import ADMITTED, HOST_NUMBERS
 from periplus.errors import NotFound
 from periplus.index.columns import NAMED, PLAIN
 from periplus.index.live_counts import marks_there, named_counts
@@ -22,12 +23,11 @@ from periplus.index.phrases import norms_of
 from periplus.index.query import FIELDS, IndexQuery
 from periplus.index.retrieval import Asked, retrieve
 from periplus.index.statistics import OwnStatistics
-from periplus.index.tables import ADMITTED, HOST_NUMBERS, Table
+from periplus.index.tables import Table
 from periplus.index.terms import HeldLists, Terms
 from periplus.index.titles import titled_pages
 from periplus.index.view import EVERYTHING, NUMBER_BITS, admission_of
-from periplus.index.wordlist import frequent_words
-from periplus.text import STEM_MARK
+from periplus.index.wordlist import frequent_words, words_with_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from periplus.index.titles import TitledPage
     from periplus.index.view import Admission, SegmentView
 
-COMPLETIONS_LOOKED_AT = 64
 LOCAL = (1 << NUMBER_BITS) - 1
 COLUMN_TYPES = {"published": np.float64, "fetched": np.float64, "prior": np.float64}  # all others are whole numbers
 LENGTH_COLUMNS = {"words": "body", "title_length": "title"}
@@ -154,19 +153,7 @@ class Snapshot:
 
     def prefix(self, text: str, limit: int) -> list[tuple[str, int]]:
         """Words that begin with ``text``, with their document frequency, most frequent first."""
-        wanted = max(COMPLETIONS_LOOKED_AT, 8 * limit)
-        found = {term for view in self.views for term in self._completions(view, text, wanted)}
-        counted = [(term, self.frequency(term)) for term in found]
-        return sorted((pair for pair in counted if pair[1]), key=lambda pair: (-pair[1], pair[0]))[:limit]
-
-    @staticmethod
-    def _completions(view: SegmentView, text: str, limit: int) -> list[str]:
-        dictionary = view.segment.dictionary
-        low, high = dictionary.prefix_range(text.encode())
-        frequencies = view.frequencies(low, high)
-        best = np.argsort(-frequencies, kind="stable")
-        terms = (dictionary.term(low + int(place)).decode() for place in best[: 2 * limit])
-        return [term for term in terms if not term.startswith(STEM_MARK)][:limit]
+        return words_with_prefix(self.views, text, limit)
 
     def words(self, limit: int) -> list[tuple[str, int]]:
         """The most frequent words of all, as ``prefix("", limit)`` gives them; quick also for very many."""
@@ -259,7 +246,7 @@ class Snapshot:
 
     def frequencies(self, number: int, terms: Sequence[str]) -> NDArray[np.int64]:
         """How often each term occurs in each field: a row a term, a column a field."""
-        from periplus.index.kernels.occurrences import frequencies
+        from periplus.core.retrieval import frequencies
 
         view, local = self._located(number)
         numbers = np.array([self._number_in(view, term) for term in terms], np.int64)
@@ -271,7 +258,7 @@ class Snapshot:
 
     def positions(self, number: int, term: str, field: str = "body") -> NDArray[np.int64]:
         """Where a term stands in a field, counted in words from the field's start."""
-        from periplus.index.kernels.occurrences import positions
+        from periplus.core.retrieval import positions
 
         view, local = self._located(number)
         found_in = self._number_in(view, term)
@@ -346,9 +333,9 @@ class Snapshot:
         marks = marks_there(self.views)
         return tuple(name for name, mark in TABS.items() if marks & mark)
 
-    def titled_pages(self, limit: int) -> Iterator[TitledPage]:
-        """What the ``limit`` documents with the highest prior are called."""
-        return titled_pages(self.views, limit)
+    def titled_pages(self) -> Iterator[TitledPage]:
+        """What the documents with the highest prior are called."""
+        return titled_pages(self.views)
 
     def host_names(self) -> list[str]:
         return self._names["host"]

@@ -34,7 +34,7 @@ class Spellings:
 
     @property
     def tables(self) -> tuple[Any, ...]:
-        """As kernels take them (``kernels.spellings.TABLE``)."""
+        """As kernels take them (``core.build.spellings.TABLE``)."""
         return self.slots, self.pool, self.start, self.owner, self.count
 
     def reserve(self, entries: int, size: int) -> None:
@@ -52,7 +52,7 @@ class Spellings:
 
     def numbers(self, spellings: Sequence[bytes]) -> NDArray[np.uint32]:
         """The numbers of some spellings that belong to nobody in particular; new ones are added."""
-        from periplus.index.kernels.spellings import number_all
+        from periplus.core.build import number_all
 
         ends = np.zeros(len(spellings) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, spellings), np.int64, len(spellings)), out=ends[1:])
@@ -64,7 +64,7 @@ class Spellings:
 
     def numbers_of_lines(self, lines: bytes, count: int) -> NDArray[np.uint32]:
         """The numbers of ``count`` spellings that come one a line; new ones are added."""
-        from periplus.index.kernels.spellings import number_lines
+        from periplus.core.build import number_lines
 
         self.reserve(count, len(lines))
         numbers = np.empty(count, np.uint32)
@@ -73,7 +73,7 @@ class Spellings:
 
     def joined(self, numbers: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The bytes of these entries one after another, and where each ends."""
-        from periplus.index.kernels.spellings import gather_spellings
+        from periplus.core.build import gather_spellings
 
         numbers = numbers.astype(np.int64)
         size = int((self.start[numbers + 1] - self.start[numbers]).sum())
@@ -83,7 +83,7 @@ class Spellings:
 
     def lines(self, numbers: NDArray[Any]) -> list[str]:
         """These entries as texts; there is at least one, and none holds a line end."""
-        from periplus.index.kernels.spellings import gather_lines
+        from periplus.core.build import gather_lines
 
         numbers = numbers.astype(np.int64)
         size = int((self.start[numbers + 1] - self.start[numbers]).sum()) + len(numbers)
@@ -104,7 +104,7 @@ class Spellings:
 
     def in_order(self) -> NDArray[np.int64]:
         """The numbers of all entries, in the order of their bytes."""
-        from periplus.index.kernels.spellings import leading_bytes, sort_ties
+        from periplus.core.build import leading_bytes, sort_ties
 
         keys = np.empty(len(self), np.uint64)
         leading_bytes(self.pool, self.start, keys)
@@ -113,7 +113,7 @@ class Spellings:
         return order
 
     def _widen(self, places: int) -> None:
-        from periplus.index.kernels.spellings import rehash
+        from periplus.core.build import rehash
 
         known, self.slots = self.slots, np.zeros(2 * places, np.uint64)
         rehash(known, self.slots)

@@ -12,6 +12,7 @@ from msgspec import structs
 from periplus.errors import Corrupt, Missing, NotFound, NotReady, StorageBusy
 from periplus.index.budget import DEFAULT_MEMORY, Budget
 from periplus.index.files import storage_errors
+from periplus.index.generation_files import GenerationFiles
 from periplus.index.generations import Generations
 from periplus.index.manifest import FILE_NAME, Manifest
 from periplus.index.opening import Opening
@@ -82,6 +83,18 @@ class IndexStore:
                 hold.release()
                 raise
         raise AssertionError("unreachable")
+
+    def open_files(self) -> GenerationFiles:
+        """The published generation without its segments: all that is known of the collection as a whole.
+
+        ``NotReady`` when there is none yet; ``UsageError`` for a collection in one shard, which has no such files.
+        """
+        hold = self._generations.hold()
+        try:
+            return GenerationFiles(hold.manifest, self._generations.summaries, hold)
+        except BaseException:
+            hold.release()
+            raise
 
     def held(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of many address keys have a document in the published generation."""
@@ -251,6 +264,8 @@ class IndexStore:
         with self.open() as snapshot:
             for entry in snapshot.manifest.segments:
                 self._segment(entry.name, entry.seal).verify()
+            if snapshot.manifest.summary:
+                self.open_files().close()  # which compares all of them
             newest = self._generations.newest()
             if newest > snapshot.generation:
                 raise Corrupt(f"{FILE_NAME} is of generation {snapshot.generation}, but {newest} was published")

@@ -1,4 +1,4 @@
-"""Rows of addresses that kernels take to reach many segments in one call (``kernels.tables`` reads them)."""
+"""Rows of addresses that kernels take to reach many segments in one call (``core.layout.segments``)."""
 
 from __future__ import annotations
 
@@ -7,25 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from periplus.core.layout.segments import LONGEST, ROW, WINDOWS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-# In this order; kernels know their places.
-ARRAYS = (
-    *("frequency", "blocks", "place", "impact", "rare_window", "window_start", "window_max", "best"),
-    *("prior", "prior_max", "admitted", "key"),
-    *("term_text", "term_offsets", "live_frequency"),
-    *("block_base", "block_start", "position_data", "field_starts", "field_lengths"),
-    *("large", "host", "language", "host_numbers", "language_numbers", "published", "fetched"),
-)
-NUMBERS = ("windows", "first_number", "longest")
-WIDTH = 2 * len(ARRAYS) + len(NUMBERS)
-ADMITTED = 2 * ARRAYS.index("admitted")
-HOST_NUMBERS = 2 * ARRAYS.index("host_numbers")
-WINDOWS = 2 * len(ARRAYS) + NUMBERS.index("windows")
-LONGEST = 2 * len(ARRAYS) + NUMBERS.index("longest")
 
 
 def addressed(arrays: Sequence[NDArray[Any]]) -> list[int]:
@@ -56,4 +43,4 @@ class Table:
         """Other arrays than the segment's own, from a column on."""
         self.kept += arrays
         numbers = addressed(arrays)
-        self.rows[row * WIDTH + column : row * WIDTH + column + len(numbers)] = numbers
+        self.rows[row * ROW + column : row * ROW + column + len(numbers)] = numbers

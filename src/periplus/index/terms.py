@@ -33,7 +33,7 @@ class KnownTerm(Struct, frozen=True, gc=False):
 
     frequency: int
     numbers: tuple[int, ...]
-    lists: NDArray[np.int64]  # where its postings lie, for kernels (``kernels.lists_known``)
+    lists: NDArray[np.int64]  # where its postings lie, for kernels (``core.layout.lists``)
     address: int  # of its rows
     size: int = 0  # bytes that its lists take
     kept: object = None  # all memory that these, and what is given to them later, lie in
@@ -80,7 +80,7 @@ class Terms:
         return kept
 
     def give(self, table: Table, terms: Sequence[KnownTerm]) -> None:
-        """Bits for the frequent lists of terms that are searched (``kernels.set_bits``), while there is room."""
+        """Bits for the frequent lists of terms that are searched (``core.retrieval.set_bits``), while there is room."""
         for known in terms:
             if known.address in self._given or known.kept is not self.chunks:  # of an earlier one
                 continue
@@ -105,6 +105,6 @@ def _chunk(usual: int, words: int) -> NDArray[np.int64]:
 
 @cache
 def _give_bits() -> Callable[[int, int, int, int], int]:
-    from periplus.index.kernels.set_bits import give_bits
+    from periplus.core.retrieval import give_bits
 
     return give_bits.entry

@@ -14,15 +14,25 @@ from msgspec import Struct
 from periplus.index.overlays import LARGEST_PRIOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from periplus.index.view import SegmentView
 
+    KnownTitles = Callable[[str, NDArray[np.int64]], Mapping[int, "PageTitle"]]
+
+TITLED_PAGES = 50_000
 MAX_HEADINGS = 4  # of one page
 ROWS = 1 << 16  # documents that are looked at together
 WAITING = 4  # times as many as are wanted may wait to be compared
+
+
+class PageTitle(NamedTuple):
+    """As a page says it itself."""
+
+    title: str
+    headings: tuple[str, ...]
 
 
 class TitledPage(Struct, frozen=True):
@@ -30,9 +40,15 @@ class TitledPage(Struct, frozen=True):
 
     host: str
     page_key: int
-    prior: float  # 0 to 1
-    title: str
-    headings: tuple[str, ...]
+    prior: int  # 0 to 255
+    title: PageTitle
+    segment: str  # where it is stored, and its number there
+    number: int
+
+    @property
+    def worth(self) -> float:
+        """The prior, from 0 to 1."""
+        return self.prior / LARGEST_PRIOR
 
 
 class _Ranked(NamedTuple):
@@ -48,19 +64,27 @@ class _Ranked(NamedTuple):
         return _Ranked(*(column[order] for column in self))
 
 
-def titled_pages(views: Sequence[SegmentView], limit: int) -> Iterator[TitledPage]:
-    """The ``limit`` best of all live documents, those of a segment in its order: neighbours share a block of text."""
-    chosen = _chosen(views, limit)
+def titled_pages(views: Sequence[SegmentView], known: KnownTitles | None = None) -> Iterator[TitledPage]:
+    """The best of all live documents, those of a segment in its order: neighbours share a block of text.
+
+    ``known`` may have titles of documents of a segment, by their numbers; these are not read again.
+    """
+    chosen = _chosen(views, TITLED_PAGES)
     for view in views:
         own = chosen.ordinal == view.ordinal
-        numbers, priors = chosen.number[own], chosen.prior[own]
-        order = np.argsort(numbers)
-        keys = view.segment.columns.array("page_key")[numbers[order]].tolist()
-        worths = (priors[order] / LARGEST_PRIOR).tolist()
-        for number, page_key, worth in zip(numbers[order].tolist(), keys, worths, strict=True):
-            stored = view.segment.texts.document(number)
-            headings = tuple(heading.text for heading in stored.headings[:MAX_HEADINGS])
-            yield TitledPage(stored.host, page_key, worth, stored.title, headings)
+        order = np.argsort(chosen.number[own])
+        numbers, priors = chosen.number[own][order], chosen.prior[own][order].tolist()
+        columns, name = view.segment.columns, view.segment.name
+        keys = columns.array("page_key")[numbers].tolist()
+        hosts = [columns.names["host"][place] for place in columns.array("host")[numbers].tolist()]
+        titles = known(name, numbers) if known else {}
+        for number, host, key, prior in zip(numbers.tolist(), hosts, keys, priors, strict=True):
+            yield TitledPage(host, key, prior, titles.get(number) or _read(view, number), name, number)
+
+
+def _read(view: SegmentView, number: int) -> PageTitle:
+    stored = view.segment.texts.document(number)
+    return PageTitle(stored.title, tuple(heading.text for heading in stored.headings[:MAX_HEADINGS]))
 
 
 def _chosen(views: Sequence[SegmentView], limit: int) -> _Ranked:

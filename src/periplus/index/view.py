@@ -17,6 +17,7 @@ from periplus.index.tables import Table, addressed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from periplus.index.dictionary import Dictionary
     from periplus.index.made import MadeList
     from periplus.index.norms import Epoch
     from periplus.index.overlays import Live
@@ -69,6 +70,10 @@ class SegmentView:
         self._frequency = None if live is None else live.frequency
         self.best = segment.postings.best if live is None else live.best
         self._masks: dict[tuple[Filters, Filters], NDArray[np.uint8]] = {}
+
+    @property
+    def dictionary(self) -> Dictionary:
+        return self.segment.dictionary
 
     def frequency(self, term: int) -> int:
         """Live documents with a term of this segment."""
@@ -168,7 +173,7 @@ class SegmentView:
         return len(documents) if self.alive is None else int(self.alive[documents].sum())
 
     def _phrase(self, entry: MadeList, known: Callable[[str], KnownTerm]) -> Postings:
-        from periplus.index.kernels.lists_known import LIST_ROW
+        from periplus.core.layout.lists import LIST_ROW
 
         words = [known(word) for word in entry.phrase]  # which hold on to their lists
         numbers = [word.numbers[self.ordinal] for word in words]
@@ -192,7 +197,7 @@ class SegmentView:
 
     def _any_of(self, terms: Sequence[int], field: int) -> Postings:
         """The documents of some terms, each with its largest impact."""
-        from periplus.index.kernels.lists import spread
+        from periplus.core.retrieval import spread
 
         best = np.zeros(self.segment.documents, np.uint8)
         if field < 0:
@@ -206,7 +211,7 @@ class SegmentView:
         return documents, best[documents]
 
     def _in_field(self, term: int, field: int) -> Postings:
-        from periplus.index.kernels.lists import in_field
+        from periplus.core.retrieval import in_field
 
         if term < 0:
             return _EMPTY_U32, _EMPTY_U8

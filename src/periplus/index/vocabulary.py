@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 SLICE = 8_192  # new words whose forms are found at once
 FOREIGN_TOGETHER = 256  # words left to Python: one of them that is too long takes all of them another way
-MAX_FORMS = 9  # of an ASCII word: its parts (``kernels.forms``) and itself
+MAX_FORMS = 9  # of an ASCII word: its parts (``core.build.forms``) and itself
 MAX_TERM_BYTES = 64
 MAX_NAMES = 1_000  # of languages that are remembered as they were given
-STEM, FOREIGN = 1, 2  # kernels.forms
+STEM, FOREIGN = 1, 2  # core.build.forms
 
 
 class SortedTerms(NamedTuple):
@@ -49,7 +49,7 @@ class SortedTerms(NamedTuple):
 
 
 class WordForms(NamedTuple):
-    """The forms of all words as ``kernels.building.scatter`` takes them."""
+    """The forms of all words as ``core.build.inverting.scatter`` takes them."""
 
     pairs: NDArray[np.uint64]  # the first two of each word
     start: NDArray[np.int64]
@@ -79,7 +79,7 @@ class Vocabulary:
 
     def numbers(self, texts: Spans, languages: NDArray[np.uint32]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The words of all texts by position, as numbers, valid until the next call; and how many each text has."""
-        from periplus.index.kernels.tokens import tokenize
+        from periplus.core.build import tokenize
 
         self._make_room(len(texts.data))
         count = len(texts.begin)
@@ -105,7 +105,7 @@ class Vocabulary:
 
     def sorted(self) -> tuple[SortedTerms, WordForms]:
         """Terms in byte order, and the forms of all words as numbers of that order."""
-        from periplus.index.kernels.building import rank_forms
+        from periplus.core.build import rank_forms
 
         order = self._terms.in_order()
         rank = np.empty(len(order), np.uint32)
@@ -128,7 +128,7 @@ class Vocabulary:
             self._known = high
 
     def _find_slice(self, low: int, high: int) -> None:
-        from periplus.index.kernels.forms import join_forms, plain_forms
+        from periplus.core.build import join_forms, plain_forms
 
         size = high - low
         exact, kind = np.zeros(size, np.uint32), np.zeros(size, np.uint8)

@@ -2,16 +2,15 @@
 
     score = sum over matching groups of max over forms (weight * impact)  +  prior weight * prior      (all integers)
 
-``UNIT`` integer points are a score of 1.0.
+``UNIT`` of ``core.layout.scores`` are a score of 1.0.
 """
 
 from __future__ import annotations
 
 import math
 
-FIXED_POINT = 1024
-LARGEST_IMPACT = 255
-UNIT = FIXED_POINT * LARGEST_IMPACT
+from periplus.core.layout.scores import FIXED_POINT, LARGEST_IMPACT
+
 LARGEST_WEIGHT = 1 << 20  # 255 times this, for 8 groups, still fits 32 bits
 LARGEST_WEIGHTS = ((1 << 31) - 1) // LARGEST_IMPACT  # of a query together: kernels add up in 32 bits
 

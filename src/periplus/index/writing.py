@@ -9,17 +9,21 @@ from __future__ import annotations
 import gc
 import secrets
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import structs
 
 from periplus import addresses
+from periplus.errors import Corrupt, Incompatible
 from periplus.index.budget import DEFAULT_MEMORY, Budget
 from periplus.index.builder import SegmentBuilder, give_memory_back
 from periplus.index.files import storage_errors, sync_folder
+from periplus.index.generation_files import PagesFile, write_summary
 from periplus.index.manifest import Manifest, SegmentEntry
 from periplus.index.norms import Epoch
+from periplus.index.opening import Opening
 from periplus.index.overlays import quantized_prior, read_live, read_prior, write_live, write_prior
 from periplus.index.postings import MAX_DOCUMENTS
 from periplus.index.query import FIELDS
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 
     from periplus.index.generations import Generations
     from periplus.index.segment import Segment
+    from periplus.index.titles import KnownTitles
     from periplus.records import Anchor, Document
 
     AnchorSource = Callable[[int], Sequence[Anchor]]
@@ -197,15 +202,17 @@ class WritingSession:
         generation = self._old.generation + 1
         entries = tuple(self._written_entry(part, generation) for part in self.parts)
         sync_folder(self._generations.overlays)
-        manifest = Manifest(
-            generation=generation,
-            last_batch=self.last_batch,
-            segments=entries,
-            documents=sum(entry.live for entry in entries),
-            created=time.time(),
-            epoch=self.epoch,
-            statistics=self._statistics(),
-            shards=self.shards,
+        manifest = self._summarized(
+            Manifest(
+                generation=generation,
+                last_batch=self.last_batch,
+                segments=entries,
+                documents=sum(entry.live for entry in entries),
+                created=time.time(),
+                epoch=self.epoch,
+                statistics=self._statistics(),
+                shards=self.shards,
+            )
         )
         with storage_errors("the manifest"):
             self._generations.publish(manifest)
@@ -213,6 +220,26 @@ class WritingSession:
         self._generations.sweep()
         self.has_flushed = False
         return manifest
+
+    def _summarized(self, manifest: Manifest) -> Manifest:
+        """With the files that say what the whole is, where it is in several shards."""
+        if manifest.shards == 1:
+            return manifest
+        folder = self._generations.summaries
+        folder.mkdir(exist_ok=True)
+        _, views = Opening(manifest, self._generations.overlays, self._open_segment).views(partial=False)
+        summary = write_summary(folder, manifest.generation, views, self._known_titles())
+        sync_folder(folder)
+        return structs.replace(manifest, summary=summary)
+
+    def _known_titles(self) -> KnownTitles | None:
+        """Of the generation before: segments do not change, so only titles of new ones are read."""
+        entry = self._old.summary
+        if entry is None:
+            return None
+        with suppress(Corrupt, Incompatible):
+            return PagesFile(self._generations.summaries / entry.pages, entry.pages_seal).titles
+        return None
 
     def _flush_team(self, team: Team) -> None:
         """Delete older versions and write what the processes of a team collected, a segment each."""

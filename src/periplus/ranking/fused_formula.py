@@ -33,7 +33,7 @@ class Formula:
         host_words: float,
         most: int,  # places of one word in one field that count
     ) -> None:
-        from periplus.ranking.kernels import score
+        from periplus.core.score import score
 
         kept = [float(field in fields) for field in range(len(averages))]
         given = [*_shipped()[2], documents, host_words, LARGEST_PRIOR, most]
@@ -48,7 +48,7 @@ def _shipped() -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def _arrays(table: Weights) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weight and b of each field; the weights of features that a kernel measures; everything else, in its order."""
-    from periplus.ranking.kernels import COLUMNS
+    from periplus.core.score import COLUMNS
 
     fields = [*table.by_field(table.bm25f).tolist(), *table.by_field(table.bm25f_length).tolist()]
     columns = [table.features[name] for name in (*COLUMNS, "coverage", "title_overlap", "anchors", "shallow")]

@@ -180,7 +180,7 @@ def measure(evidence: Evidence) -> dict[str, Values]:
 
 
 def _places(evidence: Evidence, idf: Values) -> dict[str, Values]:
-    from periplus.ranking.kernels import COLUMNS, places
+    from periplus.core.score import COLUMNS, places
 
     table = np.zeros(evidence.count * len(COLUMNS))
     if len(evidence.words) and evidence.count:

@@ -103,16 +103,15 @@ def main() -> None:
     from periplus.search.completion import Completion
     from periplus.search.dictionary import dictionary_of
     from periplus.search.ranks import Ranks
-    from periplus.search.summary import SnapshotSummary
+    from periplus.search.summary import open_summary
 
     kind, folder, past_queries, blocked = pickle.load(sys.stdin.buffer)  # noqa: S301  # of the process that asks
-    with IndexStore(Path(folder) / "index").open() as snapshot:
-        summary = SnapshotSummary(snapshot)
-        gathered: Any
-        if kind == "words":
-            gathered = dictionary_of(summary)
-        else:
-            texts = Ranks.open(Path(folder) / "ranks").link_texts(blocked)
-            gathered = Completion.build(summary, texts, past_queries, blocked)
-        send(sys.stdout.buffer, gathered)
-        sys.stdout.flush()
+    summary = open_summary(IndexStore(Path(folder) / "index"))
+    gathered: Any
+    if kind == "words":
+        gathered = dictionary_of(summary)
+    else:
+        texts = Ranks.open(Path(folder) / "ranks").link_texts(blocked)
+        gathered = Completion.build(summary, texts, past_queries, blocked)
+    send(sys.stdout.buffer, gathered)
+    sys.stdout.flush()

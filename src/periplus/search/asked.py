@@ -1,14 +1,19 @@
 """Past queries for completion: kept as counts only, and only when several people asked.
 
 Until ``LEAST_PEOPLE`` different people have asked a query, it is known in memory only, beside salted hashes that say
-nobody's name and end with the process. From then on its count is kept in ``suggest/queries.json``. Bounds:
-``MAX_WAITING`` queries in memory, ``MAX_KEPT`` in the file, the least recent and the rarest leave first.
+nobody's name and end with the process. From then on its count is a row of the state, which all servers of a collection
+add to. Each server counts people by itself: neither who asked nor a query of fewer people ever leaves its memory, so
+that of three servers which saw one person each nobody knows the query yet.
+
+Noting a query touches memory only. ``share`` adds what was counted since to the rows. Bounds: ``MAX_WAITING`` queries
+in memory, ``MAX_KEPT`` rows; the least recent and the rarest leave first.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -16,39 +21,55 @@ from typing import TYPE_CHECKING
 import msgspec
 import xxhash
 
-from periplus.errors import PeriplusError, StorageError
+from periplus.errors import PeriplusError
 from periplus.search.text import clean, folded
-from periplus.storage import LocalFiles
+from periplus.storage.shared import note_change, take_over
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
-NAME = "suggest/queries.json"
+    from periplus.storage import Database, LocalFiles, Transaction
+    from periplus.storage.shared import State
+
+FILE_NAME = "suggest/queries.json"  # of earlier versions
+PAST_QUERIES = "past_queries"
 LEAST_PEOPLE = 3
 MAX_WAITING = 10_000
 MAX_KEPT = 50_000
 MAX_CHARACTERS = 60
-SAVED_EVERY = 50  # new counts
+READ_EVERY = 60.0  # seconds: the counts of others are wanted for the next completion, not for the next request
+_COUNT = "UPDATE past_queries SET asked = asked + ? WHERE query = ?"
+_PRUNE = "DELETE FROM past_queries WHERE query IN (SELECT query FROM past_queries ORDER BY asked, query DESC LIMIT ?)"
 
 
 class PastQueries:
-    def __init__(self, folder: Path) -> None:
-        self._files = LocalFiles(folder)
+    shares = PAST_QUERIES
+
+    def __init__(
+        self,
+        state: State | None = None,
+        files: LocalFiles | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Without a ``state`` counts end with the process. ``files`` may hold those of an earlier version."""
+        self._state = state
+        self._files = files
+        self._clock = clock
         self._salt = int.from_bytes(os.urandom(8), "little")
         self._lock = threading.Lock()
         self._waiting: OrderedDict[str, set[int]] = OrderedDict()
-        self._counts = self._read()
-        self._unsaved = 0
-
-    def _read(self) -> dict[str, int]:
-        try:
-            return msgspec.json.decode(self._files.read(NAME), type=dict[str, int])
-        except (PeriplusError, OSError, msgspec.MsgspecError, ValueError):  # none yet, or damaged: counting begins anew
-            return {}
+        self._counts: dict[str, int] = {}
+        self._unsaved: dict[str, int] = {}
+        self._is_read = self._is_behind = False
+        self._next_read = float("-inf")
 
     @property
     def counts(self) -> dict[str, int]:
         """Queries of several people, with how often they were asked since."""
+        if not self._is_read:
+            with suppress(PeriplusError):  # searches go on without them; ``share`` tries again
+                self._read()
+            self._is_read = True
         with self._lock:
             return dict(self._counts)
 
@@ -59,13 +80,25 @@ class PastQueries:
             return
         with self._lock:
             if text in self._counts:
-                self._counts[text] += 1
-                self._unsaved += 1
-            elif self._is_of_several(text, person):
-                self._counts[text] = LEAST_PEOPLE
-                self._unsaved += 1
-            if self._unsaved >= SAVED_EVERY:
-                self._save()
+                self._add(text, 1)
+            elif self._is_of_several(text, person) and len(self._counts) < MAX_KEPT + MAX_WAITING:
+                self._add(text, LEAST_PEOPLE)
+
+    def share(self, *, changed: bool) -> None:
+        """Add what was counted here to the rows, and now and then read what others added."""
+        self._save()
+        self._is_behind = self._is_behind or changed
+        if self._is_behind and self._clock() >= self._next_read:
+            self._read()
+            self._is_behind, self._next_read = False, self._clock() + READ_EVERY
+
+    def close(self) -> None:
+        with suppress(PeriplusError):  # a collection that cannot be written to is searched all the same
+            self._save()
+
+    def _add(self, text: str, times: int) -> None:
+        self._counts[text] = self._counts.get(text, 0) + times
+        self._unsaved[text] = self._unsaved.get(text, 0) + times
 
     def _is_of_several(self, text: str, person: str) -> bool:
         people = self._waiting.setdefault(text, set())
@@ -78,15 +111,61 @@ class PastQueries:
             self._waiting.popitem(last=False)
         return False
 
-    def close(self) -> None:
-        with self._lock:
-            if self._unsaved:
-                self._save()
-
     def _save(self) -> None:
-        if len(self._counts) > MAX_KEPT:
-            best = sorted(self._counts.items(), key=lambda entry: (-entry[1], entry[0]))[:MAX_KEPT]
-            self._counts = dict(best)
-        with suppress(StorageError):  # a collection that cannot be written to is searched all the same
-            self._files.write(NAME, msgspec.json.encode(self._counts))
-        self._unsaved = 0
+        with self._lock:
+            fresh, self._unsaved = self._unsaved, {}
+        if not fresh or self._state is None:
+            return
+        try:
+            with self._state().write() as tx:
+                _put(tx, fresh)
+        except BaseException:
+            with self._lock:  # with the next try, as far as there is room
+                kept = sorted(fresh.items(), key=lambda entry: (-entry[1], entry[0]))[: MAX_KEPT - len(self._unsaved)]
+                for text, times in kept:
+                    self._unsaved[text] = self._unsaved.get(text, 0) + times
+            raise
+
+    def _read(self) -> None:
+        if self._state is None:
+            return
+        found = self._rows(self._state())
+        with self._lock:
+            for text, times in self._unsaved.items():
+                found[text] = found.get(text, 0) + times
+            self._counts, self._is_read = found, True
+            for text in found.keys() & self._waiting.keys():
+                del self._waiting[text]
+
+    def _rows(self, database: Database) -> dict[str, int]:
+        files = self._files
+        if files is not None and files.exists(FILE_NAME):
+            old = _of_file(files)
+            try:
+                take_over(database, files, FILE_NAME, lambda tx: _put(tx, old))
+            except PeriplusError:
+                return old  # of an earlier version, in a folder that cannot be written to
+        with database.read() as tx:
+            return dict(tx.rows("SELECT query, asked FROM past_queries"))
+
+
+def _put(tx: Transaction, counted: dict[str, int]) -> None:
+    """Add counts to the rows; the rarest leave where these become too many."""
+    rows = sorted(counted.items())  # one order: no deadlocks
+    new = set(tx.insert_new("past_queries", ("query", "asked"), rows, "query"))
+    tx.executemany(_COUNT, [(times, text) for text, times in rows if text not in new])
+    if not new:
+        return
+    over = int(tx.value("SELECT COUNT(*) FROM past_queries")) - MAX_KEPT
+    if over > 0:
+        tx.execute(_PRUNE, (over,))
+    note_change(tx, PAST_QUERIES)
+
+
+def _of_file(files: LocalFiles) -> dict[str, int]:
+    """The counts as an earlier version kept them; none where they are damaged: counting begins anew."""
+    try:
+        found = msgspec.json.decode(files.read(FILE_NAME), type=dict[str, int])
+    except (PeriplusError, OSError, msgspec.MsgspecError, ValueError):
+        return {}
+    return {text: times for text, times in found.items() if "\0" not in text}

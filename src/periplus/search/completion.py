@@ -2,8 +2,8 @@
 
 All entries of a generation stand in one text, and every beginning of a word in them is a row of a sorted table, so a
 prefix is a range found by bisection; a kernel weighs the range, passing over blocks of rows that cannot win. Where
-few rows begin so, the same is tried with one mistake behind the first letter. Bounds: ``MAX_DOCUMENTS`` pages by link
-prior, ``MAX_TITLE_PARTS`` of a title, ``MAX_ENTRIES`` entries, ``MAX_BEGINNINGS`` of one entry.
+few rows begin so, the same is tried with one mistake behind the first letter. Bounds: 50,000 pages by link prior,
+``MAX_HOSTS`` sites, ``MAX_TITLE_PARTS`` of a title, ``MAX_ENTRIES`` entries, ``MAX_BEGINNINGS`` of one entry.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from periplus.index import TitledPage
 
-MAX_DOCUMENTS = 50_000
+MAX_HOSTS = 50_000
 MAX_ENTRIES = 1_000_000
 MAX_BEGINNINGS = 8
 MAX_CHARACTERS = 70
@@ -55,8 +55,8 @@ class Titled(Protocol):
     def hosts(self) -> Sequence[str]:
         """In the order of their names."""
 
-    def titled_pages(self, limit: int) -> Iterable[TitledPage]:
-        """The best pages, in any order."""
+    def titled_pages(self) -> Iterable[TitledPage]:
+        """The best pages (``index.titles.TITLED_PAGES``), in any order."""
 
 
 class Completion:
@@ -88,11 +88,11 @@ class Completion:
         """
         gathered = _Gathered()
         hidden = {addresses.page_key(target) for target in blocked if "://" in target}  # http and https alike
-        for page in collection.titled_pages(MAX_DOCUMENTS):
+        for page in collection.titled_pages():
             if not ((page.host and page.host in blocked) or page.page_key in hidden):
                 for text, weight in _phrases(page):
-                    gathered.add(text, weight * (0.2 + page.prior))
-        for host in collection.hosts[:MAX_DOCUMENTS]:
+                    gathered.add(text, weight * (0.2 + page.worth))
+        for host in collection.hosts[:MAX_HOSTS]:
             if host and host not in blocked:
                 gathered.add(addresses.site(host), SITE_WEIGHT)
         for weight, counts in ((LINK_WEIGHT, links or {}), (ASKED_WEIGHT, asked or {})):
@@ -150,7 +150,7 @@ class Completion:
 @cache
 def _kernel() -> tuple[Callable[..., int], int]:
     """With how many bytes it works in."""
-    from periplus.search.kernels.completing import MEMORY, complete
+    from periplus.core.words import MEMORY, complete
 
     return complete.entry, 8 * MEMORY
 
@@ -202,16 +202,16 @@ def _keys(windows: Any, begins: Any, ends: Any) -> Any:
 
 def _highest(worths: Any) -> Any:
     """The highest worth in each block of rows, as the kernel looks at them."""
-    from periplus.search.kernels.completing import BLOCK
+    from periplus.core.words import BLOCK
 
     firsts = np.arange(0, len(worths), BLOCK)
     return np.maximum.reduceat(worths, firsts) if len(worths) else np.empty(0)
 
 
 def _phrases(page: TitledPage) -> Iterator[tuple[str, float]]:
-    for part in _TITLE_PARTS.split(clean(page.title))[:MAX_TITLE_PARTS]:  # a site's name and the page's own
+    for part in _TITLE_PARTS.split(clean(page.title.title))[:MAX_TITLE_PARTS]:  # a site's name and the page's own
         yield part, TITLE_WEIGHT
-    for heading in page.headings:
+    for heading in page.title.headings:
         yield clean(heading), HEADING_WEIGHT
 
 

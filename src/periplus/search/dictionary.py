@@ -119,7 +119,7 @@ class SpellingDictionary:
         return known
 
     def _near(self, word: str, limit: int, most_cost: float, least_count: float, margin: float) -> list[Candidate]:
-        from periplus.search.kernels.words import near
+        from periplus.core.words import near
 
         reach = NEAR_REACH if len(word) <= SHORT_REACH else FAR_REACH
         bounds = np.array([reach, most_cost, math.log(least_count + 1.0), margin, EDIT_WORTH, self.floor])

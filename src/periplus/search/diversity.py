@@ -47,7 +47,7 @@ class Results(Struct, frozen=True):
 
 def arranged(task: Task, ranking: Ranking, wanted: int) -> Results:
     """The first ``wanted`` results of a ranking with at most ``per_host`` of a host, or all where that is no limit."""
-    from periplus.ranking.kernels import arrange
+    from periplus.core.score import arrange
 
     count = len(ranking.numbers)
     facts, memory = np.empty(2, np.int64), np.empty((3, count), np.int64)

@@ -23,7 +23,7 @@ from periplus.search.explaining import explain, find_in_all
 from periplus.search.generations import Generation, OpenGenerations
 from periplus.search.listing import candidates, run, without
 from periplus.search.reading import Understood, understand
-from periplus.search.rules import read_rules
+from periplus.search.rule_book import RuleBook
 from periplus.search.searching import Search, since, task_of
 from periplus.search.similar import likeness
 from periplus.search.syntax import ParsedQuery
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from periplus.search.requests import Checked
     from periplus.search.rules import Rules
     from periplus.settings import Settings
+    from periplus.storage import Shares
+    from periplus.storage.shared import State
 
 T = TypeVar("T")
 
@@ -70,17 +72,23 @@ class Engine:
     All methods may be called from any thread. ``reload`` swaps to a newer generation while searches run on.
     """
 
-    def __init__(self, folder: Path, settings: Settings, source: GenerationSource | None = None) -> None:
-        """``source`` opens generations; without one, the index in ``folder`` is searched in this process."""
+    def __init__(
+        self, folder: Path, settings: Settings, source: GenerationSource | None = None, *, state: State | None = None
+    ) -> None:
+        """``source`` opens generations; without one, the index in ``folder`` is searched in this process.
+
+        ``state`` is what servers of the same collection agree by; it is not asked for by a search.
+        """
         self._settings = settings
-        self._past = PastQueries(folder) if settings.search.past_queries else None
+        files = LocalFiles(folder)
+        self._past = PastQueries(state, files) if settings.search.past_queries else None
         self._generations = OpenGenerations(folder, lambda: self._past.counts if self._past else {}, source)
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
         self._repeated = Repeated(REMEMBERED)
-        self._folder = folder
         self._has_answered = False
-        self._rules = read_rules(folder, settings.search.rules)
-        self._blocklist = Blocklist(LocalFiles(folder))
+        self._rule_book = RuleBook(folder, settings.search.rules, state)
+        self._rules = self._rule_book.current()
+        self._blocklist = Blocklist(files, state)
         self._generations.reload()
 
     @property
@@ -99,11 +107,16 @@ class Engine:
 
     def reload(self) -> bool:
         """Take up a newer generation and the operator's rules; true when there was a newer generation."""
-        rules = read_rules(self._folder, self._settings.search.rules)
+        rules = self._rule_book.current()
         if rules != self._rules:
             self._rules = rules
             self._answers.clear()
         return self._generations.reload()
+
+    @property
+    def sharing(self) -> tuple[Shares, ...]:
+        """What agrees with other servers of the same collection."""
+        return (self._blocklist, self._rule_book, *([self._past] if self._past else []))
 
     def warm(self) -> None:
         """Build the speller, the completion and the tables of letters now instead of on demand."""

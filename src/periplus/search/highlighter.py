@@ -175,7 +175,7 @@ class ShownTexts:
 
     def _places(self, query: Highlights) -> list[list[int]]:
         """Where words may stand: text, start and end of what is to be analysed."""
-        from periplus.search.kernels.beginnings import find_beginnings
+        from periplus.core.snippets import find_beginnings
 
         beginnings = query.beginnings
         if not (beginnings and self.texts):

@@ -16,8 +16,9 @@
     [suggest]
     never = ["secret"]
 
-The setting ``search.rules`` names it, relative to the collection. It is read when an engine opens or reloads. What is
-wrong in it is a ``SettingError`` that says where: a rule that silently does nothing would be worse.
+The setting ``search.rules`` names it, relative to the collection; ``rule_book.py`` reads it again when it changed, and
+has several servers agree on it. What is wrong in it is a ``SettingError`` that says where: a rule that silently does
+nothing would be worse.
 """
 
 from __future__ import annotations
@@ -84,17 +85,27 @@ class Rules(Struct, frozen=True):
 
 def read_rules(folder: Path, name: str) -> Rules:
     """The rules of the file called ``name``; none when that is empty."""
-    if not name:
-        return Rules()
+    return rules_of(*read_file(folder, name)) if name else Rules()
+
+
+def read_file(folder: Path, name: str) -> tuple[Path, str]:
+    """Where the file is, and what stands in it."""
     path = folder / name
     try:
         if path.stat().st_size > MAX_BYTES:
             raise SettingError(f"search.rules: {path} is larger than {MAX_BYTES} bytes; make it smaller")
-        found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
+        return path, path.read_text(encoding="utf-8")
     except OSError as error:
         advice = "correct search.rules in periplus.toml, or the file"
         raise SettingError(f"search.rules: {path} cannot be read: {error.strerror}; {advice}") from error
-    except (ValueError, msgspec.ValidationError) as error:  # TOML and UTF-8 errors are ValueErrors
+    except ValueError as error:
+        raise SettingError(f"search.rules: {path} is not as it should be: {error}; correct that place") from error
+
+
+def rules_of(path: Path, text: str) -> Rules:
+    try:
+        found = msgspec.convert(tomllib.loads(text), _File)
+    except (ValueError, msgspec.ValidationError) as error:  # TOML errors are ValueErrors
         raise SettingError(f"search.rules: {path} is not as it should be: {error}; correct that place") from error
     return _rules(path, found)
 

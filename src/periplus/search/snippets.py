@@ -1,8 +1,8 @@
 """Snippets: the one or two places of a page that show best why it was found.
 
 Sentences that hold words of the query are weighed by how many different words they hold and how close together, cut to
-size and highlighted, for all results of a page in one call (``kernels/sentences.py``). Only the page of results that is
-shown gets snippets. Work a page is bounded by ``MAX_TEXT`` and the bounds of the kernels.
+size and highlighted, for all results of a page in one call (``core/snippets/sentences.py``). Only the page of results
+that is shown gets snippets. Work a page is bounded by ``MAX_TEXT`` and the bounds of the kernels.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def snippets(documents: Sequence[StoredDocument], query: Highlights) -> list[Sni
 
 def _fragments(texts: ShownTexts, query: Highlights) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """What is chosen of each text, as the kernel says it, and the highlights of all of them."""
-    from periplus.search.kernels.sentences import choose_fragments
+    from periplus.core.snippets import choose_fragments
 
     found = texts.matches(query)
     sizes = np.array([len(own) for own in found], np.int64)

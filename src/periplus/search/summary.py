@@ -15,7 +15,7 @@ from periplus.search.lexicon import vocabulary_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from periplus.index import Snapshot, TitledPage
+    from periplus.index import GenerationFiles, IndexStore, Snapshot, TitledPage
     from periplus.index.opening import Losses
     from periplus.search.lexicon import CollectionVocabulary
 
@@ -54,7 +54,7 @@ class CollectionSummary(Protocol):
     def words(self, limit: int) -> list[tuple[str, int]]:
         """The most frequent words with their documents, by frequency, then by the word."""
 
-    def titled_pages(self, limit: int) -> Iterable[TitledPage]:
+    def titled_pages(self) -> Iterable[TitledPage]:
         """What the best pages are called."""
 
     def close(self) -> None:
@@ -84,8 +84,46 @@ class SnapshotSummary:
     def words(self, limit: int) -> list[tuple[str, int]]:
         return self.snapshot.words(limit)
 
-    def titled_pages(self, limit: int) -> Iterable[TitledPage]:
-        return self.snapshot.titled_pages(limit)
+    def titled_pages(self) -> Iterable[TitledPage]:
+        return self.snapshot.titled_pages()
 
     def close(self) -> None:
         self.snapshot.close()
+
+
+class FileSummary:
+    """Of a generation whose documents are in shards elsewhere: from the files that were published with it."""
+
+    def __init__(self, files: GenerationFiles) -> None:
+        self.number, self.live, self.losses = files.generation, files.live, files.losses
+        self.vocabulary: CollectionVocabulary = files
+        self._files = files
+
+    @property
+    def languages(self) -> Mapping[str, int]:
+        return self._files.languages
+
+    @property
+    def hosts(self) -> Sequence[str]:
+        return self._files.hosts
+
+    @property
+    def tabs(self) -> tuple[str, ...]:
+        return self._files.tabs
+
+    def words(self, limit: int) -> list[tuple[str, int]]:
+        return self._files.words(limit)
+
+    def titled_pages(self) -> Iterable[TitledPage]:
+        return self._files.titled_pages()
+
+    def close(self) -> None:
+        self._files.close()
+
+
+def open_summary(store: IndexStore) -> CollectionSummary:
+    """Of the published generation; ``NotReady`` when there is none yet. A collection in one shard is opened whole."""
+    manifest = store.manifest()
+    if manifest is None or manifest.shards == 1:
+        return SnapshotSummary(store.open())
+    return FileSummary(store.open_files())

@@ -4,17 +4,22 @@ from periplus.storage.blocklist import Blocklist
 from periplus.storage.database import Database, Transaction
 from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
-from periplus.storage.leases import Lease, Leases
+from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
+from periplus.storage.shared import Follower, Shares
 
 __all__ = [
     "Blocklist",
     "Database",
+    "Follower",
     "Lease",
     "Leases",
     "LocalFiles",
+    "Shares",
     "Transaction",
+    "database_time",
     "folder_lock",
     "holder_of",
+    "steady",
     "write_event",
 ]

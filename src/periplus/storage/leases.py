@@ -1,12 +1,12 @@
-"""Leases: who owns a named thing (a partition of the frontier, a job) until when, with fencing tokens.
+"""Leases: who owns a named thing (a worker's place in a crawl, a job) until when, with fencing tokens.
 
 A lease is held until it expires or is released. Every new holder gets a larger token. A holder that slept through its
 expiry may find another in its place: ``check`` in each write transaction refuses its late writes with ``LeaseLost``.
 An expired lease that nobody took is not lost yet: it can still be renewed, and writes under it are safe.
 
 A token stops late writes, not late requests to others: before those, ask ``remaining``. On PostgreSQL expiry is by the
-server's clock, so machines need not agree on the time; ``remaining`` counts on the holder's own monotonic clock from
-before the lease was asked for, so it errs on the safe side.
+server's clock, so machines need not agree on the time; ``remaining`` counts on the holder's own clock from before the
+lease was asked for, so it errs on the safe side. That clock (``steady``) runs on while the machine is suspended.
 """
 
 from __future__ import annotations
@@ -19,12 +19,25 @@ from msgspec import Struct
 from periplus.errors import LeaseLost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
 
     from periplus.storage.database import Database, Transaction
 
 _SERVER_TIME = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS DOUBLE PRECISION)"
 _FREE = 0.0  # expires of a released lease
+
+
+def steady() -> float:
+    """Seconds on a clock that nobody sets and that does not stop while the machine sleeps; one for all processes."""
+    return time.clock_gettime(_STEADY)
+
+
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # elsewhere than on Linux, the nearest there is
+
+
+def database_time(transaction: Transaction) -> float:
+    """Seconds since 1970 by the clock of the database: the server's, or this machine's where it is a file."""
+    return float(transaction.value(_SERVER_TIME)) if transaction.dialect == "postgresql" else time.time()
 
 
 class Lease(Struct, frozen=True):
@@ -33,7 +46,7 @@ class Lease(Struct, frozen=True):
     token: int
     expires: float  # by the clock of the database
     seconds: float = 0.0
-    granted: float = 0.0  # by the holder's monotonic clock
+    granted: float = 0.0  # by the holder's steady clock
 
 
 class Leases:
@@ -42,49 +55,52 @@ class Leases:
     def __init__(self, database: Database, clock: Callable[[], float] | None = None) -> None:
         self._database = database
         self._clock = clock
-        self._monotonic = clock or time.monotonic
+        self._steady = clock or steady
 
     def acquire(self, name: str, owner: str, seconds: float) -> Lease | None:
         """The lease of ``name`` when it is free, else ``None``, also for its present owner (who renews)."""
-        return next(iter(self.acquire_many([name], owner, seconds)), None)
-
-    def acquire_many(self, names: Iterable[str], owner: str, seconds: float, limit: int | None = None) -> list[Lease]:
-        """Those of ``names`` that are free, at most ``limit`` of them, in one transaction."""
-        granted = self._monotonic()
-        taken: list[Lease] = []
+        granted = self._steady()
         with self._database.write() as transaction:
-            expires = self._now(transaction) + seconds
-            for name in names:
-                if limit is not None and len(taken) >= limit:
-                    break
-                token = _take(transaction, name, owner, expires - seconds, expires)
-                if token:
-                    taken.append(Lease(name, owner, token, expires, seconds, granted))
-        return taken
+            now = self.now(transaction)
+            token = _take(transaction, name, owner, now, now + seconds)
+        return Lease(name, owner, token, now + seconds, seconds, granted) if token else None
+
+    def take_over(self, known: Lease, owner: str, seconds: float, *, dead: bool = False) -> Lease | None:
+        """The lease that ``known`` shows, when it has expired or its holder is known to be ``dead``.
+
+        ``None`` when its holder renewed it or another took it meanwhile.
+        """
+        granted = self._steady()
+        with self._database.write() as transaction:
+            now = self.now(transaction)
+            sql = (
+                "UPDATE leases SET owner = ?, token = token + 1, expires = ?"
+                " WHERE name = ? AND owner = ? AND token = ? AND expires <= ?"
+            )
+            latest = now if not dead else max(now, known.expires)
+            values = (owner, now + seconds, known.name, known.owner, known.token, latest)
+            if not transaction.execute(sql, values):
+                return None
+        return Lease(known.name, owner, known.token + 1, now + seconds, seconds, granted)
 
     def renew(self, lease: Lease, seconds: float | None = None) -> Lease:
         """A lease with its full time again; raises ``LeaseLost`` when another holds it now."""
-        kept = self.renew_many([lease], seconds)
-        if not kept:
-            raise _lost(lease)
-        return kept[0]
-
-    def renew_many(self, leases: Sequence[Lease], seconds: float | None = None) -> list[Lease]:
-        """Those that are still held, renewed in one transaction; what is absent is lost."""
-        granted = self._monotonic()
-        kept: list[Lease] = []
+        granted = self._steady()
+        length = lease.seconds if seconds is None else seconds
         with self._database.write() as transaction:
-            now = self._now(transaction)
-            for lease in sorted(leases, key=lambda lease: lease.name):  # one order: no deadlocks
-                length = lease.seconds if seconds is None else seconds
-                if _extend(transaction, lease, now + length):
-                    kept.append(Lease(lease.name, lease.owner, lease.token, now + length, length, granted))
-        return kept
+            now = self.now(transaction)
+            if not _extend(transaction, lease, now + length):
+                raise _lost(lease)
+        return Lease(lease.name, lease.owner, lease.token, now + length, length, granted)
 
     def release(self, lease: Lease) -> None:
         """Give it up at once; one that is lost already is left to its new holder."""
         with self._database.write() as transaction:
-            _extend(transaction, lease, _FREE, owner="")
+            self.release_in(transaction, lease)
+
+    def release_in(self, transaction: Transaction, lease: Lease) -> None:
+        """Give it up when ``transaction`` commits."""
+        _extend(transaction, lease, _FREE, owner="")
 
     def check(self, transaction: Transaction, lease: Lease) -> None:
         """Raise ``LeaseLost`` unless held; nobody else can take it before ``transaction`` ends."""
@@ -97,18 +113,17 @@ class Leases:
 
     def remaining(self, lease: Lease) -> float:
         """Seconds that the holder may still rely on, by its own clock; negative when the time is over."""
-        return lease.granted + lease.seconds - self._monotonic()
+        return lease.granted + lease.seconds - self._steady()
 
     def held(self) -> list[Lease]:
         """All leases that have not expired, by name."""
         sql = "SELECT name, owner, token, expires FROM leases WHERE expires > ? ORDER BY name"
         with self._database.read() as transaction:
-            return [Lease(*row) for row in transaction.rows(sql, (self._now(transaction),))]
+            return [Lease(*row) for row in transaction.rows(sql, (self.now(transaction),))]
 
-    def _now(self, transaction: Transaction) -> float:
-        if self._clock is not None:
-            return self._clock()
-        return float(transaction.value(_SERVER_TIME)) if transaction.dialect == "postgresql" else time.time()
+    def now(self, transaction: Transaction) -> float:
+        """The time by which leases expire."""
+        return self._clock() if self._clock is not None else database_time(transaction)
 
 
 def _take(transaction: Transaction, name: str, owner: str, now: float, expires: float) -> int:

@@ -17,7 +17,7 @@ from periplus.text.words import THAI_MARKS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The bits of kernels.words.
+# The bits of core.build.word_breaks.
 WORD, PLAIN, DIGIT, UNSPACED, SPACED, IN_RUN, WITH_LETTER, BREAK = 1, 2, 4, 8, 16, 32, 64, 128
 UNSETTLED = BREAK  # outside ASCII
 POINTS = 0x110000

@@ -1,4 +1,4 @@
-"""Letters that ``kernels.forms`` can fold by itself: one at a time, whatever stands beside them."""
+"""Letters that ``core.build.forms`` can fold by itself: one at a time, whatever stands beside them."""
 
 from __future__ import annotations
 

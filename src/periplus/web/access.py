@@ -1,6 +1,7 @@
 """Who is the operator: whoever holds the key, or, when there is no key, whoever sits at this machine.
 
-A browser shows the key once (``/console?key=…``) and then carries a cookie made from it, never the key itself.
+A browser shows the key once (``/console?key=…``) and then carries a cookie made from it, never the key itself
+(``operator.py``).
 Programs send ``Authorization: Bearer KEY``: the operator's, or one of their own that opens only what its scopes name
 (``keys.py``). Anything that changes something and relies on a cookie or on being local
 must also come from our own pages, so that another site cannot press our buttons.
@@ -8,15 +9,15 @@ must also come from our own pages, so that another site cannot press our buttons
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import math
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 
+from periplus.errors import Corrupt, StorageError
 from periplus.web.limits import Buckets, client_of, is_loopback
+from periplus.web.operator import Operator
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -32,16 +33,20 @@ TRIES_RATE = 0.1  # of them a second, after that
 
 
 class Gate:
-    """``keys`` are those of programs; ``required`` closes the API to programs without one."""
+    """``operator`` is a key or who keeps one; ``keys`` are those of programs, ``required`` for the API."""
 
     def __init__(
-        self, key: str = "", keys: KeyRing | None = None, *, required: bool = False, tries: Buckets | None = None
+        self,
+        operator: str | Operator = "",
+        keys: KeyRing | None = None,
+        *,
+        required: bool = False,
+        tries: Buckets | None = None,
     ) -> None:
-        self._key = key
+        self._operator = operator if isinstance(operator, Operator) else Operator(key=operator)
         self._tries = tries or Buckets(TRIES_RATE, TRIES)
         self._keys = keys
         self._required = required
-        self.token = hmac.new(key.encode(), b"periplus operator's cookie", hashlib.sha256).hexdigest() if key else ""
 
     def opens_with(self, request: Request, key: str) -> bool:
         """Whether ``key`` is the operator's. Raises 429, without a look at it, after too many wrong ones.
@@ -49,27 +54,38 @@ class Gate:
         Wrong keys are counted by client: nobody can keep the operator out from another address, and a browser that
         has the cookie already shows no key.
         """
-        if not self._key or not key:
+        if not self._operator.has_key or not key:
             return False
         client = _guesser(request)
         wait = math.ceil(self._tries.wait(client))
         if wait:
             told = f"too many wrong keys came from your address; wait {wait} s"
             raise HTTPException(429, told, {"retry-after": str(wait)})
-        is_right = _same(key, self._key)
-        if not is_right and self._known(key) is None:
+        is_right = self._operator.is_key(key)
+        if not is_right and not self._is_a_programs(key):
             self._tries.take(client)
         return is_right
 
+    def _is_a_programs(self, key: str) -> bool:
+        try:
+            return self._keys is not None and self._keys.find(key) is not None
+        except StorageError:  # it looks like one, and which there are cannot be told
+            return True
+
     def _known(self, key: str) -> ApiKey | None:
-        return self._keys.find(key) if self._keys else None
+        try:
+            return self._keys.find(key) if self._keys else None
+        except Corrupt:
+            raise
+        except StorageError as error:
+            raise HTTPException(503, "the state cannot be read, so no key can be looked up; try again later") from error
 
     def check(self, request: Request) -> None:
         """Raises 401 or 403 unless the request is the operator's."""
-        if self._key and self.opens_with(request, _bearer(request)):
+        if self.opens_with(request, _bearer(request)):
             return
         if not self._admits(request):
-            if self._key:
+            if self._operator.has_key:
                 raise HTTPException(401, "the operator's key is needed", {"www-authenticate": "Bearer"})
             raise HTTPException(403, "without an operator's key this answers only on this machine itself")
         if request.method not in _SAFE_METHODS and not from_own_page(request):
@@ -94,18 +110,9 @@ class Gate:
             raise HTTPException(401, f"a key with the scope {scope!r} is needed", {"www-authenticate": "Bearer"})
 
     def _admits(self, request: Request) -> bool:
-        if self._key:
-            return _same(request.cookies.get(COOKIE, ""), self.token)
+        if self._operator.has_key:
+            return self._operator.is_session(request.cookies.get(COOKIE, ""))
         return _is_local(request)
-
-
-def _same(given: str, wanted: str) -> bool:
-    """In a time that tells nothing, not even how long the wanted one is."""
-    return hmac.compare_digest(_digest(given), _digest(wanted))
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 
 def _guesser(request: Request) -> str:

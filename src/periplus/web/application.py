@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from periplus.settings import Settings
     from periplus.web.backend import Backend
     from periplus.web.keys import KeyRing
+    from periplus.web.operator import Operator
 
 
 DROPPED_AFTER = 5.0  # seconds, at least, that a search has waited for its turn: its reader is gone
@@ -44,7 +45,7 @@ class Application(Starlette):
 def create_app(
     backend: Backend,
     settings: Settings,
-    operator_key: str = "",
+    operator_key: str | Operator = "",
     keys: KeyRing | None = None,
     *,
     waits: bool = False,

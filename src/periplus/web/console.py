@@ -19,6 +19,7 @@ from periplus.errors import UsageError
 from periplus.web.access import COOKIE
 from periplus.web.api import json_response
 from periplus.web.backend import ACTIONS, COMMANDS
+from periplus.web.operator import session_of
 from periplus.web.parameters import Form, Parameter, pairs_of
 from periplus.web.public import redirect, set_cookie
 from periplus.web.rendering import page
@@ -213,7 +214,7 @@ def _enter(request: Request, key: str) -> Response:
     if not gate.opens_with(request, key):
         raise HTTPException(401, "this is not the operator's key")
     response = redirect(request, request.url.path)
-    set_cookie(request, response, COOKIE, gate.token, 30 * DAY, samesite="strict")
+    set_cookie(request, response, COOKIE, session_of(key), 30 * DAY, samesite="strict")
     return response
 
 

@@ -13,6 +13,8 @@ from collections import OrderedDict
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from periplus.errors import StorageError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -69,7 +71,12 @@ class Limits:
     def _key(self, scope: Scope) -> str:
         shown = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
         scheme, _, text = shown.decode("latin-1").partition(" ")
-        key = self.keys.find(text.strip()) if self.keys and scheme.lower() == "bearer" else None
+        if not self.keys or scheme.lower() != "bearer":
+            return ""
+        try:
+            key = self.keys.find(text.strip())
+        except StorageError:  # whoever checks the key says so
+            return ""
         return f"key {key.name}" if key else ""
 
 

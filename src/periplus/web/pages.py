@@ -16,6 +16,7 @@ from periplus.web.backend import TABS
 from periplus.web.feeds import FORMATS, feed, foreign_parameters, searxng
 from periplus.web.languages import reader_of
 from periplus.web.lenses import lens_of
+from periplus.web.limits import client_of
 from periplus.web.listing import result_page, similar_items
 from periplus.web.operations import SEARCH_PARAMETERS, search_request
 from periplus.web.paging import address
@@ -85,6 +86,8 @@ async def results(request: Request) -> Response:
         return searxng(answer)
     if choice["format"] in ("rss", "atom"):
         return feed(request, answer, choice["format"], address("/search", values))
+    if answer.page == 1 and answer.total.value and not answer.query.corrected:
+        _backend(request).asked(values["q"], client_of((request.scope.get("client") or ("",))[0]))
     # What this browser keeps stays out of links; what was asked for once, because it costs more, is not kept either.
     kept = {**values, "lens": lens_given(request), "explain": False, "counts": False}
     kept |= {"exact": choice["exact"], "tab": choice["tab"]}

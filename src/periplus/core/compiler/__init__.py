@@ -1,0 +1,71 @@
+"""The compiler: how kernels are declared, compiled once, kept as machine code, and loaded without numba."""
+
+from periplus.core.compiler.calling import address_of
+from periplus.core.compiler.helpers import bare_helper, helper, inlined, intrinsic
+from periplus.core.compiler.intrinsics import call_kernel
+from periplus.core.compiler.kept import folder as kernel_folder
+from periplus.core.compiler.kernels import KERNELS, Kernel, bare_kernel, kernel
+from periplus.core.compiler.late import arrayobj, cgutils, ir, types
+from periplus.core.compiler.signatures import (
+    BYTES,
+    F64,
+    FAILED,
+    I64,
+    M_F64,
+    M_I64,
+    M_I64_2,
+    M_U8,
+    M_U16,
+    M_U32,
+    M_U64,
+    R_F64,
+    R_I64,
+    R_U8,
+    R_U16,
+    R_U32,
+    R_U64,
+    signature,
+)
+from periplus.core.compiler.warming import all_are_kept, cold, every_kernel, keep_all, keep_one, ready_note
+
+__all__ = [
+    "BYTES",
+    "F64",
+    "FAILED",
+    "I64",
+    "KERNELS",
+    "M_F64",
+    "M_I64",
+    "M_I64_2",
+    "M_U8",
+    "M_U16",
+    "M_U32",
+    "M_U64",
+    "R_F64",
+    "R_I64",
+    "R_U8",
+    "R_U16",
+    "R_U32",
+    "R_U64",
+    "Kernel",
+    "address_of",
+    "all_are_kept",
+    "arrayobj",
+    "bare_helper",
+    "bare_kernel",
+    "call_kernel",
+    "cgutils",
+    "cold",
+    "every_kernel",
+    "helper",
+    "inlined",
+    "intrinsic",
+    "ir",
+    "keep_all",
+    "keep_one",
+    "kernel",
+    "kernel_folder",
+    "ready_note",
+    "signature",
+    "types",
+]

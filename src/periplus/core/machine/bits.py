@@ -1,0 +1,182 @@
+"""Bits and bytes as the processor has them: loads from addresses, counts of bits, and comparisons of 64 bytes at once.
+
+A comparison reads 64 bytes from an address on, however many of them are wanted: the files of a segment end with a table
+that is longer than that, so what is read beyond an array is still in the file. ``first_lanes`` cuts the rest off.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.core.compiler import bare_helper, intrinsic, ir, types
+
+LANES = 64
+FEWER_LANES = 16  # of 32 bits each
+WORDS = 4  # of bits, for the documents of a window
+_BYTES = ir.VectorType(ir.IntType(8), LANES)
+_NUMBERS = ir.VectorType(ir.IntType(32), FEWER_LANES)
+_MORE_NUMBERS = ir.VectorType(ir.IntType(32), LANES)
+_WORDS = ir.VectorType(ir.IntType(64), 8)
+
+
+def loaded(builder: Any, address: Any, kind: Any) -> Any:
+    """A vector from anywhere in memory."""
+    value = builder.load(builder.inttoptr(address, kind.as_pointer()))
+    value.align = 1
+    return value
+
+
+def spread(builder: Any, value: Any, kind: Any) -> Any:
+    """A value in all lanes of a vector."""
+    index = ir.IntType(32)
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, index(0))
+    places = ir.Constant(ir.VectorType(index, kind.count), [0] * kind.count)
+    return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), places)
+
+
+def _compared(relation: str) -> Any:
+    """A function of (address, byte): one bit for each of 64 bytes, set where the relation holds."""
+
+    @intrinsic
+    def compare(typing_context: Any, address: Any, byte: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            every = spread(builder, arguments[1], _BYTES)
+            bits = builder.icmp_unsigned(relation, loaded(builder, arguments[0], _BYTES), every)
+            return builder.bitcast(bits, ir.IntType(64))
+
+        return types.uint64(types.int64, types.uint8), generate
+
+    return compare
+
+
+@intrinsic
+def _equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
+    """One bit for each of 16 numbers of 32 bits, set where it is the one asked for."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        every = spread(builder, arguments[1], _NUMBERS)
+        bits = builder.icmp_unsigned("==", loaded(builder, arguments[0], _NUMBERS), every)
+        return builder.zext(builder.bitcast(bits, ir.IntType(FEWER_LANES)), ir.IntType(64))
+
+    return types.uint64(types.int64, types.uint32), generate
+
+
+@intrinsic
+def _larger_or_equal_numbers(typing_context: Any, address: Any, number: Any) -> Any:
+    """One bit for each of 64 numbers of 32 bits with a sign, set where it is not below the one given."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        every = spread(builder, arguments[1], _MORE_NUMBERS)
+        bits = builder.icmp_signed(">=", loaded(builder, arguments[0], _MORE_NUMBERS), every)
+        return builder.bitcast(bits, ir.IntType(64))
+
+    return types.uint64(types.int64, types.int32), generate
+
+
+@intrinsic
+def _common_words(typing_context: Any, one: Any, other: Any, to: Any) -> Any:
+    """Write what two lines of 64 bytes have in common to a third; a bit for each of its 8 words that is not zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        both = builder.and_(loaded(builder, arguments[0], _WORDS), loaded(builder, arguments[1], _WORDS))
+        builder.store(both, builder.inttoptr(arguments[2], _WORDS.as_pointer()), align=8)
+        some = builder.icmp_unsigned("!=", both, ir.Constant(_WORDS, [0] * _WORDS.count))
+        return builder.zext(builder.bitcast(some, ir.IntType(8)), ir.IntType(64))
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
+equal_bytes: Any = _compared("==")
+smaller_bytes: Any = _compared("<")
+larger_or_equal_bytes: Any = _compared(">=")
+
+
+@intrinsic
+def _byte_at(typing_context: Any, address: Any) -> Any:
+    return (
+        types.uint8(types.int64),
+        lambda context, builder, signature, arguments: loaded(builder, arguments[0], ir.IntType(8)),
+    )
+
+
+@intrinsic
+def _number_at(typing_context: Any, address: Any) -> Any:
+    return (
+        types.uint32(types.int64),
+        lambda context, builder, signature, arguments: loaded(builder, arguments[0], ir.IntType(32)),
+    )
+
+
+@intrinsic
+def _word_at(typing_context: Any, address: Any) -> Any:
+    return (
+        types.uint64(types.int64),
+        lambda context, builder, signature, arguments: loaded(builder, arguments[0], ir.IntType(64)),
+    )
+
+
+@intrinsic
+def _ones_of(typing_context: Any, word: Any) -> Any:
+    """How many bits of a word are set."""
+    return types.int64(types.uint64), lambda context, builder, signature, arguments: builder.ctpop(arguments[0])
+
+
+@intrinsic
+def _lowest_of(typing_context: Any, word: Any) -> Any:
+    """Where the lowest set bit of a word stands; 64 when there is none."""
+    never = ir.Constant(ir.IntType(1), 0)
+    return (
+        types.int64(types.uint64),
+        lambda context, builder, signature, arguments: builder.cttz(arguments[0], never),
+    )
+
+
+@intrinsic
+def _published(typing_context: Any, address: Any) -> Any:
+    """A number that another thread may write just now; what it wrote before ``publish`` is seen with it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.load_atomic(pointer, "acquire", 8)
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def _publish(typing_context: Any, address: Any, number: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        builder.store_atomic(arguments[1], pointer, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
+byte_at: Any = _byte_at
+publish: Any = _publish
+published: Any = _published
+number_at: Any = _number_at
+word_at: Any = _word_at
+common_words: Any = _common_words
+ones_of: Any = _ones_of
+lowest_of: Any = _lowest_of
+equal_numbers: Any = _equal_numbers
+larger_or_equal_numbers: Any = _larger_or_equal_numbers
+
+
+@bare_helper
+def first_lanes(count: Any) -> Any:
+    """The bits of the first ``count`` bytes."""
+    return ~np.uint64(0) if count >= LANES else (np.uint64(1) << np.uint64(count)) - np.uint64(1)
+
+
+@bare_helper
+def ones_before(bits_at: Any, place: Any) -> Any:
+    """How many bits of a window are set before one."""
+    word = place >> 6
+    count = ones_of(word_at(bits_at + 8 * word) & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1)))
+    for before in range(WORDS - 1):
+        count += ones_of(word_at(bits_at + 8 * before)) * np.int64(before < word)
+    return count

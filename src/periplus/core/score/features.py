@@ -1,0 +1,202 @@
+"""What the places of the words say, for all candidates in one call.
+
+The same features as those of ``features.py``, which is the slow and obvious form that the tests compare this with.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from periplus.core.compiler import F64, I64, R_F64, R_I64, R_U32, bare_helper, kernel, signature
+from periplus.core.layout.documents import FIELD_COUNT
+from periplus.core.machine.arrays import at_f64, at_i64, at_u32
+
+M_F64 = "Array(float64, 1, 'C')"
+FAR = 1 << 30
+TITLE, HEADINGS, BODY, ANCHORS, ADDRESS = 0, 1, 2, 3, 4
+COLUMNS = ("nearness", "phrase", "heading_phrase", "title_phrase", "title_exact", "title_early", "host", "path")
+COLUMN_COUNT = len(COLUMNS)
+
+
+@bare_helper
+def _longest_run(positions: Any, words: Any, begin: Any, end: Any, memory: Any) -> Any:
+    """Most words of the query side by side in its order; ``memory`` has four entries a word."""
+    for i in range(len(memory)):
+        memory[i] = -FAR
+    best = 0
+    for i in range(begin, end):
+        position, word = np.int64(positions[i]), np.int64(words[i])
+        run = 1
+        if word > 0:
+            last = 4 * (word - 1)
+            if memory[last] == position:  # that word stands here too; what counts is where it stood before
+                last += 2
+            if memory[last] == position - 1:
+                run = memory[last + 1] + 1
+        own = 4 * word
+        memory[own + 2], memory[own + 3] = memory[own], memory[own + 1]
+        memory[own], memory[own + 1] = position, run
+        best = max(best, run)
+    return best
+
+
+@bare_helper
+def _share(run: Any, words: Any) -> Any:
+    if words == 1:
+        return float(run)
+    return max(0, run - 1) / (words - 1)
+
+
+@bare_helper
+def _subsequence(positions: Any, words: Any, begin: Any, end: Any, count: Any, best: Any, frozen: Any) -> Any:
+    """Longest common subsequence of the query and the field."""
+    for i in range(count + 1):
+        best[i] = 0
+        frozen[i] = 0
+    last = np.int64(-1)
+    for i in range(begin, end):
+        position, word = np.int64(positions[i]), np.int64(words[i])
+        if position != last:
+            last = position
+            for j in range(count + 1):
+                frozen[j] = best[j]
+        longer = frozen[word] + 1
+        for j in range(word + 1, count + 1):
+            if best[j] >= longer:
+                break
+            best[j] = longer
+    return best[count]
+
+
+@bare_helper
+def _nearness(
+    positions: Any,
+    words: Any,
+    begin: Any,
+    end: Any,
+    weights: Any,
+    window: Any,
+    swapped: Any,
+    after: Any,  # scratch, as the next ones: least distance of a word to the next one of the query behind it
+    before: Any,  # and before it
+    last: Any,
+) -> Any:
+    count = len(weights)
+    whole = 0.0
+    for i in range(count - 1):
+        whole += weights[i] * weights[i + 1]
+    if whole <= 0.0:
+        return 0.0
+    for i in range(count):
+        after[i] = before[i] = FAR
+        last[i] = -FAR
+    for i in range(begin, end):
+        position, word = np.int64(positions[i]), np.int64(words[i])
+        if word > 0:
+            distance = position - last[word - 1]
+            after[word - 1] = distance if 0 < distance < after[word - 1] else after[word - 1]
+        if word < count - 1:
+            distance = position - last[word + 1]
+            before[word] = distance if 0 < distance < before[word] else before[word]
+        last[word] = position
+    total = 0.0
+    for i in range(count - 1):
+        best = 1.0 / after[i] if after[i] <= window else 0.0
+        if before[i] <= window:
+            best = max(best, swapped / before[i])
+        total += best * weights[i] * weights[i + 1]
+    return total / whole
+
+
+@bare_helper
+def _distinct(values: Any, begin: Any, end: Any, seen: Any) -> Any:
+    """How many different words stand in a stretch of places."""
+    for i in range(len(seen)):
+        seen[i] = 0
+    count = 0
+    for i in range(begin, end):
+        word = np.int64(values[i])
+        if seen[word] == 0:
+            seen[word] = 1
+            count += 1
+    return count
+
+
+@bare_helper
+def scratch_of(count: Any) -> Any:
+    """Numbers that ``features_of`` works in, for so many words of a query."""
+    return 7 * count + 2
+
+
+@bare_helper
+def features_of(
+    ends_at: Any,  # of the places in each field
+    begin: Any,  # of those in the first one
+    positions_at: Any,
+    words_at: Any,
+    weights_at: Any,  # of the query's words
+    count: Any,
+    title_length: Any,
+    host_words: Any,
+    window: Any,
+    swapped: Any,
+    scratch_at: Any,
+    out_at: Any,
+) -> Any:
+    """The features of ``COLUMNS`` of one candidate. It takes addresses, since an array is seven numbers to pass on."""
+    ends, out, weights = at_i64(ends_at, FIELD_COUNT), at_f64(out_at, COLUMN_COUNT), at_f64(weights_at, count)
+    positions, words = at_u32(positions_at, ends[ADDRESS]), at_u32(words_at, ends[ADDRESS])
+    memory, last = at_i64(scratch_at, 4 * count), at_i64(scratch_at + 32 * count, count)
+    one, other = at_i64(scratch_at + 40 * count, count + 1), at_i64(scratch_at + 48 * count + 8, count + 1)
+    title_end, heading_end, body_end = ends[TITLE], ends[HEADINGS], ends[BODY]
+    address, address_end = ends[ADDRESS - 1], ends[ADDRESS]
+    for column in range(COLUMN_COUNT):
+        out[column] = 0.0
+    if count > 1 and body_end > heading_end:
+        out[0] = _nearness(positions, words, heading_end, body_end, weights, window, swapped, one, other, last)
+        out[1] = _share(_longest_run(positions, words, heading_end, body_end, memory), count)
+    if heading_end > title_end:
+        out[2] = _share(_longest_run(positions, words, title_end, heading_end, memory), count)
+    out[5] = 1.0 / (1.0 + FAR)
+    if title_end > begin:
+        out[3] = _subsequence(positions, words, begin, title_end, count, one, other) / count
+        in_title = 0
+        before = np.int64(-1)
+        for i in range(begin, title_end):
+            if positions[i] != before:
+                in_title += 1
+                before = np.int64(positions[i])
+        out[4] = (in_title / max(title_length, 1.0, float(in_title))) ** 2
+        out[5] = 1.0 / (1.0 + positions[begin])
+    if address_end == address:
+        return
+    border = address
+    while border < address_end and positions[border] < host_words:
+        border += 1
+    out[6] = _distinct(words, address, border, last) / count
+    out[7] = _distinct(words, border, address_end, last) / count
+
+
+@kernel(signature("void", R_I64, R_U32, R_U32, R_F64, R_F64, R_F64, I64, F64, M_F64))
+def places(
+    ends: Any,
+    positions: Any,
+    words: Any,
+    weights: Any,  # of the query's words
+    title_lengths: Any,
+    host_words: Any,
+    window: Any,
+    swapped: Any,
+    table: Any,  # candidates x COLUMNS
+) -> Any:
+    """The features of ``COLUMNS`` of every candidate."""
+    count = len(weights)
+    scratch = np.empty(scratch_of(count), np.int64)
+    for row in range(len(title_lengths)):
+        features_of(
+            ends.ctypes.data + 8 * row * FIELD_COUNT, ends[row * FIELD_COUNT - 1] if row > 0 else 0,
+            positions.ctypes.data, words.ctypes.data, weights.ctypes.data, count, title_lengths[row], host_words[row],
+            window, swapped, scratch.ctypes.data, table.ctypes.data + 8 * row * COLUMN_COUNT,
+        )  # fmt: skip

@@ -1,0 +1,67 @@
+"""The content-seen test: which address gave a body first. Exact over all workers: a body has one row, written or lost.
+
+The row counts while its address still has that body; afterwards the next address that gives it takes the row. A page to
+be found is no copy of one that is not: it takes the row too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from periplus.crawl.arrivals import marks, parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from periplus.crawl.rows import Visited
+    from periplus.storage import Transaction
+
+FILL = (
+    "INSERT INTO bodies (body_hash, host, key) SELECT body_hash, host, key FROM (SELECT body_hash, host, key,"
+    " ROW_NUMBER() OVER (PARTITION BY body_hash"
+    " ORDER BY CASE refusal WHEN '' THEN 0 WHEN 'duplicate' THEN 2 ELSE 1 END, found_at, key) AS place"
+    " FROM urls WHERE body_hash <> 0 AND state = 1 AND same_as = 0) AS firsts WHERE place = 1"
+    " ON CONFLICT (body_hash) DO NOTHING"
+)
+_KNOWN = (
+    "SELECT b.body_hash, u.key, u.url, u.refusal FROM bodies b JOIN urls u ON u.host = b.host AND u.key = b.key"
+    " AND u.body_hash = b.body_hash AND u.state = 1 AND u.same_as = 0 WHERE b.body_hash IN ({})"
+)
+
+
+class Owner(NamedTuple):
+    """The address that gave a body first and still does; of several, one to be found."""
+
+    host: int
+    key: int
+    url: str
+    refusal: str
+
+
+def owners_of(tx: Transaction, visited: Iterable[Visited]) -> dict[int, Owner]:
+    """The owner of every body that was tested, known to all workers when the transaction commits."""
+    claims: dict[int, Owner] = {}
+    for item in visited:
+        if item.fresh_body and item.row.body_hash:
+            claim = Owner(item.row.host, item.row.key, item.row.url, item.row.refusal)
+            first = claims.setdefault(item.row.body_hash, claim)
+            if first.refusal and not claim.refusal:
+                claims[item.row.body_hash] = claim
+    rows = [(body, claims[body].host, claims[body].key) for body in sorted(claims)]  # one order: no deadlocks
+    new = set(tx.insert_new("bodies", ("body_hash", "host", "key"), rows, "body_hash")) if rows else set()
+    return claims | _known(tx, {body: claim for body, claim in claims.items() if body not in new})
+
+
+def _known(tx: Transaction, claims: dict[int, Owner]) -> dict[int, Owner]:
+    """The owners of bodies that had one already; rows whose owner counts no more go to who claims them."""
+    owners: dict[int, Owner] = {}
+    for part in parts_of(sorted(claims)):
+        if tx.row_lock:  # seen as they are once nobody else can change them
+            sql = f"SELECT 1 FROM bodies WHERE body_hash IN ({marks(part)}) ORDER BY body_hash{tx.row_lock}"  # noqa: S608
+            tx.rows(sql, part)
+        for body, key, url, refusal in tx.rows(_KNOWN.format(marks(part)), part):
+            if not (refusal and not claims[body].refusal):
+                owners[body] = Owner(0, key, url, refusal)
+    taken = [(claim.host, claim.key, body) for body, claim in claims.items() if body not in owners]
+    tx.executemany("UPDATE bodies SET host = ?, key = ? WHERE body_hash = ?", taken)
+    return owners

@@ -1,1 +1,0 @@
-"""Hot loops of the search room in numba; imported only where one is called."""

@@ -1,0 +1,126 @@
+"""One crawl on several machines: they join, leave, die, freeze and thaw; the web's own log says what they did."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawl.machines import LEASE, Machines, wait_until
+from crawl.voyages import Voyage
+from mockweb.growing import Growing
+from periplus.crawl import audit, send_command, status, workers
+from periplus.storage import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from mockweb.mock_web import MockWeb
+
+pytestmark = pytest.mark.postgres
+DELAY = 0.02
+
+
+@pytest.fixture
+def shared(postgres_address: str) -> Iterator[Database]:
+    with Database.open(postgres_address) as database:
+        yield database
+
+
+@pytest.fixture
+def growing(mock_web: MockWeb) -> Growing:
+    return Growing(mock_web, 12)
+
+
+@pytest.fixture
+def machines(tmp_path: Path, shared: Database, mock_web: MockWeb, growing: Growing) -> Iterator[Machines]:
+    made = Machines(tmp_path, shared, mock_web, growing.seeds, **Growing.SETTINGS)
+    yield made
+    made.close()
+
+
+def prove(machines: Machines, growing: Growing) -> None:
+    """Nothing acknowledged is lost, nothing was asked impolitely."""
+    voyage = Voyage(machines.folder, machines.database)
+    assert voyage.fetched() == set(growing.asked)
+    assert set(voyage.documents()) == set(growing.asked)
+    assert voyage.rows("SELECT COUNT(*) FROM hosts WHERE active > 0") == [(0,)]
+    assert voyage.rows("SELECT COUNT(*) FROM partitions WHERE worker > 0") == [(0,)]
+    counted = "SELECT COUNT(*) FROM urls WHERE state = 1 AND kind = 0"
+    assert voyage.rows("SELECT SUM(pages) FROM hosts") == voyage.rows(counted)
+    assert audit(machines.database).violations == ()
+    machines.prove_polite(DELAY)
+
+
+def test_a_second_machine_joins_and_a_dead_one_loses_its_hosts(machines: Machines, growing: Growing) -> None:
+    first = machines.start("one")
+    first.wait_for(20)
+    began = time.monotonic()
+    second = machines.start("two")
+    second.wait_for(5)
+    assert time.monotonic() - began < 30
+    first.wait_for(5)
+    assert machines.numbers("ended") == []  # the first lost nothing by the second's start
+    assert len(workers(machines.database)) == 2
+    assert machines.hosts_of_two() > 0
+    first.kill()  # it also conducted the crawl
+    third = machines.start("three")
+    third.wait_for(5)
+    second.wait_for(5)
+    growing.end()
+    second.join()
+    third.join()
+    assert status(machines.database).state == "done"
+    prove(machines, growing)
+    assert len([url for url, count in growing.asked.items() if count > 1]) <= growing.hosts  # what was under way
+
+
+def test_a_frozen_machine_loses_its_hosts_and_sends_nothing_when_it_thaws(machines: Machines, growing: Growing) -> None:
+    first, second = machines.start("one"), machines.start("two")
+    for machine in (first, second):
+        machine.wait_for(20)
+    of_second = {one.number for one in workers(machines.database) if one.address.endswith(f":{second.process.pid}")}
+    second.freeze()
+    frozen = time.time()
+    last = len(second.requests())
+    wait_until(lambda: set(machines.numbers("ended")) >= of_second)
+    assert time.time() - frozen >= LEASE - 1.0  # not before its lease ran out
+    first.wait_for(20)
+    assert len(second.requests()) <= last + 1  # one may have been on its way
+    before = len(second.requests())
+    second.thaw()
+    second.wait_for(5)
+    again = [one for one in workers(machines.database) if one.address.endswith(f":{second.process.pid}")][-1]
+    assert again.number not in of_second  # it takes part as a new worker …
+    assert second.requests()[before].time >= again.started  # … and asked nobody before it was one
+    growing.end()
+    for machine in (first, second):
+        machine.join()
+    prove(machines, growing)
+
+
+def test_machines_leave_and_commands_reach_all_of_them(machines: Machines, growing: Growing) -> None:
+    first, second = machines.start("one"), machines.start("two")
+    for machine in (first, second):
+        machine.wait_for(10)
+    send_command(machines.database, "pause")
+    wait_until(lambda: [one.state for one in workers(machines.database)] == ["paused", "paused"])
+    send_command(machines.database, "resume")
+    for machine in (first, second):
+        machine.wait_for(5)
+    number = next(one.number for one in workers(machines.database) if one.address.endswith(f":{first.process.pid}"))
+    send_command(machines.database, f"restart {number}")  # of a worker that runs in the first machine's own process
+    wait_until(lambda: number in machines.numbers("ended"))
+    first.wait_for(5)
+    first.leave()
+    second.wait_for(20)
+    assert status(machines.database).state == "running"
+    send_command(machines.database, "stop")
+    second.join()
+    assert status(machines.database).state == "stopped"
+    growing.end()
+    machines.start("three").join()
+    prove(machines, growing)
+    assert max(growing.asked.values()) == 1
