@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live bench-scale bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server bench-hostile clean
+.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live bench-scale bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -65,8 +65,8 @@ bench-live: bench-environment  ## WARC files to a searchable index, and searches
 bench-scale: environment  ## 250,000 to 2 million documents: speed, memory, disk and searches; ARGS="--passages FILE --sizes 20000"
 	$(PYTHON) -m bench.scale $(ARGS)
 
-bench-shards: environment  ## what shards cost the writer: index, update and reshard; ARGS="--passages FILE"
-	$(PYTHON) -m bench.shards $(ARGS)
+bench-reshard: environment  ## what shards cost the writer: index, update and reshard; ARGS="--passages FILE"
+	$(PYTHON) -m bench.reshard $(ARGS)
 
 bench-hostile: environment  ## what healthy hosts keep of their rate beside fifty hostile ones; ARGS="--each"
 	$(PYTHON) -m bench.hostile $(ARGS)
@@ -82,6 +82,15 @@ soak-server: environment  ## attacks on a server with 1,024 handles while anothe
 
 soak-damage: environment  ## 2,000 damaged files of every kind: one line each, no signal, mended; ARGS="--mutations 200 --kinds postings"
 	$(PYTHON) tests/damage/trials.py $(ARGS)
+
+soak-shards: environment  ## visitors over shard servers that are killed, frozen, started, while a generation rolls; ARGS="--seconds 60"
+	PYTHONPATH=. $(PYTHON) tests/cluster/shards_soak.py $(ARGS)
+
+soak-sim-broker: environment  ## a simulated broker over 1,000 shards with drawn latencies, with and without hedging
+	$(PYTHON) tests/cluster/sim_broker.py $(ARGS)
+
+bench-shards: environment  ## CPU and times of a query in one process and over shard processes; overload; ARGS="--documents 20000"
+	$(PYTHON) -m bench.shards $(ARGS)
 
 soak-frontier: environment  ## ten million addresses in the frontier: speed and memory; ARGS="--urls 1000000"
 	$(PYTHON) -m bench.frontier $(ARGS)
@@ -114,7 +123,7 @@ bench-start: environment  ## seconds of --help and search, memory of serve and u
 bench-search: bench-environment  ## string to ten results beside tantivy; ARGS="--documents FILE --peer"
 	.venv-bench/bin/python -m bench.search $(ARGS)
 
-same-answers: environment  ## 8,730 requests asked of two versions: BEFORE=REVISION [AFTER=REVISION] ARGS="--web FOLDER --shards N"
+same-answers: environment  ## 8,730 requests asked of two versions: BEFORE=REVISION [AFTER=REVISION] ARGS="--web FOLDER --shards N --over-http"
 	$(PYTHON) -m bench.same_answers --before $(BEFORE) $(if $(AFTER),--after $(AFTER)) $(ARGS)
 
 bench-words: bench-environment  ## spelling and completion; ARGS="--collection FOLDER"

@@ -91,7 +91,7 @@ def _answers(
         command = [checkout / ".venv/bin/python", ASK, folder, REQUESTS / f"{name}.jsonl", answers]
         more, environment = [], dict(os.environ)
         if options is not None and options.shards > 1:
-            more.append(str(options.shards))
+            more += [str(options.shards), *(["http"] if options.over_http else [])]
         if options is not None and options.processor:
             environment[PROCESSOR] = options.processor
         subprocess.run([*command, *more], check=True, env=environment)
@@ -126,6 +126,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data", help="the judged sets")
     parser.add_argument("--work", type=Path, default=ROOT / "build/same-answers", help="where collections are kept")
     parser.add_argument("--shards", type=int, default=1, help="the later version answers by so many shards")
+    parser.add_argument("--over-http", action="store_true", help="these shards are processes of their own")
     parser.add_argument("--processor", default="", help="the later version is compiled for it: x86-64")
     parser.add_argument("--only", nargs="*", help="these collections")
     parser.add_argument("--keep", action="store_true", help="take answers of an earlier run where there are any")

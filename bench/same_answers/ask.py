@@ -1,20 +1,23 @@
 """Asks one collection all requests of a file and writes the answers, a JSON line each; runs inside either version.
 
-    CHECKOUT/.venv/bin/python ask.py COLLECTION REQUESTS ANSWERS [SHARDS]
+    CHECKOUT/.venv/bin/python ask.py COLLECTION REQUESTS ANSWERS [SHARDS [http]]
 
 Only names that both versions have may be used here: ``Collection``, its backend, and ``SearchRequest``. With SHARDS,
-the index is parted into so many in this process, which earlier versions cannot.
+the index is parted into so many, which earlier versions cannot: in this process, or by ``http`` in as many others.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-import tempfile
 import threading
 import time
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NOW = 1_790_000_000.0  # scores know how old a page is: both versions are given the same day
 time.time = lambda: NOW  # type: ignore[assignment]
@@ -87,24 +90,36 @@ def ask_shards(collection: Collection, shards: int) -> None:
         generation.lazy_speller._value = Speller(dictionary_of(generation.summary), generation.lexicon, broker.count)
 
 
+@contextmanager
+def shards_over_http(collection: Collection, processes: int) -> Iterator[None]:
+    """Let shard processes answer."""
+    from periplus.app.shards import ShardPlan, over_shards
+
+    with over_shards(collection, ShardPlan(processes=processes), print):
+        while not collection.engine.ready:
+            collection.engine.reload()
+            time.sleep(0.05)
+        yield
+
+
 def main() -> None:
     folder, requests, answers = map(Path, sys.argv[1:4])
     shards = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-    with (
-        Collection(folder, flags=FLAGS) as collection,
-        answers.open("w", encoding="utf-8") as sink,
-        tempfile.TemporaryDirectory() as parts,
-    ):
-        backend = CollectionBackend(collection)
-        make_ready(collection, backend)
+    over_http = sys.argv[5:6] == ["http"]
+    with Collection(folder, flags=FLAGS) as collection, answers.open("w", encoding="utf-8") as sink:
         if shards > 1:
-            part(collection, shards, Path(parts))
-        for line in requests.read_text(encoding="utf-8").splitlines():
-            try:
-                value = plain(answer_of(backend, json.loads(line)))
-            except PeriplusError as error:
-                value = {"error": f"{type(error).__name__}: {error}"}
-            sink.write(json.dumps(value, ensure_ascii=False) + "\n")
+            part(collection, shards)
+        with shards_over_http(collection, shards) if over_http else nullcontext():
+            backend = CollectionBackend(collection)
+            make_ready(collection, backend)
+            if shards > 1 and not over_http:
+                ask_shards(collection, shards)
+            for line in requests.read_text(encoding="utf-8").splitlines():
+                try:
+                    value = plain(answer_of(backend, json.loads(line)))
+                except PeriplusError as error:
+                    value = {"error": f"{type(error).__name__}: {error}"}
+                sink.write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

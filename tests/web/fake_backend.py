@@ -186,6 +186,14 @@ class FakePanels:
             "merged_at": 8, "events": [{"at": 1_763_240_000.0, "text": "generation 7 is published: 48,213 documents"}],
         }  # fmt: skip
 
+    def shards(self) -> dict[str, Any]:
+        row = {
+            "url": "http://127.0.0.1:8650", "shards": {0: {6: 24_000, 7: 24_100}}, "state": "", "load": 2,
+            "p50_ms": 1.2, "p95_ms": 4.5, "questions": 900, "hedges": 12, "failures": 1, "timeouts": 0, "refusals": 3,
+        }  # fmt: skip
+        gone = {**row, "url": "http://127.0.0.1:8651", "shards": {}, "state": "it did not answer in time"}
+        return {"generation": 7, "documents": [24_100, 24_113], "servers": [row, gone]}
+
     def ranks(self) -> dict[str, Any]:
         steps = [{"iteration": n, "difference": 10.0**-n, "seconds": n / 1000} for n in range(1, 11)]
         return {

@@ -41,6 +41,7 @@ PAGES = (
     "/console/queries?text=tide&profile=periplus&beside=bm25",
     "/console/index",
     "/console/ranks",
+    "/console/shards",
     "/console/settings",
     "/console/events",
 )

@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from periplus.web.pool import LONGEST, QUICK, Pool, Turns
+from periplus.errors import Overloaded
+from periplus.web.pool import LEAST_QUEUE, LONGEST, QUICK, Expired, Pool, Turns
 
 
 class Clock:
@@ -138,3 +139,49 @@ def test_turns_of_a_loop_that_ended_are_forgotten():
 
     asyncio.run(leave())
     asyncio.run(leave())
+
+
+def test_who_would_wait_for_too_long_is_refused_at_once():
+    clock, released = Clock(), threading.Event()
+    pool = Pool(1, clock)
+    asked(pool, clock, LONGEST, 40)  # each takes a tenth of a second
+
+    async def crowd():
+        held = [asyncio.ensure_future(pool.run(released.wait, kind="held", within=0.3)) for _ in range(20)]
+        await asyncio.sleep(0)
+        refused = [one for one in held if one.done() and isinstance(one.exception(), Overloaded)]
+        released.set()
+        found = await asyncio.gather(*held, return_exceptions=True)
+        return len(refused), sum(one is True for one in found), pool.asked
+
+    refused, answered, left = asyncio.run(crowd())
+    assert refused + answered == 20
+    assert 1 + LEAST_QUEUE <= answered <= 2 + LEAST_QUEUE
+    assert (pool.refused, left) == (refused, 0)
+
+
+def test_what_was_not_begun_in_time_is_dropped():
+    clock, began, released = Clock(), threading.Event(), threading.Event()
+    pool = Pool(1, clock)
+
+    def hold():
+        began.set()
+        released.wait()
+
+    async def late():
+        first = asyncio.ensure_future(pool.run(hold))
+        second = asyncio.ensure_future(pool.run(began.is_set, within=0.5))
+        await asyncio.get_running_loop().run_in_executor(None, began.wait)
+        clock.now += 1.0
+        released.set()
+        await first
+        with pytest.raises(Expired):
+            await second
+
+    asyncio.run(late())
+
+
+def test_calls_that_wait_for_others_run_in_many_threads_however_quick():
+    clock = Clock()
+    pool = Pool(4, clock, waits=True)
+    assert threading.get_ident() not in asked(pool, clock, QUICK / 100, 60)

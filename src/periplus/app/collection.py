@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from periplus.app.sharing import SharedKeys
+    from periplus.cluster.sources import ServedGenerations
     from periplus.crawl import AuditReport, Crawler, Removal
     from periplus.index import Manifest
     from periplus.jobs import CollectionStatus, Pipeline, RankSummary
     from periplus.records import CrawlStatus, Document, Explanation, Inspection, Suggestion
     from periplus.search import Engine
-    from periplus.search.generations import GenerationSource
     from periplus.settings import LoadedSettings, Remembered, Settings
     from periplus.storage import Database
 
@@ -58,7 +58,7 @@ class Collection:
         self._database: Database | None = None
         self._keys: SharedKeys | None = None
         self._engine: Engine | None = None
-        self.source: GenerationSource | None = None  # of shards on servers; None: searched in this process
+        self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
 

@@ -152,6 +152,11 @@ class CollectionPanels:
         with self._collection.database.read() as tx:
             return int(tx.value("SELECT COALESCE(MAX(number), 0) FROM batches"))
 
+    def shards(self) -> dict[str, Any]:
+        """The servers that search, as this process knows them; empty where it searches by itself."""
+        source = self._collection.source
+        return source.report() if source is not None else {}
+
     def ranks(self) -> dict[str, Any]:
         """The published ranks: how they converged, and who stands highest."""
         table = RankStore(self._collection.folder / "ranks").current()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LONGEST = 30.0  # seconds that a question without a deadline has
 ROUND_SHARE = 0.5  # of the time left
 LEAST_ROUND = 0.05  # seconds
-SURELY_LATE = 0.2  # seconds without an answer, after which a server is put aside
+SILENT = 0.5  # seconds without any answer, after which a server that is late is put aside
 HEDGE_LEAST = 0.01  # seconds
 HEDGE_UNKNOWN = 0.05  # seconds, while nothing is known of a shard's times
 _FINAL = frozenset({400, 401, 404, 413, 504})  # another server would say the same, or too late
@@ -112,14 +112,13 @@ class _Round:
         self._open = len(self._parts)
 
     def run(self) -> list[Any]:
-        began = time.perf_counter()
         try:
             for part in self._parts:
                 self._begin(part)
             while self._open:
                 now = time.perf_counter()
                 if now >= self._latest:
-                    self._expire(now - began)
+                    self._expire(now)
                     break
                 self._wait(now)
         finally:
@@ -208,7 +207,8 @@ class _Round:
     def _take(self, flight: _Flight, reply: Reply) -> None:
         part, server = flight.part, flight.server
         if reply.status == 200:
-            took = time.perf_counter() - flight.sent
+            server.answered = time.perf_counter()
+            took = server.answered - flight.sent
             server.times.add(took)
             self._servers.times_of(part.ask.place, part.ask.method).add(took)
             try:
@@ -254,11 +254,12 @@ class _Round:
         else:
             flight.connection.close()
 
-    def _expire(self, waited: float) -> None:
+    def _expire(self, now: float) -> None:
+        """A server that answers nothing at all is put aside; one that is only slow is not."""
         for flight in self._flights.values():
             if not flight.part.is_done:
                 flight.server.counts["timeouts"] += 1
-                if waited >= SURELY_LATE:
+                if now - flight.server.answered >= SILENT:
                     flight.server.put_aside("it did not answer in time")
 
     def _drop(self) -> None:

@@ -23,9 +23,13 @@ _CLOSED = re.compile(rb"\r\nconnection: *close\r\n", re.IGNORECASE)
 
 
 class Broken(PeriplusError):
-    """A connection that gave no answer."""
+    """A connection that gave no answer; ``is_late`` where that is all that is wrong with it."""
 
     code = "broken-connection"
+
+    def __init__(self, message: str, *, is_late: bool = False) -> None:
+        super().__init__(message)
+        self.is_late = is_late
 
 
 class Reply(NamedTuple):
@@ -68,6 +72,8 @@ class Connection:
         """What there is to read; the reply once it is whole."""
         try:
             piece = self.socket.recv(PIECE)
+        except TimeoutError as error:
+            raise Broken("it does not answer", is_late=True) from error
         except OSError as error:
             raise Broken(f"an answer could not be read: {error}") from error
         if not piece:

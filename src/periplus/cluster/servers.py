@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections import Counter, deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LOOK_EVERY = 0.5  # seconds
 LOOK_WITHIN = 1.0  # seconds that a server has to say how it is
+LATE_LOOKS = 2  # in a row, after which a server is put aside
 REMEMBERED = 256  # last answers, for the times that they take
 NO_READINESS = Readiness({}, 0)
 DEFAULT_PORT = 8650
@@ -79,6 +80,8 @@ class Server:
         self.is_aside = True  # until it has said that it is ready
         self.in_flight = 0
         self._lock = threading.Lock()
+        self._late = 0  # looks in a row that were not answered in time
+        self.answered = 0.0  # when it did last, by ``time.perf_counter``
         self.times = Times()
         self.counts: Counter[str] = Counter()  # questions, hedges, failures, timeouts, refusals
         self.said = "not asked yet"
@@ -110,15 +113,31 @@ class Server:
     def put_aside(self, why: str) -> None:
         self.is_aside, self.said = True, why
 
-    def look(self, head: bytes = b"") -> None:
+    def report(self) -> dict[str, Any]:
+        """For the operator."""
+        counted = ("questions", "hedges", "failures", "timeouts", "refusals")
+        return {
+            "url": self.url,
+            "shards": {shard: dict(held) for shard, held in sorted(self.readiness.shards.items())},
+            "state": self.said if self.is_aside else "",
+            "load": self.load,
+            "p50_ms": round(1000 * self.times.median, 2),
+            "p95_ms": round(1000 * self.times.p95, 2),
+            **{name: self.counts[name] for name in counted},
+        }
+
+    def look(self) -> None:
         """Ask how it is."""
-        request = b"GET /readyz HTTP/1.1\r\nHost: shard\r\n" + head + b"\r\n"
         try:
-            reply = self._reply(request)
+            reply = self._reply(b"GET /readyz HTTP/1.1\r\nHost: shard\r\n\r\n")
             readiness = msgspec.json.decode(reply.body, type=Readiness)
         except (Broken, msgspec.MsgspecError, OSError) as error:
-            self.put_aside(str(error))
+            # Once late may be the machine's fault; a server that refuses is gone.
+            self._late = self._late + 1 if isinstance(error, Broken) and error.is_late else LATE_LOOKS
+            if self._late >= LATE_LOOKS:
+                self.put_aside(str(error))
             return
+        self._late = 0
         self.readiness = readiness
         self.is_aside = reply.status != 200
         self.said = "" if not self.is_aside else "draining" if readiness.draining else "not ready yet"
@@ -133,7 +152,7 @@ class Server:
                     return reply
         finally:
             connection.close()
-        raise Broken("it does not say how it is")
+        raise Broken("it does not say how it is", is_late=True)
 
 
 class Servers:

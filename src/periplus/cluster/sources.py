@@ -7,7 +7,7 @@ goes over without the shards that are missing.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from periplus.cluster.asking import RemoteShards
 from periplus.errors import NotReady
@@ -83,6 +83,15 @@ class ServedGenerations:
         shards = RemoteShards(self.servers, snapshot.generation, documents, self._token, before=self._opened)
         self._opened = snapshot.generation
         return Opened(SnapshotSummary(snapshot), Broker(shards), ranks)
+
+    def report(self) -> dict[str, Any]:
+        """Servers and how they fare, for the operator."""
+        manifest = self._store.manifest()
+        return {
+            "generation": self._opened,
+            "documents": documents_of(manifest) if manifest else [],
+            "servers": [server.report() for server in self.servers.all],
+        }
 
     def _is_ready(self, manifest: Manifest) -> bool:
         """Every shard has a server with it; or some have, and the others had their time."""

@@ -82,7 +82,7 @@ class Endpoint:
             values["body"] = _body(await request.body(), operation.body)
         if operation.name in QUICK:
             kind = _kind(operation.name, values)
-            result = await state.pool.run(self._handler, state.backend, values, kind=kind, within=state.patience)
+            result = await state.pool.run(self._handler, state.backend, values, kind=kind, **state.patience)
         else:
             result = await run_in_threadpool(self._handler, state.backend, values)
         return _response(operation, _rooted(result, state.public.root))

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from periplus.web.operator import Operator
 
 
+DROPPED_AFTER = 5.0  # seconds, at least, that a search has waited for its turn: its reader is gone
+
+
 class Application(Starlette):
     """Starlette's routes and state, in an envelope of our own instead of its middleware."""
 
@@ -56,7 +59,8 @@ def create_app(
     serve = settings.serve
     proxies = Proxies(serve.trusted_proxies)
     connections = ClientConnections(serve.connections, serve.client_connections, proxies)
-    metrics = Metrics(connections)
+    pool = Pool(waits=waits)
+    metrics = Metrics(connections, backend.panels.shards, lambda: pool.refused)
     limits = Limits(Buckets(serve.rate, serve.burst), keys) if serve.rate else None
     app = Application(
         routes=[
@@ -84,8 +88,9 @@ def create_app(
     app.state.settings = settings
     app.state.gate = Gate(operator_key, keys, required=serve.api_keys)
     app.state.assets = assets
-    app.state.pool = Pool(waits=waits)
-    app.state.patience = settings.search.budget_ms / 1000  # seconds that a search may wait for its turn
+    app.state.pool = pool
+    budget = settings.search.budget_ms / 1000
+    app.state.patience = {"within": budget, "latest": max(DROPPED_AFTER, budget)}  # of a search that waits for its turn
     app.state.catalogues = languages.load()
     app.state.templates = Templates(assets, app.state.catalogues, public.root)
     return app

@@ -86,6 +86,10 @@ def read_ranks(backend: Backend, _values: dict[str, Any]) -> Any:
     return backend.panels.ranks()
 
 
+def read_shards(backend: Backend, _values: dict[str, Any]) -> Any:
+    return backend.panels.shards()
+
+
 def read_settings(backend: Backend, _values: dict[str, Any]) -> Any:
     return backend.panels.settings()
 
@@ -137,6 +141,7 @@ PANELS = (
         ),
     ),
     Panel("index", "Index", read_index),
+    Panel("shards", "Shards", read_shards, in_menu=False),
     Panel("ranks", "Ranks", read_ranks),
     Panel("settings", "Settings", read_settings),
     Panel(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -19,7 +19,7 @@ from starlette.responses import Response
 from periplus.web.connections import ClientConnections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from prometheus_client.core import Metric
     from starlette.requests import Request
@@ -43,7 +43,14 @@ class _Times:
 class Metrics(Collector):
     """Told of every request by the one thread that serves them."""
 
-    def __init__(self, connections: ClientConnections | None = None) -> None:
+    def __init__(
+        self,
+        connections: ClientConnections | None = None,
+        shards: Callable[[], dict[str, Any]] = dict,
+        refused: Callable[[], int] = int,
+    ) -> None:
+        """``shards`` tells of shard servers as ``Panels.shards`` does; ``refused`` how many searches were too many."""
+        self._shards, self._refused = shards, refused
         self.registry = CollectorRegistry()
         self._connections = ClientConnections() if connections is None else connections
         self.registry.register(self)
@@ -92,7 +99,32 @@ class Metrics(Collector):
             refused.add_metric((reason,), number)
         yield refused
 
+        overloaded = CounterMetricFamily("periplus_overloaded", "Searches refused because too much was asked")
+        overloaded.add_metric((), self._refused())
+        yield overloaded
+        yield from _of_shards(self._shards().get("servers", []))
+
     async def endpoint(self, request: Request) -> Response:
         if not request.app.state.settings.serve.public_status:
             request.app.state.gate.check_scope(request, "inspect", closed=True)
         return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_LATEST)
+
+
+def _of_shards(servers: list[dict[str, Any]]) -> Iterator[Metric]:
+    """What a broker knows of the servers that it asks."""
+    if not servers:
+        return
+    asked = CounterMetricFamily(
+        "periplus_shard_questions", "Questions to shard servers by what came of them", labels=("server", "kind")
+    )
+    taken = GaugeMetricFamily("periplus_shard_seconds", "Time of the last answers", labels=("server", "quantile"))
+    loaded = GaugeMetricFamily("periplus_shard_load", "Questions that a server has to answer", labels=("server",))
+    ready = GaugeMetricFamily("periplus_shard_ready", "Whether a server is asked", labels=("server",))
+    for server in servers:
+        for kind in ("questions", "hedges", "failures", "timeouts", "refusals"):
+            asked.add_metric((server["url"], kind), server[kind])
+        taken.add_metric((server["url"], "0.5"), server["p50_ms"] / 1000)
+        taken.add_metric((server["url"], "0.95"), server["p95_ms"] / 1000)
+        loaded.add_metric((server["url"],), server["load"])
+        ready.add_metric((server["url"],), 0 if server["state"] else 1)
+    yield from (asked, taken, loaded, ready)

@@ -81,7 +81,7 @@ async def results(request: Request) -> Response:
         values["lens"] = lens_of(request)
     reader = reader_of(request, request.app.state.catalogues) if choice["format"] == "html" else ""
     state = request.app.state
-    answer, facts = await state.pool.run(_search, state.backend, values, choice, reader, within=state.patience)
+    answer, facts = await state.pool.run(_search, state.backend, values, choice, reader, **state.patience)
     if choice["format"] == "json":
         return searxng(answer)
     if choice["format"] in ("rss", "atom"):

@@ -107,24 +107,27 @@ class Pool:
         at_once = self._places if self._waits else 1
         return max(0, self.asked - at_once) * self._mean / at_once
 
-    async def run(self, function: Callable[..., T], *arguments: object, kind: str = "", within: float = 0.0) -> T:
+    async def run(
+        self, function: Callable[..., T], *arguments: object, kind: str = "", within: float = 0.0, latest: float = 0.0
+    ) -> T:
         """What ``function`` returns. Calls of one ``kind`` (its name, unless told) take about as long as each other.
 
-        One that would not be begun ``within`` so many seconds is ``Overloaded``, one that was not is ``Expired``.
+        One that would not be begun ``within`` so many seconds is ``Overloaded``. One that was not begun in as many, or
+        in ``latest``, is ``Expired``.
         """
         name = kind or function.__name__
         self._admit(within)
-        latest = self._clock() + within if within else 0.0
+        ends = self._clock() + (latest or within) if within else 0.0
         self.asked += 1
         try:
             if self.is_quick(name):
                 await self._turns.take()
                 try:
-                    return self._timed(name, latest, function, *arguments)
+                    return self._timed(name, ends, function, *arguments)
                 finally:
                     self._turns.give()
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, self._timed, name, latest, function, *arguments)
+            return await loop.run_in_executor(self._threads, self._timed, name, ends, function, *arguments)
         finally:
             self.asked -= 1
 
