@@ -1,7 +1,7 @@
-"""``make bench-shards``: what it costs to index, update and reshard a collection in several shards.
+"""``make bench-reshard``: what it costs to index, update and reshard a collection in several shards.
 
-    make bench-shards ARGS="--passages passages.jsonl"                      # 20,000 documents, 1 to 16 shards
-    make bench-shards ARGS="--passages passages.jsonl --documents 200000"
+    make bench-reshard ARGS="--passages passages.jsonl"                      # 20,000 documents, 1 to 16 shards
+    make bench-reshard ARGS="--passages passages.jsonl --documents 200000"
 
 Documents are those of ``bench.scale``. One process builds; its processor time is counted.
 """
@@ -92,7 +92,7 @@ def _documents(passages: Path, count: int) -> list[Document]:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bench.shards", description=__doc__)
+    parser = argparse.ArgumentParser(prog="bench.reshard", description=__doc__)
     parser.add_argument("--passages", type=Path, required=True, help="lines of JSON with a text each")
     parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument("--folder", type=Path, help="where indexes are written; a temporary one when not given")
