@@ -1,1 +1,0 @@
-"""What shards cost the writer."""
