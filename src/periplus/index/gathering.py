@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import numpy as np
 
+from periplus.core.layout.documents import FIELD_BITS
 from periplus.core.layout.word_tables import Spans
 from periplus.errors import StorageError
 from periplus.index.fields import address_table, further_pieces
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from periplus.records import Anchor, Document
 
-FIELD_BITS = 3  # of the owner of a piece; the rest is its document
 PIECES = 5  # that a kernel finds in a document, at most
 TAIL = 64  # bytes behind the texts, because kernels look at so many at once
 SHORT_LIST, LONG_LIST = 16, 1 << 16  # values whose number takes one byte more, and four

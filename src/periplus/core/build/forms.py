@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from periplus.core.build.spellings import number_of
-from periplus.core.build.word_breaks import UNSPACED, decoded, letter_end
+from periplus.core.build.word_breaks import decoded, letter_end
 from periplus.core.compiler import I64, M_I64, M_U32, R_I64, R_U32, bare_helper, kernel, signature
+from periplus.core.layout.letter_classes import CASELESS, LETTERS, LOWER, UNSPACED, UPPER
 from periplus.core.layout.word_tables import (
     FOREIGN,
     MAX_TERM_BYTES,
@@ -24,9 +25,6 @@ from periplus.core.layout.word_tables import (
 )
 
 MAX_PARTS = 8
-# text.letters
-LETTERS = 0x2000
-LOWER, UPPER, CASELESS = 1, 2, 3
 
 
 @bare_helper

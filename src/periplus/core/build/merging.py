@@ -10,10 +10,8 @@ from periplus.core.compiler import F64, I64, M_U8, M_U32, R_F64, R_I64, R_U32, k
 from periplus.core.format.access import folded
 from periplus.core.format.heads import bits_of, list_of, window_at
 from periplus.core.format.positions import seek, write_steps
-from periplus.core.layout.documents import FIELD_COUNT, WINDOW_BITS
+from periplus.core.layout.documents import FIELD_COUNT, GONE, WINDOW_BITS
 from periplus.core.layout.segment_tables import MergedPostings, PositionTables, PostingTables
-
-GONE = 0xFFFFFFFF  # the new number of a deleted document
 
 
 @kernel(signature(I64, PostingTables, PositionTables, I64, I64, I64, I64, R_U32, R_U32, MergedPostings))

@@ -13,12 +13,7 @@ import numpy as np
 
 from periplus.core.build.spellings import found_in, hash_of, number_of
 from periplus.core.build.word_breaks import (
-    BREAK,
-    IN_RUN,
     LAST_ASCII,
-    PLAIN,
-    SPACED,
-    UNSPACED,
     binds,
     decoded,
     holds_unspaced,
@@ -28,6 +23,7 @@ from periplus.core.build.word_breaks import (
     word_end,
 )
 from periplus.core.compiler import I64, R_U8, R_U32, bare_helper, kernel, signature
+from periplus.core.layout.letter_classes import BREAK, IN_RUN, PLAIN, SPACED, UNSPACED
 from periplus.core.layout.word_tables import (
     HAS_BITS,
     IS_BOUND,
