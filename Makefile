@@ -115,7 +115,7 @@ soak: environment  ## fuzz every reader of documents, SECONDS=60 each; ONLY="htm
 	PYTHONPATH=build/atheris SECONDS=$(SECONDS) ONLY="$(ONLY)" $(PYTHON) -m fuzz
 
 soak-kernels: environment  ## the tests of all that kernels do, with every array access of them checked; after a change of a kernel
-	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/index tests/compat tests/search tests/ranking tests/graph
+	NUMBA_BOUNDSCHECK=1 $(PYTHON) -m pytest $(PYTEST_FLAGS) tests/core tests/text tests/index tests/compat tests/search tests/ranking tests/graph
 
 soak-processors: environment  ## the same answers from kernels for this processor and for a plain one; ARGS="--web FOLDER"
 	$(PYTHON) -m bench.same_answers --before . --after . --processor x86-64 $(ARGS)

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ from periplus.core.compiler import (
     kernel,
     signature,
 )
-from periplus.core.compiler.signatures import arguments_of
+from periplus.core.layout.kinds import Fraction, ReadI64, WriteF64
 from periplus.core.machine.bits import published
 
 
@@ -210,10 +211,39 @@ def test_a_kernel_runs_without_the_interpreters_lock() -> None:
     assert found[0] < most
 
 
-@pytest.mark.parametrize("wrong", ["float64(int64)", "int64(bytes, int64)", "int64(Array(int64, 1, 'F'))", "int64"])
-def test_other_signatures_are_refused(wrong: str) -> None:
+class Pair(NamedTuple):
+    numbers: ReadI64
+    factor: Fraction
+
+
+class Result(NamedTuple):
+    first: WriteF64
+    second: WriteF64
+
+
+def scaled(pair, count, result):
+    for place in range(count):
+        result.first[place] = pair.numbers[place] * pair.factor
+        result.second[place] = -result.first[place]
+    return len(pair.numbers)
+
+
+def test_a_bundle_is_one_argument() -> None:
+    call = fresh(scaled, signature(I64, Pair, I64, Result))
+    result = Result(np.zeros(3), np.zeros(3))
+    assert call(Pair(np.arange(1, 5), 0.5), 3, result) == 4
+    assert result.first.tolist() == [0.5, 1.0, 1.5]
+    assert result.second.tolist() == [-0.5, -1.0, -1.5]
+    with pytest.raises(TypeError, match="the kernel scaled takes"):
+        call(Pair(np.arange(1, 5), 0.5), 3, Result(np.zeros(3), np.zeros(3, np.int64)))
+
+
+@pytest.mark.parametrize(
+    "wrong", [("float64", I64), (I64, BYTES, I64), (I64, "Array(int64, 1, 'F')"), (I64, "int64, int64")]
+)
+def test_other_signatures_are_refused(wrong: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="no signature of a kernel"):
-        arguments_of(wrong)
+        signature(*wrong)
 
 
 def test_old_files_and_folders_are_swept(folder: Path) -> None:

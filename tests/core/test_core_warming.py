@@ -99,8 +99,8 @@ def test_another_copy_of_the_same_sources_takes_what_is_kept(tmp_path: Path) -> 
         room.mkdir(parents=True)
         (room / "__init__.py").touch()
         (room / "entry.py").write_text(
-            "from periplus.core.compiler import kernel\n\n"
-            "@kernel('int64(int64)')\ndef entry(value):\n    return 2 * value\n"
+            "from periplus.core.compiler import I64, kernel, signature\n\n"
+            "@kernel(signature(I64, I64))\ndef entry(value):\n    return 2 * value\n"
         )
         answers.append(run(tmp_path / "cache", "-c", COPIED, str(tmp_path / copy)))
     assert answers == ["False 14 True", "True 14 False"]
@@ -113,8 +113,8 @@ def test_a_changed_helper_in_another_file_makes_kernels_anew(tmp_path: Path) -> 
     (room / "__init__.py").touch()
     (tmp_path / "room" / "__init__.py").touch()
     (room / "entry.py").write_text(
-        "from periplus.core.compiler import kernel\nfrom room.kernels.other import double\n\n"
-        "@kernel('int64(int64)')\ndef entry(value):\n    return double(value)\n"
+        "from periplus.core.compiler import I64, kernel, signature\nfrom room.kernels.other import double\n\n"
+        "@kernel(signature(I64, I64))\ndef entry(value):\n    return double(value)\n"
     )
     answers = []
     for factor in (2, 3):

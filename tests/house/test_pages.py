@@ -25,6 +25,9 @@ SHARED_CLASS_NAMES = 0
 SHARED_FILE_NAMES = 0  # within a room
 LEANING_DOCSTRINGS = 17  # that begin with "The same"
 DECISION_LINES = 45
+WIDE_FUNCTIONS = 1  # of compiled code, with more than so many arguments
+MOST_ARGUMENTS = 12
+LONGEST_KERNEL = 120  # lines
 
 BESIDE_ROOMS = {
     "browser",
@@ -176,6 +179,22 @@ def test_compiled_code_is_entered_by_the_doors_of_its_packages():
 
     assert into
     assert {name for name in into if name.count(".") > 2 and not name.startswith("periplus.core.layout.")} == set()
+
+
+def test_functions_of_compiled_code_are_short_and_take_few_arguments():
+    functions = [
+        (path.stem, node)
+        for path, tree in modules().items()
+        if room_of(path) == "core"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    ]
+    wide = {f"{stem}.{node.name}" for stem, node in functions if len(node.args.args) > MOST_ARGUMENTS}
+    long = {f"{stem}.{node.name}" for stem, node in functions if node.end_lineno - node.lineno >= LONGEST_KERNEL}
+
+    assert len(functions) > 300
+    assert len(wide) <= WIDE_FUNCTIONS, wide
+    assert long == set()
 
 
 def inner_imports(tree: ast.Module, own: str) -> list[str]:

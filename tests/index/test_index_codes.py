@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
-from periplus.core.format import head_of, windows_of
+from periplus.core.format.heads import list_of, unpack_windows
 from periplus.errors import StorageError
 from periplus.index.dictionary import Dictionary, DictionaryWriter, JoinedTerms
 from periplus.index.files import ArrayFile, ArrayFileWriter
@@ -95,7 +95,7 @@ def test_positions_of_any_posting(tmp_path_factory, runs, postings):
     counts = np.array([len(steps) for steps in coded], np.int64)
     target = np.zeros(int(counts.sum()), np.uint32)
     ordinals = np.arange(len(coded), dtype=np.uint32)[::-1].copy()
-    copy_positions(*stored.tables, ordinals, (np.cumsum(counts) - counts)[::-1].copy(), target)
+    copy_positions(stored.tables, ordinals, (np.cumsum(counts) - counts)[::-1].copy(), target)
     assert target.tolist() == list(chain(*coded))
 
 
@@ -138,13 +138,11 @@ def test_lists_are_found_where_they_were_written(tmp_path_factory, frequencies, 
     assert postings.best.reshape(-1, 4).tolist() == best
     frequent_from = max(64, 4 * postings.windows)
     for term, (first, size, row, rare) in enumerate(slow_heads(frequencies, frequent_from)):
-        found = np.empty(4, np.int64)
-        head_of(postings.small, postings.blocks, postings.large, term, found)
-        assert found.tolist() == [first, size, row, rare]
+        assert list_of(postings.small, postings.blocks, postings.large, term) == (first, size, row, rare)
         assert postings.place[first : first + size].tolist() == [document & 255 for document in lists[term]]
         if row < 0:
             windows = np.empty(size, np.uint16)
-            windows_of(postings.rare_window, postings.windows, rare, windows)
+            unpack_windows(postings.rare_window, postings.windows, rare, windows)
             assert windows.tolist() == [document >> 8 for document in lists[term]]
 
 

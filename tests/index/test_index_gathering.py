@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from index_world import PROPERTY
 
 from periplus import addresses
+from periplus.core.layout.documents import FIELD_BITS
 from periplus.errors import StorageError
 from periplus.index import IndexStore
 from periplus.index.arena import LARGE_BYTES, SMALL_BYTES, Arena
 from periplus.index.builder import SegmentBuilder
 from periplus.index.columns import Collected
 from periplus.index.fields import field_pieces
-from periplus.index.gathering import FIELD_BITS, Gatherer
+from periplus.index.gathering import Gatherer
 from periplus.index.norms import Epoch
 from periplus.index.query import FIELDS
 from periplus.index.stored import hexadecimal

@@ -83,9 +83,13 @@ def peak_of_a_merge(folder, size):
     rows = [make_document(number, f"name{number} w1 w2 w3 w{number % 77}") for number in range(size)]
     segments, epoch = sources_of(store_of(folder / "parts", [rows[place::4] for place in range(4)]))
     merge(folder / "before", segments, epoch, 1 << 17)  # kernels are loaded, perhaps compiled
-    tracemalloc.start()
-    merge(folder / "merged", segments, epoch, 1 << 17)
-    return tracemalloc.get_traced_memory()[1]
+    peaks = []
+    for turn in range(2):  # the interpreter's table of names grows by megabytes at some moment, but not in both
+        tracemalloc.start()
+        merge(folder / f"merged-{turn}", segments, epoch, 1 << 17)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    return min(peaks)
 
 
 def test_memory_of_a_merge_does_not_grow_with_documents(tmp_path):

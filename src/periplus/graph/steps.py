@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from periplus.core.layout.link_graph import Edges, VertexTables
+
 if TYPE_CHECKING:
     from types import TracebackType
 
@@ -104,7 +106,8 @@ class PlainStep(_State):
 class CompiledStep(_State):
     def __init__(self, graph: Csr, rank: Floats, teleport: Floats, ranges: list[tuple[int, int]]) -> None:
         super().__init__(graph, rank, teleport)
-        self._weights = np.empty(0) if graph.weights is None else graph.weights
+        self._edges = Edges(graph.offsets, graph.sources, np.empty(0) if graph.weights is None else graph.weights)
+        self._vertices = VertexTables(self.inverse, graph.leak, teleport)
         self._other_rank = np.empty_like(rank)
         self._other_share = np.empty_like(rank)
         self._ranges = ranges
@@ -130,15 +133,13 @@ class CompiledStep(_State):
         from periplus.core.graph import pull
 
         sums = np.empty(3)
-        pull(
-            *(self.graph.offsets, self.graph.sources, self._weights, self.rank, self.share, self.inverse),
-            *(self.graph.leak, self.teleport, damping, base, self._other_rank, self._other_share, sums, *part),
-        )
+        vectors = (self.rank, self.share, self._other_rank, self._other_share)
+        pull(self._edges, self._vertices, damping, base, *vectors, sums, *part)
         return sums
 
 
 def _even_ranges(graph: Csr, parts: int) -> list[tuple[int, int]]:
-    """Vertices in ``parts`` ranges with about as much work in each: an edge and a vertex cost about the same."""
+    """VertexTables in ``parts`` ranges with about as much work in each: an edge and a vertex cost about the same."""
     count, total = graph.vertices, graph.edges + graph.vertices
     cuts = [total * number / parts for number in range(1, parts)]
     bounds = [0, *(bisect_left(range(count), cut, key=lambda v: graph.offsets[v] + v) for cut in cuts), count]

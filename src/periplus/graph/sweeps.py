@@ -32,6 +32,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from periplus.core.layout.link_graph import Edges, VertexTables
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
@@ -59,9 +61,10 @@ class Sweeps:
         self.rank = start
         self._teleport = teleport
         self._damping = damping
-        self._weights = NOTHING if graph.weights is None else graph.weights
+        self._edges = Edges(graph.offsets, graph.sources, NOTHING if graph.weights is None else graph.weights)
         self._ranges = ranges
         self._inverse = np.empty(graph.vertices)
+        self._vertices = VertexTables(self._inverse, graph.leak, teleport)
         self._views = [np.empty(graph.vertices) for _ in ranges]
         self._pool = ThreadPoolExecutor(len(ranges)) if len(ranges) > 1 else None
         self._sweeps = 0
@@ -110,29 +113,30 @@ class Sweeps:
     def _sweep(self, number: int, *, sinks: bool, before: Floats) -> Floats:
         from periplus.core.graph import sweep
 
-        sums = np.empty(4)
-        graph, base = self.graph, 1.0 - self._damping
-        sweep(
-            *(graph.offsets, graph.sources, self._weights, self._inverse, graph.leak, self._heard, self._teleport),
-            *(self._damping, base, int(sinks), self.rank, self._views[number], before, sums, *self._ranges[number]),
-        )
+        sums, view = np.empty(4), self._views[number]
+        given = (self._heard, self._damping, 1.0 - self._damping, int(sinks))
+        sweep(self._edges, self._vertices, *given, self.rank, view, before, sums, *self._ranges[number])
         return sums
 
     def _prepare(self, number: int) -> Floats:
-        from periplus.core.graph import prepare
-
-        prepare(self.graph.out_weight, self.rank, self._inverse, self._views[number], *self._ranges[number])
+        """One over the weights out and the shares that go with them; sinks have no rank until the end."""
+        mine = slice(*self._ranges[number])
+        weight, inverse = self.graph.out_weight[mine], self._inverse[mine]
+        inverse[:] = 0.0
+        np.divide(1.0, weight, out=inverse, where=weight != 0.0)
+        self.rank[mine][weight == 0.0] = 0.0
+        np.multiply(self.rank[mine], inverse, out=self._views[number][mine])
         return NOTHING
 
     def _find_heard(self) -> Floats:
         """For each vertex the share of its rank that reaches vertices that are no sinks."""
         from periplus.core.graph import find_heard
 
-        graph, parts = self.graph, [np.zeros(self.graph.vertices) for _ in self._ranges]
+        parts = [np.zeros(self.graph.vertices) for _ in self._ranges]
 
         def find(number: int) -> Floats:
             start, stop = self._ranges[number]
-            find_heard(graph.offsets, graph.sources, self._weights, self._inverse, parts[number], start, stop)
+            find_heard(self._edges, self._inverse, parts[number], start, stop)
             return NOTHING
 
         def add(number: int) -> Floats:

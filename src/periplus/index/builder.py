@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from periplus.addresses import site
+from periplus.core.layout.documents import FIELD_BITS
+from periplus.core.layout.streams import MAX_POSITIONS, POSITION_BITS, Pieces
 from periplus.errors import StorageError
 from periplus.index.columns import Collected, ColumnTable
 from periplus.index.fields import PIECE_GAP
-from periplus.index.gathering import FIELD_BITS, Gatherer
-from periplus.index.inversion import MAX_POSITIONS, POSITION_BITS, Inversion, Pieces, Scratch, first_positions
+from periplus.index.gathering import Gatherer
+from periplus.index.inversion import Inversion, Scratch, first_positions
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
 from periplus.index.sharding import shards_of

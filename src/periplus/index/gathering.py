@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import numpy as np
 
+from periplus.core.layout.documents import FIELD_BITS
+from periplus.core.layout.word_tables import Spans
 from periplus.errors import StorageError
 from periplus.index.fields import address_table, further_pieces
 from periplus.text import class_table, composed
@@ -23,21 +25,12 @@ if TYPE_CHECKING:
 
     from periplus.records import Anchor, Document
 
-FIELD_BITS = 3  # of the owner of a piece; the rest is its document
 PIECES = 5  # that a kernel finds in a document, at most
 TAIL = 64  # bytes behind the texts, because kernels look at so many at once
 SHORT_LIST, LONG_LIST = 16, 1 << 16  # values whose number takes one byte more, and four
 FIRST_ROOM = 1 << 12
 
 _ENCODER = msgspec.msgpack.Encoder()
-
-
-class Spans(NamedTuple):
-    """Texts (NFKC in UTF-8) inside a buffer: behind each stands a byte that is no ASCII letter, digit or sign."""
-
-    data: NDArray[np.uint8]
-    begin: NDArray[np.int64]
-    end: NDArray[np.int64]
 
 
 class GatheredDocuments(NamedTuple):

@@ -6,10 +6,12 @@ memory allows, most often one; postings are made of them a part at a time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from periplus.core.layout.scores import LARGEST_IMPACT
+from periplus.core.layout.streams import ALONE, MAX_POSITIONS, SHARE, DocumentRanges, EncodedPostings, Pieces
 from periplus.errors import StorageError
 from periplus.index.arena import Arena
 from periplus.index.norms import field_factors
@@ -23,24 +25,6 @@ if TYPE_CHECKING:
 
 RUN_OCCURRENCES = 40_000_000  # occurrences that are put at their places at once, four bytes each
 PART_OCCURRENCES = 1_000_000  # and those that become postings at once, which stay in the cache until they are written
-# core.build.inverting
-SHARE = 64  # positions that share an entry of owners
-ALONE = 4  # occurrences whose impact is known beforehand
-POSITION_BITS = 28
-MAX_POSITIONS = (1 << POSITION_BITS) - 1  # of a segment
-
-
-class Pieces(NamedTuple):
-    """The texts of a builder as ``core.build.inverting.scatter`` takes them."""
-
-    order: NDArray[np.int64]  # pieces that count, by document
-    address: NDArray[np.int64]  # of the words of each, which whoever makes this keeps alive
-    size: NDArray[np.uint32]  # how many there are
-    first: NDArray[np.uint32]  # its first position in the segment, and its field
-    document: NDArray[np.uint32]
-    pairs: NDArray[np.uint64]  # the first two forms of every word
-    form_start: NDArray[np.int64]
-    forms: NDArray[np.uint32]
 
 
 class Inversion:
@@ -57,14 +41,11 @@ class Inversion:
         epoch: Epoch,
         scratch: Scratch | None = None,
     ) -> None:
-        from periplus.core.build import impacts_alone
-
         self._pieces = pieces
         owners = np.searchsorted(bases, np.arange(0, int(bases[-1]), SHARE, dtype=np.uint32), "right") - 1
         factors = field_factors(epoch, lengths).reshape(-1)
-        alone = np.empty(ALONE * len(factors), np.uint8)
-        impacts_alone(factors, epoch.k1, alone)
-        self._documents = (bases, owners.astype(np.uint32), alone, factors, epoch.k1)
+        alone = impacts_alone(factors, epoch.k1)
+        self._documents = DocumentRanges(bases, owners.astype(np.uint32), alone, factors, epoch.k1)
         self._scratch = scratch or Scratch()
         self.largest = np.zeros(len(lengths), np.uint32)
 
@@ -73,12 +54,12 @@ class Inversion:
 
         pieces = self._pieces
         counts = np.zeros(len(sorted_terms.order), np.int64)
-        count_terms(pieces.order, pieces.address, pieces.size, pieces.form_start, pieces.forms, counts)
+        count_terms(pieces, counts)
         for low, high in bounded_runs(counts, RUN_OCCURRENCES):
             start = np.zeros(high - low + 1, np.int64)
             np.cumsum(counts[low:high], out=start[1:])
             occurrences = self._scratch.occurrences(int(start[-1]))
-            scatter(*pieces, low, high, start[:-1].astype(np.uint64), occurrences)
+            scatter(pieces, low, high, start[:-1].astype(np.uint64), occurrences)
             for first, last in bounded_runs(counts[low:high], PART_OCCURRENCES):
                 part = occurrences[start[first] : start[last]]
                 self._write_part(writer, sorted_terms, start[first : last + 1] - start[first], part, low + first)
@@ -98,8 +79,8 @@ class Inversion:
         frequency, totals = np.zeros(terms, np.uint32), np.zeros(1, np.int64)
         found, impacts, counts = self._scratch.postings(size)
         counted = sorted_terms.is_word[low : low + terms]
-        postings = (frequency, found, impacts, counts, occurrences, self.largest, totals)
-        encode(start, occurrences, *self._documents, counted, *postings)
+        postings = EncodedPostings(frequency, found, impacts, counts, occurrences, self.largest, totals)
+        encode(start, occurrences, self._documents, counted, postings)
         end = int(totals[0])
         present = frequency > 0  # not those that only replaced documents had, or an earlier segment
         names = sorted_terms.joined(low + np.flatnonzero(present))
@@ -137,6 +118,15 @@ class Scratch:
             room = max(size, min(2 * size, PART_OCCURRENCES))
             self._postings = np.empty(room, np.uint32), np.empty(room, np.uint8), np.empty(room, np.uint32)
         return self._postings
+
+
+def impacts_alone(factors: NDArray[np.float64], k1: float) -> NDArray[np.uint8]:
+    """Impacts of one to four occurrences in one field, for each field of each document: most postings are such."""
+    alone = np.empty((len(factors), ALONE), np.uint8)
+    for count in range(1, ALONE + 1):
+        weight = count * factors
+        alone[:, count - 1] = np.clip(np.floor(LARGEST_IMPACT * weight / (k1 + weight) + 0.5), 1, LARGEST_IMPACT)
+    return alone.reshape(-1)
 
 
 def first_positions(starts: NDArray[np.uint32]) -> NDArray[np.uint32]:

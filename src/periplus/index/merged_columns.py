@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from periplus.core.layout.documents import GONE
 from periplus.index.aligned import aligned_ranges
 from periplus.index.columns import NAMED, ColumnSource
-from periplus.index.merged_order import GONE
 from periplus.index.query import FIELDS
 
 if TYPE_CHECKING:

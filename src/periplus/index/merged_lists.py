@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from periplus.core.layout.segment_tables import COLUMNS, TERMS, MergedPostings
 from periplus.index.aligned import aligned_ranges
 from periplus.index.dictionary import JoinedTerms
 from periplus.index.inversion import bounded_runs
 from periplus.index.mapped import mapped_array
 from periplus.index.norms import field_factors
-from periplus.index.postings import BLOCK, COLUMNS
 from periplus.index.query import FIELDS
-from periplus.index.tables import addressed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +63,6 @@ class MergedLists:
         self._writer = writer
         self._order = order
         self._segments = [source.segment for source in order.sources]
-        self._addresses = [addresses_of(segment) for segment in self._segments]
         self._fields = fields
         self._most = max(LEAST_POSTINGS, memory // 2 // POSTING_BYTES)
         self._most_steps = max(LEAST_STEPS, memory // 4 // STEP_BYTES)
@@ -114,9 +112,10 @@ class MergedLists:
         bounds = np.zeros(len(ranges) + 1, np.int64)
         for place, (low, high) in enumerate(ranges):
             at = int(bounds[place])
-            found = (keys[at:], impacts[at:], ordinals[at:], counts[at:])
+            found = MergedPostings(keys[at:], impacts[at:], ordinals[at:], counts[at:])
             where = (low, high, first, last, targets[place], self._order.renumbered[place])
-            bounds[place + 1] = at + gather_postings(self._addresses[place], *where, *found)
+            segment = self._segments[place]
+            bounds[place + 1] = at + gather_postings(segment.postings.tables, segment.positions.tables, *where, found)
         end = int(bounds[-1])
         return GatheredLists(bounds, keys[:end], impacts[:end], ordinals[:end], counts[:end])
 
@@ -145,7 +144,7 @@ class MergedLists:
         for place, segment in enumerate(self._segments):
             first, last = gathered.bounds[place : place + 2].tolist()
             low, high = (first + np.searchsorted(targets[first:last], (begin, end))).tolist()
-            copy_positions(*segment.positions.tables, gathered.ordinals[low:high], targets[low:high] - begin, steps)
+            copy_positions(segment.positions.tables, gathered.ordinals[low:high], targets[low:high] - begin, steps)
         return steps
 
 
@@ -169,17 +168,17 @@ class _Terms:
 
     def reach(self, low: int, share: int) -> int:
         """By whole blocks where the share allows for that, else by terms."""
-        begun = low // BLOCK
+        begun = low // TERMS
         most = self._weight_before(begun) + share
         high = bisect_right(range(begun, len(self._blocks)), most, key=self._weight_before) + begun - 1
-        if BLOCK * high > low:
-            return min(BLOCK * high, len(self))
-        last = min(low + 2 * BLOCK, len(self))
+        if TERMS * high > low:
+            return min(TERMS * high, len(self))
+        last = min(low + 2 * TERMS, len(self))
         weights = TERM_BYTES + POSTING_BYTES * self._postings.frequencies(low, last)
         return low + int(np.searchsorted(np.cumsum(weights), share, "right"))
 
     def _weight_before(self, block: int) -> int:
-        return POSTING_BYTES * int(self._blocks[block]) + TERM_BYTES * BLOCK * block
+        return POSTING_BYTES * int(self._blocks[block]) + TERM_BYTES * TERMS * block
 
 
 def fields_of(folder: Path, order: MergedOrder, epoch: Epoch) -> Fields:
@@ -206,13 +205,3 @@ def _merged_terms(segments: Sequence[Segment], ranges: Ranges) -> tuple[list[byt
 
 def _documents(keys: NDArray[np.int64]) -> NDArray[np.uint32]:
     return keys.astype(np.uint32)  # the lower half
-
-
-def addresses_of(segment: Segment) -> NDArray[np.int64]:
-    """As ``core.build.merging.gather_postings`` takes them; the segment keeps the arrays alive."""
-    postings = segment.postings
-    arrays = (
-        *(postings.small, postings.blocks, postings.large, postings.place, postings.impact),
-        *(postings.rare_window, postings.window_start, *segment.positions.tables),
-    )
-    return np.array([*addressed(arrays), postings.windows], np.int64)

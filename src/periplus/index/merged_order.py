@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from periplus.core.layout.documents import GONE
 from periplus.index.aligned import aligned_ranges
 from periplus.index.mapped import mapped_array
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 LEAST_ROWS, MOST_ROWS = 1 << 6, 1 << 15  # documents that are looked at together
 ROW_BYTES = 2_000  # memory that one of these takes, about
-GONE = 0xFFFFFFFF  # the new number of a deleted document
 
 
 class Source:

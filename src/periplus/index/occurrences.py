@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from periplus.core.layout.segment_tables import PlacesFound
 from periplus.index.query import FIELDS
 
 if TYPE_CHECKING:
@@ -43,15 +44,15 @@ def in_segment(
 
     kept = np.zeros(len(FIELDS), np.int64)
     kept[list(fields)] = 1
-    tables = (*segment.postings.tables, *segment.positions.tables, segment.columns.starts)
+    tables = (segment.postings.tables, segment.positions.tables, segment.columns.starts)
     room = FIRST_ROOM
     while True:
         counts = np.zeros(len(documents) * len(terms) * len(FIELDS), np.uint32)
         ends = np.empty(len(documents) * len(FIELDS), np.int64)
         scratch = np.empty(room, np.int64)
         positions, found = np.empty(room, np.uint32), np.empty(room, np.uint32)
-        outputs = (counts, ends, scratch, positions, found)
-        total = int(occurrences(*tables, documents, terms, labels, most, kept, *outputs))
+        places = PlacesFound(counts, ends, scratch, positions, found)
+        total = int(occurrences(*tables, documents, terms, labels, most, kept, places))
         if total >= 0:
             shape = (len(documents), len(terms), len(FIELDS))
             return Occurrences(

@@ -13,9 +13,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from periplus.core.layout.documents import WINDOW
 from periplus.errors import Corrupt
 from periplus.index.files import ArrayFile, ArrayFileWriter
-from periplus.index.postings import WINDOW, window_count
+from periplus.index.postings import window_count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,7 @@ def write_live(path: Path, segment: Segment, alive: NDArray[np.uint8]) -> int:
 
     terms = segment.header.terms
     frequency, best = np.zeros(terms, np.uint32), np.zeros(len(segment.postings.best), np.uint8)
-    live_statistics(*segment.postings.tables, alive, frequency, best)
+    live_statistics(segment.postings.tables, alive, frequency, best)
     file = ArrayFileWriter(path, LIVE_KIND)
     file.add("alive", np.packbits(alive), "u1")
     file.add("frequency", frequency, "<u4")

@@ -5,10 +5,11 @@ Postings are counted through all terms, in the order of the file of postings, an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from periplus.core.layout.segment_tables import BLOCK, GROUP_BITS, PositionTables
 from periplus.errors import Corrupt, StorageError
 
 if TYPE_CHECKING:
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
     from periplus.index.files import ArrayFile, ArrayFileWriter
 
-BLOCK = 64  # postings
-GROUP = 256  # blocks with a common base
+GROUP = 1 << GROUP_BITS  # blocks with a common base
 PADDING = 8  # bytes after the last block
 LARGEST_GROUP = 1 << 32  # bytes
 LARGEST_NUMBER = 4  # bytes of a packed number, at most
@@ -108,6 +108,6 @@ class Positions:
             raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index")
 
     @property
-    def tables(self) -> tuple[Any, ...]:
-        """The arguments that kernels take after those of the postings."""
-        return (self.block_base, self.block_start, self.data)
+    def tables(self) -> PositionTables:
+        """As kernels take them."""
+        return PositionTables(self.block_base, self.block_start, self.data)

@@ -11,10 +11,13 @@ of windows (first posting, largest impact); a rare one keeps the number of the w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from periplus.core.layout.documents import WINDOW
+from periplus.core.layout.segment_tables import COLUMNS, ESCAPE, NO_ROW, RANKED, TERMS, PostingTables
+from periplus.core.layout.streams import ListTables
 from periplus.errors import Corrupt, StorageError
 
 if TYPE_CHECKING:
@@ -22,17 +25,11 @@ if TYPE_CHECKING:
 
     from periplus.index.files import ArrayFile, ArrayFileWriter
 
-WINDOW = 256
 MAX_DOCUMENTS = WINDOW << 16  # window numbers have 16 bits
 MAX_POSTINGS = (1 << 32) - 1  # and those of postings 32
 BEST_RANKS = (1, 10, 100, 1000)  # of the stored best impacts
-RANKED = 10  # postings from which on a term has them
 FREQUENT_PER_WINDOW = 4  # postings a window from which a table of windows is the smaller form
 FREQUENT_AT_LEAST = 64
-BLOCK = 16  # terms
-COLUMNS = 3  # of blocks and of large terms
-LARGE = 255  # postings that a byte does not tell
-NO_ROW = 0xFFFFFFFF
 PACKED_TOGETHER = 8  # windows, which are whole bytes at any width
 PADDING = 8  # bytes behind packed windows, because kernels read words of eight
 
@@ -85,9 +82,9 @@ class PostingsWriter:
         rare_window = np.empty(rare, np.uint16)
         window_start = np.empty(frequent * (self._windows + 1), np.uint32)
         window_max = np.zeros(frequent * self._windows, np.uint8)
-        tables = (place, best, rare_window, window_start, window_max)
-        layout(frequency, documents, impacts, self._windows, self._frequent_from, *tables)
-        self._append_heads(frequency, int((is_frequent | (frequency >= LARGE)).sum()))
+        tables = ListTables(place, best, rare_window, window_start, window_max)
+        layout(frequency, documents, impacts, self._windows, self._frequent_from, tables)
+        self._append_heads(frequency, int((is_frequent | (frequency >= ESCAPE)).sum()))
         self._append_windows(rare_window)
         for stream, values in (
             (self._best, best),
@@ -110,7 +107,7 @@ class PostingsWriter:
 
         known = int(self._totals[0])
         small, large = np.empty(len(frequency), np.uint8), np.empty(COLUMNS * large_terms, np.uint32)
-        begun = -(-(known + len(frequency)) // BLOCK) - -(-known // BLOCK)
+        begun = -(-(known + len(frequency)) // TERMS) - -(-known // TERMS)
         blocks = np.empty(COLUMNS * begun, np.uint32)
         describe(frequency, self._frequent_from, self._totals, small, blocks, large)
         self._frequency.append(small)
@@ -131,7 +128,7 @@ class PostingsWriter:
 
 class Postings:
     def __init__(self, file: ArrayFile, documents: int, terms: int) -> None:
-        self.small: NDArray[np.uint8] = file.array("frequency")  # of each term, LARGE where ``large`` has it
+        self.small: NDArray[np.uint8] = file.array("frequency")  # of each term, ESCAPE where ``large`` has it
         self.blocks: NDArray[np.uint32] = file.array("blocks")
         self.large: NDArray[np.uint32] = file.array("large")
         self.best: NDArray[np.uint8] = file.array("best")
@@ -145,9 +142,9 @@ class Postings:
         self._check(file, terms)
 
     @property
-    def tables(self) -> tuple[Any, ...]:
-        """The arguments that kernels take first."""
-        return (
+    def tables(self) -> PostingTables:
+        """As kernels take them."""
+        return PostingTables(
             self.small,
             self.blocks,
             self.large,
@@ -175,7 +172,7 @@ class Postings:
         postings, rare, ranked = self.blocks[-COLUMNS:].tolist() if len(self.blocks) >= COLUMNS else (-1, -1, -1)
         sound = (
             len(self.small) == terms
-            and len(self.blocks) == COLUMNS * (-(-terms // BLOCK) + 1)
+            and len(self.blocks) == COLUMNS * (-(-terms // TERMS) + 1)
             and len(self.best) == 4 * ranked
             and len(self.place) == len(self.impact) == postings
             and len(self.rare_window) == -(-rare // PACKED_TOGETHER) * window_bits(self.windows) + PADDING

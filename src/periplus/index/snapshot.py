@@ -246,31 +246,20 @@ class Snapshot:
 
     def frequencies(self, number: int, terms: Sequence[str]) -> NDArray[np.int64]:
         """How often each term occurs in each field: a row a term, a column a field."""
-        from periplus.core.retrieval import frequencies
-
         view, local = self._located(number)
         numbers = np.array([self._number_in(view, term) for term in terms], np.int64)
-        table = np.zeros(len(terms) * len(FIELDS), np.int64)
-        segment = view.segment
-        tables = (*segment.postings.tables, *segment.positions.tables)
-        frequencies(*tables, segment.columns.starts, numbers, local, table)
-        return table.reshape(len(terms), len(FIELDS))
+        counted = np.full(len(terms), -1, np.int64)
+        found = in_segment(view.segment, np.array([local]), numbers, counted, (), 0)
+        counts: NDArray[np.int64] = found.counts[0].astype(np.int64)
+        return counts
 
     def positions(self, number: int, term: str, field: str = "body") -> NDArray[np.int64]:
         """Where a term stands in a field, counted in words from the field's start."""
-        from periplus.core.retrieval import positions
-
         view, local = self._located(number)
-        found_in = self._number_in(view, term)
-        if found_in < 0:
-            return np.empty(0, np.int64)
-        segment = view.segment
-        found = np.empty(segment.positions.longest + 1, np.int64)
-        count = positions(*segment.postings.tables, *segment.positions.tables, found_in, local, found)
-        row = local * (len(FIELDS) + 1) + FIELDS.index(field)
-        begin, end = int(segment.columns.starts[row]), int(segment.columns.starts[row + 1])
-        places = found[:count]
-        return places[(places >= begin) & (places < end)] - begin
+        numbers, label = np.array([self._number_in(view, term)], np.int64), np.zeros(1, np.int64)
+        most = view.segment.positions.longest
+        found = in_segment(view.segment, np.array([local]), numbers, label, [FIELDS.index(field)], most)
+        return found.positions.astype(np.int64)
 
     def occurrences(
         self,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from periplus.core.layout.word_tables import Spans, SpellingTable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 FIRST_ENTRIES = 1 << 12
 FIRST_BYTES = 1 << 15
+LINE_END = 10
 SPARE = 8  # bytes behind the last one that counts, because kernels read words of eight
 
 
@@ -33,9 +36,9 @@ class Spellings:
         return self.slots.nbytes + self.pool.nbytes + self.start.nbytes + self.owner.nbytes
 
     @property
-    def tables(self) -> tuple[Any, ...]:
-        """As kernels take them (``core.build.spellings.TABLE``)."""
-        return self.slots, self.pool, self.start, self.owner, self.count
+    def table(self) -> SpellingTable:
+        """As kernels take it; good until more room is reserved."""
+        return SpellingTable(self.slots, self.pool, self.start, self.owner, self.count)
 
     def reserve(self, entries: int, size: int) -> None:
         """Make room for so many more entries, of so many bytes together."""
@@ -52,44 +55,41 @@ class Spellings:
 
     def numbers(self, spellings: Sequence[bytes]) -> NDArray[np.uint32]:
         """The numbers of some spellings that belong to nobody in particular; new ones are added."""
-        from periplus.core.build import number_all
-
-        ends = np.zeros(len(spellings) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, spellings), np.int64, len(spellings)), out=ends[1:])
-        self.reserve(len(spellings), int(ends[-1]))
-        data = np.frombuffer(b"".join([*spellings, bytes(SPARE)]), np.uint8)
-        numbers = np.empty(len(spellings), np.uint32)
-        number_all(data, ends, np.zeros(len(spellings), np.uint32), *self.tables, numbers)
-        return numbers
+        ends = np.cumsum(np.fromiter(map(len, spellings), np.int64, len(spellings)))
+        begins = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
+        return self._numbered(b"".join(spellings), begins, ends)
 
     def numbers_of_lines(self, lines: bytes, count: int) -> NDArray[np.uint32]:
         """The numbers of ``count`` spellings that come one a line; new ones are added."""
-        from periplus.core.build import number_lines
+        data = lines + b"\n"
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == LINE_END)[:count]
+        return self._numbered(data, np.concatenate([[0], ends[:-1] + 1])[:count], ends)
 
-        self.reserve(count, len(lines))
-        numbers = np.empty(count, np.uint32)
-        number_lines(np.frombuffer(lines + b"\n" + bytes(SPARE), np.uint8), *self.tables, numbers)
+    def _numbered(self, data: bytes, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint32]:
+        from periplus.core.build import number_all
+
+        self.reserve(len(ends), len(data))
+        numbers = np.empty(len(ends), np.uint32)
+        number_all(Spans(np.frombuffer(data + bytes(SPARE), np.uint8), begins, ends), self.table, numbers)
         return numbers
 
     def joined(self, numbers: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The bytes of these entries one after another, and where each ends."""
-        from periplus.core.build import gather_spellings
-
-        numbers = numbers.astype(np.int64)
-        size = int((self.start[numbers + 1] - self.start[numbers]).sum())
-        text, ends = np.empty(size + SPARE, np.uint8), np.empty(len(numbers), np.int64)
-        gather_spellings(self.pool, self.start, numbers, text, ends)
-        return text[:size], ends
+        return self._gathered(numbers, by_line=False)
 
     def lines(self, numbers: NDArray[Any]) -> list[str]:
         """These entries as texts; there is at least one, and none holds a line end."""
-        from periplus.core.build import gather_lines
+        text, _ = self._gathered(numbers, by_line=True)
+        return text[:-1].tobytes().decode("utf-8", "surrogatepass").split("\n")
+
+    def _gathered(self, numbers: NDArray[Any], *, by_line: bool) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        from periplus.core.build import gather_spellings
 
         numbers = numbers.astype(np.int64)
-        size = int((self.start[numbers + 1] - self.start[numbers]).sum()) + len(numbers)
-        text = np.empty(size + SPARE, np.uint8)
-        gather_lines(self.pool, self.start, numbers, text)
-        return text[: size - 1].tobytes().decode("utf-8", "surrogatepass").split("\n")
+        size = int((self.start[numbers + 1] - self.start[numbers]).sum()) + by_line * len(numbers)
+        text, ends = np.empty(size + SPARE, np.uint8), np.empty(len(numbers), np.int64)
+        gather_spellings(self.pool, self.start, numbers, by_line, text, ends)
+        return text[:size], ends
 
     def some(self, numbers: NDArray[Any]) -> list[bytes]:
         """The bytes of these entries."""

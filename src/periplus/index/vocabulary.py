@@ -11,6 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from periplus.core.layout.streams import MORE, NO_TERM
+from periplus.core.layout.word_tables import (
+    FOREIGN,
+    MAX_TERM_BYTES,
+    STATE,
+    STEM,
+    WANTED,
+    WORDS,
+    FormsFound,
+    TokenStream,
+    WordsAdded,
+)
 from periplus.index.dictionary import JoinedTerms
 from periplus.index.spelling_table import Spellings
 from periplus.text import (
@@ -25,15 +37,13 @@ from periplus.text import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from periplus.index.gathering import Spans
+    from periplus.core.layout.word_tables import Spans
     from periplus.text import FormLines
 
 SLICE = 8_192  # new words whose forms are found at once
 FOREIGN_TOGETHER = 256  # words left to Python: one of them that is too long takes all of them another way
 MAX_FORMS = 9  # of an ASCII word: its parts (``core.build.forms``) and itself
-MAX_TERM_BYTES = 64
 MAX_NAMES = 1_000  # of languages that are remembered as they were given
-STEM, FOREIGN = 1, 2  # core.build.forms
 
 
 class SortedTerms(NamedTuple):
@@ -83,19 +93,19 @@ class Vocabulary:
 
         self._make_room(len(texts.data))
         count = len(texts.begin)
-        counts, state = np.zeros(count, np.uint32), np.zeros(5, np.int64)
+        counts, state = np.zeros(count, np.uint32), np.zeros(STATE, np.int64)
         text = 0
         while True:
-            room = (*self._bits, self._stream, counts, state)
-            text = tokenize(*texts, languages, text, class_table(), *self._words.tables, *room)
+            stream = TokenStream(*self._bits, self._stream, counts, state)
+            text = tokenize(texts, languages, text, class_table(), self._words.table, stream)
             if text == count:
                 break
-            wanted = int(state[3])
+            wanted = int(state[WANTED])
             self._words.reserve(max(wanted, 1 << 12), max(2 * wanted, 1 << 15))
-            if len(self._stream) - state[0] < wanted:
+            if len(self._stream) - state[WORDS] < wanted:
                 self._stream = np.concatenate([self._stream, np.empty(len(self._stream) + wanted, np.uint32)])
         self._find_forms()
-        return self._stream[: state[0]], counts
+        return self._stream[: state[WORDS]], counts
 
     def _make_room(self, size: int) -> None:
         """For words and bits of so many bytes of text."""
@@ -105,16 +115,13 @@ class Vocabulary:
 
     def sorted(self) -> tuple[SortedTerms, WordForms]:
         """Terms in byte order, and the forms of all words as numbers of that order."""
-        from periplus.core.build import rank_forms
-
         order = self._terms.in_order()
         rank = np.empty(len(order), np.uint32)
         rank[order] = np.arange(len(order), dtype=np.uint32)
         start = self._form_start[: self._known + 1]
         is_word = (self._terms.first_bytes(order) != ord(STEM_MARK)).astype(np.uint8)
-        forms = WordForms(np.empty(self._known, np.uint64), start, np.empty(int(start[-1]), np.uint32))
-        rank_forms(start, self._forms, rank, forms.forms, forms.pairs)
-        return SortedTerms(self._terms, order, is_word), forms
+        forms = rank[self._forms[: int(start[-1])]]
+        return SortedTerms(self._terms, order, is_word), WordForms(_first_pairs(start, forms), start, forms)
 
     @property
     def memory(self) -> int:
@@ -131,20 +138,21 @@ class Vocabulary:
         from periplus.core.build import join_forms, plain_forms
 
         size = high - low
-        exact, kind = np.zeros(size, np.uint32), np.zeros(size, np.uint8)
-        parts, part_start = np.empty(MAX_FORMS * size, np.uint32), np.empty(size + 1, np.int64)
+        found = FormsFound(
+            np.zeros(size, np.uint32),
+            np.zeros(size, np.uint8),
+            np.empty(MAX_FORMS * size, np.uint32),
+            np.empty(size + 1, np.int64),
+        )
         self._terms.reserve(MAX_FORMS * size, MAX_FORMS * size * MAX_TERM_BYTES)
-        words = (self._words.pool, self._words.start, class_table(), letter_table(), low, high)
-        plain_forms(*words, *self._terms.tables, exact, kind, parts, part_start)
-        stems = self._stems_of(self._words.owner[low:high], exact, kind == STEM)
-        *bounds, foreign = self._foreign(low + np.flatnonzero(kind == FOREIGN))
+        words = WordsAdded(self._words.pool, self._words.start, class_table(), letter_table())
+        plain_forms(words, low, high, self._terms.table, found)
+        stems = self._stems_of(self._words.owner[low:high], found.exact, found.kind == STEM)
+        *bounds, foreign = self._foreign(low + np.flatnonzero(found.kind == FOREIGN))
         self._reserve_forms(high, (MAX_FORMS + 1) * size + len(foreign))
         join_forms(
-            exact,
-            kind,
+            found,
             stems,
-            parts,
-            part_start,
             *bounds,
             foreign,
             self._forms,
@@ -211,6 +219,16 @@ class Vocabulary:
         wanted = int(self._form_start[self._known]) + more
         if wanted > len(self._forms):
             self._forms = _grown(self._forms, max(wanted, 2 * len(self._forms)))
+
+
+def _first_pairs(start: NDArray[np.int64], forms: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """The first two forms of every word in one number, and whether there are more."""
+    first, sizes = start[:-1], np.diff(start)
+    pairs = np.full((len(sizes), 2), NO_TERM, np.uint32)
+    pairs[sizes > 0, 0] = forms[first[sizes > 0]]
+    pairs[sizes > 1, 1] = forms[first[sizes > 1] + 1]
+    pairs[sizes > 2, 0] |= np.uint32(MORE)
+    return pairs.astype("<u4", copy=False).reshape(-1).view("<u8")
 
 
 def _grown(values: NDArray[Any], capacity: int) -> NDArray[Any]:

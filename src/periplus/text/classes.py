@@ -11,15 +11,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from periplus.core.layout.letter_classes import (
+    BREAK,
+    DIGIT,
+    IN_RUN,
+    PLAIN,
+    SPACED,
+    UNSETTLED,
+    UNSPACED,
+    WITH_LETTER,
+    WORD,
+)
 from periplus.text.characters import UNSPACED_RANGES, mark_points, unsettled_points
 from periplus.text.words import THAI_MARKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The bits of core.build.word_breaks.
-WORD, PLAIN, DIGIT, UNSPACED, SPACED, IN_RUN, WITH_LETTER, BREAK = 1, 2, 4, 8, 16, 32, 64, 128
-UNSETTLED = BREAK  # outside ASCII
 POINTS = 0x110000
 FIRST_PLANE = slice(0, 0x10000)
 RARE_HAN = slice(0x20000, 0x40000)

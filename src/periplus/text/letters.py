@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from periplus.core.layout.letter_classes import CASELESS, LETTERS, LOWER, UPPER
 from periplus.text.characters import fold, joins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LETTERS = 0x2000  # code points that the table has
 COMMON = (range(0x700), range(0x1E00, LETTERS))  # those it tells about: Latin, Greek, Cyrillic, Hebrew, Arabic
 MOST_BYTES = 4  # of what one letter becomes
-LOWER, UPPER, CASELESS = 1, 2, 3
 
 
 @cache

@@ -4,21 +4,17 @@ from periplus.core.build.forms import join_forms, plain_forms
 from periplus.core.build.inverting import (
     count_terms,
     encode,
-    impacts_alone,
     layout,
     place_pieces,
-    rank_forms,
     scatter,
 )
 from periplus.core.build.live import live_statistics
 from periplus.core.build.merging import copy_positions, fold_again, gather_postings
 from periplus.core.build.pieces import cut_documents
 from periplus.core.build.spellings import (
-    gather_lines,
     gather_spellings,
     leading_bytes,
     number_all,
-    number_lines,
     rehash,
     sort_ties,
 )
@@ -30,19 +26,15 @@ __all__ = [
     "cut_documents",
     "encode",
     "fold_again",
-    "gather_lines",
     "gather_postings",
     "gather_spellings",
-    "impacts_alone",
     "join_forms",
     "layout",
     "leading_bytes",
     "live_statistics",
     "number_all",
-    "number_lines",
     "place_pieces",
     "plain_forms",
-    "rank_forms",
     "rehash",
     "scatter",
     "sort_ties",

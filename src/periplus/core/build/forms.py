@@ -10,18 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from periplus.core.build.spellings import TABLE, number_of
-from periplus.core.build.word_breaks import UNSPACED, decoded, letter_end
-from periplus.core.compiler import I64, M_I64, M_U8, M_U32, R_I64, R_U8, R_U32, bare_helper, kernel, signature
+from periplus.core.build.spellings import number_of
+from periplus.core.build.word_breaks import decoded, letter_end
+from periplus.core.compiler import I64, M_I64, M_U32, R_I64, R_U32, bare_helper, kernel, signature
+from periplus.core.layout.letter_classes import CASELESS, LETTERS, LOWER, UNSPACED, UPPER
+from periplus.core.layout.word_tables import (
+    FOREIGN,
+    MAX_TERM_BYTES,
+    NO_STEM,
+    STEM,
+    FormsFound,
+    SpellingTable,
+    WordsAdded,
+)
 
-MAX_TERM_BYTES = 64
 MAX_PARTS = 8
-NO_STEM = 0
-STEM = 1  # letters and apostrophes alone
-FOREIGN = 2  # for Python
-# text.letters
-LETTERS = 0x2000
-LOWER, UPPER, CASELESS = 1, 2, 3
 
 
 @bare_helper
@@ -117,11 +120,7 @@ def _add_part(
     first: Any,
     last: Any,
     spelled: Any,
-    slots: Any,
-    term_pool: Any,
-    start: Any,
-    owner: Any,
-    count: Any,
+    table: Any,
     parts: Any,
     begin: Any,
     end: Any,
@@ -135,7 +134,7 @@ def _add_part(
     if digits == last - first:
         return end
     size = _write_exact(pool, first, last, spelled)
-    term = number_of(spelled, 0, size, 0, slots, term_pool, start, owner, count)
+    term = number_of(spelled, 0, size, 0, table)
     for at in range(begin, end):
         if parts[at] == term:
             return end
@@ -149,11 +148,7 @@ def _add_parts(
     first: Any,
     last: Any,
     spelled: Any,
-    slots: Any,
-    term_pool: Any,
-    start: Any,
-    owner: Any,
-    count: Any,
+    table: Any,
     parts: Any,
     begin: Any,
 ) -> Any:
@@ -164,11 +159,11 @@ def _add_parts(
         while stop < last and _is_plain(pool[stop]):
             stop += 1
         if stop - place < last - first:  # a piece between signs counts whole, too
-            end = _add_part(pool, place, stop, spelled, slots, term_pool, start, owner, count, parts, begin, end)
+            end = _add_part(pool, place, stop, spelled, table, parts, begin, end)
         hump = place
         for at in range(place, stop + 1):
             if at == stop or _is_hump(pool, at, place, stop):
-                end = _add_part(pool, hump, at, spelled, slots, term_pool, start, owner, count, parts, begin, end)
+                end = _add_part(pool, hump, at, spelled, table, parts, begin, end)
                 hump = at
         place = stop + 1
     return end
@@ -222,53 +217,38 @@ def _write_letters(pool: Any, first: Any, last: Any, letters: Any, spelled: Any,
     return none, none
 
 
-@kernel(signature(I64, R_U8, R_I64, R_U8, R_U32, I64, I64, *TABLE, M_U32, M_U8, M_U32, M_I64))
-def plain_forms(
-    pool: Any,
-    word_start: Any,
-    classes: Any,
-    letters: Any,
-    low: Any,
-    high: Any,
-    slots: Any,
-    term_pool: Any,
-    start: Any,
-    owner: Any,
-    count: Any,
-    exact: Any,
-    kind: Any,
-    parts: Any,
-    part_start: Any,
-) -> Any:
-    """Exact terms and parts of the words [low, high); ``kind`` says who has a stem and who is left to Python."""
+@kernel(signature(I64, WordsAdded, I64, I64, SpellingTable, FormsFound))
+def plain_forms(words: Any, low: Any, high: Any, table: Any, found: Any) -> Any:
+    """Exact terms and parts of the words [low, high), as far as this knows them; how many parts there are."""
+    pool, exact, kind, parts, part_start = words.pool, found.exact, found.kind, found.parts, found.part_start
     spelled = np.empty(MAX_TERM_BYTES + 8, np.uint8)  # read in words of eight
     folded = np.empty(MAX_TERM_BYTES + 8, np.uint8)
     end = np.int64(0)
     for word in range(low, high):
-        first, last = word_start[word], word_start[word + 1]
+        first, last = words.start[word], words.start[word + 1]
         row = word - low
         part_start[row] = end
         if _is_foreign(pool, first, last):
-            size, folded_size = _write_letters(pool, first, last, letters, spelled, folded)
+            size, folded_size = _write_letters(pool, first, last, words.letters, spelled, folded)
             if size >= 0:
-                exact[row] = number_of(spelled, 0, size, 0, slots, term_pool, start, owner, count)
+                exact[row] = number_of(spelled, 0, size, 0, table)
                 kind[row] = STEM
-                parts[end] = number_of(folded, 0, folded_size, 0, slots, term_pool, start, owner, count)
+                parts[end] = number_of(folded, 0, folded_size, 0, table)
                 end += 1
                 continue
-            letter = _unspaced_letter_end(pool, first, last, classes) if last - first <= MAX_TERM_BYTES else -1
+            letter = _unspaced_letter_end(pool, first, last, words.classes) if last - first <= MAX_TERM_BYTES else -1
             kind[row] = FOREIGN if letter < 0 else NO_STEM
             if letter >= 0:  # these letters have no case, and their terms are as they are written
-                exact[row] = number_of(pool, first, last, 0, slots, term_pool, start, owner, count)
+                exact[row] = number_of(pool, first, last, 0, table)
                 if letter < last:
-                    parts[end] = number_of(pool, first, letter, 0, slots, term_pool, start, owner, count)
+                    parts[end] = number_of(pool, first, letter, 0, table)
                     end += 1
             continue
         size = _write_exact(pool, first, last, spelled)
-        exact[row] = number_of(spelled, 0, size, 0, slots, term_pool, start, owner, count)
+        exact[row] = number_of(spelled, 0, size, 0, table)
         kind[row] = STEM if _has_stem(spelled, size) else NO_STEM
         if not _is_simple(pool, first, last) and not _is_initials(pool, first, last):
-            end = _add_parts(pool, first, last, spelled, slots, term_pool, start, owner, count, parts, end)
+            end = _add_parts(pool, first, last, spelled, table, parts, end)
     part_start[high - low] = end
     return end
 
@@ -282,13 +262,10 @@ def _add_form(forms: Any, begin: Any, end: Any, term: Any) -> Any:
     return end + 1
 
 
-@kernel(signature(I64, R_U32, R_U8, R_I64, R_U32, R_I64, R_I64, R_I64, R_U32, M_U32, I64, M_I64))
+@kernel(signature(I64, FormsFound, R_I64, R_I64, R_I64, R_U32, M_U32, I64, M_I64))
 def join_forms(
-    exact: Any,
-    kind: Any,
+    found: Any,
     stem: Any,
-    parts: Any,
-    part_start: Any,
     foreign_begin: Any,
     foreign_end: Any,
     foreign: Any,
@@ -297,6 +274,7 @@ def join_forms(
     form_start: Any,
 ) -> Any:
     """All forms of every word one after the other: exact, stem and parts, or those that Python found; none twice."""
+    exact, kind, parts, part_start = found.exact, found.kind, found.parts, found.part_start
     strange = 0
     for row in range(len(kind)):
         begin = end

@@ -7,25 +7,31 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import (
-    F64,
     I64,
     M_I64,
-    M_U8,
-    M_U16,
     M_U32,
     M_U64,
-    R_F64,
     R_I64,
     R_U8,
     R_U32,
-    R_U64,
     bare_helper,
     helper,
     kernel,
     signature,
 )
-from periplus.core.format.heads import RANKED
 from periplus.core.layout.documents import FIELD_COUNT, WINDOW, WINDOW_BITS
+from periplus.core.layout.segment_tables import RANKED
+from periplus.core.layout.streams import (
+    ALONE,
+    MAX_POSITIONS,
+    MORE,
+    POSITION_BITS,
+    SHARE_BITS,
+    DocumentRanges,
+    EncodedPostings,
+    ListTables,
+    Pieces,
+)
 from periplus.core.machine.bits import number_at
 from periplus.core.machine.memory import ask, item
 
@@ -34,14 +40,8 @@ AHEAD = 24  # occurrences between which their places do
 WORD_BYTES = 4
 WORDS_AHEAD = 16  # words between which their forms do
 MAX_FORMS = 64  # of one word
-SHARE_BITS = 6  # of positions that share an entry of ``owners``
 LOW = np.uint64(0xFFFFFFFF)
-NO_TERM = np.uint64(0x7FFFFFFF)
-MORE = np.uint64(0x80000000)  # forms than two
-ALONE = 4  # occurrences in one field whose impacts are known beforehand
-# An occurrence: its position in the segment, its field, and whether it is the first of its term in its document.
-POSITION_BITS = 28
-POSITION = (1 << POSITION_BITS) - 1
+HAS_MORE = np.uint64(MORE)
 FIELDS_MASK = 7
 FIRST = 1 << 31
 
@@ -66,32 +66,18 @@ def place_pieces(pieces: Any, counts: Any, gap: Any, lengths: Any, starts: Any, 
         starts[document * (FIELD_COUNT + 1) + FIELD_COUNT] = position
 
 
-@kernel(signature("void", R_I64, R_I64, R_U32, R_I64, R_U32, M_I64))
-def count_terms(order: Any, piece_address: Any, piece_size: Any, form_start: Any, forms: Any, counts: Any) -> Any:
+@kernel(signature("void", Pieces, M_I64))
+def count_terms(pieces: Any, counts: Any) -> Any:
     """How often each term occurs in the pieces that count; the words of a piece are numbers at its address."""
+    form_start, forms = pieces.form_start, pieces.forms
     words = np.zeros(len(form_start) - 1, np.int64)
-    for piece in order:
-        address = piece_address[piece]
-        for at in range(np.int64(piece_size[piece])):
+    for piece in pieces.order:
+        address = pieces.address[piece]
+        for at in range(np.int64(pieces.size[piece])):
             words[number_at(address + WORD_BYTES * at)] += 1
     for word in range(len(words)):
         for form in range(form_start[word], form_start[word + 1]):
             counts[forms[form]] += words[word]
-
-
-@kernel(signature("void", R_I64, R_U32, R_U32, M_U32, M_U64))
-def rank_forms(form_start: Any, forms: Any, rank: Any, ranked: Any, pairs: Any) -> Any:
-    """Forms as numbers of the order of terms; the first two of every word in one number, for ``scatter``."""
-    for word in range(len(pairs)):
-        first, last = form_start[word], form_start[word + 1]
-        for form in range(first, last):
-            ranked[form] = rank[forms[form]]
-        pair = NO_TERM << np.uint64(32) | NO_TERM
-        if last > first:
-            pair = NO_TERM << np.uint64(32) | np.uint64(ranked[first])
-        if last > first + 1:
-            pair = np.uint64(ranked[first + 1]) << np.uint64(32) | np.uint64(ranked[first])
-        pairs[word] = pair | MORE if last > first + 2 else pair
 
 
 @bare_helper
@@ -109,25 +95,12 @@ def _place_waiting(terms: Any, waiting: Any, count: Any, cursor: Any, occurrence
         cursor[term] = (told & ~LOW) | ((entry & LOW) + np.uint64(1))
 
 
-@kernel(signature("void", R_I64, R_I64, R_U32, R_U32, R_U32, R_U64, R_I64, R_U32, I64, I64, M_U64, M_U32))
-def scatter(
-    order: Any,
-    piece_address: Any,
-    piece_size: Any,
-    piece_first: Any,
-    piece_document: Any,
-    pairs: Any,
-    form_start: Any,
-    forms: Any,
-    low: Any,
-    high: Any,
-    cursor: Any,
-    occurrences: Any,
-) -> Any:
+@kernel(signature("void", Pieces, I64, I64, M_U64, M_U32))
+def scatter(pieces: Any, low: Any, high: Any, cursor: Any, occurrences: Any) -> Any:
     """Put every occurrence of the terms [low, high) at its term's place, ascending by position.
 
     An occurrence is its position in the segment, its field, and whether it is the term's first in its document;
-    ``piece_first`` has the first two for the first word of each piece. ``cursor`` holds the place of each term's next
+    ``pieces.first`` has the first two for the first word of each piece. ``cursor`` holds the place of each term's next
     occurrence and, in the upper half, the last document (plus one). Most terms are rare, and neither cursor nor place
     of theirs is in a cache: both are asked for before they are used.
     """
@@ -135,18 +108,19 @@ def scatter(
     waiting = np.empty(WAITING + MAX_FORMS, np.uint32)
     count = np.int64(0)
     span = np.uint64(high - low)
-    for piece in order:
-        occurrence = np.uint32(piece_first[piece])
-        owner = np.uint64(piece_document[piece] + 1) << np.uint64(32)
-        address = piece_address[piece]
-        size = np.int64(piece_size[piece])
+    pairs, form_start, forms = pieces.pairs, pieces.form_start, pieces.forms
+    for piece in pieces.order:
+        occurrence = np.uint32(pieces.first[piece])
+        owner = np.uint64(pieces.document[piece] + 1) << np.uint64(32)
+        address = pieces.address[piece]
+        size = np.int64(pieces.size[piece])
         for at in range(size):
             if at + WORDS_AHEAD < size:
                 ask(pairs, np.int64(number_at(address + WORD_BYTES * (at + WORDS_AHEAD))))
             word = np.int64(number_at(address + WORD_BYTES * at))
             pair = item(pairs, word)
             # Both are written, and count when they are among the terms of this run: nothing to be guessed wrongly.
-            term = (pair & ~MORE & LOW) - np.uint64(low)
+            term = (pair & ~HAS_MORE & LOW) - np.uint64(low)
             ask(cursor, np.int64(term))
             waiting_terms[count] = term | owner
             waiting[count] = occurrence
@@ -156,7 +130,7 @@ def scatter(
             waiting_terms[count] = term | owner
             waiting[count] = occurrence
             count += np.int64(term < span)
-            if pair & MORE:
+            if pair & HAS_MORE:
                 for form in range(item(form_start, word) + 2, item(form_start, word + 1)):
                     term = np.uint64(item(forms, form)) - np.uint64(low)
                     ask(cursor, np.int64(term))
@@ -175,43 +149,16 @@ def impact_of(weight: Any, k1: Any) -> Any:
     return max(1, min(255, np.int64(np.floor(255.0 * weight / (k1 + weight) + 0.5))))
 
 
-@kernel(signature("void", R_F64, F64, M_U8))
-def impacts_alone(factors: Any, k1: Any, alone: Any) -> Any:
-    """Impacts of one to four occurrences in one field, for each field of each document: most postings are such."""
-    for row in range(len(factors)):
-        for count in range(1, ALONE + 1):
-            alone[row * ALONE + count - 1] = impact_of(count * factors[row], k1)
-
-
-@kernel(
-    signature(
-        "void", R_I64, R_U32, R_U32, R_U32, R_U8, R_F64, F64, R_U8, M_U32, M_U32, M_U8, M_U32, M_U32, M_U32, M_I64
-    )
-)
-def encode(
-    occurrence_start: Any,
-    occurrences: Any,
-    bases: Any,
-    owners: Any,
-    alone: Any,
-    factors: Any,
-    k1: Any,
-    counted: Any,
-    frequency: Any,
-    documents: Any,
-    impacts: Any,
-    counts: Any,
-    steps: Any,
-    largest: Any,
-    totals: Any,
-) -> Any:
+@kernel(signature("void", R_I64, R_U32, DocumentRanges, R_U8, EncodedPostings))
+def encode(occurrence_start: Any, occurrences: Any, ranges: Any, counted: Any, found: Any) -> Any:
     """Occurrences of sorted terms → postings (document, impact, how many positions) and the steps between positions.
 
-    ``bases`` are the first positions of documents in the segment, and its end; ``owners`` has the document of every
-    64th position. ``steps`` may be the memory of ``occurrences``: none is written before it was read. ``counted`` says
-    which terms count for the largest frequency of a document; ``totals`` gets the number of postings. Where a posting
-    ends is told by the occurrences themselves, so that no guess waits for what is known of the document.
+    ``found.steps`` may be the memory of ``occurrences``: none is written before it was read. ``counted`` says which
+    terms count for the largest frequency of a document. Where a posting ends is told by the occurrences themselves, so
+    that no guess waits for what is known of the document.
     """
+    bases, owners, alone, factors, k1 = ranges
+    frequency, documents, impacts, counts, steps, largest, total = found
     posting = np.int64(0)
     for term in range(len(frequency)):
         first = np.int64(occurrence_start[term])
@@ -219,7 +166,7 @@ def encode(
         before_term = posting
         while first < end:
             told = np.int64(item(occurrences, first))
-            before = told & POSITION
+            before = told & MAX_POSITIONS
             field = (told >> POSITION_BITS) & FIELDS_MASK
             document = np.int64(item(owners, before >> SHARE_BITS))
             document += np.int64(np.int64(item(bases, document + 1)) <= before)
@@ -234,7 +181,7 @@ def encode(
                 told = np.int64(item(occurrences, last))
                 if told >= FIRST:
                     break
-                position = told & POSITION
+                position = told & MAX_POSITIONS
                 steps[last] = position - before
                 before = position
                 there = (told >> POSITION_BITS) & FIELDS_MASK
@@ -255,7 +202,7 @@ def encode(
             posting += 1
             first = last
         frequency[term] = posting - before_term
-    totals[0] = posting
+    total[0] = posting
 
 
 @helper
@@ -276,20 +223,10 @@ def best_impacts(histogram: Any, best: Any, row: Any) -> Any:
             best[row + 3] = impact
 
 
-@kernel(signature("void", R_U32, R_U32, R_U8, I64, I64, M_U8, M_U8, M_U16, M_U32, M_U8))
-def layout(
-    frequency: Any,
-    documents: Any,
-    impacts: Any,
-    windows: Any,
-    frequent_from: Any,
-    place: Any,
-    best: Any,
-    rare_window: Any,
-    window_start: Any,
-    window_max: Any,
-) -> Any:
+@kernel(signature("void", R_U32, R_U32, R_U8, I64, I64, ListTables))
+def layout(frequency: Any, documents: Any, impacts: Any, windows: Any, frequent_from: Any, tables: Any) -> Any:
     """Sorted postings of a run of terms → the arrays of the file."""
+    place, best, rare_window, window_start, window_max = tables
     histogram = np.zeros(WINDOW, np.int64)
     first = 0
     rare = 0

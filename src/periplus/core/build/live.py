@@ -9,25 +9,14 @@ import numpy as np
 from periplus.core.build.inverting import best_impacts
 from periplus.core.compiler import M_U8, M_U32, R_U8, kernel, signature
 from periplus.core.format.heads import bits_of, list_of, ranked_of, window_at
-from periplus.core.format.types import POSTINGS
 from periplus.core.layout.documents import WINDOW, WINDOW_BITS
+from periplus.core.layout.segment_tables import PostingTables
 
 
-@kernel(signature("void", *POSTINGS, R_U8, M_U32, M_U8))
-def live_statistics(
-    sizes: Any,
-    blocks: Any,
-    large: Any,
-    place: Any,
-    impact: Any,
-    rare_window: Any,
-    window_start: Any,
-    window_max: Any,
-    windows: Any,
-    alive: Any,
-    frequency: Any,
-    best: Any,
-) -> Any:
+@kernel(signature("void", PostingTables, R_U8, M_U32, M_U8))
+def live_statistics(postings: Any, alive: Any, frequency: Any, best: Any) -> Any:
+    """How many live documents each term has, and their best impacts."""
+    sizes, blocks, large, place, impact, rare_window, window_start, _, windows = postings
     histogram = np.zeros(WINDOW, np.int64)
     bits = bits_of(windows)
     for term in range(len(frequency)):

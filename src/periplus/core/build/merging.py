@@ -6,40 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from periplus.core.compiler import F64, I64, M_I64, M_U8, M_U32, R_F64, R_I64, R_U32, kernel, signature
+from periplus.core.compiler import F64, I64, M_U8, M_U32, R_F64, R_I64, R_U32, kernel, signature
 from periplus.core.format.access import folded
 from periplus.core.format.heads import bits_of, list_of, window_at
 from periplus.core.format.positions import seek, write_steps
-from periplus.core.format.types import POSITIONS
-from periplus.core.layout.documents import FIELD_COUNT, WINDOW_BITS
-from periplus.core.machine.arrays import at_i64, at_u8, at_u32
-
-GONE = 0xFFFFFFFF  # the new number of a deleted document
+from periplus.core.layout.documents import FIELD_COUNT, GONE, WINDOW_BITS
+from periplus.core.layout.segment_tables import MergedPostings, PositionTables, PostingTables
 
 
-@kernel(signature(I64, R_I64, I64, I64, I64, I64, R_U32, R_U32, M_I64, M_U8, M_U32, M_U32))
+@kernel(signature(I64, PostingTables, PositionTables, I64, I64, I64, I64, R_U32, R_U32, MergedPostings))
 def gather_postings(
-    lists: Any,  # as ``merged_lists.addresses_of`` makes it
+    postings: Any,
+    positions: Any,
     low: Any,
     high: Any,
     first: Any,
     last: Any,
     target: Any,
     renumbered: Any,
-    keys: Any,
-    impacts: Any,
-    ordinals: Any,
-    counts: Any,
+    gathered: Any,
 ) -> Any:
     """The live postings of the terms [low, high) in the new documents [first, last), which ascend with the old ones.
 
     Of each its key (target term << 32 | new document), impact, which one it is in this segment, and how many positions
     it has; how many there are.
     """
-    frequency, blocks, large = at_u8(lists[0], lists[1]), at_u32(lists[2], lists[3]), at_u32(lists[4], lists[5])
-    place, impact, rare_window = at_u8(lists[6], lists[7]), at_u8(lists[8], lists[9]), at_u8(lists[10], lists[11])
-    window_start, block_base = at_u32(lists[12], lists[13]), at_i64(lists[14], lists[15])
-    block_start, data, windows = at_u32(lists[16], lists[17]), at_u8(lists[18], lists[19]), lists[20]
+    frequency, blocks, large, place, impact, rare_window, window_start, _, windows = postings
+    block_base, block_start, data = positions
+    keys, impacts, ordinals, counts = gathered
     count = 0
     bits = bits_of(windows)
     for term in range(low, high):
@@ -65,9 +59,10 @@ def gather_postings(
     return count
 
 
-@kernel(signature("void", *POSITIONS, R_U32, R_I64, M_U32))
-def copy_positions(block_base: Any, block_start: Any, source: Any, ordinals: Any, targets: Any, steps: Any) -> Any:
+@kernel(signature("void", PositionTables, R_U32, R_I64, M_U32))
+def copy_positions(positions: Any, ordinals: Any, targets: Any, steps: Any) -> Any:
     """Positions of postings of one segment, as steps, each to its place in ``steps``."""
+    block_base, block_start, source = positions
     for place in range(len(ordinals)):
         write_steps(block_base, block_start, source, np.int64(ordinals[place]), steps, targets[place])
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from periplus.core.build.packed import behind, string_at
-from periplus.core.build.word_breaks import UNSETTLED, decoded
+from periplus.core.build.word_breaks import decoded
 from periplus.core.compiler import I64, M_I64, M_U8, R_U8, bare_helper, bare_kernel, signature
+from periplus.core.layout.documents import FIELD_BITS
+from periplus.core.layout.letter_classes import UNSETTLED
 from periplus.core.machine.bits import lowest_of
 from periplus.core.machine.memory import item, load64
 
@@ -16,7 +18,6 @@ from periplus.core.machine.memory import item, load64
 STORED = 14
 TEXT = 4
 IN_TITLE, IN_BODY, IN_ADDRESS, IN_MARGIN = 0, 2, 4, 5
-FIELD_BITS = 3
 NOT_ASCII = np.uint64(0x8080808080808080)
 COLON, SLASH, SPACE, LINE_END = 58, 47, 32, 10
 HOST_TABLE = 256  # of the table of bytes of addresses: those of hosts come after those of paths

@@ -3,9 +3,8 @@
 ``slots`` holds two words for each place: a key (the bytes themselves when there are at most eight, else a hash of
 them), and owner, size and number plus one. A short spelling is so found without a look into the pool. ``start`` says
 where in the pool each spelling begins; ``owner`` tells apart equal spellings of different owners (languages), of
-which there may be 2^24. Whoever calls sees to it
-that there is room: kernels never grow an array. Bytes are read in words of eight, so pool and texts have eight bytes to
-spare behind the last one that counts.
+which there may be 2^24. Whoever calls sees to it that there is room: kernels never grow an array. Bytes are read in
+words of eight, so pool and texts have eight bytes to spare behind the last one that counts.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from periplus.core.compiler import M_I64, M_U8, M_U32, M_U64, R_I64, R_U8, R_U32, R_U64, bare_helper, kernel, signature
+from periplus.core.compiler import I64, M_I64, M_U8, M_U32, M_U64, R_I64, R_U8, R_U64, bare_helper, kernel, signature
+from periplus.core.layout.word_tables import Spans, SpellingTable
 from periplus.core.machine.memory import item, load64, store64, swapped
 
 SEED = np.uint64(0xCBF29CE484222325)
@@ -23,7 +23,6 @@ MIXER = np.uint64(0x9E3779B97F4A7C15)
 WORD = 8  # bytes
 LINE_END = 10
 LONGEST = 255  # size that a tag can tell apart
-TABLE = (M_U64, M_U8, M_I64, M_U32, M_I64)  # slots, pool, start, owner, count (of one element)
 
 
 @bare_helper
@@ -74,59 +73,52 @@ def tag_of(size: Any, owner: Any) -> Any:
 
 
 @bare_helper
-def number_of(
-    data: Any, first: Any, last: Any, who: Any, slots: Any, pool: Any, start: Any, owner: Any, count: Any
-) -> Any:
-    """The number of the bytes [first, last) of ``data`` under ``who``; a new one when they are new."""
-    size = np.int64(last - first)
-    value = hash_of(data, np.int64(first), np.int64(last), who)
-    key = key_of(data, np.int64(first), size, value)
+def found_in(table: Any, data: Any, first: Any, size: Any, value: Any, who: Any) -> Any:
+    """(number or -1, place in the table) of some bytes with their hash; without a number, the place is a free one."""
+    slots, start = table.slots, table.start
+    key = key_of(data, first, size, value)
     tag = tag_of(size, who)
     mask = np.uint64((len(slots) >> 1) - 1)
     place = np.int64((value >> np.uint64(32)) & mask) << 1
     while True:
         entry = item(slots, place + 1)
         if entry == np.uint64(0):
-            break
+            return np.int64(-1), place
         if item(slots, place) == key and (entry ^ tag) >> np.uint64(32) == np.uint64(0):
             number = np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
+            if size <= WORD:
+                return number, place
             begin = item(start, number)
-            if size <= WORD or (
-                item(start, number + 1) - begin == size and are_equal(pool, begin, data, np.int64(first), size)
-            ):
-                return number
+            if item(start, number + 1) - begin == size and are_equal(table.pool, begin, data, first, size):
+                return number, place
         place = np.int64(np.uint64((place >> 1) + 1) & mask) << 1
-    number = count[0]
-    slots[place] = key
-    slots[place + 1] = tag | np.uint64(number + 1)
-    begin = start[number]
+
+
+@bare_helper
+def number_of(data: Any, first: Any, last: Any, who: Any, table: Any) -> Any:
+    """The number of the bytes [first, last) of ``data`` under ``who``; a new one when they are new."""
+    size = np.int64(last - first)
+    value = hash_of(data, np.int64(first), np.int64(last), who)
+    number, place = found_in(table, data, np.int64(first), size, value, who)
+    if number >= 0:
+        return number
+    number = table.used[0]
+    table.slots[place] = key_of(data, np.int64(first), size, value)
+    table.slots[place + 1] = tag_of(size, who) | np.uint64(number + 1)
+    begin = table.start[number]
     for at in range(size):
-        pool[begin + at] = data[first + at]
-    start[number + 1] = begin + size
-    owner[number] = who
-    count[0] = number + 1
+        table.pool[begin + at] = data[first + at]
+    table.start[number + 1] = begin + size
+    table.owner[number] = who
+    table.used[0] = number + 1
     return number
 
 
-@kernel(signature("void", R_U8, R_I64, R_U32, *TABLE, M_U32))
-def number_all(
-    data: Any, ends: Any, owners: Any, slots: Any, pool: Any, start: Any, owner: Any, count: Any, numbers: Any
-) -> Any:
-    """Numbers of many spellings, which stand one after the other in ``data``."""
+@kernel(signature("void", Spans, SpellingTable, M_U32))
+def number_all(spellings: Any, table: Any, numbers: Any) -> Any:
+    """Numbers of many spellings that belong to nobody in particular."""
     for row in range(len(numbers)):
-        numbers[row] = number_of(data, ends[row], ends[row + 1], owners[row], slots, pool, start, owner, count)
-
-
-@kernel(signature("void", R_U8, *TABLE, M_U32))
-def number_lines(data: Any, slots: Any, pool: Any, start: Any, owner: Any, count: Any, numbers: Any) -> Any:
-    """The same for spellings that belong to nobody, each with a line end behind it."""
-    at = np.int64(0)
-    for row in range(len(numbers)):
-        stop = at
-        while item(data, stop) != LINE_END:
-            stop += 1
-        numbers[row] = number_of(data, at, stop, np.uint32(0), slots, pool, start, owner, count)
-        at = stop + 1
+        numbers[row] = number_of(spellings.data, spellings.begin[row], spellings.end[row], np.uint32(0), table)
 
 
 @kernel(signature("void", R_U64, M_U64))
@@ -174,23 +166,19 @@ def _copied(pool: Any, start: Any, number: Any, text: Any, out: Any) -> Any:
     return out + size
 
 
-@kernel(signature("void", R_U8, R_I64, R_I64, M_U8, M_I64))
-def gather_spellings(pool: Any, start: Any, numbers: Any, text: Any, ends: Any) -> Any:
-    """The bytes of some spellings one after another, each with its end; eight bytes of ``text`` are to spare."""
+@kernel(signature("void", R_U8, R_I64, R_I64, I64, M_U8, M_I64))
+def gather_spellings(pool: Any, start: Any, numbers: Any, by_line: Any, text: Any, ends: Any) -> Any:
+    """The bytes of some spellings one after another, each with its end, and a line end behind it when ``by_line``.
+
+    Eight bytes of ``text`` are to spare.
+    """
     out = np.int64(0)
     for row in range(len(numbers)):
         out = _copied(pool, start, numbers[row], text, out)
         ends[row] = out
-
-
-@kernel(signature("void", R_U8, R_I64, R_I64, M_U8))
-def gather_lines(pool: Any, start: Any, numbers: Any, text: Any) -> Any:
-    """The same with a line end behind each."""
-    out = np.int64(0)
-    for row in range(len(numbers)):
-        out = _copied(pool, start, numbers[row], text, out)
-        text[out] = LINE_END
-        out += 1
+        if by_line:
+            text[out] = LINE_END
+            out += 1
 
 
 @bare_helper

@@ -7,18 +7,13 @@ where an ASCII word ends is a matter of counting bits.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from periplus.core.build.spellings import FACTOR, MIXER, SEED, TABLE, are_equal, masked, number_of, tag_of
+from periplus.core.build.spellings import found_in, hash_of, number_of
 from periplus.core.build.word_breaks import (
-    BREAK,
-    IN_RUN,
     LAST_ASCII,
-    PLAIN,
-    SPACED,
-    UNSPACED,
     binds,
     decoded,
     holds_unspaced,
@@ -27,13 +22,44 @@ from periplus.core.build.word_breaks import (
     run_end,
     word_end,
 )
-from periplus.core.compiler import I64, M_I64, M_U8, M_U32, R_I64, R_U8, R_U32, bare_helper, kernel, signature
+from periplus.core.compiler import I64, R_U8, R_U32, bare_helper, kernel, signature
+from periplus.core.layout.letter_classes import BREAK, IN_RUN, PLAIN, SPACED, UNSPACED
+from periplus.core.layout.word_tables import (
+    HAS_BITS,
+    IS_BOUND,
+    OFFSET,
+    WANTED,
+    WORDS,
+    Spans,
+    SpellingTable,
+    TokenStream,
+)
 from periplus.core.machine.bits import lowest_of
 from periplus.core.machine.memory import ask, item, load64, plain_bits, stop_bits, store64
 
 TOGETHER = 64  # words that are cut before they are looked up
 CERTAIN = 57  # bits that a word of 64 holds from any bit of its first byte on
 KNOWN, OTHER, MIXED = 0, 1, 2  # kinds of words: plain ASCII, by the rules, with unspaced letters
+AMPERSAND, APOSTROPHE, COMMA, DOT, NINE = 38, 39, 44, 46, 57
+
+
+class Signs(NamedTuple):
+    """What tells bytes and characters apart."""
+
+    plain: Any  # a bit for each byte of the texts (``TokenStream``)
+    stops: Any
+    kinds: Any  # of single bytes: their class, nothing beyond ASCII
+    classes: Any  # of all characters
+
+
+class Cuts(NamedTuple):
+    """Words that were cut and are not looked up yet."""
+
+    begins: Any
+    ends: Any
+    hashes: Any  # of those of kind KNOWN
+    kinds: Any
+    bounds: Any  # whether a sign could not begin a word there
 
 
 @bare_helper
@@ -43,57 +69,31 @@ def _bits_from(bits: Any, place: Any) -> Any:
 
 
 @bare_helper
-def _emit_pairs(
-    data: Any,
-    first: Any,
-    last: Any,
-    who: Any,
-    classes: Any,
-    slots: Any,
-    pool: Any,
-    start: Any,
-    owner: Any,
-    count: Any,
-    stream: Any,
-    at: Any,
-) -> Any:
+def _emit_pairs(data: Any, first: Any, last: Any, who: Any, classes: Any, table: Any, stream: Any, at: Any) -> Any:
     """Overlapping pairs of the letters of an unspaced run, then its last letter alone."""
     stop = letter_end(data, first, last, classes)
     while stop < last:
         pair_end = letter_end(data, stop, last, classes)
-        stream[at] = number_of(data, first, pair_end, who, slots, pool, start, owner, count)
+        stream[at] = number_of(data, first, pair_end, who, table)
         at += 1
         first, stop = stop, pair_end
-    stream[at] = number_of(data, first, last, who, slots, pool, start, owner, count)
+    stream[at] = number_of(data, first, last, who, table)
     return at + 1
 
 
 @bare_helper
-def _emit_mixed(
-    data: Any,
-    first: Any,
-    last: Any,
-    who: Any,
-    classes: Any,
-    slots: Any,
-    pool: Any,
-    start: Any,
-    owner: Any,
-    count: Any,
-    stream: Any,
-    at: Any,
-) -> Any:
+def _emit_mixed(data: Any, first: Any, last: Any, who: Any, classes: Any, table: Any, stream: Any, at: Any) -> Any:
     """A word that holds letters of scripts without spaces: their runs are parted from what they touch."""
     is_bound = False
     while first < last:
         point, after = decoded(data, first)
         if classes[point] & UNSPACED:
             stop = run_end(data, after, last, classes, IN_RUN)
-            at = _emit_pairs(data, first, stop, who, classes, slots, pool, start, owner, count, stream, at)
+            at = _emit_pairs(data, first, stop, who, classes, table, stream, at)
         else:
             stop = word_end(data, first, last, classes, SPACED, is_bound)
             if stop > first:
-                stream[at] = number_of(data, first, stop, who, slots, pool, start, owner, count)
+                stream[at] = number_of(data, first, stop, who, table)
                 at += 1
         if stop == first:
             stop = after
@@ -102,174 +102,151 @@ def _emit_mixed(
     return at
 
 
-@kernel(signature(I64, R_U8, R_I64, R_I64, R_U32, I64, R_U8, *TABLE, M_U8, M_U8, M_U32, M_U32, M_I64))
-def tokenize(
-    data: Any,
-    piece_begin: Any,
-    piece_end: Any,
-    piece_owner: Any,
-    first_piece: Any,
-    classes: Any,
-    slots: Any,
-    pool: Any,
-    start: Any,
-    owner: Any,
-    count: Any,
-    plain: Any,
-    stops: Any,
-    stream: Any,
-    words: Any,
-    state: Any,
-) -> Any:
-    """Numbers of the words of many texts, into ``stream``; how many each has, into ``words``.
+@bare_helper
+def _plain_stop(data: Any, place: Any, signs: Any) -> Any:
+    """Where the ASCII letters and digits from ``place`` on end, joined by signs; and whether the word surely does."""
+    stop = place + lowest_of(~_bits_from(signs.plain, place))
+    if stop == place or stop - place >= CERTAIN:
+        return stop, False
+    while True:
+        after = np.int64(item(data, stop))
+        if item(signs.kinds, after) & BREAK:
+            return stop, True
+        if after == COMMA:
+            return stop, item(data, place) > NINE  # after digits a comma may go on with the number
+        if after != DOT and after != AMPERSAND and after != APOSTROPHE:
+            return stop, False
+        after = np.int64(item(data, stop + 1))
+        if after > LAST_ASCII:
+            return stop, False
+        if not item(signs.kinds, after) & PLAIN:
+            return stop, True
+        more = lowest_of(~_bits_from(signs.plain, stop + 1))
+        if more >= CERTAIN:
+            return stop, False
+        stop += 1 + more
 
-    Behind each text stands a byte that is of no word of ASCII letters, and behind the last one there are 64. ``plain``
-    and ``stops`` have a bit for each byte, and 64 more. When a table may overflow, the text reached so far is returned;
-    called again with it, the kernel goes on where it stood. ``state``: words in ``stream``, offset in the text, whether
-    a sign may not begin a word there, room wanted, whether the bits are there.
-    """
-    at = state[0]
+
+@bare_helper
+def _cut_words(data: Any, place: Any, end: Any, is_bound: Any, who: Any, signs: Any, slots: Any, cuts: Any) -> Any:
+    """Cut some words and ask for their entries; (how many, where the text goes on, whether a sign is bound there)."""
     mask = np.uint64((len(slots) >> 1) - 1)
-    kinds = np.zeros(256, np.uint8)  # of single bytes
+    cut = np.int64(0)
+    while place < end and cut < TOGETHER:
+        bits = _bits_from(signs.stops, place)
+        if bits & np.uint64(1) == np.uint64(0):
+            place += CERTAIN if bits == np.uint64(0) else lowest_of(bits)
+            is_bound = item(data, place - 1) == AMPERSAND
+            continue
+        stop, is_whole = _plain_stop(data, place, signs)
+        if stop == place:
+            byte = np.int64(item(data, place))
+            if byte > LAST_ASCII:
+                point, stop = decoded(data, place)
+                if not signs.classes[point] & PLAIN:  # dashes, quotes, bullets
+                    is_bound = False
+                    place = stop
+                    continue
+            elif is_bound:  # no sign before a word
+                is_bound = byte == DOT
+                place += 1
+                continue
+        cuts.begins[cut] = place
+        cuts.bounds[cut] = is_bound
+        if is_whole:
+            value = hash_of(data, place, stop, who)
+            ask(slots, np.int64((value >> np.uint64(32)) & mask) << 1)
+            cuts.hashes[cut] = value
+            cuts.kinds[cut] = KNOWN
+            is_bound = True
+        else:
+            stop = word_end(data, place, end, signs.classes, PLAIN, is_bound)
+            if stop == place:
+                _, stop = decoded(data, place)
+                is_bound = binds(data, place, signs.classes)
+                place = stop
+                continue
+            cuts.kinds[cut] = MIXED if holds_unspaced(data, place, stop, signs.classes) else OTHER
+            is_bound = binds(data, last_character(data, place, stop), signs.classes)
+        cuts.ends[cut] = stop
+        cut += 1
+        place = stop
+    return cut, place, is_bound
+
+
+@bare_helper
+def _look_up(data: Any, who: Any, classes: Any, table: Any, cuts: Any, cut: Any, stream: Any, at: Any) -> Any:
+    """Numbers of the words that were cut, into ``stream``; (where it ends, how many there was room for)."""
+    for word in range(cut):
+        first, stop = item(cuts.begins, np.int64(word)), item(cuts.ends, np.int64(word))
+        size = stop - first
+        if item(cuts.kinds, np.int64(word)) == KNOWN:
+            number, _ = found_in(table, data, first, size, item(cuts.hashes, np.int64(word)), who)
+            if number >= 0:
+                stream[at] = number
+                at += 1
+                continue
+        count = table.used[0]
+        room = min(len(table.owner) - count, len(table.slots) // 4 - count, len(stream) - at - cut)
+        if room < size or len(table.pool) - table.start[count] < 2 * size + 8:
+            return at, np.int64(word)
+        if cuts.kinds[word] == MIXED:
+            at = _emit_mixed(data, first, stop, who, classes, table, stream, at)
+        else:
+            stream[at] = number_of(data, first, stop, who, table)
+            at += 1
+    return at, cut
+
+
+@bare_helper
+def _tell_bytes_apart(data: Any, plain: Any, stops: Any) -> Any:
+    """A bit for each byte: ASCII letters, digits, underscores; and these, signs that may begin a word, and others."""
+    for block in range(len(data) >> 6):
+        store64(plain, block << 3, plain_bits(data, block << 6))
+        store64(stops, block << 3, stop_bits(data, block << 6))
+
+
+@kernel(signature(I64, Spans, R_U32, I64, R_U8, SpellingTable, TokenStream))
+def tokenize(texts: Any, owners: Any, first_text: Any, classes: Any, table: Any, stream: Any) -> Any:
+    """Numbers of the words of many texts, and how many each has.
+
+    Behind the last text there are 64 bytes. When a table may overflow, the text reached so far is returned; called
+    again with it, the kernel goes on where it stood.
+    """
+    data, state, words = texts.data, stream.state, stream.words
+    kinds = np.zeros(256, np.uint8)
     for sign in range(LAST_ASCII + 1):
         kinds[sign] = classes[sign] & np.uint8(PLAIN | BREAK)
-    if state[4] == 0:
-        for block in range(len(data) >> 6):
-            store64(plain, block << 3, plain_bits(data, block << 6))  # ASCII letters, digits, underscores
-            store64(stops, block << 3, stop_bits(data, block << 6))  # these, signs that may begin a word, and others
-        state[4] = 1
-    begins = np.empty(TOGETHER, np.int64)
-    ends = np.empty(TOGETHER, np.int64)
-    hashes = np.empty(TOGETHER, np.uint64)
-    sorts = np.empty(TOGETHER, np.uint8)
-    bounds = np.empty(TOGETHER, np.uint8)
-    for piece in range(first_piece, len(words)):
-        end = np.int64(piece_end[piece])
-        place = np.int64(max(state[1], piece_begin[piece]))
-        is_bound: Any = state[2] != 0
-        who = piece_owner[piece]
-        seed = SEED ^ (np.uint64(who) << np.uint64(56))
+    signs = Signs(stream.plain, stream.stops, kinds, classes)
+    cuts = Cuts(
+        np.empty(TOGETHER, np.int64),
+        np.empty(TOGETHER, np.int64),
+        np.empty(TOGETHER, np.uint64),
+        np.empty(TOGETHER, np.uint8),
+        np.empty(TOGETHER, np.uint8),
+    )
+    if state[HAS_BITS] == 0:
+        _tell_bytes_apart(data, stream.plain, stream.stops)
+        state[HAS_BITS] = 1
+    at = state[WORDS]
+    for text in range(first_text, len(words)):
+        end, place = np.int64(texts.end[text]), np.int64(max(state[OFFSET], texts.begin[text]))
+        is_bound: Any = state[IS_BOUND] != 0
         before = at
         while place < end:
-            if len(stream) - at < TOGETHER:
-                words[piece] += at - before
-                state[0], state[1], state[2], state[3] = at, place, is_bound, TOGETHER
-                return piece
-            # Cut some words.
-            cut = np.int64(0)
-            while place < end and cut < TOGETHER:
-                bits = _bits_from(stops, place)
-                if bits & np.uint64(1) == np.uint64(0):
-                    place += CERTAIN if bits == np.uint64(0) else lowest_of(bits)
-                    is_bound = item(data, place - 1) == 38
+            wanted = np.int64(TOGETHER)
+            if len(stream.numbers) - at >= TOGETHER:
+                cut, after, is_bound = _cut_words(data, place, end, is_bound, owners[text], signs, table.slots, cuts)
+                at, done = _look_up(data, owners[text], classes, table, cuts, cut, stream.numbers, at)
+                place = after
+                if done == cut:
                     continue
-                byte = np.int64(item(data, place))
-                stop = place + lowest_of(~_bits_from(plain, place))
-                is_whole: Any = False
-                if stop == place:
-                    if byte > LAST_ASCII:
-                        point, stop = decoded(data, place)
-                        if not classes[point] & PLAIN:  # dashes, quotes, bullets
-                            is_bound = False
-                            place = stop
-                            continue
-                    elif is_bound:  # no sign before a word
-                        is_bound = byte == 46
-                        place += 1
-                        continue
-                elif stop - place < CERTAIN:
-                    while True:
-                        after = np.int64(item(data, stop))
-                        if item(kinds, after) & BREAK:
-                            is_whole = True
-                            break
-                        if after == 44:
-                            is_whole = byte > 57  # after digits a comma may go on with the number
-                            break
-                        if after != 46 and after != 38 and after != 39:
-                            break
-                        after = np.int64(item(data, stop + 1))
-                        if after > LAST_ASCII:
-                            break
-                        if not item(kinds, after) & PLAIN:
-                            is_whole = True
-                            break
-                        more = lowest_of(~_bits_from(plain, stop + 1))
-                        if more >= CERTAIN:
-                            break
-                        stop += 1 + more
-                begins[cut] = place
-                bounds[cut] = is_bound
-                if is_whole:
-                    size = stop - place
-                    # hash_of, written out: nearly all words have at most 16 bytes
-                    value = (seed ^ (load64(data, place) & masked(min(size, np.int64(8))))) * FACTOR
-                    value ^= value >> np.uint64(32)
-                    if size > 8:
-                        left = place + 8
-                        while stop - left > 8:
-                            value = (value ^ load64(data, left)) * FACTOR
-                            value ^= value >> np.uint64(32)
-                            left += 8
-                        value = (value ^ (load64(data, left) & masked(stop - left))) * FACTOR
-                        value ^= value >> np.uint64(32)
-                    value *= MIXER
-                    ask(slots, np.int64((value >> np.uint64(32)) & mask) << 1)
-                    hashes[cut] = value
-                    sorts[cut] = KNOWN
-                    is_bound = True
-                else:
-                    stop = word_end(data, place, end, classes, PLAIN, is_bound)
-                    if stop == place:
-                        _, stop = decoded(data, place)
-                        is_bound = binds(data, place, classes)
-                        place = stop
-                        continue
-                    sorts[cut] = MIXED if holds_unspaced(data, place, stop, classes) else OTHER
-                    is_bound = binds(data, last_character(data, place, stop), classes)
-                ends[cut] = stop
-                cut += 1
-                place = stop
-            # Look them up.
-            for word in range(cut):
-                first = item(begins, np.int64(word))
-                stop = item(ends, np.int64(word))
-                size = stop - first
-                if item(sorts, np.int64(word)) == KNOWN:
-                    value = item(hashes, np.int64(word))
-                    key = load64(data, first) & masked(size) if size <= 8 else value
-                    tag = tag_of(size, who)
-                    probe = np.int64((value >> np.uint64(32)) & mask) << 1
-                    number = np.int64(-1)
-                    while True:
-                        entry = item(slots, probe + 1)
-                        if entry == np.uint64(0):
-                            break
-                        if item(slots, probe) == key and (entry ^ tag) >> np.uint64(32) == np.uint64(0):
-                            found = np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
-                            if size <= 8:
-                                number = found
-                                break
-                            begin = item(start, found)
-                            if item(start, found + 1) - begin == size and are_equal(pool, begin, data, first, size):
-                                number = found
-                                break
-                        probe = np.int64(np.uint64((probe >> 1) + 1) & mask) << 1
-                    if number >= 0:
-                        stream[at] = number
-                        at += 1
-                        continue
-                room = min(len(owner) - count[0], len(slots) // 4 - count[0], len(stream) - at - cut)
-                if room < size or len(pool) - start[count[0]] < 2 * size + 8:
-                    words[piece] += at - before
-                    state[0], state[1], state[2], state[3] = at, first, bounds[word], size + cut
-                    return piece
-                if sorts[word] == MIXED:
-                    at = _emit_mixed(data, first, stop, who, classes, slots, pool, start, owner, count, stream, at)
-                else:
-                    stream[at] = number_of(data, first, stop, who, slots, pool, start, owner, count)
-                    at += 1
-        words[piece] += at - before
-        state[1], state[2] = 0, 0
-    state[0] = at
+                wanted = cuts.ends[done] - cuts.begins[done] + cut
+                place, is_bound = cuts.begins[done], cuts.bounds[done] != 0
+            words[text] += at - before
+            state[WORDS], state[OFFSET], state[IS_BOUND], state[WANTED] = at, place, is_bound, wanted
+            return text
+        words[text] += at - before
+        state[OFFSET], state[IS_BOUND] = 0, 0
+    state[WORDS] = at
     return len(words)

@@ -1,6 +1,6 @@
 """Words: where they begin and end in UTF-8, by the rules of ``text.words``.
 
-``classes`` holds one byte of the bits below for every code point (``text.classes`` makes it). Texts come in NFKC.
+``classes`` holds the bits of ``layout.letter_classes`` for every code point. Texts come in NFKC.
 The rules are those of the patterns in ``text.words``, which tests compare with ``core.build.tokens`` word for word.
 """
 
@@ -11,16 +11,8 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import bare_helper
+from periplus.core.layout.letter_classes import DIGIT, UNSPACED, WITH_LETTER, WORD
 
-WORD = 1  # \w
-PLAIN = 2  # \w, or a mark
-DIGIT = 4  # \d
-UNSPACED = 8  # a letter of a script without spaces
-SPACED = 16  # what makes words beside letters of scripts without spaces
-IN_RUN = 32  # goes on with a run that an unspaced letter began
-WITH_LETTER = 64  # belongs to the unspaced letter before it
-BREAK = 128  # an ASCII character that is in no word and joins none
-UNSETTLED = 128  # another one that NFKC may change, or what stands before it
 LAST_ASCII = 127
 APOSTROPHE = 0x2019
 

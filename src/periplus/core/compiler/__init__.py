@@ -6,10 +6,11 @@ from periplus.core.compiler.intrinsics import call_kernel
 from periplus.core.compiler.kept import folder as kernel_folder
 from periplus.core.compiler.kernels import KERNELS, Kernel, bare_kernel, kernel
 from periplus.core.compiler.late import arrayobj, cgutils, ir, types
-from periplus.core.compiler.signatures import (
+from periplus.core.compiler.signatures import FAILED, signature
+from periplus.core.compiler.warming import all_are_kept, cold, every_kernel, keep_all, keep_one, ready_note
+from periplus.core.layout.kinds import (
     BYTES,
     F64,
-    FAILED,
     I64,
     M_F64,
     M_I64,
@@ -24,9 +25,7 @@ from periplus.core.compiler.signatures import (
     R_U16,
     R_U32,
     R_U64,
-    signature,
 )
-from periplus.core.compiler.warming import all_are_kept, cold, every_kernel, keep_all, keep_one, ready_note
 
 __all__ = [
     "BYTES",

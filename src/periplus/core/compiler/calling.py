@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from periplus.core.compiler.signatures import Argument
+    from periplus.core.compiler.signatures import Argument, Signature
 
     Entry = Callable[[Any], int]  # the machine code, which takes a block
 
@@ -27,9 +27,12 @@ READ = 0x0001 | 0x0100
 WRITTEN = READ | 0x0400
 
 
-def caller(name: str, arguments: Sequence[Argument], entry: Entry) -> Callable[..., int]:
+def caller(name: str, signature: Signature, entry: Entry) -> Callable[..., int]:
     """The kernel as a function of Python."""
-    pack = _packer(name, arguments)
+    pack = _packer(name, signature.flat)
+    if signature.has_bundles:
+        pack_parts = pack
+        pack = lambda *given: pack_parts(*_parts_of(given))  # noqa: E731
 
     def call(*given: Any) -> int:
         result = entry(pack(*given))
@@ -79,6 +82,11 @@ def address_of(array: NDArray[Any]) -> int:
     """Where an array begins; good for as long as it lives."""
     address: int = array.__array_interface__["data"][0]
     return address
+
+
+def _parts_of(given: Sequence[Any]) -> list[Any]:
+    """Arguments with the fields of bundles one after the other."""
+    return [part for one in given for part in (one if isinstance(one, tuple) else (one,))]
 
 
 def _slots(argument: Argument) -> int:

@@ -14,13 +14,14 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from periplus.core.compiler.kept import Code
-from periplus.core.compiler.signatures import BYTES, FAILED, I64, arguments_of
+from periplus.core.compiler.late import types
+from periplus.core.compiler.signatures import FAILED, ArgumentBundle
 from periplus.core.compiler.target import machine, processor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from periplus.core.compiler.signatures import Argument
+    from periplus.core.compiler.signatures import Argument, Signature
 
 _SIZES = {"uint8": 1, "uint16": 2, "uint32": 4, "int32": 4, "uint64": 8, "int64": 8, "float64": 8}
 
@@ -102,7 +103,7 @@ done:
 """
 
 
-def compiled(name: str, function: Callable[..., Any], signature: str, options: dict[str, Any]) -> Code:
+def compiled(name: str, function: Callable[..., Any], signature: Signature, options: dict[str, Any]) -> Code:
     """The function for one signature."""
     import numba
     from llvmlite import binding
@@ -111,10 +112,10 @@ def compiled(name: str, function: Callable[..., Any], signature: str, options: d
     config.CPU_NAME, config.CPU_FEATURES = processor()
     njit: Any = numba.njit  # with options that its types do not name
     bare = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
-    (found,) = njit(signature.replace(BYTES, I64), **bare)(function).overloads.values()
+    (found,) = njit(_types_of(signature), **bare)(function).overloads.values()
     symbol = found.fndesc.llvm_func_name
     entry = f"{symbol}_entry"
-    module = binding.parse_assembly(f"{found.library.get_llvm_str()}\n{_entry(entry, symbol, arguments_of(signature))}")
+    module = binding.parse_assembly(f"{found.library.get_llvm_str()}\n{_entry(entry, symbol, signature.flat)}")
     module.link_in(binding.parse_assembly(_MEMORY))
     for one in module.functions:
         if not one.is_declaration and one.name not in (symbol, entry):
@@ -124,6 +125,27 @@ def compiled(name: str, function: Callable[..., Any], signature: str, options: d
     module.verify()
     code: bytes = machine().emit_object(module)
     return Code(symbol, entry, code, hashlib.sha256(code).digest())
+
+
+def _types_of(signature: Signature) -> Any:
+    """The signature in numba's types."""
+    given = []
+    for argument in signature.arguments:
+        if not isinstance(argument, ArgumentBundle):
+            given.append(_type_of(argument))
+            continue
+        fields = [_type_of(one) for one in argument.fields]
+        if len(set(fields)) == 1:
+            given.append(types.NamedUniTuple(fields[0], len(fields), argument.of))
+        else:
+            given.append(types.NamedTuple(fields, argument.of))
+    return getattr(types, signature.result)(*given)
+
+
+def _type_of(argument: Argument) -> Any:
+    if argument.kind != "array":
+        return types.float64 if argument.kind == "float64" else types.int64
+    return types.Array(getattr(types, argument.element), argument.dimensions, "C", readonly=not argument.is_written)
 
 
 def _without_the_unused(module: Any) -> None:

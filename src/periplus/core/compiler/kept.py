@@ -32,7 +32,7 @@ COPIES_KEPT: Final = 4  # folders, and files of a kernel
 STILL_IN_USE: Final = 24 * 3600.0  # seconds since a process last used one
 TEMPORARY_PREFIX: Final = ".partial-"
 _OWN = __name__.rpartition(".")[0]  # this package
-_MAKING = ("compiling", "helpers", "intrinsics", "late", "signatures", "target")  # what code depends on, of these
+_MAKING = ("compiling.py", "helpers.py", "intrinsics.py", "late.py", "signatures.py", "target.py", "../layout/kinds.py")
 _IMPORT = re.compile(rb"^from ([\w.]+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 _NAME = re.compile(rb"\w+")
 
@@ -106,7 +106,7 @@ def _fingerprint() -> str:
     """Of everything but the kernels themselves; processors of one name may differ in what they can do."""
     whole = hashlib.sha256(processor().features.encode())
     for name in _MAKING:
-        whole.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+        whole.update((Path(__file__).parent / name).read_bytes())
     checked = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
     return f"{version('numba')}-{processor().name}-{whole.hexdigest()[:16]}{checked}"
 

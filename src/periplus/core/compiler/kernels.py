@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from periplus.core.compiler import kept
 from periplus.core.compiler.calling import caller
 from periplus.core.compiler.loading import Loaded, loaded
-from periplus.core.compiler.signatures import arguments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from periplus.core.compiler.kept import Code
+    from periplus.core.compiler.signatures import Signature
 
 KERNELS: list[Kernel] = []  # of all modules that are loaded
 _compiling = threading.RLock()
@@ -27,12 +27,11 @@ _compiling = threading.RLock()
 class Kernel:
     """A function that runs without the interpreter's lock."""
 
-    def __init__(self, function: Callable[..., Any], signature: str, options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[..., Any], signature: Signature, options: dict[str, Any]) -> None:
         self.name = function.__name__
         self.module = function.__module__
         self._function = function
         self._signature = signature
-        self._arguments = arguments_of(signature)
         self._options = options
         KERNELS.append(self)
 
@@ -46,7 +45,7 @@ class Kernel:
     @cached_property
     def entry(self) -> Callable[..., int]:
         """The kernel as a function, for who calls it often."""
-        return caller(self.name, self._arguments, self._loaded.entry)
+        return caller(self.name, self._signature, self._loaded.entry)
 
     @property
     def address(self) -> int:
@@ -94,11 +93,11 @@ class Kernel:
         return kept.file_of(self.module, self.name)
 
 
-def kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
+def kernel(signature: Signature) -> Callable[[Callable[..., Any]], Kernel]:
     """Marks an entry point; see ``signatures`` for how to write what it takes."""
     return lambda function: Kernel(function, signature, {})
 
 
-def bare_kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
+def bare_kernel(signature: Signature) -> Callable[[Callable[..., Any]], Kernel]:
     """The same for one that makes no arrays, nor any function that it calls: see ``bare_helper``."""
     return lambda function: Kernel(function, signature, {"_nrt": False})

@@ -1,35 +1,20 @@
-"""Signatures of kernels, as they are written: ``R`` is only read, ``M`` is written; then the element's type.
+"""Signatures of kernels: what comes back, a number or nothing, and the kinds of the arguments (``layout.kinds``).
 
-What comes back from a kernel is a number or nothing. ``BYTES`` is an object of bytes, of which the kernel gets the
-address; there may be one, as the last argument, and a zero stands behind it.
+An argument may be a bundle: a class of named tuples whose fields have kinds. Its fields are arguments of their own to
+the machine code, so that a bundle costs nothing. ``BYTES`` is an object of bytes, of which the kernel gets the address;
+there may be one, as the last argument, and a zero stands behind it.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
-R_U8 = "Array(uint8, 1, 'C', True)"
-R_U16 = "Array(uint16, 1, 'C', True)"
-R_U32 = "Array(uint32, 1, 'C', True)"
-R_U64 = "Array(uint64, 1, 'C', True)"
-R_I64 = "Array(int64, 1, 'C', True)"
-R_F64 = "Array(float64, 1, 'C', True)"
-M_U8 = "Array(uint8, 1, 'C')"
-M_U16 = "Array(uint16, 1, 'C')"
-M_U32 = "Array(uint32, 1, 'C')"
-M_U64 = "Array(uint64, 1, 'C')"
-M_I64 = "Array(int64, 1, 'C')"
-M_F64 = "Array(float64, 1, 'C')"
-M_I64_2 = "Array(int64, 2, 'C')"
-I64 = "int64"
-F64 = "float64"
-BYTES = "bytes"
+from periplus.core.layout.kinds import BYTES, F64, I64
 
 FAILED = -(1 << 62)  # given back when a kernel failed; no result is so small
 
-_ARGUMENT = re.compile(r"Array\((\w+), (\d), 'C'(, True)?\)|int64|float64|bytes")
-_WHOLE = re.compile(rf"(void|int64)\(((?:{_ARGUMENT.pattern})(?:, (?:{_ARGUMENT.pattern}))*)?\)")
+_ARRAY = re.compile(r"Array\((\w+), (\d), 'C'(, True)?\)")
 
 
 class Argument(NamedTuple):
@@ -39,17 +24,46 @@ class Argument(NamedTuple):
     is_written: bool = False
 
 
-def signature(result: str, *arguments: str) -> str:
-    return f"{result}({', '.join(arguments)})"
+class ArgumentBundle(NamedTuple):
+    """An argument of several."""
+
+    of: type[tuple[Any, ...]]
+    fields: tuple[Argument, ...]
 
 
-def arguments_of(text: str) -> list[Argument]:
-    """What a signature takes."""
-    if not _WHOLE.fullmatch(text) or BYTES in text.removesuffix(f"{BYTES})"):
-        raise ValueError(f"{text!r} is no signature of a kernel")
-    return [_argument(found) for found in _ARGUMENT.finditer(text[text.index("(") :])]
+class Signature(NamedTuple):
+    result: str
+    arguments: tuple[Argument | ArgumentBundle, ...]
+
+    @property
+    def flat(self) -> list[Argument]:
+        """The arguments of the machine code."""
+        return [
+            one for some in self.arguments for one in (some.fields if isinstance(some, ArgumentBundle) else (some,))
+        ]
+
+    @property
+    def has_bundles(self) -> bool:
+        return any(isinstance(one, ArgumentBundle) for one in self.arguments)
 
 
-def _argument(found: re.Match[str]) -> Argument:
-    element, dimensions, is_read = found.groups()
-    return Argument("array", element, int(dimensions), not is_read) if element else Argument(found[0])
+def signature(result: str, *arguments: str | type[tuple[Any, ...]]) -> Signature:
+    """As a kernel is declared with it: ``signature(I64, R_U8, SpellingTable)``."""
+    found = tuple(_argument(one) if isinstance(one, str) else _bundle(one) for one in arguments)
+    if result not in ("void", I64) or any(one.kind == BYTES for one in Signature(result, found).flat[:-1]):
+        raise ValueError(f"{result} of {arguments} is no signature of a kernel")
+    return Signature(result, found)
+
+
+def _bundle(kind: type[tuple[Any, ...]]) -> ArgumentBundle:
+    hints = get_type_hints(kind, include_extras=True)
+    return ArgumentBundle(kind, tuple(_argument(hint.__metadata__[0]) for hint in hints.values()))
+
+
+def _argument(kind: str) -> Argument:
+    found = _ARRAY.fullmatch(kind)
+    if found:
+        return Argument("array", found[1], int(found[2]), not found[3])
+    if kind not in (I64, F64, BYTES):
+        raise ValueError(f"{kind!r} is no signature of a kernel")
+    return Argument(kind)

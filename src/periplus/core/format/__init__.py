@@ -1,6 +1,6 @@
 """The format of a segment's files: dictionary, heads of lists and positions, written and read."""
 
-from periplus.core.format.heads import describe, head_of, pack_windows, windows_of
+from periplus.core.format.heads import describe, pack_windows
 from periplus.core.format.lookup import decode_terms, decoded_size, find_terms, front_code, lower_bound
 from periplus.core.format.positions import pack
 
@@ -10,9 +10,7 @@ __all__ = [
     "describe",
     "find_terms",
     "front_code",
-    "head_of",
     "lower_bound",
     "pack",
     "pack_windows",
-    "windows_of",
 ]

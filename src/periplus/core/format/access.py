@@ -46,25 +46,16 @@ def find_place(place: Any, low: Any, high: Any, wanted: Any) -> Any:
 
 
 @helper
-def find_posting(
-    frequency: Any,
-    blocks: Any,
-    large: Any,
-    place: Any,
-    rare_window: Any,
-    window_start: Any,
-    windows: Any,
-    term: Any,
-    document: Any,
-) -> Any:
+def find_posting(postings: Any, term: Any, document: Any) -> Any:
     """The ordinal of a document in a term's list, or -1."""
+    place, windows = postings.place, postings.windows
     window = document >> WINDOW_BITS
     wanted = document & (WINDOW - 1)
-    base, size, row, rare = list_of(frequency, blocks, large, term)
+    base, size, row, rare = list_of(postings.frequency, postings.blocks, postings.large, term)
     if row >= 0:
         row = row * (windows + 1) + window
-        low = base + window_start[row]
-        high = base + window_start[row + 1]
+        low = base + postings.window_start[row]
+        high = base + postings.window_start[row + 1]
         found = find_place(place, low, high, wanted)
         return found if found < high and place[found] == wanted else -1
     low = base
@@ -73,12 +64,12 @@ def find_posting(
     bits = bits_of(windows)
     while low < high:
         middle = (low + high) >> 1
-        there = window_at(rare_window, bits, middle + shift)
+        there = window_at(postings.rare_window, bits, middle + shift)
         if there < window or (there == window and place[middle] < wanted):
             low = middle + 1
         else:
             high = middle
-    if low < base + size and window_at(rare_window, bits, low + shift) == window and place[low] == wanted:
+    if low < base + size and window_at(postings.rare_window, bits, low + shift) == window and place[low] == wanted:
         return low
     return -1
 

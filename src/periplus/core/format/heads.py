@@ -14,15 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from periplus.core.compiler import I64, M_I64, M_U8, M_U16, M_U32, R_U8, R_U16, R_U32, bare_helper, kernel, signature
+from periplus.core.compiler import I64, M_I64, M_U8, M_U32, R_U16, R_U32, bare_helper, kernel, signature
+from periplus.core.layout.segment_tables import COLUMNS, ESCAPE, NO_ROW, RANKED, TERM_BITS, TERMS
 from periplus.core.machine.memory import load64, store64, width_of
-
-TERMS = 16  # of a block
-TERM_BITS = 4
-ESCAPE = 255
-COLUMNS = 3  # of blocks and of large terms alike
-NO_ROW = 0xFFFFFFFF
-RANKED = 10  # postings from which a term has best impacts: the second of them is the tenth
 
 
 @bare_helper
@@ -93,18 +87,6 @@ def unpack_windows(rare_window: Any, windows: Any, first: Any, target: Any) -> A
     bits = bits_of(windows)
     for place in range(len(target)):
         target[place] = window_at(rare_window, bits, first + place)
-
-
-@kernel(signature("void", R_U8, R_U32, R_U32, I64, M_I64))
-def head_of(frequency: Any, blocks: Any, large: Any, term: Any, found: Any) -> Any:
-    """``list_of`` for Python."""
-    found[0], found[1], found[2], found[3] = list_of(frequency, blocks, large, term)
-
-
-@kernel(signature("void", R_U8, I64, I64, M_U16))
-def windows_of(rare_window: Any, windows: Any, first: Any, target: Any) -> Any:
-    """``unpack_windows`` for Python."""
-    unpack_windows(rare_window, windows, first, target)
 
 
 @kernel(signature("void", R_U32, I64, M_I64, M_U8, M_U32, M_U32))

@@ -20,12 +20,10 @@ import numpy as np
 from periplus.core.compiler import I64, M_U8, M_U32, R_U32, bare_helper, helper, kernel, signature
 from periplus.core.format.access import read_varint, write_varint
 from periplus.core.layout.documents import FIELD_COUNT
+from periplus.core.layout.segment_tables import BLOCK, BLOCK_BITS, GROUP_BITS
 from periplus.core.machine.bits import lowest_of, ones_of
 from periplus.core.machine.memory import item, load64, store64, width_of
 
-BLOCK = 64
-BLOCK_BITS = 6
-GROUP_BITS = 8  # blocks that share a base
 SEVERAL = 64
 WIDTH = 63
 

@@ -1,4 +1,4 @@
-"""The inner loops of PageRank in numba; imported only for graphs that are large enough to pay for it."""
+"""The inner loops of PageRank, for graphs that are large enough to pay for a compiler."""
 
 from __future__ import annotations
 
@@ -6,30 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from periplus.core.compiler import F64, I64, R_F64, R_I64, R_U32, kernel, signature
-
-M_F64 = "Array(float64, 1, 'C')"
+from periplus.core.compiler import F64, I64, M_F64, R_F64, kernel, signature
+from periplus.core.layout.link_graph import Edges, VertexTables
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)  # unsigned, since numba looks for negative places otherwise
 
-_STEP = signature(
-    "void",
-    *(R_I64, R_U32, R_F64, R_F64, R_F64, R_F64, R_F64, R_F64, F64, F64, M_F64, M_F64, M_F64, I64, I64),
-)
 
-
-@kernel(_STEP)
+@kernel(signature("void", Edges, VertexTables, F64, F64, R_F64, R_F64, M_F64, M_F64, M_F64, I64, I64))
 def pull(
-    offsets: Any,
-    sources: Any,
-    weights: Any,  # empty: all are 1
-    rank: Any,
-    share: Any,  # rank over weight out
-    inverse: Any,  # one over weight out; 0 for a sink
-    leak: Any,  # share of a rank that follows no edge
-    teleport: Any,  # one value for all vertices, or one each
+    edges: Any,
+    vertices: Any,
     damping: float,
     base: float,  # what teleport is multiplied with
+    rank: Any,
+    share: Any,  # rank over weight out
     new_rank: Any,
     new_share: Any,
     sums: Any,  # difference, mass that follows no edge, mass of all
@@ -37,6 +27,8 @@ def pull(
     stop: int,
 ) -> None:
     """One iteration for the vertices from ``start`` to ``stop``."""
+    offsets, sources, weights = edges
+    inverse, leak, teleport = vertices
     difference = 0.0
     lost = 0.0
     total = 0.0
@@ -61,38 +53,11 @@ def pull(
     sums[2] = total
 
 
-_PREPARE = signature("void", *(R_F64, M_F64, M_F64, M_F64, I64, I64))
-
-
-@kernel(_PREPARE)
-def prepare(out_weight: Any, rank: Any, inverse: Any, share: Any, start: int, stop: int) -> None:
-    """One over the weights out and the shares that go with them; sinks have no rank until the end."""
-    for vertex in range(start, stop):
-        weight = out_weight[vertex]
-        if weight == 0.0:
-            rank[vertex] = 0.0
-            inverse[vertex] = 0.0
-            share[vertex] = 0.0
-        else:
-            inverse[vertex] = 1.0 / weight
-            share[vertex] = rank[vertex] * inverse[vertex]
-
-
-_SWEEP = signature(
-    "void", *(R_I64, R_U32, R_F64, R_F64, R_F64, R_F64, R_F64, F64, F64, I64, M_F64, M_F64, M_F64, M_F64, I64, I64)
-)
-_HEARD = signature("void", *(R_I64, R_U32, R_F64, R_F64, M_F64, I64, I64))
-
-
-@kernel(_SWEEP)
+@kernel(signature("void", Edges, VertexTables, R_F64, F64, F64, I64, M_F64, M_F64, M_F64, M_F64, I64, I64))
 def sweep(
-    offsets: Any,
-    sources: Any,
-    weights: Any,  # empty: all are 1
-    inverse: Any,  # one over weight out; 0 for a sink
-    leak: Any,  # share of a rank that follows no edge
+    edges: Any,
+    vertices: Any,
     heard: Any,  # share of a rank that reaches vertices that are no sinks
-    teleport: Any,  # one value for all vertices, or one each
     damping: float,
     base: float,  # what teleport is multiplied with
     sinks: int,  # 1: only sinks, else all others
@@ -104,6 +69,8 @@ def sweep(
     stop: int,
 ) -> None:
     """Replaces the ranks from ``start`` to ``stop`` by what their equations give, one after the other."""
+    offsets, sources, weights = edges
+    inverse, leak, teleport = vertices
     difference = 0.0
     followed = 0.0
     total = 0.0
@@ -147,9 +114,10 @@ def sweep(
     sums[3] = reaching
 
 
-@kernel(_HEARD)
-def find_heard(offsets: Any, sources: Any, weights: Any, inverse: Any, heard: Any, start: int, stop: int) -> None:
+@kernel(signature("void", Edges, R_F64, M_F64, I64, I64))
+def find_heard(edges: Any, inverse: Any, heard: Any, start: int, stop: int) -> None:
     """Adds to each vertex the weight of its edges to vertices from ``start`` to ``stop`` that are no sinks."""
+    offsets, sources, weights = edges
     weighted = len(weights) > 0
     for vertex in range(start, stop):
         if inverse[vertex] != 0.0:
@@ -157,11 +125,7 @@ def find_heard(offsets: Any, sources: Any, weights: Any, inverse: Any, heard: An
                 heard[sources[edge]] += weights[edge] if weighted else 1.0
 
 
-_MEASURE = signature("void", *(R_F64, R_F64, R_F64, R_F64, M_F64, I64, I64))
-_COMBINE = signature("void", *(R_F64, R_F64, M_F64, M_F64, R_F64, F64, F64, I64, I64))
-
-
-@kernel(_MEASURE)
+@kernel(signature("void", R_F64, R_F64, R_F64, R_F64, M_F64, I64, I64))
 def measure_steps(first: Any, second: Any, third: Any, fourth: Any, sums: Any, start: int, stop: int) -> None:
     """Products of the last step and of how the steps differ, for the vectors after four sweeps."""
     aa = 0.0
@@ -186,7 +150,7 @@ def measure_steps(first: Any, second: Any, third: Any, fourth: Any, sums: Any, s
     sums[4] = bf
 
 
-@kernel(_COMBINE)
+@kernel(signature("void", R_F64, R_F64, M_F64, M_F64, R_F64, F64, F64, I64, I64))
 def combine_steps(
     second: Any, third: Any, rank: Any, share: Any, inverse: Any, back: float, on: float, start: int, stop: int
 ) -> None:

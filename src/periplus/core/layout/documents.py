@@ -4,4 +4,6 @@ from __future__ import annotations
 
 WINDOW = 256  # documents of a block
 WINDOW_BITS = 8
+FIELD_BITS = 3  # of the owner of a piece of text; the rest is its document
+GONE = 0xFFFFFFFF  # the new number of a deleted document, in a merge
 FIELD_COUNT = 6  # len(query.FIELDS), as a constant that the compiler can unroll

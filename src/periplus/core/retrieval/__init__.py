@@ -3,7 +3,7 @@
 from periplus.core.retrieval.blockmax import block_max
 from periplus.core.retrieval.finding import BEYOND, find_all
 from periplus.core.retrieval.made_lists import in_field, spread
-from periplus.core.retrieval.occurrences import frequencies, occurrences, positions
+from periplus.core.retrieval.occurrences import occurrences
 from periplus.core.retrieval.opening import open_lists
 from periplus.core.retrieval.phrases import phrase_search
 from periplus.core.retrieval.set_bits import give_bits
@@ -12,12 +12,10 @@ __all__ = [
     "BEYOND",
     "block_max",
     "find_all",
-    "frequencies",
     "give_bits",
     "in_field",
     "occurrences",
     "open_lists",
     "phrase_search",
-    "positions",
     "spread",
 ]

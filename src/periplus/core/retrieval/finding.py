@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import I64, M_I64, R_I64, R_U8, helper, kernel, signature
-from periplus.core.format.heads import COLUMNS, TERM_BITS, list_of, ranked_of
+from periplus.core.format.heads import list_of, ranked_of
 from periplus.core.format.lookup import find_in_block, sorts_after
 from periplus.core.layout.lists import BESTS, FIRST, IMPACTS_AT, LENGTH, LIST_ROW, MAXIMA, PLACES_AT, STARTS
+from periplus.core.layout.segment_tables import COLUMNS, TERM_BITS
 from periplus.core.layout.segments import (
     BEST,
     BLOCKS,

@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from periplus.core.compiler import I64, bare_helper, bare_kernel, inlined, signature
-from periplus.core.format.positions import BLOCK_BITS, GROUP_BITS, decode, number, seek
+from periplus.core.format.positions import decode, number, seek
 from periplus.core.layout.documents import FIELD_COUNT, WINDOW, WINDOW_BITS
 from periplus.core.layout.lists import FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.core.layout.scores import UNIT
+from periplus.core.layout.segment_tables import BLOCK_BITS, GROUP_BITS
 from periplus.core.layout.segments import (
     ADMITTED,
     BLOCK_BASE,

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import bare_helper
-from periplus.core.format.positions import BLOCK_BITS, GROUP_BITS
 from periplus.core.layout.documents import FIELD_COUNT
+from periplus.core.layout.segment_tables import BLOCK_BITS, GROUP_BITS
 from periplus.core.layout.segments import (
     BLOCK_BASE,
     BLOCK_START,
@@ -33,7 +33,16 @@ from periplus.core.layout.segments import (
 from periplus.core.machine.arrays import at_f64, at_i64, at_u32, i64, prefetch, u8, u32
 from periplus.core.machine.bits import number_at, word_at
 from periplus.core.score.features import BODY, COLUMN_COUNT
-from periplus.core.score.formula import memory_of, norms_of, pseudo_of, score_of, word_weights
+from periplus.core.score.formula import (
+    CandidateTables,
+    QueryForms,
+    QueryWords,
+    memory_of,
+    norms_of,
+    pseudo_of,
+    score_of,
+    word_weights,
+)
 from periplus.core.score.postings import LOCAL, NUMBER_BITS, find, room_of
 from periplus.core.score.term_positions import LANES, gathered, laid_out, merged, read, seek
 
@@ -108,7 +117,7 @@ def _ask_for(table: Any, numbers: Any, languages: Any) -> Any:
 
 @bare_helper
 def _opened(table: Any, numbers: Any, terms: Any, postings: Any, begins: Any, found: Any) -> Any:
-    """Candidate by candidate the postings found, and where their positions are."""
+    """CandidateTables by candidate the postings found, and where their positions are."""
     candidates, size = len(numbers), np.int64(0)
     for row in range(candidates):
         begins[row], segment = size, numbers[row] >> NUMBER_BITS
@@ -194,6 +203,9 @@ def ranked(
     every = np.int64(0)  # fields whose places count, as bits
     for field in range(FIELD_COUNT):
         every |= np.int64(kept[field] > 0.0) << field
+    candidate = CandidateTables(seen_at, pseudo_at, lengths_at, memory_at, positions_at, there_at)
+    query_forms = QueryForms(form_words_at, form_terms_at, form_worth_at, forms)
+    query_words = QueryWords(idf_at, count, whole, scale)
     _ask_for(table, numbers, len(languages))
     find(table, numbers, lists, terms, postings, search_at)
     _opened(table, numbers, terms, postings, begins, found)
@@ -242,10 +254,8 @@ def ranked(
                 date = at_f64(table[segment * ROW + FETCHED], document + 1)[document]
             features += given[8] * 0.5 ** (max((now - date) / DAY, 0.0) / given[9])
         result[row] = score_of(
-            seen_at, pseudo_at, lengths_at, memory_at, np.int64(0), positions_at, there_at, form_words_at,
-            form_terms_at, form_worth_at, forms, weights_at, given_at, features, given[HOST_WORDS], idf_at, count,
-            whole, scale, scoring_at,
-        )  # fmt: skip
+            candidate, query_forms, query_words, weights_at, given_at, features, given[HOST_WORDS], scoring_at
+        )
         for place in range(len(named)):
             if numbers[row] == named[place]:
                 result[row] += scale * given[NAVIGATIONAL]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,33 @@ from periplus.core.layout.documents import FIELD_COUNT
 from periplus.core.machine.arrays import at_f64, at_i64
 from periplus.core.machine.bits import lowest_of
 from periplus.core.score.features import ADDRESS, ANCHORS, COLUMN_COUNT, TITLE, features_of, scratch_of
+
+
+class CandidateTables(NamedTuple):
+    """What is known of one candidate, by address."""
+
+    seen_at: Any  # of each term the fields that it is in, as bits
+    pseudo_at: Any  # and how often it occurs
+    lengths_at: Any  # of its fields, as fractions
+    ends_at: Any  # of its places in each field
+    positions_at: Any  # of these places
+    words_at: Any  # that stand there
+
+
+class QueryForms(NamedTuple):
+    """The forms of a query's words, by address."""
+
+    words_at: Any
+    terms_at: Any
+    worth_at: Any
+    count: Any
+
+
+class QueryWords(NamedTuple):
+    idf_at: Any
+    count: Any
+    whole: Any  # the sum of idf
+    scale: Any  # of the features
 
 
 @bare_helper
@@ -83,31 +110,20 @@ def memory_of(count: Any) -> Any:
 
 @bare_helper
 def score_of(
-    seen_at: Any,  # of each term the fields that it is in, as bits
-    pseudo_at: Any,  # and how often it occurs
-    lengths_at: Any,  # of the candidate's fields, as fractions
-    ends_at: Any,  # of its places in each field
-    begin: Any,  # of those in the first field
-    positions_at: Any,
-    words_at: Any,
-    form_words_at: Any,
-    form_terms_at: Any,
-    form_worth_at: Any,
+    candidate: Any,
     forms: Any,
+    words: Any,
     weights_at: Any,
     given_at: Any,
     features: Any,  # what is known already, in units of the idf sum
     host_words: Any,
-    idf_at: Any,
-    count: Any,  # of the query's words
-    whole: Any,
-    scale: Any,
     memory_at: Any,  # to work in
 ) -> Any:
     """The score of one candidate; addresses as for ``features_of``."""
-    fields_seen, pseudo, lengths = at_i64(seen_at, forms), at_f64(pseudo_at, forms), at_f64(lengths_at, FIELD_COUNT)
-    form_words, form_terms = at_i64(form_words_at, forms), at_i64(form_terms_at, forms)
-    form_worth, idf = at_f64(form_worth_at, forms), at_f64(idf_at, count)
+    fields_seen, pseudo = at_i64(candidate.seen_at, forms.count), at_f64(candidate.pseudo_at, forms.count)
+    lengths, count = at_f64(candidate.lengths_at, FIELD_COUNT), words.count
+    form_words, form_terms = at_i64(forms.words_at, forms.count), at_i64(forms.terms_at, forms.count)
+    form_worth, idf = at_f64(forms.worth_at, forms.count), at_f64(words.idf_at, count)
     weights, given = at_f64(weights_at, COLUMN_COUNT + 4), at_f64(given_at, 6)
     worth, seen = at_f64(memory_at, count), at_i64(memory_at + 8 * count, count)
     table_at = memory_at + 16 * count
@@ -116,7 +132,7 @@ def score_of(
     for word in range(count):
         worth[word] = 0.0
         seen[word] = 0
-    for form in range(forms):
+    for form in range(forms.count):
         word, term, share = form_words[form], form_terms[form], form_worth[form]
         there, often = fields_seen[term], pseudo[term]
         seen[word] |= there if share >= 0.0 else 0  # a strong form
@@ -130,14 +146,14 @@ def score_of(
         called += idf[word] if seen[word] & (1 << ANCHORS) else 0.0
     if count > 0:
         features_of(
-            ends_at, begin, positions_at, words_at, idf_at, count, lengths[TITLE], host_words, np.int64(given[4]),
-            given[5], table_at + 8 * COLUMN_COUNT, table_at,
+            candidate.ends_at, np.int64(0), candidate.positions_at, candidate.words_at, words.idf_at, count,
+            lengths[TITLE], host_words, np.int64(given[4]), given[5], table_at + 8 * COLUMN_COUNT, table_at,
         )  # fmt: skip
         for column in range(COLUMN_COUNT):
             features += weights[column] * table[column]
-    features += weights[COLUMN_COUNT] * (found / whole) ** 2
-    features += weights[COLUMN_COUNT + 1] * titled / whole
-    features += weights[COLUMN_COUNT + 2] * called / whole
+    features += weights[COLUMN_COUNT] * (found / words.whole) ** 2
+    features += weights[COLUMN_COUNT + 1] * titled / words.whole
+    features += weights[COLUMN_COUNT + 2] * called / words.whole
     depth = max(lengths[ADDRESS] - 1.0, 0.0)
     features += weights[COLUMN_COUNT + 3] / (1.0 + depth)
-    return text + scale * features
+    return text + words.scale * features

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import bare_helper, intrinsic, ir, types
-from periplus.core.format.positions import BLOCK, SEVERAL, WIDTH
+from periplus.core.format.positions import SEVERAL, WIDTH
 from periplus.core.layout.documents import FIELD_COUNT
+from periplus.core.layout.segment_tables import BLOCK
 from periplus.core.machine.bits import byte_at, first_lanes, lowest_of, number_at, ones_of, word_at
 
 LANES = 8
