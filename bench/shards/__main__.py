@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from bench.shards.collection import build, queries
+from bench.shards.overload import measured, raise_handles
 
 from periplus import Collection
 from periplus.app.shards import ShardPlan, over_shards
@@ -34,6 +35,9 @@ def main() -> None:
     print("| searched by | CPU ms a query | of it the broker's | p50 ms | p95 ms |\n|---|--:|--:|--:|--:|")
     for row in rows:
         print(row)
+    if options.overload:
+        raise_handles()
+        measured(options.work / f"{options.documents}-4", 2, options.overload)
 
 
 def _measured(folder: Path, processes: int, asked: list[str]) -> str:
@@ -85,6 +89,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench.shards", description=__doc__)
     parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument("--queries", type=int, default=1_000)
+    parser.add_argument("--overload", type=float, default=10.0, help="seconds of it; 0: none")
     parser.add_argument("--work", type=Path, default=ROOT / "build/shards")
     return parser.parse_args()
 
