@@ -104,6 +104,9 @@ class IndexSettings(Struct, frozen=True, forbid_unknown_fields=True):
         int, Meta(ge=200_000_000, description="bytes of memory for building and merging, over all processes")
     ] = 1_000_000_000
     workers: Annotated[int, Meta(ge=0, description="processes that build segments; 0 is one a core")] = 0
+    shards: Annotated[
+        int, Meta(ge=1, le=1_024, description="shards of a new index; periplus reshard changes an existing one")
+    ] = 1
 
 
 class RankSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -40,8 +40,9 @@ per_host = 5
 
 [index]
 workers = 1
+shards = 2
 """
-SINGLES = 1_100  # imported documents: enough for a segment whose texts are frames with a dictionary
+SINGLES = 2_300  # imported documents: enough for segments of both shards whose texts are frames with a dictionary
 NOW, LONGEST_WAIT = 2e9, 601.0  # a time to come, so that what was asked for while it was made lies behind
 WORDS = "harbour lantern compass anchor pilot current shoal beacon ferry mooring gull keel"
 QUERIES = ("tide", "harbour lantern", '"spring tide"', "light*", "winds -tide", "site:almanac.localhost tide")
@@ -74,6 +75,8 @@ KINDS = {
     "texts": ("index/segments/*/texts.bin",),
     "live overlay": ("index/overlays/*.live",),
     "prior overlay": ("index/overlays/*.prior",),
+    "words of the whole": ("index/summaries/*.words",),
+    "titles of the whole": ("index/summaries/*.pages",),
     "rank pointer": ("ranks/current.json",),
     "rank table": ("ranks/[0-9]*/meta.json",),
     "links of the graph": ("ranks/[0-9]*/link_*.npy", "ranks/[0-9]*/site_*.npy", "ranks/[0-9]*/said_*.npy"),

@@ -44,8 +44,8 @@ APPENDED = {"documents", "links"}
 # Kinds that are made again from others.
 MENDABLE = {
     "manifest", "generation", "segment header", "terms", "postings", "positions", "columns", "texts", "live overlay",
-    "prior overlay", "rank pointer", "rank table", "links of the graph", "rank columns", "runs", "documents", "links",
-    "identity", "takedown plan", "state", "state's log",
+    "prior overlay", "words of the whole", "titles of the whole", "rank pointer", "rank table", "links of the graph",
+    "rank columns", "runs", "documents", "links", "identity", "takedown plan", "state", "state's log",
 }  # fmt: skip
 # A state that is built again does not know when pages were asked for, so the story of an address is another one.
 REBUILT = {"state", "state's log"}

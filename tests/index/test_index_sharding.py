@@ -13,7 +13,7 @@ from oracle import Oracle
 
 from periplus import addresses
 from periplus.errors import NotFound, NotReady, StorageBusy, UsageError
-from periplus.index import Group, IndexQuery, IndexStore, TermForm, upkeep
+from periplus.index import Group, IndexQuery, IndexStore, TermForm, generation_files, titles, upkeep
 from periplus.index.files import os as file_system
 from periplus.index.manifest import read_manifest
 from periplus.index.sharding import MAX_SHARDS, shards_of
@@ -181,12 +181,17 @@ def test_the_same_number_is_nothing_to_do(store):
     assert store.manifest().generation == 2
 
 
-def test_a_rebuild_takes_the_number_it_is_given(tmp_path, documents, store):
-    rows = [(1, documents)]
-    assert IndexStore(tmp_path / "index").rebuild(rows, prior=prior_of_keys).shards == 3
-    IndexStore(tmp_path / "index", shards=2).rebuild(rows, prior=prior_of_keys)
-    check(store, documents, 2)
-    assert IndexStore(tmp_path / "index", shards=5).update([(2, [])]).shards == 2  # only a reshard changes it
+def test_the_number_stays_until_a_reshard(tmp_path, documents, store):
+    """However the index is built again, and whatever a new one would have."""
+    other = IndexStore(tmp_path / "index", shards=5)
+    assert other.update([(3, [])], prior=prior_of_keys).shards == 3
+    other.rebuild([(1, documents)], prior=prior_of_keys)
+    check(store, documents, 3)
+    (tmp_path / "index" / "manifest.json").write_text("{")
+    other.rebuild([(1, documents)], prior=prior_of_keys)
+    check(store, documents, 3)
+    with pytest.raises(UsageError, match="1 to 1,024"):
+        IndexStore(tmp_path / "index", shards=1_025)
 
 
 def test_what_a_writer_does_during_a_reshard_is_kept(store, documents, monkeypatch):
@@ -225,6 +230,88 @@ def test_a_reshard_of_what_was_rebuilt_is_thrown_away(store, documents, monkeypa
         store.reshard(4)
     check(store, documents[:30], 3)
     assert not any(store._generations.merging_folder.iterdir())
+
+
+def test_files_of_the_generation(store, documents, tmp_path):
+    """Only several shards have them; they are swept with their generation, and held by who reads them."""
+    plain = IndexStore(tmp_path / "plain")
+    plain.update([(1, documents)])
+    assert plain.manifest().summary is None
+    assert not list((tmp_path / "plain" / "summaries").iterdir())
+    with pytest.raises(UsageError, match="one shard"):
+        plain.open_files()
+    with store.open_files() as old:
+        before = set((tmp_path / "index" / "summaries").iterdir())
+        store.update([(3, documents[80:])], prior=prior_of_keys, merge=False)
+        assert len(before) == 2
+        assert before < set((tmp_path / "index" / "summaries").iterdir())
+        assert old.live == 80
+        assert len(list(old.titled_pages())) == 80
+    store.reshard(1)
+    store.merge()
+    store.update([(4, [])], prior=prior_of_keys)
+    assert not list((tmp_path / "index" / "summaries").iterdir())
+
+
+def test_titles_of_segments_that_stay_are_not_read_again(store, documents, monkeypatch):
+    read = []
+    real = titles._read
+    monkeypatch.setattr(titles, "_read", lambda view, number: read.append(number) or real(view, number))
+    store.update([(3, documents[80:90])], prior=prior_of_keys, merge=False)
+    assert len(read) == 10
+    with store.open_files() as files, store.open() as snapshot:
+        assert sorted(files.titled_pages(), key=repr) == sorted(snapshot.titled_pages(), key=repr)
+
+
+@pytest.mark.parametrize("run", [3, 1 << 16])
+def test_words_are_changed_as_if_they_were_counted_anew(tmp_path, documents, monkeypatch, run):
+    """To the byte, whatever came and went, and however long the runs are in which they are copied."""
+    monkeypatch.setattr("periplus.index.word_changes.RUN", run)
+    store, folder = IndexStore(tmp_path / "index", shards=3), tmp_path / "index" / "summaries"
+    counted = []
+    real = generation_files.counted_terms
+    monkeypatch.setattr(generation_files, "counted_terms", lambda views: counted.append(1) or real(views))
+
+    def write(number, rows):
+        return lambda: store.update([(number, rows)], prior=prior_of_keys, merge=False)
+
+    steps = [
+        write(1, documents[:50]),
+        write(2, [make_document(200, "aaa w0 zzz"), make_document(201, "\u00e9t\u00e9 0 w3")]),
+        write(3, [*documents[50:90], make_document(3, refusal="gone"), make_document(200, refusal="gone")]),
+        lambda: [write(4 + n, documents[90 + n : 91 + n])() for n in range(9)],
+        lambda: store.refresh_prior(None),
+        store.merge,
+        lambda: store.remove([document.key for document in documents[::2]]),
+        lambda: store.reshard(4),
+        lambda: store.remove([document.key for document in documents]),
+        write(30, documents[:9]),
+    ]
+    for place, step in enumerate(steps):
+        step()
+        assert len(counted) == 1, place  # only for the first generation
+        manifest = store.manifest()
+        with store.open() as snapshot:
+            (tmp_path / "anew").mkdir(exist_ok=True)
+            anew = generation_files.write_summary(
+                tmp_path / "anew", manifest, lambda _, views=snapshot.views: views, None
+            )
+        counted.pop()
+        assert (folder / manifest.summary.words).read_bytes() == (tmp_path / "anew" / anew.words).read_bytes(), place
+
+
+def test_words_are_counted_anew_when_much_changes_or_is_damaged(store, documents, monkeypatch):
+    counted = []
+    real = generation_files.counted_terms
+    monkeypatch.setattr(generation_files, "counted_terms", lambda views: counted.append(1) or real(views))
+    (store._generations.summaries / store.manifest().summary.words).write_bytes(b"damaged")
+    store.update([(3, documents[80:90])], prior=prior_of_keys, merge=False)
+    assert len(counted) == 1
+    monkeypatch.setattr("periplus.index.word_changes.MOST_CHANGES", 3)
+    store.update([(4, documents[90:])], prior=prior_of_keys, merge=False)
+    assert len(counted) == 2
+    with store.open_files() as files, store.open() as snapshot:
+        assert files.words(1_000) == snapshot.words(1_000)
 
 
 def test_refusals(tmp_path, store):

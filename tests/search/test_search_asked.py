@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from search_samples import DOCUMENTS, PATIENT, build
 
@@ -33,7 +35,6 @@ def test_a_query_is_kept_when_three_people_asked(database):
     past.note(" ", "one")
     past.close()
     assert rows(database) == [("Low tide", 4)]
-    assert PastQueries(lambda: database).counts == {"Low tide": 4}
 
 
 def test_servers_that_saw_one_person_each_tell_nothing(database):
@@ -111,11 +112,39 @@ def test_counts_of_an_earlier_version_are_taken_over_once(database, tmp_path, ke
     """Damaged ones begin anew."""
     files = LocalFiles(tmp_path)
     files.write(FILE_NAME, kept.encode())
-    assert len(PastQueries(lambda: database, files).counts) == known
-    assert not files.exists(FILE_NAME)
-    files.write(FILE_NAME, kept.encode())  # as a kill before it was removed leaves it
-    assert len(PastQueries(lambda: database, files).counts) == known
-    assert rows(database) == ([("neap", 3), ("spring tide", 5)] if known else [])
+    for _ in range(2):
+        past = PastQueries(lambda: database, files)
+        assert len(past.counts) == known
+        past.share(changed=True)
+        assert len(past.counts) == known
+        assert rows(database) == ([("neap", 3), ("spring tide", 5)] if known else [])
+    if known:
+        assert json.loads(files.read(FILE_NAME)) == past.counts
+
+
+def test_a_copy_stays_for_searches_that_open_no_state(database, tmp_path):
+    files = LocalFiles(tmp_path)
+    past = PastQueries(lambda: database, files)
+    past.share(changed=True)
+    for person in "abc":
+        past.note("low tide", person)
+    past.close()
+    for person in "abcd":
+        past.note("low tide", person)
+    past.close()
+
+    def state():
+        raise AssertionError("a search opens no state")
+
+    assert PastQueries(state, files).counts == {"low tide": 7}
+    assert rows(database) == [("low tide", 7)]
+    again = PastQueries(lambda: database, files)
+    again.share(changed=True)
+    assert again.counts == {"low tide": 7}  # a copy is not taken over
+    files.write(FILE_NAME, b"[")
+    assert PastQueries(state, files).counts == {}
+    Follower(PastQueries(lambda: database, files)).look(database)
+    assert PastQueries(state, files).counts == {"low tide": 7}
 
 
 def test_waiting_queries_are_bounded(monkeypatch):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.web.console import MENU, PANELS
+from periplus.web.operator import session_of
 from periplus.web.plots import HEIGHT, WIDTH, curve
 
 PATHS = [panel.path for panel in PANELS]
@@ -217,7 +218,7 @@ ACTIONS = (
 @pytest.mark.parametrize("path", ACTIONS)
 def test_strangers_and_other_sites_cannot_press_buttons(client, guarded, backend, path):
     body = b"target=tides.test&seeds=http://a.test/&text=tide"
-    token = guarded.app.state.gate.token
+    token = session_of("s3same")
 
     assert guarded.post(path, body).status == 401
     assert guarded.post(path, body, cookie="operator=wrong").status == 401

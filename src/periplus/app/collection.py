@@ -54,7 +54,7 @@ class Collection:
         self.flags_at = time.time() if flags_at is None else flags_at
         self._noted: list[str] = []  # damage that somebody found
         self.cold = False  # true while a server makes it ready for its first visitor
-        self._opening = threading.Lock()
+        self._opening = threading.RLock()  # threads of a server may ask for a part at the same moment
         self._database: Database | None = None
         self._keys: SharedKeys | None = None
         self._engine: Engine | None = None
@@ -144,7 +144,7 @@ class Collection:
     def database(self) -> Database:
         """The state; where it is lost or is not that of the files, a stand-in that cannot be written to."""
         if self._database is None:
-            with self._opening:  # threads of a server may ask at the same moment
+            with self._opening:
                 if self._database is None:
                     self._database = state.open_state(self.folder, self.settings.storage.database)
         return self._database
@@ -162,7 +162,8 @@ class Collection:
         if self._keys is None:
             from periplus.app.sharing import SharedKeys
 
-            self._keys = SharedKeys(self)
+            with self._opening:
+                self._keys = self._keys or SharedKeys(self)
         return self._keys
 
     @property
@@ -178,7 +179,9 @@ class Collection:
             from periplus.search import Engine
 
             self._require()
-            self._engine = Engine(self.folder, self.settings, self.source, state=self.sound_state)
+            with self._opening:
+                if self._engine is None:
+                    self._engine = Engine(self.folder, self.settings, self.source, state=self.sound_state)
         return self._engine
 
     @property
@@ -280,6 +283,19 @@ class Collection:
         manifest = self.pipeline.index(rebuild=rebuild, progress=progress)
         self._reload()
         return manifest
+
+    def reshard(self, shards: int, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
+        """Spread the documents over so many shards, as a new generation, while searches and updates go on."""
+        manifest = self.pipeline.reshard(shards, progress=progress)
+        self._reload()
+        return manifest
+
+    def other_shards(self, manifest: Manifest) -> str:
+        """What to do where a setting asks for another number of shards than the index has; else empty."""
+        wanted = self.settings.index.shards
+        if "index.shards" not in self._loaded.origins or wanted == manifest.shards:
+            return ""
+        return f"index.shards is {wanted}, but the index has {manifest.shards}: periplus reshard {wanted} changes that"
 
     def rank(self, *, progress: Callable[[int, float], None] | None = None, hand_over: bool = True) -> RankSummary:
         """Compute PageRank over the links of all pages, and let the index use it unless ``hand_over`` is false."""

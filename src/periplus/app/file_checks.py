@@ -119,7 +119,8 @@ def index(collection: Collection, tell: Progress) -> Iterator[Finding]:
     except StorageError as error:
         yield Finding("index", "failed", str(error), f"{REPAIR}, or periplus index --rebuild")
     else:
-        detail = f"{manifest.documents:,} documents, generation {manifest.generation}, all checksums right"
+        shards = f" in {manifest.shards:,} shards" if manifest.shards > 1 else ""
+        detail = f"{manifest.documents:,} documents{shards}, generation {manifest.generation}, all checksums right"
         yield Finding("index", "ok", detail)
 
 

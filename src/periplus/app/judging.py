@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from periplus.errors import Corrupt, OverBudget, StorageError, UsageError
-from periplus.storage.shared import take_over
+from periplus.storage import take_over
 
 if TYPE_CHECKING:
-    from periplus.storage import Database, LocalFiles, Transaction
-    from periplus.storage.shared import State
+    from periplus.storage import Database, LocalFiles, State, Transaction
 
 FILE_NAME = "judgements.json"  # of earlier versions
 BEST_GRADE = 3

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Final
 from periplus.app.state import IDENTITY, STATE_FILE, UNFINISHED, identity_of, misfit
 from periplus.crawl.rebuilding import Rebuilt, rebuild
 from periplus.errors import PeriplusError, StateLost
-from periplus.storage import Database, write_event
-from periplus.storage.blocklist import FILE_NAME as BLOCKLIST
-from periplus.storage.shared import TAKEN
+from periplus.storage import Blocklist, Database, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +56,8 @@ def _in_file(collection: Collection, progress: Progress | None) -> list[str]:
         new.with_name(new.name + side).unlink(missing_ok=True)
     with Database.open(new) as database:
         taken = _take_over(old, database, identity_of(folder))
-        _read_blocklist_again(database)
+        with database.write() as tx:
+            Blocklist.take_again(tx)
         done = rebuild(folder, database, collection.settings, _known_number(folder), progress)
         _finish(database, identity_of(folder))
         database.checkpoint()
@@ -103,12 +102,6 @@ def _take_over(old: Path, database: Database, ours: str) -> set[str]:
     except sqlite3.Error:
         pass  # damaged: what was read before is kept
     return taken
-
-
-def _read_blocklist_again(database: Database) -> None:
-    """Its rows may be lost, but the file that is a copy of them is not: they are made of it once more."""
-    with database.write() as tx:
-        tx.execute("DELETE FROM meta WHERE key = ?", (TAKEN + BLOCKLIST,))
 
 
 def _name(source: sqlite3.Connection) -> str:

@@ -196,7 +196,9 @@ def further_servers(
     collection: Collection, listener: socket.socket, say: Callable[[str], None], plan: ShardPlan | None = None
 ) -> Iterator[None]:
     """The other processes of ``serve.workers``: all accept from one listening socket, and the kernel deals out."""
-    arguments = (str(collection.folder), collection.flags, listener, plan)
+    operator = collection.keys.operator
+    passing = operator.shown if operator.trouble else ""  # a key that is kept nowhere is one for all of them
+    arguments = (str(collection.folder), collection.flags, listener, plan, passing)
     number = collection.settings.serve.workers
     children = [Child(f"server {place}", serve_beside, arguments, say) for place in range(2, number + 1)]
     for child in children:
@@ -214,11 +216,13 @@ def serve_beside(
     flags: dict[str, Any],
     listener: socket.socket,
     plan: ShardPlan | None = None,
+    passing_key: str = "",
 ) -> None:
     """Child: serve the same collection from the same socket until stopped."""
     from periplus.app.collection import Collection
 
     with Collection(folder, flags=flags) as collection, _searched(collection, plan, lambda _: None):
+        collection.keys.operator.shown = passing_key
         server = web_server(collection, listener)
         threading.Thread(target=_stop_server, args=(stopping, server), daemon=True).start()
         with Reloader(collection, settles=True):

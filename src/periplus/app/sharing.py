@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 from periplus.errors import PeriplusError
 from periplus.storage import Follower
-from periplus.web.keys import KeyRing
-from periplus.web.operator import Operator
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
@@ -27,6 +25,8 @@ class SharedKeys:
     """The keys that open a collection's pages."""
 
     def __init__(self, collection: Collection) -> None:
+        from periplus.web import KeyRing, Operator  # whose room knows how to serve, which a search need not
+
         self.programs = KeyRing(collection.sound_state, collection.files)
         self.operator = Operator(collection.sound_state, collection.files)
 

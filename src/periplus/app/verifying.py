@@ -65,6 +65,8 @@ class Verifier:
             manifest = store.manifest()
             for entry in manifest.segments if manifest else ():
                 yield f"segment {entry.name}", lambda name=entry.name: store.verify_segment(name)  # type: ignore[misc]
+            if manifest and manifest.summary:
+                yield f"generation {manifest.generation}", lambda: store.open_files().close()
         with suppress(PeriplusError):
             meta = ranks.meta()
             if meta is not None:

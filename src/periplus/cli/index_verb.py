@@ -32,6 +32,8 @@ def index(
         ready_kernels()
         with step("index") as bar:
             manifest = collection.index(rebuild=rebuild, progress=bar.at)
+        if other := collection.other_shards(manifest):
+            messages().print(f"periplus: {other}", soft_wrap=True, highlight=False)
         seconds = time.perf_counter() - started
     if json:
         print_json({"generation": manifest.generation, "documents": manifest.documents, "seconds": round(seconds, 3)})

@@ -13,8 +13,7 @@ from periplus.cli.output import data, messages, print_json, print_line
 from periplus.errors import UsageError
 
 if TYPE_CHECKING:
-    from periplus.web.keys import KeyRing
-    from periplus.web.operator import Operator
+    from periplus.web import KeyRing, Operator
 
 ACTIONS = ("list", "create", "revoke", "operator")
 

@@ -152,6 +152,9 @@ def _overview(status: CollectionStatus) -> Table:
         if index
         else ("index", "none yet: periplus index")
     )
+    if index and len(index.shards) > 1:
+        sizes = f"{number(min(index.shards))} to {number(max(index.shards))} documents"
+        rows.append(("shards", f"{number(len(index.shards))} of {sizes}"))
     rows.append(
         ("ranks", f"{number(ranks.pages)} pages, {number(ranks.hosts)} hosts, {_when(ranks.created)}")
         if ranks

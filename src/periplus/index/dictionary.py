@@ -82,18 +82,23 @@ class Dictionary:
 
     def terms(self, low: int, high: int) -> list[bytes]:
         """The terms with the numbers [low, high), as far as there are so many."""
+        joined = self.joined(low, high)
+        data = joined.text.tobytes()
+        return [data[begin:end] for begin, end in pairwise([0, *joined.ends.tolist()])]
+
+    def joined(self, low: int, high: int) -> JoinedTerms:
+        """The terms with the numbers [low, high), one after another."""
         from periplus.core.format import decode_terms, decoded_size
 
         high = min(high, len(self))
         if high <= low:
-            return []
+            return JoinedTerms.of([])
         block, before = divmod(low, BLOCK)
         at, count = int(self.offsets[block]), before + high - low
         text, ends = np.empty(decoded_size(self.text, at, count), np.uint8), np.empty(count, np.int64)
         decode_terms(self.text, at, text, ends)
-        data = text.tobytes()
-        bounds = [int(ends[before - 1]) if before else 0, *ends[before:].tolist()]
-        return [data[begin:end] for begin, end in pairwise(bounds)]
+        begin = int(ends[before - 1]) if before else 0
+        return JoinedTerms(text[begin:], ends[before:] - begin)
 
     def find(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
         """Their numbers; -1 for those that do not occur."""

@@ -9,14 +9,16 @@ and read through a memory map. A collection in one shard has none: whoever searc
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from msgspec import structs
 
-from periplus.errors import Corrupt, UsageError
+from periplus.errors import Corrupt, Incompatible, UsageError
 from periplus.index.dictionary import Dictionary, DictionaryWriter, JoinedTerms
 from periplus.index.files import ArrayFile, ArrayFileWriter
 from periplus.index.live_counts import marks_there, named_counts
@@ -25,17 +27,17 @@ from periplus.index.marks import TABS
 from periplus.index.opening import Losses
 from periplus.index.query import FIELDS
 from periplus.index.titles import PageTitle, TitledPage, titled_pages
+from periplus.index.word_changes import changed_entries, patched_terms, word_changes
 from periplus.index.wordlist import counted_terms, frequent_words, words_with_prefix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from periplus.index.manifest import Manifest
     from periplus.index.snapshot import Held
-    from periplus.index.titles import KnownTitles
     from periplus.index.view import SegmentView
 
 WORDS_KIND, PAGES_KIND = "WORD", "PAGE"
@@ -43,25 +45,48 @@ TOGETHER = 4_096  # pages that are written at once
 
 
 def write_summary(
-    folder: Path, generation: int, views: Sequence[SegmentView], known: KnownTitles | None = None
+    folder: Path, manifest: Manifest, open_views: Callable[[Manifest], list[SegmentView]], before: Manifest | None
 ) -> SummaryEntry:
-    """The files of a generation with these segments. ``known`` gives titles that an earlier one had."""
-    words, pages = f"{generation:08d}.words", f"{generation:08d}.pages"
-    return SummaryEntry(
-        words,
-        _write_words(folder / words, views),
-        pages,
-        _write_pages(folder / pages, views, titled_pages(views, known)),
-    )
+    """The files of a generation that is about to be published; what the one ``before`` it knows is not read again."""
+    views = open_views(manifest)
+    known = _known_files(folder, before)
+    words, pages = f"{manifest.generation:08d}.words", f"{manifest.generation:08d}.pages"
+    changes = _changes(before, manifest, open_views) if before and known else None
+    if known and changes is not None:
+        terms = patched_terms(known[0], changes)
+    else:
+        terms = ((JoinedTerms.of(some), counts) for some, counts in counted_terms(views))
+    titled = titled_pages(views, known[1].titles if known else None)
+    return SummaryEntry(words, _write_words(folder / words, terms), pages, _write_pages(folder / pages, views, titled))
 
 
-def _write_words(path: Path, views: Sequence[SegmentView]) -> int:
+def _known_files(folder: Path, before: Manifest | None) -> tuple[WordsFile, PagesFile] | None:
+    """Those of an earlier generation, if it has any and they are whole."""
+    entry = before.summary if before else None
+    if entry is None:
+        return None
+    with suppress(Corrupt, Incompatible):
+        return WordsFile(folder / entry.words, entry.words_seal), PagesFile(folder / entry.pages, entry.pages_seal)
+    return None
+
+
+def _changes(
+    before: Manifest, after: Manifest, open_views: Callable[[Manifest], list[SegmentView]]
+) -> Mapping[bytes, int] | None:
+    gone, come = changed_entries(before.segments, after.segments)
+    with suppress(Corrupt, Incompatible):
+        old = open_views(structs.replace(before, segments=tuple(gone.values())))
+        return word_changes(old, open_views(structs.replace(after, segments=tuple(come.values()))))
+    return None
+
+
+def _write_words(path: Path, terms: Iterable[tuple[JoinedTerms, NDArray[np.int64]]]) -> int:
     """Its seal."""
     file = ArrayFileWriter(path, WORDS_KIND)
     try:
         dictionary, frequencies = DictionaryWriter(file), file.stream("frequency", "<u4")
-        for terms, counts in counted_terms(views):
-            dictionary.append(JoinedTerms.of(terms))
+        for some, counts in terms:
+            dictionary.append(some)
             frequencies.append(counts)
         dictionary.finish()
         return file.close().seal

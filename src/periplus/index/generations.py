@@ -82,6 +82,13 @@ class Generations:
         names = [path.stem for path in self._record(0).parent.glob("*.json")]
         return max((int(name) for name in names if name.isdigit()), default=0)
 
+    def recorded_shards(self) -> int:
+        """In how many shards the newest generation is of which a whole record is left; 0 when there is none."""
+        for record in sorted(self._record(0).parent.glob("*.json"), reverse=True):
+            with suppress(Corrupt, Incompatible, OSError):
+                return decoded(record, record.read_bytes()).shards
+        return 0
+
     def hold(self) -> Hold:
         """The published generation, kept from being swept."""
         last = -1

@@ -61,7 +61,7 @@ class Manifest(Struct, frozen=True):
     summary: SummaryEntry | None = None  # of one shard there is none
 
     def of_shard(self, shard: int) -> Manifest:
-        """The same generation with the segments of one shard alone; ``NotFound`` when there is no such shard."""
+        """This generation with the segments of one shard alone; ``NotFound`` when there is no such shard."""
         if not 0 <= shard < self.shards:
             raise NotFound(f"generation {self.generation} has no shard {shard}; its shards are 0 to {self.shards - 1}")
         entries = tuple(entry for entry in self.segments if entry.shard == shard)

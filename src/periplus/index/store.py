@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec import structs
 
 from periplus.errors import Corrupt, Missing, NotFound, NotReady, StorageBusy
 from periplus.index.budget import DEFAULT_MEMORY, Budget
@@ -40,14 +39,12 @@ OPEN_ATTEMPTS = 3
 class IndexStore:
     """The index of one collection; one writer at a time, any number of readers, in any number of processes."""
 
-    def __init__(
-        self, folder: Path, *, memory: int = DEFAULT_MEMORY, workers: int = 1, shards: int | None = None
-    ) -> None:
+    def __init__(self, folder: Path, *, memory: int = DEFAULT_MEMORY, workers: int = 1, shards: int = 1) -> None:
         """``memory`` bounds what building and merging take, in all ``workers`` processes together (``budget.py``).
 
-        ``shards`` is for an index that is built from nothing; a published one keeps its number until ``reshard``.
+        ``shards`` is for the first generation; later ones keep its number, however they are built, until ``reshard``.
         """
-        self._shards = shards and checked_shards(shards)
+        self._shards = checked_shards(shards)
         self._generations = Generations(folder)
         self._memory = memory
         self._workers = workers
@@ -183,7 +180,7 @@ class IndexStore:
             return self._upkeep().run()
 
     def reshard(self, shards: int, progress: Callable[[int, int], None] | None = None) -> Manifest:
-        """The same documents in another number of shards, as a new generation, beside a writer and readers.
+        """All documents in another number of shards, as a new generation, beside a writer and readers.
 
         ``progress`` is told how many documents are done, of how many. ``StorageBusy`` while segments are merged.
         """
@@ -236,8 +233,9 @@ class IndexStore:
         """What a session starts from. One that makes everything anew needs nothing of a damaged generation."""
         old = self._generations.whole() if fresh else self.manifest()
         if old is None:
-            return Manifest(generation=self._generations.newest(), shards=self._shards or 1)
-        return structs.replace(old, shards=self._shards) if fresh and self._shards else old
+            known = self._generations.recorded_shards()
+            return Manifest(generation=self._generations.newest(), shards=known or self._shards)
+        return old
 
     def _run(
         self,

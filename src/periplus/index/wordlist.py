@@ -36,7 +36,7 @@ class CountedTerms(Protocol):
 
 def counted_terms(sources: Sequence[CountedTerms]) -> Iterator[tuple[list[bytes], NDArray[np.int64]]]:
     """All terms that live documents have, in byte order, with how many have them; a run at a time."""
-    for ranges in aligned_ranges([_Terms(source.dictionary) for source in sources], RUN):
+    for ranges in aligned_ranges([_Ascending(source.dictionary) for source in sources], RUN):
         found: dict[bytes, int] = {}
         for source, (low, high) in zip(sources, ranges, strict=True):
             terms = source.dictionary.terms(low, high)
@@ -140,7 +140,7 @@ def _spelt(pairs: Sequence[tuple[bytes, int]]) -> list[tuple[str, int]]:
     return [(term.decode("utf-8", "replace"), count) for term, count in pairs]
 
 
-class _Terms:
+class _Ascending:
     """A dictionary as ``aligned_ranges`` takes it."""
 
     def __init__(self, dictionary: Dictionary) -> None:

@@ -9,18 +9,17 @@ from __future__ import annotations
 import gc
 import secrets
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import structs
 
 from periplus import addresses
-from periplus.errors import Corrupt, Incompatible
 from periplus.index.budget import DEFAULT_MEMORY, Budget
 from periplus.index.builder import SegmentBuilder, give_memory_back
 from periplus.index.files import storage_errors, sync_folder
-from periplus.index.generation_files import PagesFile, write_summary
+from periplus.index.generation_files import write_summary
 from periplus.index.manifest import Manifest, SegmentEntry
 from periplus.index.norms import Epoch
 from periplus.index.opening import Opening
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from periplus.index.generations import Generations
     from periplus.index.segment import Segment
-    from periplus.index.titles import KnownTitles
+    from periplus.index.view import SegmentView
     from periplus.records import Anchor, Document
 
     AnchorSource = Callable[[int], Sequence[Anchor]]
@@ -120,6 +119,7 @@ class WritingSession:
         """With ``fresh``, nothing of ``old`` is kept but its numbers: of the generation, the epoch and shards."""
         self._generations = generations
         self._old = old
+        self._is_fresh = fresh
         self.shards = old.shards
         self._open_segment = open_segment
         self._anchors = anchors
@@ -227,19 +227,12 @@ class WritingSession:
             return manifest
         folder = self._generations.summaries
         folder.mkdir(exist_ok=True)
-        _, views = Opening(manifest, self._generations.overlays, self._open_segment).views(partial=False)
-        summary = write_summary(folder, manifest.generation, views, self._known_titles())
+        summary = write_summary(folder, manifest, self._views, None if self._is_fresh else self._old)
         sync_folder(folder)
         return structs.replace(manifest, summary=summary)
 
-    def _known_titles(self) -> KnownTitles | None:
-        """Of the generation before: segments do not change, so only titles of new ones are read."""
-        entry = self._old.summary
-        if entry is None:
-            return None
-        with suppress(Corrupt, Incompatible):
-            return PagesFile(self._generations.summaries / entry.pages, entry.pages_seal).titles
-        return None
+    def _views(self, manifest: Manifest) -> list[SegmentView]:
+        return Opening(manifest, self._generations.overlays, self._open_segment).views(partial=False)[1]
 
     def _flush_team(self, team: Team) -> None:
         """Delete older versions and write what the processes of a team collected, a segment each."""
@@ -307,7 +300,7 @@ class WritingSession:
 
     def _go_on_from(self, manifest: Manifest) -> None:
         """The session may add more after publishing."""
-        self._old = manifest
+        self._old, self._is_fresh = manifest, False
         for part, entry in zip(self.parts, manifest.segments, strict=True):
             part.entry = entry
             part.is_alive_new = part.is_prior_new = False

@@ -113,6 +113,17 @@ class Pipeline:
         """Do the merges of the index that are due; may run while another thread or process indexes."""
         self._store.merge()
 
+    def reshard(self, shards: int, *, progress: Callable[[int, int], None] | None = None) -> Manifest:
+        """Spread the documents of the index over so many shards; may run while another process indexes and searches.
+
+        ``progress`` is told how many documents are done, of how many.
+        """
+        before = self._store.manifest()
+        new = self._store.reshard(shards, progress)
+        if before is None or new.generation != before.generation:
+            self._tell(f"generation {new.generation} is published: {new.documents:,} documents in {shards} shards")
+        return new
+
     def rank(self, *, progress: Callable[[int, float], None] | None = None, hand_over: bool = True) -> RankSummary:
         """Compute ranks over all links, publish them, and let a published index use them."""
         started = time.perf_counter()
@@ -223,7 +234,8 @@ class Pipeline:
         return choose(AliasTable(self._database, self._log), after, last, held)
 
     def _index_store(self, workers: int) -> IndexStore:
-        return IndexStore(self._folder / "index", memory=self._settings.index.memory, workers=workers)
+        index = self._settings.index
+        return IndexStore(self._folder / "index", memory=index.memory, workers=workers, shards=index.shards)
 
     def _workers(self, after: int) -> int:
         """How many processes the batches after ``after`` are worth."""

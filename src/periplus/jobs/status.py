@@ -30,6 +30,7 @@ class IndexStatus(Struct, frozen=True):
     segments: int
     last_batch: int
     created: float
+    shards: tuple[int, ...] = ()  # documents of each
 
 
 class RankStatus(Struct, frozen=True):
@@ -104,8 +105,9 @@ def index_status(folder: Path) -> IndexStatus | None:
     manifest = IndexStore(folder / "index").manifest()
     if manifest is None:
         return None
+    shards = tuple(manifest.of_shard(shard).documents for shard in range(manifest.shards))
     return IndexStatus(
-        manifest.generation, manifest.documents, len(manifest.segments), manifest.last_batch, manifest.created
+        manifest.generation, manifest.documents, len(manifest.segments), manifest.last_batch, manifest.created, shards
     )
 
 

@@ -5,8 +5,9 @@ nobody's name and end with the process. From then on its count is a row of the s
 add to. Each server counts people by itself: neither who asked nor a query of fewer people ever leaves its memory, so
 that of three servers which saw one person each nobody knows the query yet.
 
-Noting a query touches memory only. ``share`` adds what was counted since to the rows. Bounds: ``MAX_WAITING`` queries
-in memory, ``MAX_KEPT`` rows; the least recent and the rarest leave first.
+Noting a query touches memory only. ``share`` adds what was counted since to the rows, and leaves a copy of them in
+``suggest/queries.json``, for searches on the terminal, which open no database. Bounds: ``MAX_WAITING`` queries in
+memory, ``MAX_KEPT`` rows; the least recent and the rarest leave first.
 """
 
 from __future__ import annotations
@@ -21,17 +22,16 @@ from typing import TYPE_CHECKING
 import msgspec
 import xxhash
 
-from periplus.errors import PeriplusError
+from periplus.errors import PeriplusError, StorageError
 from periplus.search.text import clean, folded
-from periplus.storage.shared import note_change, take_over
+from periplus.storage import is_taken, mark_taken, note_change
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from periplus.storage import Database, LocalFiles, Transaction
-    from periplus.storage.shared import State
+    from periplus.storage import Database, LocalFiles, State, Transaction
 
-FILE_NAME = "suggest/queries.json"  # of earlier versions
+FILE_NAME = "suggest/queries.json"
 PAST_QUERIES = "past_queries"
 LEAST_PEOPLE = 3
 MAX_WAITING = 10_000
@@ -51,7 +51,7 @@ class PastQueries:
         files: LocalFiles | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Without a ``state`` counts end with the process. ``files`` may hold those of an earlier version."""
+        """Without a ``state`` counts end with the process. ``files`` hold the copy, of earlier versions the counts."""
         self._state = state
         self._files = files
         self._clock = clock
@@ -66,11 +66,10 @@ class PastQueries:
     @property
     def counts(self) -> dict[str, int]:
         """Queries of several people, with how often they were asked since."""
-        if not self._is_read:
-            with suppress(PeriplusError):  # searches go on without them; ``share`` tries again
-                self._read()
-            self._is_read = True
         with self._lock:
+            if not self._is_read:
+                self._is_read = True
+                self._counts = {**self._of_file(), **self._counts}
             return dict(self._counts)
 
     def note(self, query: str, person: str) -> None:
@@ -94,7 +93,8 @@ class PastQueries:
 
     def close(self) -> None:
         with suppress(PeriplusError):  # a collection that cannot be written to is searched all the same
-            self._save()
+            if self._save():
+                self._read()
 
     def _add(self, text: str, times: int) -> None:
         self._counts[text] = self._counts.get(text, 0) + times
@@ -111,11 +111,12 @@ class PastQueries:
             self._waiting.popitem(last=False)
         return False
 
-    def _save(self) -> None:
+    def _save(self) -> bool:
+        """Whether there was anything to save."""
         with self._lock:
             fresh, self._unsaved = self._unsaved, {}
         if not fresh or self._state is None:
-            return
+            return False
         try:
             with self._state().write() as tx:
                 _put(tx, fresh)
@@ -125,11 +126,13 @@ class PastQueries:
                 for text, times in kept:
                     self._unsaved[text] = self._unsaved.get(text, 0) + times
             raise
+        return True
 
     def _read(self) -> None:
         if self._state is None:
             return
         found = self._rows(self._state())
+        self._copy(found)
         with self._lock:
             for text, times in self._unsaved.items():
                 found[text] = found.get(text, 0) + times
@@ -138,15 +141,37 @@ class PastQueries:
                 del self._waiting[text]
 
     def _rows(self, database: Database) -> dict[str, int]:
-        files = self._files
-        if files is not None and files.exists(FILE_NAME):
-            old = _of_file(files)
-            try:
-                take_over(database, files, FILE_NAME, lambda tx: _put(tx, old))
-            except PeriplusError:
-                return old  # of an earlier version, in a folder that cannot be written to
+        """The rows, of which the counts of an earlier version have become part."""
         with database.read() as tx:
-            return dict(tx.rows("SELECT query, asked FROM past_queries"))
+            if is_taken(tx, FILE_NAME):
+                return _all(tx)
+        old = self._of_file()
+        try:
+            with database.write() as tx:
+                if mark_taken(tx, FILE_NAME):
+                    _put(tx, old)
+                return _all(tx)
+        except StorageError:
+            return old  # in a folder that cannot be written to
+
+    def _copy(self, found: dict[str, int]) -> None:
+        if self._files is not None and found != self._of_file():
+            with suppress(StorageError):  # a folder that cannot be written to
+                self._files.write(FILE_NAME, msgspec.json.encode(found))
+
+    def _of_file(self) -> dict[str, int]:
+        """The copy; nothing where it is missing or damaged."""
+        if self._files is None:
+            return {}
+        try:
+            found = msgspec.json.decode(self._files.read(FILE_NAME), type=dict[str, int])
+        except (PeriplusError, OSError, msgspec.MsgspecError, ValueError):
+            return {}
+        return {text: times for text, times in found.items() if "\0" not in text}
+
+
+def _all(tx: Transaction) -> dict[str, int]:
+    return dict(tx.rows("SELECT query, asked FROM past_queries"))
 
 
 def _put(tx: Transaction, counted: dict[str, int]) -> None:
@@ -160,12 +185,3 @@ def _put(tx: Transaction, counted: dict[str, int]) -> None:
     if over > 0:
         tx.execute(_PRUNE, (over,))
     note_change(tx, PAST_QUERIES)
-
-
-def _of_file(files: LocalFiles) -> dict[str, int]:
-    """The counts as an earlier version kept them; none where they are damaged: counting begins anew."""
-    try:
-        found = msgspec.json.decode(files.read(FILE_NAME), type=dict[str, int])
-    except (PeriplusError, OSError, msgspec.MsgspecError, ValueError):
-        return {}
-    return {text: times for text, times in found.items() if "\0" not in text}

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from periplus.search.requests import Checked
     from periplus.search.rules import Rules
     from periplus.settings import Settings
-    from periplus.storage import Shares
-    from periplus.storage.shared import State
+    from periplus.storage import Shares, State
 
 T = TypeVar("T")
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from periplus.errors import PeriplusError, SettingError
 from periplus.search.rules import Rules, read_file, rules_of
-from periplus.storage.shared import note_change
+from periplus.storage import note_change
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from periplus.storage import Database, Transaction
-    from periplus.storage.shared import State
+    from periplus.storage import Database, State, Transaction
 
 RULES = "rules"
 _PUT = (

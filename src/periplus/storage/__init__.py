@@ -6,7 +6,7 @@ from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
-from periplus.storage.shared import Follower, Shares
+from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
 
 __all__ = [
     "Blocklist",
@@ -16,10 +16,15 @@ __all__ = [
     "Leases",
     "LocalFiles",
     "Shares",
+    "State",
     "Transaction",
     "database_time",
     "folder_lock",
     "holder_of",
+    "is_taken",
+    "mark_taken",
+    "note_change",
     "steady",
+    "take_over",
     "write_event",
 ]

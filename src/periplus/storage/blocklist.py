@@ -19,7 +19,7 @@ import msgspec
 from periplus.errors import AlreadyThere, Corrupt, OverBudget, StorageError
 from periplus.storage.locks import folder_lock
 from periplus.storage.sealing import sealed, unsealed
-from periplus.storage.shared import mark_taken, note_change
+from periplus.storage.shared import TAKEN, mark_taken, note_change
 
 if TYPE_CHECKING:
     from periplus.storage.database import Database, Transaction
@@ -89,6 +89,11 @@ class Blocklist:
             raise
         self._hear(frozenset())
         self._shared = stamp if stamp == self._stamp() else False
+
+    @staticmethod
+    def take_again(tx: Transaction) -> None:
+        """In a state that was lost: its rows are made once more of the file, which is a copy of what they were."""
+        tx.execute("DELETE FROM meta WHERE key = ?", (TAKEN + FILE_NAME,))
 
     def _hear(self, targets: frozenset[str]) -> None:
         if targets != self._heard:

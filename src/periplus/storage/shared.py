@@ -7,19 +7,17 @@ has each part that changed read its rows again. Files in which earlier versions 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from periplus.errors import NotFound, PeriplusError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from periplus.storage.database import Database, Transaction
     from periplus.storage.files import LocalFiles
 
-    State = Callable[[], Database]  # opened when first asked for; raises a ``StorageError`` where it cannot be
-
+State = Callable[[], "Database"]  # opened when first asked for; raises a ``StorageError`` where it cannot be
 PREFIX = "shared."
 TAKEN = "taken."  # before the name of a file, in meta
 
@@ -67,8 +65,13 @@ def changes(database: Database) -> dict[str, int]:
     return {name.removeprefix(PREFIX): int(value) for name, value in rows}
 
 
+def is_taken(tx: Transaction, name: str) -> bool:
+    """Whether a file of an earlier version has become rows."""
+    return bool(tx.value("SELECT 1 FROM meta WHERE key = ?", (TAKEN + name,)))
+
+
 def mark_taken(tx: Transaction, name: str) -> bool:
-    """Say that a file of an earlier version has become rows, in the transaction that writes these; false if it had."""
+    """Say so, in the transaction that writes these rows; false when it had been said."""
     return bool(tx.insert_new("meta", ("key", "value"), [(TAKEN + name, str(int(time.time())))], "key"))
 
 
@@ -79,8 +82,8 @@ def take_over(database: Database, files: LocalFiles, name: str, put: Callable[[T
     that was revoked since does not come back.
     """
     with database.read() as tx:
-        is_taken = bool(tx.value("SELECT 1 FROM meta WHERE key = ?", (TAKEN + name,)))
-    if not is_taken:
+        done = is_taken(tx, name)
+    if not done:
         with database.write() as tx:
             if mark_taken(tx, name):
                 put(tx)

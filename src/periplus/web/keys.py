@@ -18,13 +18,12 @@ import msgspec
 from msgspec import Struct
 
 from periplus.errors import Corrupt, NotFound, OverBudget, PeriplusError, StorageError, UsageError, WrongState
-from periplus.storage.shared import note_change, take_over
+from periplus.storage import note_change, take_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from periplus.storage import Database, LocalFiles, Transaction
-    from periplus.storage.shared import State
+    from periplus.storage import Database, LocalFiles, State, Transaction
 
 FILE_NAME = "api-keys.json"  # of earlier versions
 KEYS = "keys"

@@ -17,12 +17,11 @@ import msgspec
 from msgspec import Struct
 
 from periplus.errors import Corrupt, StorageError
-from periplus.storage.shared import mark_taken, note_change, take_over
+from periplus.storage import mark_taken, note_change, take_over
 from periplus.web.keys import KEYS, digest_of, same
 
 if TYPE_CHECKING:
-    from periplus.storage import Database, LocalFiles, Transaction
-    from periplus.storage.shared import State
+    from periplus.storage import Database, LocalFiles, State, Transaction
 
 FILE_NAME = "console.key"  # of earlier versions, in clear
 SHORTEST_KEY = 8  # characters: less was cut off, or is easily guessed
