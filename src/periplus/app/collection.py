@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from periplus.app.sharing import SharedKeys
-    from periplus.cluster.sources import ServedGenerations
+    from periplus.cluster import ServedGenerations
     from periplus.crawl import AuditReport, Crawler, Removal
     from periplus.index import Manifest
     from periplus.jobs import CollectionStatus, Pipeline, RankSummary

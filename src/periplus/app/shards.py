@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from periplus.app.children import Child
-from periplus.cluster.registry import Registry
-from periplus.cluster.server import ShardServer, check_token
-from periplus.cluster.servers import Servers, address_of
-from periplus.cluster.sources import FolderShards, ServedGenerations
+from periplus.cluster import FolderShards, Registry, ServedGenerations, Servers, ShardServer, address_of, check_token
 from periplus.errors import NotReady, UsageError
 from periplus.index import IndexStore
 

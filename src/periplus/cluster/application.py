@@ -29,7 +29,7 @@ import msgspec
 from periplus.cluster.codec import MAX_QUESTION, METHODS, BadMessage, decode_question, encode_answer
 from periplus.cluster.holding import OtherGeneration
 from periplus.errors import Overloaded, PeriplusError
-from periplus.web.pool import Expired, Pool
+from periplus.web import Expired, Pool
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

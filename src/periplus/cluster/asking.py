@@ -19,15 +19,14 @@ import msgspec
 
 from periplus.cluster.codec import BadMessage, decode_answer, encode_question, left_of
 from periplus.cluster.connections import Broken
-from periplus.search.broker import GenerationGone
-from periplus.search.exchange import MISSING
+from periplus.search import MISSING, GenerationGone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from periplus.cluster.connections import Connection, Reply
+    from periplus.cluster.connections import ShardConnection, ShardReply
     from periplus.cluster.servers import Server, Servers
-    from periplus.search.exchange import Ask
+    from periplus.search import Ask
 
 LONGEST = 30.0  # seconds that a question without a deadline has
 ROUND_SHARE = 0.5  # of the time left
@@ -74,7 +73,7 @@ class RemoteShards:
         return found
 
 
-class _Part:
+class _Question:
     """One shard's question, and who was asked."""
 
     def __init__(self, ask: Ask, body: bytes) -> None:
@@ -91,7 +90,7 @@ class _Part:
 class _Flight:
     """A question on its way over a connection."""
 
-    def __init__(self, part: _Part, server: Server, connection: Connection) -> None:
+    def __init__(self, part: _Question, server: Server, connection: ShardConnection) -> None:
         self.part, self.server, self.connection = part, server, connection
         self.sent = time.perf_counter()
 
@@ -108,7 +107,7 @@ class _Round:
         for ask in asked:
             if id(ask.arguments) not in bodies:
                 bodies[id(ask.arguments)] = encode_question(ask.arguments)
-        self._parts = [_Part(ask, bodies[id(ask.arguments)]) for ask in asked]
+        self._parts = [_Question(ask, bodies[id(ask.arguments)]) for ask in asked]
         self._open = len(self._parts)
 
     def run(self) -> list[Any]:
@@ -139,7 +138,7 @@ class _Round:
 
     # One question
 
-    def _begin(self, part: _Part) -> None:
+    def _begin(self, part: _Question) -> None:
         candidates = self._shards.candidates(part.ask.place)
         if not self._try(part, candidates):
             return
@@ -147,7 +146,7 @@ class _Round:
             p95 = self._servers.times_of(part.ask.place, part.ask.method).p95 or HEDGE_UNKNOWN
             part.hedge_at = time.perf_counter() + max(HEDGE_LEAST, p95)
 
-    def _hedge(self, part: _Part) -> None:
+    def _hedge(self, part: _Question) -> None:
         part.hedge_at = float("inf")
         others = [one for one in self._shards.candidates(part.ask.place) if one not in part.tried]
         if others and self._servers.hedges.spend():
@@ -155,7 +154,7 @@ class _Round:
             server.counts["hedges"] += 1
             self._send(part, server)
 
-    def _try(self, part: _Part, candidates: list[Server]) -> bool:
+    def _try(self, part: _Question, candidates: list[Server]) -> bool:
         """Ask one of some servers, and another if that one cannot even be reached."""
         while candidates:
             server = self._servers.choose(candidates)
@@ -169,7 +168,7 @@ class _Round:
             self._finish(part, MISSING)
         return False
 
-    def _send(self, part: _Part, server: Server, *, fresh: bool = False) -> bool:
+    def _send(self, part: _Question, server: Server, *, fresh: bool = False) -> bool:
         part.tried.append(server)
         request = self._shards.request(part.ask, part.body, self._latest)
         connection = None
@@ -204,7 +203,7 @@ class _Round:
             self._end(flight, reusable=True)
             self._take(flight, reply)
 
-    def _take(self, flight: _Flight, reply: Reply) -> None:
+    def _take(self, flight: _Flight, reply: ShardReply) -> None:
         part, server = flight.part, flight.server
         if reply.status == 200:
             server.answered = time.perf_counter()
@@ -225,7 +224,7 @@ class _Round:
             server.forget(part.ask.place, _held(reply.body))
         self._again(part)
 
-    def _again(self, part: _Part) -> None:
+    def _again(self, part: _Question) -> None:
         """Ask another server, once."""
         if part.is_done:
             return
@@ -237,7 +236,7 @@ class _Round:
         elif not part.flights:
             self._finish(part, MISSING)
 
-    def _finish(self, part: _Part, answer: Any) -> None:
+    def _finish(self, part: _Question, answer: Any) -> None:
         if not part.is_done:
             part.is_done, part.answer = True, answer
             self._open -= 1

@@ -20,10 +20,19 @@ from msgspec import Struct
 from periplus.errors import PeriplusError
 from periplus.index import GivenStatistics, IndexQuery, StoredDocument
 from periplus.ranking import PROFILES
-from periplus.search.counting import Counted
-from periplus.search.evidence import CandidateEvidence
-from periplus.search.exchange import EVERYBODY, Excerpt, Hits, Mask, Numbers, Scores, ShardQuery, Visibility
-from periplus.search.lexicon import KnownWord
+from periplus.search import (
+    EVERYBODY,
+    CandidateEvidence,
+    Counted,
+    Excerpt,
+    Hits,
+    KnownWord,
+    Mask,
+    Numbers,
+    Scores,
+    ShardQuery,
+    Visibility,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -32,12 +32,12 @@ class Broken(PeriplusError):
         self.is_late = is_late
 
 
-class Reply(NamedTuple):
+class ShardReply(NamedTuple):
     status: int
     body: bytes
 
 
-class Connection:
+class ShardConnection:
     """One question at a time; used by one thread at a time."""
 
     def __init__(self, address: tuple[str, int]) -> None:
@@ -68,7 +68,7 @@ class Connection:
         except OSError as error:
             raise Broken(f"a question could not be sent: {error}") from error
 
-    def read(self) -> Reply | None:
+    def read(self) -> ShardReply | None:
         """What there is to read; the reply once it is whole."""
         try:
             piece = self.socket.recv(PIECE)
@@ -100,7 +100,7 @@ class Connection:
         self._head = end + 4
         self._need = self._head + int(length[1])
 
-    def _whole(self) -> Reply:
+    def _whole(self) -> ShardReply:
         head = bytes(self._data[: self._head])
         body = bytes(memoryview(self._data)[self._head :])
         try:
@@ -108,7 +108,7 @@ class Connection:
         except ValueError as error:
             raise Broken("a server does not speak as a shard server does") from error
         self.is_used, self.is_reusable = True, not _CLOSED.search(head)
-        return Reply(status, body)
+        return ShardReply(status, body)
 
     def close(self) -> None:
         self.socket.close()
@@ -120,16 +120,16 @@ class ConnectionPool:
     def __init__(self, address: tuple[str, int]) -> None:
         self.address = address
         self._lock = threading.Lock()
-        self._idle: list[Connection] = []
+        self._idle: list[ShardConnection] = []
 
-    def take(self, *, fresh: bool = False) -> Connection:
+    def take(self, *, fresh: bool = False) -> ShardConnection:
         if not fresh:
             with self._lock:
                 if self._idle:
                     return self._idle.pop()
-        return Connection(self.address)
+        return ShardConnection(self.address)
 
-    def give(self, connection: Connection) -> None:
+    def give(self, connection: ShardConnection) -> None:
         """Back for the next question, if it can be used for one."""
         if connection.is_reusable:
             with self._lock:

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Protocol
 from periplus.errors import PeriplusError
 from periplus.index import Group, IndexQuery
 from periplus.ranking import DEFAULT, PROFILES
-from periplus.search.exchange import ShardQuery
-from periplus.search.lexicon import KnownWord
+from periplus.search import KnownWord, ShardQuery
 from periplus.text import TermForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from periplus.search.shard import Shard
+    from periplus.search import Shard
 
 KEPT = 2  # generations, always
 MOST = 6  # generations, while brokers still ask for older ones

@@ -11,9 +11,7 @@ from periplus.cluster.application import ShardApplication
 from periplus.cluster.codec import MAX_QUESTION
 from periplus.cluster.holding import HeldShard
 from periplus.errors import NotReady, PeriplusError, UsageError
-from periplus.web.connections import ClientConnections
-from periplus.web.limits import is_loopback
-from periplus.web.server import WebServer
+from periplus.web import ClientConnections, WebServer, is_loopback
 
 if TYPE_CHECKING:
     import socket

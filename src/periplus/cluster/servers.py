@@ -22,7 +22,7 @@ from periplus.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from periplus.cluster.connections import Reply
+    from periplus.cluster.connections import ShardReply
 
 LOOK_EVERY = 0.5  # seconds
 LOOK_WITHIN = 1.0  # seconds that a server has to say how it is
@@ -142,7 +142,7 @@ class Server:
         self.is_aside = reply.status != 200
         self.said = "" if not self.is_aside else "draining" if readiness.draining else "not ready yet"
 
-    def _reply(self, request: bytes) -> Reply:
+    def _reply(self, request: bytes) -> ShardReply:
         connection, latest = self.connections.take(fresh=True), time.monotonic() + LOOK_WITHIN
         try:
             connection.send(request, LOOK_WITHIN)

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any
 from periplus.cluster.asking import RemoteShards
 from periplus.errors import NotReady
 from periplus.index import IndexStore
-from periplus.search.broker import Broker
-from periplus.search.generations import Opened
-from periplus.search.ranks import Ranks
-from periplus.search.shard import Shard
-from periplus.search.summary import SnapshotSummary
+from periplus.search import Broker, FileSummary, Opened, Ranks, Shard, SnapshotSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +20,7 @@ if TYPE_CHECKING:
 
     from periplus.cluster.servers import Servers
     from periplus.index import Manifest
+    from periplus.search import CollectionSummary
 
 PATIENCE = 60.0  # seconds that a broker waits for all shards of a new generation
 
@@ -74,15 +71,23 @@ class ServedGenerations:
         return manifest.generation if self._is_ready(manifest) else self._opened
 
     def open(self) -> Opened:
-        snapshot, ranks = self._store.open(partial=True), Ranks.open(self._ranks)
-        if not self._is_ready(snapshot.manifest):  # another one was published meanwhile
-            number = snapshot.generation
-            snapshot.close()
+        manifest, summary = self._whole()
+        number, documents = manifest.generation, documents_of(manifest)
+        if not self._is_ready(manifest):  # another one was published meanwhile
+            summary.close()
             raise NotReady(f"generation {number} is not ready on all shards yet; see that periplus shard runs")
-        documents = documents_of(snapshot.manifest)
-        shards = RemoteShards(self.servers, snapshot.generation, documents, self._token, before=self._opened)
-        self._opened = snapshot.generation
-        return Opened(SnapshotSummary(snapshot), Broker(shards), ranks)
+        shards = RemoteShards(self.servers, number, documents, self._token, before=self._opened)
+        self._opened = number
+        return Opened(summary, Broker(shards), Ranks.open(self._ranks))
+
+    def _whole(self) -> tuple[Manifest, CollectionSummary]:
+        """What is known of the whole collection: by the files of the generation, so that no document is opened here."""
+        published = self._store.manifest()
+        if published is not None and published.shards > 1:
+            files = self._store.open_files()
+            return files.manifest, FileSummary(files)
+        snapshot = self._store.open(partial=True)  # the files of one shard are the whole
+        return snapshot.manifest, SnapshotSummary(snapshot)
 
     def report(self) -> dict[str, Any]:
         """Servers and how they fare, for the operator."""

@@ -54,7 +54,7 @@ MIXED_SCRIPTS = "tide\u6f6e\u6c50 e\u0301"  # needs all the patterns that words 
 MAX_TEXT = 100_000  # code points that ``analyze`` takes
 
 
-class Asked(NamedTuple):
+class AskedRequest(NamedTuple):
     """A request with what decides its answer besides the generation."""
 
     checked: Checked
@@ -141,11 +141,11 @@ class Engine:
         deadline = started + self._budget()
 
         def answered(context: SearchContext) -> SearchAnswer:
-            return self._answered(context, request, Asked(checked, per_host, rules, tab, deadline, started))
+            return self._answered(context, request, AskedRequest(checked, per_host, rules, tab, deadline, started))
 
         return self._over_shards(answered, deadline)
 
-    def _answered(self, context: SearchContext, request: SearchRequest, asked: Asked) -> SearchAnswer:
+    def _answered(self, context: SearchContext, request: SearchRequest, asked: AskedRequest) -> SearchAnswer:
         """The answer of one generation; one that was given before, where it is still known."""
         generation = context.generation
         limit = self._per_host(generation) if asked.per_host is None else asked.per_host

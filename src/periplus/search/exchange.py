@@ -98,11 +98,11 @@ class Ask(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-class Missing:
+class Unanswered:
     """Stands for the answer of a shard that gave none."""
 
 
-MISSING = Missing()
+MISSING = Unanswered()
 
 
 class Shards(Protocol):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from periplus.web.operator import Operator
 
 
+QUEUE_SHARE = 0.25  # of the time that an answer may take, to wait for one's turn; who would wait longer is refused
 DROPPED_AFTER = 5.0  # seconds, at least, that a search has waited for its turn: its reader is gone
 
 
@@ -90,7 +91,10 @@ def create_app(
     app.state.assets = assets
     app.state.pool = pool
     budget = settings.search.budget_ms / 1000
-    app.state.patience = {"within": budget, "latest": max(DROPPED_AFTER, budget)}  # of a search that waits for its turn
+    app.state.patience = {
+        "within": QUEUE_SHARE * budget,
+        "latest": max(DROPPED_AFTER, budget),
+    }  # of a search that waits for its turn
     app.state.catalogues = languages.load()
     app.state.templates = Templates(assets, app.state.catalogues, public.root)
     return app

@@ -33,7 +33,8 @@ MOST = 8
 QUICK = 0.01  # seconds on the average, up to which a call is made at once
 LONGEST = 0.1  # seconds that one call counts for at most; those of which nothing is known yet count as such
 SHARE = 0.1  # of the last call in the average
-WAITERS = 64  # threads for calls that mostly wait for others
+WAITERS = 8  # threads, at least, for calls that mostly wait for others; four a core
+LEAST_WAIT = 0.05  # seconds that a call may always wait
 LEAST_QUEUE = 4  # calls may always wait, whatever they take
 LONGEST_QUEUE = 1_000  # calls, whatever they take
 
@@ -87,7 +88,8 @@ class Pool:
         self, threads: int = 0, clock: Callable[[], float] = time.perf_counter, *, waits: bool = False
     ) -> None:
         """``waits`` where calls mostly wait for other processes: they always run in threads, and in many."""
-        self._places = threads or (WAITERS if waits else min(MOST, len(os.sched_getaffinity(0)) + 1))
+        cores = len(os.sched_getaffinity(0))
+        self._places = threads or (max(WAITERS, 4 * cores) if waits else min(MOST, cores + 1))
         self._threads = ThreadPoolExecutor(self._places, thread_name_prefix="search")
         self._waits = waits
         self._clock = clock
@@ -133,7 +135,8 @@ class Pool:
 
     def _admit(self, within: float) -> None:
         wait = self.expected_wait()
-        is_late = within and wait > within and self.asked > self._places + LEAST_QUEUE
+        bound = min(within, max(LEAST_WAIT, 2 * self._mean))  # what is accepted takes not much longer than usual
+        is_late = within and wait > bound and self.asked > self._places + LEAST_QUEUE
         if is_late or self.asked >= LONGEST_QUEUE:
             self.refused += 1
             raise Overloaded("more is asked than can be answered in time; ask again in a moment", max(1.0, wait))
@@ -150,8 +153,9 @@ class Pool:
             took = self._clock() - started
             with self._lock:
                 # Several at once share the interpreter, so each of them seems to take longer than it does.
-                took = min(LONGEST, took if self._waits else took / self._running)
+                took = took if self._waits else took / self._running
                 self._running -= 1
                 self._mean += SHARE * (took - self._mean)
+                took = min(LONGEST, took)
                 mean = self._means.get(name, LONGEST)
                 self._means[name] = mean + SHARE * (took - mean)

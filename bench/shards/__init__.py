@@ -1,0 +1,1 @@
+"""What shards cost the writer."""
