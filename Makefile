@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live bench-scale bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile clean
+.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live bench-scale bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-sim-frontier soak-pool soak-server soak-shards soak-sim-broker bench-hostile clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -94,6 +94,9 @@ bench-shards: environment  ## CPU and times of a query in one process and over s
 
 soak-frontier: environment  ## ten million addresses in the frontier: speed and memory; ARGS="--urls 1000000"
 	$(PYTHON) -m bench.frontier $(ARGS)
+
+soak-sim-frontier: environment  ## 1,000 workers and 100,000 hosts played on PostgreSQL; ARGS="--workers 20 --hosts 500 --seconds 60"
+	$(PYTHON) tests/crawl/frontier_sim.py $(ARGS)
 
 bench-rank: bench-environment  ## PageRank against scipy, igraph, scikit-network, networkx, NetworKit; ARGS="--all"
 	.venv-bench/bin/python -m bench.rank $(ARGS)

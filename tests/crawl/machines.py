@@ -76,7 +76,11 @@ class Machines:
         self.all: list[Machine] = []
 
     def start(self, name: str) -> Machine:
-        where = [f"database={self.database.backend.address}", f"margin={MARGIN}", f"contact=https://bot.test/{name}"]
+        where = [
+            f"database={self.database.backend.address}",
+            f"margin={MARGIN}",
+            f"contact=https://bot.test/{name}",
+        ]
         told = [*where, *(f"{key}={value}" for key, value in self.options.items())]
         command = [sys.executable, str(SCRIPT), str(self.folder), *self.web.resolve, *told, *self.seeds]
         machine = Machine(name, subprocess.Popen(command), self.web)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from periplus.crawl.clock import MOST_TIMID, CrawlClock
-from periplus.crawl.processes import is_dead, process_name
+from periplus.storage import is_dead, process_name
 
 if TYPE_CHECKING:
     from periplus.storage import Database

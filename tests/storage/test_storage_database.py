@@ -410,3 +410,12 @@ def test_many_new_rows_of_every_type_arrive_as_few_do(database):
     with database.write() as tx:
         assert tx.insert_new("many", columns, rows, "key") == []
         assert tx.rows("SELECT key, word, number, part FROM many ORDER BY key") == rows
+
+
+def test_a_statement_for_each_of_many(database):
+    with database.write() as tx:
+        tx.executemany("INSERT INTO meta VALUES (?, ?)", [("a", "1"), ("b", "2")])
+    with database.read() as tx:
+        sql = "SELECT value FROM meta WHERE key = ?"
+        assert tx.each(sql, [("b",), ("none",), ("a",)]) == [[("2",)], [], [("1",)]]
+        assert tx.each(sql, []) == []

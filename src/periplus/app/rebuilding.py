@@ -29,7 +29,7 @@ NEW_FILE: Final = "state.rebuilding.db"
 SIDES: Final = ("", "-wal", "-shm")
 # What the stored files tell, and what only concerns processes that are gone; all other tables are taken over.
 MADE_AGAIN: Final = frozenset(
-    {"batches", "counters", "archive_marks", "hosts", "urls", "site_links", "aliases", "bodies"}
+    {"batches", "counters", "archive_marks", "hosts", "urls", "site_links", "aliases", "bodies", "arrivals"}
 )
 OF_PROCESSES: Final = frozenset({"workers", "wanted_hosts", "leases", "control", "partitions", "servers"})
 NOT_TAKEN: Final = MADE_AGAIN | OF_PROCESSES | {"schema_migrations", "sqlite_sequence"}

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import secrets
 
-from periplus.crawl.processes import is_dead, process_name
 from periplus.crawl.roster import own_address
 from periplus.errors import LeaseLost
-from periplus.storage import Database, Lease, Leases, steady
+from periplus.storage import Database, Lease, Leases, is_dead, process_name, steady
 
 NAME = "crawl"
 SECONDS = 10.0

@@ -17,6 +17,7 @@ from periplus import addresses
 from periplus.crawl import takedown
 from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, number_list, parts_of, place_of
 from periplus.crawl.bodies import Owner, owners_of
+from periplus.crawl.inbox import Inboxes, InboxMessage
 from periplus.crawl.partitions import partition_count
 from periplus.crawl.rows import (
     CHANGED_COLUMNS,
@@ -27,7 +28,6 @@ from periplus.crawl.rows import (
     ActiveRow,
     Bundle,
     Committed,
-    FoundAddress,
     HostRow,
     JournalRow,
     Outlook,
@@ -38,7 +38,7 @@ from periplus.crawl.rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from periplus.storage import Database, Transaction
 
@@ -71,6 +71,7 @@ class Frontier:
         self._database = database
         self._partitions = partition_count(database)
         self._arrivals = Arrivals(level_of, host_queue, self._partitions)
+        self._inboxes = Inboxes(self._partitions)
         self._host_budget = host_budget
         self.worker = worker
         self.parts: tuple[int, ...] = tuple(range(self._partitions))
@@ -97,13 +98,11 @@ class Frontier:
             if tx.row_lock:  # another worker may have borrowed one of them meanwhile
                 ours = {key for (key,) in tx.rows("SELECT key FROM hosts WHERE active = ?", (self.worker,))}
                 hosts = [host for host in hosts if host.key in ours]
+            urls = self._take_each(tx, hosts, now, TAKE, revisits_only=revisits_only)
+            robots = tx.each("SELECT * FROM robots WHERE host = ?", [(host.key,) for host in hosts])
             return [
-                ActiveRow(
-                    host,
-                    self._take(tx, host, now, (), TAKE, revisits_only=revisits_only),
-                    [RobotsRow(*row) for row in tx.rows("SELECT * FROM robots WHERE host = ?", (host.key,))],
-                )
-                for host in hosts
+                ActiveRow(host, urls[host.key], [RobotsRow(*row) for row in rules])
+                for host, rules in zip(hosts, robots, strict=True)
             ]
 
     def activate_one(self, name: str, now: float, delay: float) -> HostRow | None:
@@ -138,12 +137,13 @@ class Frontier:
     ) -> list[UrlRow]:
         """The next addresses of an active host, without those in ``exclude``."""
         with self._database.read() as tx:
-            return self._take(tx, host, now, exclude, count, revisits_only=revisits_only)
+            found = self._take_each(tx, [host], now, count + len(exclude), revisits_only=revisits_only)[host.key]
+        return [row for row in found if row.key not in exclude][:count]
 
     def outlook(self, failures: int) -> Outlook:
         """What is left to do, for all workers together and in one snapshot."""
         with self._database.read() as tx:
-            busy = tx.value("SELECT 1 FROM hosts WHERE active > 0 LIMIT 1") is not None
+            busy = any(tx.value(sql) for sql in _WORK_UNDER_WAY)
             due = _first_due(tx, tuple(range(self._partitions)))
             soonest = tx.value(
                 f"SELECT MIN(next_at) FROM hosts WHERE active = 0 AND queued > 0 AND failures <= ? AND {_IN_BUDGET}",  # noqa: S608
@@ -179,27 +179,24 @@ class Frontier:
             chosen += hosts[: min(share, left)]
         return chosen
 
-    def _take(
-        self,
-        tx: Transaction,
-        host: HostRow,
-        now: float,
-        exclude: Collection[int],
-        count: int,
-        *,
-        revisits_only: bool,
-    ) -> list[UrlRow]:
-        wanted = count + len(exclude)
-        rows: list[tuple[Any, ...]] = []
-        takes_new = not revisits_only and host.pages < self.budget(host)
-        if takes_new:
-            sql = f"{_URL_SELECT} WHERE host = ? AND state = 0 AND next_at <= ? ORDER BY priority LIMIT ?"
-            rows = tx.rows(sql, (host.key, now, wanted))
-        if len(rows) < wanted:
-            held = "" if takes_new else f" AND {_HELD}"
-            sql = f"{_URL_SELECT} WHERE host = ? AND state > 0{held} AND next_at <= ? ORDER BY next_at LIMIT ?"
-            rows += tx.rows(sql, (host.key, now, wanted - len(rows)))
-        return [UrlRow(*row) for row in rows if row[0] not in exclude][:count]
+    def _take_each(
+        self, tx: Transaction, hosts: Sequence[HostRow], now: float, count: int, *, revisits_only: bool
+    ) -> dict[int, list[UrlRow]]:
+        """The next addresses of each host: new ones while it is within its budget, then visits that are due again."""
+        found: dict[int, list[tuple[Any, ...]]] = {host.key: [] for host in hosts}
+
+        def look(keys: list[int], which: str, order: str) -> None:
+            sql = f"{_URL_SELECT} WHERE host = ? AND {which} AND next_at <= ? ORDER BY {order} LIMIT ?"
+            rows = tx.each(sql, [(key, now, count - len(found[key])) for key in keys])
+            for key, more in zip(keys, rows, strict=True):
+                found[key] += more
+
+        fresh = {host.key for host in hosts if not revisits_only and host.pages < self.budget(host)}
+        look([key for key in found if key in fresh], "state = 0", "priority")
+        short = [key for key, rows in found.items() if len(rows) < count]
+        look([key for key in short if key in fresh], "state > 0", "next_at")
+        look([key for key in short if key not in fresh], f"state > 0 AND {_HELD}", "next_at")
+        return {key: [UrlRow(*row) for row in rows] for key, rows in found.items()}
 
     def rank_hosts(self, rank_of: Callable[[Sequence[int]], Sequence[float]]) -> None:
         """Take over what a published generation says of hosts, by their keys: 0 to 1, 0 when it knows nothing."""
@@ -234,15 +231,18 @@ class Frontier:
         with self._database.write() as tx:
             if check is not None:
                 check(tx)
-            self._lock_hosts(tx, bundle)
+            arrived = self._inboxes.take(tx, self.parts) if after is not None else InboxMessage()  # as their holder
+            self._lock_hosts(tx, bundle, arrived)
             if held_by is not None:
                 bundle.visited = _of_hosts_held_by(tx, bundle.visited, {0, *held_by})
             takedown.hold_back(tx, bundle.visited)
             self._mark_same(tx, bundle.visited, result)
             self._write_visited(tx, bundle.visited, result)
-            self._arrivals.write(tx, _named(bundle), now, result)
-            self._write_linked(tx, bundle.linked)
-            self._write_seeds(tx, [*bundle.seeds, *(item.seed for item in bundle.visited if item.seed)], now)
+            mine = self._inboxes.sort_out(tx, _finds(bundle), self.parts)
+            mine.add(arrived)
+            self._arrivals.write(tx, mine.found, now, result)
+            self._write_linked(tx, mine.linked)
+            self._write_seeds(tx, _seeds(bundle), mine.seeds, now)
             self._write_hosts(tx, bundle)
             self._write_rest(tx, bundle, now)
             self._let_go(tx, bundle.resting)
@@ -250,11 +250,14 @@ class Frontier:
                 after(tx, result)
         return result
 
-    def _lock_hosts(self, tx: Transaction, bundle: Bundle) -> None:
+    def _lock_hosts(self, tx: Transaction, bundle: Bundle, arrived: InboxMessage) -> None:
         """Where writers run side by side, all take the rows that they share in one order, so that none deadlocks."""
         if not tx.row_lock:
             return
-        names = {addresses.host_key(name): name for name in {one.host for one in _named(bundle)}}
+        named = {one.host for one in (*arrived.found, *_finds(bundle).found)}
+        keys = {addresses.host_key(name): name for name in named}
+        own = frozenset(self.parts)
+        names = {key: name for key, name in keys.items() if self.partition(key) in own}
         others = {*bundle.hosts, *bundle.resting, *(item.row.host for item in bundle.visited)}
         self._arrivals.lock_hosts(tx, names, others)
 
@@ -297,15 +300,11 @@ class Frontier:
         counts = Counter(host for host, _ in new)
         tx.executemany("UPDATE hosts SET linked = linked + ? WHERE key = ?", [(n, key) for key, n in counts.items()])
 
-    def _write_seeds(self, tx: Transaction, seeds: list[str], now: float) -> None:
-        """Seeds and their hosts come first, however they were found before."""
-        places = [place_of(url) for url in seeds]
-        tx.insert_new(
-            "seeds",
-            ("key", "url", "added_at"),
-            [(key, url, now) for (_, key), url in zip(places, seeds, strict=True)],
-            "key",
-        )
+    def _write_seeds(self, tx: Transaction, seeds: list[str], mine: list[str], now: float) -> None:
+        """Seeds and their hosts come first, however they were found before; ``mine`` are those of our partitions."""
+        rows = [(addresses.key(url), url, now) for url in seeds]
+        tx.insert_new("seeds", ("key", "url", "added_at"), rows, "key")
+        places = [place_of(url) for url in mine]
         tx.executemany("UPDATE urls SET depth = 0, priority = 0 WHERE host = ? AND key = ?", places)
         tx.executemany("UPDATE hosts SET level = 0 WHERE key = ?", [(host,) for host, _ in places])
 
@@ -345,20 +344,27 @@ class Frontier:
 
     def _let_go(self, tx: Transaction, resting: dict[int, Rest]) -> None:
         """Hosts that the worker gives back: due again when their politeness and their queue allow."""
-        for key, rest in resting.items():
-            due = 0.0 if rest is Rest.MORE else self._earliest(tx, key, rest)
-            tx.execute(
-                "UPDATE hosts SET active = 0,"
-                " next_at = CASE WHEN ready_at > ? THEN ready_at - rank * ? ELSE ? END WHERE key = ?",
-                (due, HEAD_START, due, key),
-            )
+        due = self._earliest(tx, {key: rest for key, rest in resting.items() if rest is not Rest.MORE})
+        tx.executemany(
+            "UPDATE hosts SET active = 0,"
+            " next_at = CASE WHEN ready_at > ? THEN ready_at - rank * ? ELSE ? END WHERE key = ?",
+            [(at, HEAD_START, at, key) for key in resting for at in [due.get(key, 0.0)]],
+        )
 
-    def _earliest(self, tx: Transaction, host: int, rest: Rest) -> float:
-        """When the first address of a host is due."""
-        row = tx.rows(f"SELECT {_HOST_COLUMNS} FROM hosts WHERE key = ?", (host,))  # noqa: S608
-        takes_new = rest is Rest.LATER and row and (known := HostRow(*row[0])).pages < self.budget(known)
-        which = ("state > 0", "state = 0") if takes_new else (f"state > 0 AND {_HELD}",)
-        return _least(tx.value(f"SELECT MIN(next_at) FROM urls WHERE host = ? AND {one}", (host,)) for one in which)  # noqa: S608
+    def _earliest(self, tx: Transaction, resting: dict[int, Rest]) -> dict[int, float]:
+        """When the first address of each host is due."""
+        hosts: list[HostRow] = []
+        for part in parts_of(sorted(resting)):
+            sql = f"SELECT {_HOST_COLUMNS} FROM hosts WHERE key IN ({marks(part)})"  # noqa: S608
+            hosts += [HostRow(*row) for row in tx.rows(sql, part)]
+        fresh = [host.key for host in hosts if resting[host.key] is Rest.LATER and host.pages < self.budget(host)]
+        full = [host.key for host in hosts if host.key not in set(fresh)]
+        due = dict.fromkeys(resting, NEVER)
+        for keys, which in ((fresh, "state = 0"), (fresh, "state > 0"), (full, f"state > 0 AND {_HELD}")):
+            sql = f"SELECT MIN(next_at) FROM urls WHERE host = ? AND {which}"  # noqa: S608
+            for key, [(at,)] in zip(keys, tx.each(sql, [(key,) for key in keys]), strict=True):
+                due[key] = min(due[key], _least([at]))
+        return due
 
     def reopen(self, tx: Transaction, now: float) -> int:
         """Hosts that were passed over because the crawl was full, and have addresses that are due: due again."""
@@ -370,6 +376,7 @@ class Frontier:
         )
 
 
+_WORK_UNDER_WAY = ("SELECT 1 FROM hosts WHERE active > 0 LIMIT 1", "SELECT 1 FROM arrivals LIMIT 1")
 _HELD = "(state = 1 OR kind <> 0)"  # visits that bring no page more than there is
 _IN_BUDGET = "pages < (CASE WHEN level < ? THEN ? WHEN linked >= ? THEN ? ELSE ? * (1 + linked) / ? END)"
 
@@ -428,11 +435,14 @@ def _least(times: Iterable[float | None]) -> float:
     return min((float(time) for time in times if time is not None), default=NEVER)
 
 
-def _named(bundle: Bundle) -> Iterator[FoundAddress]:
-    """All addresses that a bundle names."""
-    yield from bundle.found
-    for item in bundle.visited:
-        yield from item.found
+def _finds(bundle: Bundle) -> InboxMessage:
+    """Everything that a bundle found, for whichever hosts."""
+    found = [*bundle.found, *(one for item in bundle.visited for one in item.found)]
+    return InboxMessage(found, bundle.linked, _seeds(bundle))
+
+
+def _seeds(bundle: Bundle) -> list[str]:
+    return [*bundle.seeds, *(item.seed for item in bundle.visited if item.seed)]
 
 
 def _of_hosts_held_by(tx: Transaction, visited: list[Visited], workers: set[int]) -> list[Visited]:

@@ -72,7 +72,9 @@ class Member:
         if not self._account.limit:
             return False
         with self._database.write() as tx:
-            return self._account.count(tx) > 0 and self._frontier.reopen(tx, now) > 0
+            left = self._account.count(tx)
+        with self._database.write() as tx:  # apart: commits lock hosts first, then the pool
+            return left > 0 and self._frontier.reopen(tx, now) > 0
 
     def gives_back(self, used: frozenset[int]) -> bool:
         """Whether partitions go to others with the next beat: we leave them, and have no host of theirs."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from periplus.storage import Transaction
 
 AHEAD = 4  # a worker wishes for so many times the places that it used lately
+FAR = 2  # times more or less than the wish: then places are settled with the pool
 LATELY = 1.0  # seconds: what was used in this and in the last stretch of so many counts
 
 
@@ -93,17 +94,31 @@ class PageAccount:
         self._worker = worker
 
     def settle(self, tx: Transaction, gained: int, wish: int, workers: int) -> Grant:
-        """Take ``gained`` pages off; take back what goes beyond the wish, or lend a share of the pool towards it."""
+        """Take ``gained`` pages off. The pool is asked only when what is left is far from the wish.
+
+        All workers share the pool's row, so most commits must do without it. Then it takes back what goes beyond the
+        wish, or lends a share of what it has towards it.
+        """
         if not self.limit:
             return Grant()
-        pool = _locked_pool(tx, self._crawl)
         held = int(tx.value("SELECT places FROM workers WHERE number = ?", (self._worker,)) or 0) - gained
-        share = -(-pool // max(1, workers))
-        lent = min(wish - held, share)
+        if held <= FAR * wish and wish <= FAR * held:
+            self._hold(tx, held, changed=bool(gained))
+            return Grant(held, full=not held and self._is_full(tx))
+        pool = _locked_pool(tx, self._crawl)
+        lent = min(wish - held, -(-pool // max(1, workers)))
         tx.execute("UPDATE crawls SET places = ? WHERE id = ?", (pool - lent, self._crawl))
-        tx.execute("UPDATE workers SET places = ? WHERE number = ?", (held + lent, self._worker))
-        full = pool - lent <= 0 and not tx.value("SELECT 1 FROM workers WHERE places > 0 LIMIT 1")
-        return Grant(held + lent, full)
+        self._hold(tx, held + lent, changed=True)
+        return Grant(held + lent, self._is_full(tx))
+
+    def _hold(self, tx: Transaction, places: int, *, changed: bool) -> None:
+        if changed:
+            tx.execute("UPDATE workers SET places = ? WHERE number = ?", (places, self._worker))
+
+    def _is_full(self, tx: Transaction) -> bool:
+        """Whether nobody has a place: in one statement, since others move places between the two meanwhile."""
+        sql = "SELECT places <= 0 AND NOT EXISTS (SELECT 1 FROM workers WHERE places > 0) FROM crawls WHERE id = ?"
+        return bool(tx.value(sql, (self._crawl,)))
 
     def count(self, tx: Transaction) -> int:
         """The places in the pool, counted again."""
@@ -113,13 +128,13 @@ class PageAccount:
 def count_pool(tx: Transaction, crawl: int, limit: int) -> int:
     """Count the pool from what is stored and lent: at a start, when a worker died, and before a crawl ends.
 
-    The pool's row is locked first. Workers gain pages and settle in one transaction, which needs that row, so that none
-    of them comes between the two sums.
+    The pool's row is locked first, so that nothing is lent meanwhile. A page that is stored takes a place off its
+    worker in one transaction, and both sums are of one statement, so that none of them comes between.
     """
     _locked_pool(tx, crawl)
-    stored = int(tx.value("SELECT COALESCE(SUM(pages), 0) FROM hosts"))
-    lent = int(tx.value("SELECT COALESCE(SUM(places), 0) FROM workers"))
-    pool = max(0, limit - stored - lent)
+    sums = "SELECT (SELECT COALESCE(SUM(pages), 0) FROM hosts), (SELECT COALESCE(SUM(places), 0) FROM workers)"
+    stored, lent = tx.row(sums) or (0, 0)
+    pool = max(0, limit - int(stored) - int(lent))
     tx.execute("UPDATE crawls SET places = ? WHERE id = ?", (pool, crawl))
     return pool
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from periplus.crawl.processes import process_name
-from periplus.storage import Lease, database_time, steady
+from periplus.storage import Lease, database_time, process_name, steady
 
 if TYPE_CHECKING:
     from periplus.storage import Database, Transaction

@@ -165,6 +165,7 @@ class Session:
         return earlier
 
     def _join(self) -> CrawlStatus | None:
+        self._worker.frontier.parts = ()  # seeds go into the inboxes of whoever has their hosts
         self._add_seeds()
         with self._database.write() as tx:
             self._number = newest(tx)
@@ -209,7 +210,9 @@ class Session:
         for _ in range(MOST_FRESH_STARTS):
             try:
                 await self._worker.run(self._poll)
-            except LeaseLost as error:
+            except PeriplusError as error:
+                if not (isinstance(error, LeaseLost) or self._is_replaced()):
+                    raise
                 self._tell(f"worker {self._worker.number} is lost: {error}", "warning")
             else:
                 if self._orders.leave != "restart" or self._leaving:
@@ -223,6 +226,13 @@ class Session:
         raise LeaseLost(
             f"{MOST_FRESH_STARTS} workers of this machine lost their leases; look at its clock and its load"
         )
+
+    def _is_replaced(self) -> bool:
+        """Whether our worker was healed: it slept, and what failed are its old connections."""
+        with suppress(PeriplusError), self._database.read() as tx:
+            sql = "SELECT state FROM workers WHERE number = ?"
+            return bool(tx.value(sql, (self._worker.number,)) == roster.ENDED)
+        return False
 
     def _poll(self, engine: CrawlEngine) -> None:
         """Called by the engine at every turn; does little most of the time."""

@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from periplus.crawl import roster
-from periplus.crawl.processes import is_dead
 from periplus.crawl.recovery import Recovery
 from periplus.crawl.worker import Worker
 from periplus.errors import LeaseLost
-from periplus.storage import Leases, steady
+from periplus.storage import Leases, is_dead, process_name, steady
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -60,6 +59,8 @@ class Undertaker:
         """Its lease, when it was still there to be taken, so that nobody is healed twice at once."""
         if not seat.lease.token:  # of a version in which workers had none
             return self._leases.acquire(seat.lease.name, _healer(seat.number), HEALING_SECONDS)
+        if seat.process != process_name():
+            self._database.end_sessions(seat.process)  # one that froze within a transaction still has its locks
         own = seat.lease.owner == roster.owner_name(seat.number)  # else somebody is healing it, or died at that
         return self._leases.take_over(seat.lease, _healer(seat.number), HEALING_SECONDS, dead=own or everyone)
 

@@ -6,6 +6,7 @@ from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
+from periplus.storage.processes import is_dead, process_name
 from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
 
 __all__ = [
@@ -21,9 +22,11 @@ __all__ = [
     "database_time",
     "folder_lock",
     "holder_of",
+    "is_dead",
     "is_taken",
     "mark_taken",
     "note_change",
+    "process_name",
     "steady",
     "take_over",
     "write_event",

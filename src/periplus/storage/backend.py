@@ -56,6 +56,14 @@ class DatabaseBackend(Protocol):
         """Rows touched, and the rows that the statement returns."""
         ...
 
+    def end_sessions(self, connection: Any, process: str) -> int:
+        """End all sessions of a process with the database, whatever they were doing; how many there were."""
+        ...
+
+    def run_each(self, connection: Any, sql: str, arguments: Sequence[Sequence[Any]]) -> list[list[Row]]:
+        """The rows that the statement returns for each of ``arguments``."""
+        ...
+
     def run_many(self, connection: Any, sql: str, rows: Iterable[Sequence[Any]]) -> None: ...
 
     def insert_bulk(

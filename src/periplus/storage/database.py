@@ -63,6 +63,13 @@ class Transaction:
     def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
         return self._run(sql, arguments)[1]
 
+    def each(self, sql: str, arguments: Sequence[Sequence[Any]]) -> list[list[Row]]:
+        """The rows of a statement for each of ``arguments``; a server gets all of them at once, not one by one."""
+        if not arguments:
+            return []
+        with self._guarded():
+            return self._backend.run_each(self._connection, sql, arguments)
+
     def row(self, sql: str, arguments: Sequence[Any] = ()) -> Row | None:
         """The first row, ``None`` when there is none."""
         return next(iter(self.rows(sql, arguments)), None)
@@ -171,6 +178,11 @@ class Database:
             self._local.writing = False
             if self._backend.single_writer:
                 self._turn.release()
+
+    def end_sessions(self, process: str) -> int:
+        """Fence a process off that hangs with its locks: its transactions are undone. How many sessions it had."""
+        with self.read() as transaction, translated_errors(self._backend):
+            return self._backend.end_sessions(transaction._connection, process)  # noqa: SLF001
 
     def checkpoint(self) -> None:
         """Fold SQLite's write-ahead log into the file; nothing to do on PostgreSQL."""

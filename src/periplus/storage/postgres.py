@@ -14,8 +14,10 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import errors as pg
 from psycopg.adapt import Dumper, Loader
+from xxhash import xxh3_64_hexdigest
 
 from periplus.errors import Corrupt, DatabaseBusy, PeriplusError, StorageError, StorageFull
+from periplus.storage.processes import process_name
 from periplus.storage.sql import numbered
 
 if TYPE_CHECKING:
@@ -55,6 +57,11 @@ class _PlainNumber(Loader):
         return int(text) if text.lstrip(b"-").isdigit() else float(text)
 
 
+def _mark_of(process: str) -> str:
+    """By which the server knows the sessions of a process."""
+    return f"periplus {xxh3_64_hexdigest(process.encode())}"
+
+
 class PostgresBackend:
     dialect = "postgresql"
     errors: tuple[type[Exception], ...] = (psycopg.Error, OverflowError, UnicodeEncodeError)
@@ -87,12 +94,20 @@ class PostgresBackend:
             self.address,
             autocommit=True,  # transactions begin and end only where we say so
             connect_timeout=CONNECT_SECONDS,
+            application_name=_mark_of(process_name()),
             cursor_factory=psycopg.RawCursor,
         )
         connection.execute(f"SET lock_timeout = {int(self.busy_seconds * 1000)}")  # the address may have other options
         connection.adapters.register_dumper(bool, _TruthAsInteger)
         connection.adapters.register_loader("numeric", _PlainNumber)
         return connection
+
+    def end_sessions(self, connection: psycopg.Connection[Row], process: str) -> int:
+        sql = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = $1 AND datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return len(connection.execute(sql, (_mark_of(process),)).fetchall())
 
     def usable(self, connection: psycopg.Connection[Row]) -> bool:
         return not connection.closed and connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
@@ -117,6 +132,16 @@ class PostgresBackend:
         with connection.cursor() as cursor:
             cursor.execute(numbered(sql), arguments or None)
             return max(cursor.rowcount, 0), cursor.fetchall() if cursor.description else []
+
+    def run_each(
+        self, connection: psycopg.Connection[Row], sql: str, arguments: Sequence[Sequence[Any]]
+    ) -> list[list[Row]]:
+        with connection.cursor() as cursor:
+            cursor.executemany(numbered(sql), arguments, returning=True)
+            found = [cursor.fetchall()]
+            while cursor.nextset():
+                found.append(cursor.fetchall())
+            return found
 
     def run_many(self, connection: psycopg.Connection[Row], sql: str, rows: Iterable[Sequence[Any]]) -> None:
         with connection.cursor() as cursor:

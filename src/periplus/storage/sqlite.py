@@ -168,6 +168,13 @@ class SqliteBackend:
         found = cursor.fetchall()
         return max(cursor.rowcount, 0), found
 
+    def end_sessions(self, connection: sqlite3.Connection, process: str) -> int:
+        """A file has no sessions; what a frozen process locked is free when it ends."""
+        return 0
+
+    def run_each(self, connection: sqlite3.Connection, sql: str, arguments: Sequence[Sequence[Any]]) -> list[list[Row]]:
+        return [connection.execute(sql, values).fetchall() for values in arguments]
+
     def run_many(self, connection: sqlite3.Connection, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         connection.executemany(sql, rows)
 
