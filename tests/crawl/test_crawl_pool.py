@@ -9,7 +9,7 @@ import pytest
 from crawl.pool_model import PoolModel
 from crawl.pool_soak import soak
 from periplus import addresses
-from periplus.crawl.page_pool import AHEAD, LATELY, Allowance, Grant, PageAccount, count_pool
+from periplus.crawl.page_pool import AHEAD, FAR, GENEROUS, LATELY, Allowance, Grant, PageAccount, count_pool
 from periplus.crawl.partitions import partition_count
 from periplus.crawl.roster import end, register
 from periplus.crawl.status import begin
@@ -54,6 +54,25 @@ def test_places_are_never_more_than_the_limit(database: Database) -> None:
         last = team[2].settle(tx, held[2], 10, 1)
         assert last == Grant(10 - sum(held), full=False)
         assert team[2].settle(tx, last.held, 0, 1) == Grant(0, full=True)
+
+
+def test_the_pool_is_asked_only_when_it_must_be(database: Database) -> None:
+    crawl, _ = begin(database)
+    account = PageAccount(1_000, crawl, register(database, 60.0)[0])
+
+    def settle(gained: int, wish: int) -> tuple[int, int]:
+        with database.write() as tx:
+            held = account.settle(tx, gained, wish, 1).held
+            return held, int(tx.value("SELECT places FROM crawls"))
+
+    with database.write() as tx:
+        count_pool(tx, crawl, 1_000)
+    assert settle(0, 10) == (20, 980)
+    assert settle(8, 10) == (12, 980)  # enough is left
+    assert settle(4, 10) == (20, 968)
+    assert settle(0, 20 // FAR) == (20, 968)  # more than it wishes for, but not by far
+    assert settle(0, 1) == (1, 987)
+    assert settle(1, 0) == (0, 987)
 
 
 def test_who_used_no_place_lately_gives_them_back(database: Database) -> None:
@@ -109,7 +128,7 @@ def test_the_places_of_a_dead_worker_are_counted_again(database: Database) -> No
         assert PageAccount(50, crawl, alive).settle(tx, 0, 9, 2) == Grant(0, full=False)
         end(tx, dead)
         assert count_pool(tx, crawl, 50) == 50
-        assert PageAccount(50, crawl, alive).settle(tx, 0, 9, 2).held == 9
+        assert PageAccount(50, crawl, alive).settle(tx, 0, 9, 2).held == GENEROUS * 9
 
 
 # Whole crawls

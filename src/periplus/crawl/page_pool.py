@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from periplus.storage import Transaction
 
 AHEAD = 4  # a worker wishes for so many times the places that it used lately
-FAR = 2  # times more or less than the wish: then places are settled with the pool
+GENEROUS = 2  # a worker that has less than it wishes for is lent so many times its wish …
+FAR = 4  # … and gives back what goes beyond it when it has more than so many times the wish
 LATELY = 1.0  # seconds: what was used in this and in the last stretch of so many counts
 
 
@@ -94,19 +95,19 @@ class PageAccount:
         self._worker = worker
 
     def settle(self, tx: Transaction, gained: int, wish: int, workers: int) -> Grant:
-        """Take ``gained`` pages off. The pool is asked only when what is left is far from the wish.
+        """Take ``gained`` pages off. The pool is asked only when less than the wish is left, or far more.
 
-        All workers share the pool's row, so most commits must do without it. Then it takes back what goes beyond the
-        wish, or lends a share of what it has towards it.
+        All workers share the pool's row, so most commits must do without it. It takes back what goes far beyond the
+        wish, or lends a share of what it has, towards more than the wish.
         """
         if not self.limit:
             return Grant()
         held = int(tx.value("SELECT places FROM workers WHERE number = ?", (self._worker,)) or 0) - gained
-        if held <= FAR * wish and wish <= FAR * held:
+        if wish <= held <= FAR * wish:
             self._hold(tx, held, changed=bool(gained))
             return Grant(held, full=not held and self._is_full(tx))
         pool = _locked_pool(tx, self._crawl)
-        lent = min(wish - held, -(-pool // max(1, workers)))
+        lent = min((GENEROUS * wish if held < wish else wish) - held, -(-pool // max(1, workers)))
         tx.execute("UPDATE crawls SET places = ? WHERE id = ?", (pool - lent, self._crawl))
         self._hold(tx, held + lent, changed=True)
         return Grant(held + lent, self._is_full(tx))

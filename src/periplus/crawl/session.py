@@ -322,6 +322,8 @@ class Session:
         """Leave the crawl to others, or wait for them and close it."""
         with self._database.read() as tx:
             others = roster.living(tx)
+        if not others:
+            self._conductor.take()  # whoever conducted it left: the last one closes the crawl
         if not self._conductor.conducts or (others and self._leaving and not self._orders.stop):
             self._conductor.release()
             return status(self._database)
