@@ -1,105 +1,101 @@
-<<<<<<<< HEAD:bench/shards/__main__.py
-"""The price of shards: ``make bench-shards``. CPU a query and its times, in one process and over shard processes.
-
-Queries are asked one after the other by the broker's own process, so no client's CPU is counted.
-========
 """``make bench-reshard``: what it costs to index, update and reshard a collection in several shards.
 
     make bench-reshard ARGS="--passages passages.jsonl"                      # 20,000 documents, 1 to 16 shards
     make bench-reshard ARGS="--passages passages.jsonl --documents 200000"
 
 Documents are those of ``bench.scale``. One process builds; its processor time is counted.
->>>>>>>> shards:bench/reshard/__main__.py
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import resource
-import statistics
-import time
+import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from bench.shards.collection import build, queries
+from bench.scale.corpus import pages, read_sentences
 
-from periplus import Collection
-from periplus.app.shards import ShardPlan, over_shards
-from periplus.records import SearchRequest
+from periplus import addresses
+from periplus.index import IndexStore
+from periplus.records import Document
 
-ROOT = Path(__file__).parents[2]
-TICKS = os.sysconf("SC_CLK_TCK")
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+SHARDS = (1, 2, 4, 16)
+CHAIN = (4, 8, 2, 1)  # numbers of shards that an index in one is resharded to
+UPDATE = 100  # documents
+MEMORY = 400_000_000
 
 
 def main() -> None:
     options = _options()
-    asked = queries(options.queries)
-    rows = []
-    for shards, processes in [(1, 0), (4, 4), (4, 2)]:
-        folder = options.work / f"{options.documents}-{shards}"
-        build(folder, options.documents, shards)
-        rows.append(_measured(folder, processes, asked))
-    print(f"{options.documents:,} documents, {options.queries} queries\n")
-    print("| searched by | CPU ms a query | of it the broker's | p50 ms | p95 ms |\n|---|--:|--:|--:|--:|")
-    for row in rows:
-        print(row)
+    rows = _documents(options.passages, options.documents + 2 * UPDATE)
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        _indexed(Path(folder) / "warm", 2, rows[:300]).reshard(1)  # kernels are loaded
+        print(
+            "| shards | index, s | update, s | segments | MB | files of the generation, MB |\n|--:|--:|--:|--:|--:|--:|"
+        )
+        for shards in SHARDS:
+            _show(Path(folder) / str(shards), shards, rows)
+        store = IndexStore(Path(folder) / "1" / "index", memory=MEMORY)
+        for shards in CHAIN:
+            print(f"reshard to {shards}: {_seconds(lambda shards=shards: store.reshard(shards)):.2f} s", flush=True)
 
 
-def _measured(folder: Path, processes: int, asked: list[str]) -> str:
-    with Collection(folder, flags={"search.budget_ms": 60_000}) as collection:
-        if not processes:
-            return _row("one process", collection, asked, [])
-        with over_shards(collection, ShardPlan(processes=processes), print):
-            while not collection.engine.ready:
-                collection.engine.reload()
-                time.sleep(0.05)
-            return _row(f"{processes} shard processes", collection, asked, _children())
+def _show(folder: Path, shards: int, rows: list[Document]) -> None:
+    first = len(rows) - 2 * UPDATE
+    took = _seconds(lambda: _indexed(folder, shards, rows[:first]))
+    store = IndexStore(folder / "index", memory=MEMORY)
+    for batch, begin in enumerate((first, first + UPDATE), 2):  # the second is shown: it finds what the first left
+        update = [(batch, rows[begin : begin + UPDATE])]
+        updated = _seconds(lambda update=update: store.update(update, prior=_prior, merge=False))
+    manifest = store.manifest()
+    if manifest is None:
+        raise SystemExit("nothing was published")
+    files = sum(path.stat().st_size for path in (folder / "index" / "summaries").iterdir())
+    sizes = f"{manifest.statistics['bytes'] / 1e6:.1f} | {files / 1e6:.1f}"
+    print(f"| {shards} | {took:.2f} | {updated:.2f} | {len(manifest.segments)} | {sizes} |", flush=True)
 
 
-def _row(name: str, collection: Collection, asked: list[str], children: list[int]) -> str:
-    engine = collection.engine
-    engine.warm()
-    for text in asked[:100]:
-        engine.search(SearchRequest(text, size=9))
-    before, own = _cpu(children), _cpu([])
-    times = []
-    for text in asked:
-        began = time.perf_counter()
-        engine.search(SearchRequest(text))
-        times.append(1000 * (time.perf_counter() - began))
-    count = len(asked)
-    broker = 1000 * (_cpu([]) - own) / count
-    whole = 1000 * (_cpu(children) - before) / count
-    quantiles = statistics.quantiles(times, n=20)
-    return f"| {name} | {whole:.2f} | {broker:.2f} | {statistics.median(times):.2f} | {quantiles[18]:.2f} |"
+def _indexed(folder: Path, shards: int, rows: list[Document]) -> IndexStore:
+    store = IndexStore(folder / "index", memory=MEMORY, shards=shards)
+    store.update([(1, rows)], prior=_prior, merge=False)
+    return store
 
 
-def _cpu(children: list[int]) -> float:
-    """Seconds of this process, and of its children."""
-    own = resource.getrusage(resource.RUSAGE_SELF)
-    found = own.ru_utime + own.ru_stime
-    for child in children:
-        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
-        found += (int(fields[11]) + int(fields[12])) / TICKS
-    return found
+def _prior(page_keys: NDArray[Any], _hosts: NDArray[Any]) -> Any:
+    return (page_keys & 0xFF) / 255
 
 
-def _children() -> list[int]:
-    """Of all threads: a child belongs to the thread that started it."""
-    lists = [(task / "children").read_text() for task in Path("/proc/self/task").iterdir()]
-    return [int(text) for text in " ".join(lists).split()]
+def _seconds(act: Callable[[], object]) -> float:
+    """Processor time of this process."""
+    began = _processor_time()
+    act()
+    return _processor_time() - began
+
+
+def _processor_time() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _documents(passages: Path, count: int) -> list[Document]:
+    made = enumerate(pages(read_sentences(passages), count))
+    return [
+        Document(page.url, addresses.key(page.url), 1_000.0 + row, title=page.title, text=page.text, language="en")
+        for row, page in made
+    ]
 
 
 def _options() -> argparse.Namespace:
-<<<<<<<< HEAD:bench/shards/__main__.py
-    parser = argparse.ArgumentParser(prog="bench.shards", description=__doc__)
-========
     parser = argparse.ArgumentParser(prog="bench.reshard", description=__doc__)
     parser.add_argument("--passages", type=Path, required=True, help="lines of JSON with a text each")
->>>>>>>> shards:bench/reshard/__main__.py
     parser.add_argument("--documents", type=int, default=20_000)
-    parser.add_argument("--queries", type=int, default=1_000)
-    parser.add_argument("--work", type=Path, default=ROOT / "build/shards")
+    parser.add_argument("--folder", type=Path, help="where indexes are written; a temporary one when not given")
     return parser.parse_args()
 
 

@@ -73,12 +73,13 @@ class Machines:
         self.web = web
         self.seeds = seeds
         self.options = {"timeout": TIMEOUT, "icons": "false", "workers": 1, "delay": 0.02, **options}
+        self.margin = MARGIN
         self.all: list[Machine] = []
 
     def start(self, name: str) -> Machine:
         where = [
             f"database={self.database.backend.address}",
-            f"margin={MARGIN}",
+            f"margin={self.margin}",
             f"contact=https://bot.test/{name}",
         ]
         told = [*where, *(f"{key}={value}" for key, value in self.options.items())]
