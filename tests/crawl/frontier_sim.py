@@ -204,7 +204,7 @@ class Play:
     def _strike(self, player: Player, how: str) -> None:
         if how == "freeze":
             self.figures.freezes += 1
-            player.frozen_until = self.now + self.chance.choice((5.0, 20.0, 60.0))
+            player.frozen_until = self.now + self.chance.choice((5.0, 20.0, 40.0))
             return
         self.figures.deaths += 1
         self.team.remove(player)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_single_ownership_in_storms(database: Database, tmp_path: Path, seed: int) -> None:
     figures = played(
-        database, tmp_path, seconds=60.0, accidents=0.02, workers=5, hosts=60, limit=100_000, seed=seed
+        database, tmp_path, seconds=120.0, accidents=0.012, workers=5, hosts=60, limit=100_000, seed=seed
     )  # fmt: skip
     assert figures.pages > 300
     assert figures.deaths
