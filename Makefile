@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live bench-scale bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier clean
+.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live bench-scale bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier bench-articles clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -55,6 +55,9 @@ bench-crawl: bench-environment plain-environment  ## pages a CPU-second, Periplu
 
 bench-extract: bench-environment  ## main text of pages labelled by hand, against trafilatura, resiliparse and jusText
 	.venv-bench/bin/python -m bench.extract $(ARGS)
+
+bench-articles: bench-environment  ## main text of news and blog pages beside trafilatura; ARGS="--half tuning --ablations"
+	.venv-bench/bin/python -m bench.extract.articles $(ARGS)
 
 bench-index: bench-environment  ## building and asking the index, against PISA, tantivy and bm25s; ARGS="--web FOLDER"
 	.venv-bench/bin/python -m bench.index $(ARGS)

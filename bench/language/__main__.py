@@ -7,11 +7,15 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from statistics import fmean
 
+import pycld2
 from bench.language.pages import Known, pages
+from bench.language.sentences import PACKAGES, sentences
 
 from periplus.documents import parse
 from periplus.documents.language import detect
+from periplus.documents.language_model import load
 from periplus.errors import ParseError
 from periplus.records import Page
 
@@ -20,6 +24,7 @@ CACHE = ROOT / "build" / "bench-extract"  # the same packages
 RESULT = ROOT / "build" / "bench-language" / "result.json"
 ENOUGH = 20  # pages from which a language counts
 DECLARED = re.compile(rb"""\s(?:xml:)?lang\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
+WORST = 12
 LENGTHS = (5, 10, 20, 40, 80, 160)
 
 
@@ -57,11 +62,34 @@ def short_texts(known: list[Known]) -> list[tuple[str, ...]]:
     return rows
 
 
+def single_sentences(cache: Path, half: str, most: int) -> str:
+    """Macro figures over all languages, and over those that one of the models knows; then the worst ones."""
+    verdicts: dict[str, Counter[str]] = {}
+    for sentence in sentences(cache, half, most):
+        verdicts.setdefault(sentence.language, Counter())[detect(sentence.text)] += 1
+    known = {code for name, code in pycld2.LANGUAGES if name in pycld2.DETECTED_LANGUAGES} | set(load().nb_classes)
+    rows = [("languages", "sentences", "right", "unknown", "wrong")]
+    for chosen in (verdicts, {name: found for name, found in verdicts.items() if name in known}):
+        right = fmean(found[name] / found.total() for name, found in chosen.items())
+        unknown = fmean(found[""] / found.total() for found in chosen.values())
+        shares = (f"{share:.3f}" for share in (right, unknown, 1 - right - unknown))
+        rows.append((str(len(chosen)), str(sum(found.total() for found in chosen.values())), *shares))
+    worst = sorted(verdicts, key=lambda name: verdicts[name][name] / verdicts[name].total())[:WORST]
+    lines = [f"{name} {dict(verdicts[name].most_common(4))}" for name in worst]
+    return table(rows) + "\n\nworst: " + "; ".join(lines)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(prog="bench-language", description=__doc__)
     options.add_argument("--pages", type=int, default=60, help="pages of each language, at most")
     options.add_argument("--cache", type=Path, default=CACHE)
+    options.add_argument("--half", choices=PACKAGES, default="table", help="packages whose sentences are taken")
+    options.add_argument("--sentences", type=int, default=60, help="of each language, at most")
+    options.add_argument("--only-sentences", action="store_true", help="and no pages")
     given = options.parse_args()
+    print(f"# Single sentences, {given.half}\n\n{single_sentences(given.cache, given.half, given.sentences)}\n")
+    if given.only_sentences:
+        return
     known = pages(given.cache, given.pages)
     counts = Counter(page.language for page in known)
     rows = [("language", "pages", "right as served", "right without lang attributes", "taken for")]

@@ -58,6 +58,9 @@ def test_order_of_trust(body, content_type, charset):
     ("text", "encoding", "charset"),
     [
         (RUSSIAN, "windows-1251", "windows-1251"),
+        (RUSSIAN, "mac_cyrillic", "x-mac-cyrillic"),
+        ("Я знаю её, эту гавань.", "mac_cyrillic", "x-mac-cyrillic"),
+        ("Я знаю её, эту гавань. «Паром» — ушёл…", "windows-1251", "windows-1251"),
         (RUSSIAN, "koi8-r", "koi8-u"),
         (JAPANESE, "shift_jis", "shift_jis"),
         (JAPANESE, "euc-jp", "euc-jp"),
@@ -68,6 +71,7 @@ def test_undeclared_encodings_are_detected(text, encoding, charset):
     found = decode(text.encode(encoding))
     assert found.charset == charset
     assert found.text == text
+    assert not found.sure  # however confident the detector is
 
 
 def test_a_wrong_declaration_is_doubted():

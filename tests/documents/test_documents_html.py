@@ -57,7 +57,7 @@ def test_a_whole_page_gives_all_its_fields():
     assert found.date_source == "meta"
     assert found.language == "en"
     assert found.declared_language == "en-gb"
-    assert found.text.split("\n")[0] == "Tides"
+    assert found.text.split("\n")[1] == "Spring & neap"
     assert "Home" not in found.text
     assert "Copyright" not in found.text
     assert "Copyright 2024 Imprint" in found.boilerplate

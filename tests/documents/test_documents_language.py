@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.documents import content_hash, distance, language_model, simhash
+from periplus.documents import content_hash, distance, language_model, simhash, telltales
 from periplus.documents.language import detect
 
 TEXTS = {
@@ -132,6 +132,53 @@ def test_exact_hash_is_of_the_bytes():
     assert content_hash(b"a") == content_hash(b"a") != content_hash(b"b")
 
 
-@pytest.mark.parametrize("text", ["És possible que necessiteu confirmar el", "Bus 001 Device 003: ID 0bda:5621"])
+@pytest.mark.parametrize("text", ["Putnici su čekali na obali.", "Bus 001 Device 003: ID 0bda:5621"])
 def test_short_texts_on_which_opinions_differ_have_no_language(text):
     assert detect(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("बंदरगाह पश्चिम की ओर खुला है।", "hi"),
+        ("বন্দরটি পশ্চিম দিকে খোলা।", "bn"),
+        ("બંદર પશ્ચિમ તરફ ખુલ્લું છે.", "gu"),
+        ("ਬੰਦਰਗਾਹ ਖੁੱਲ੍ਹੀ ਹੈ।", "pa"),
+        ("වරාය විවෘතයි.", "si"),
+        ("港は西に開く。", "ja"),
+        ("港口向西敞开。", "zh"),
+        ("항구는 열려 있다.", "ko"),
+        ("ท่าเรือเปิดอยู่", "th"),
+        ("Порт открыт к западу.", "ru"),
+    ],
+)
+def test_a_short_sentence_is_known_by_its_script_or_by_two_opinions(text, language):
+    assert detect(text) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Gdje je računalo koje nema zaslon?", "hr"),
+        ("Gdje je računar i šta kaže sistem?", "bs"),
+        ("Gde je računar i šta kaže sistem?", "sr"),
+        ("Kapal bisa masuk karena pelabuhan terbuka.", "id"),
+        ("Kapal boleh masuk kerana pelabuhan terbuka.", "ms"),
+        ("Skibet blev liggende uden for havnen efter uvejret.", "da"),
+        ("Skipet ble liggende utenfor havnen etter uværet.", "no"),
+        ("Ќе го отвориме пристаништето поради магла.", "mk"),
+        ("Нећемо отворити луку због магле.", "sr"),
+    ],
+)
+def test_neighbours_are_told_by_words_that_only_one_of_them_has(text, language):
+    assert detect(text) == language
+
+
+def test_words_of_both_neighbours_tell_nothing():
+    assert telltales.told("računalo sistem", "hr", "bs") == ""
+    assert telltales.told("the quick brown fox", "en") == ""
+
+
+def test_latin_names_do_not_hide_a_script():
+    assert detect("ഈ കമ്പ്യൂട്ടർ Linux ഉപയോഗിക്കുന്നു.") == "ml"
+    assert detect("The Korean word 항구 means harbour, and so does the Japanese one.") == "en"

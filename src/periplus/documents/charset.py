@@ -5,8 +5,12 @@ bytes. Labels and decoders are those of the WHATWG Encoding standard (through tu
 windows-1252 as on the rest of the web. One departure: a body that is valid UTF-8 beyond ASCII is read as UTF-8
 although a single-byte encoding was declared, because servers declare their default for files they know nothing about.
 
-``sure`` is False when nothing was declared and the bytes gave a weak answer, or when the declared encoding does not
-fit the bytes: the text may then be garbled, and the document says so.
+``sure`` is False when nothing was declared and the bytes were asked, or when the declared encoding does not fit the
+bytes: the text may then be garbled, and the document says that its encoding was guessed. UTF-8 that is valid throughout
+is no guess.
+
+The detector does not know Mac Cyrillic and takes it for windows-1251, which has the same small letters but for one. The
+two are told by what does not stand inside of words: capitals after small letters, and signs beside them.
 """
 
 from __future__ import annotations
@@ -24,12 +28,14 @@ from periplus.documents.prescan import declared_in
 _PRESCAN: Final = 1024  # bytes, by the HTML standard
 _WIDE_PRESCAN: Final = 16 * 1024  # browsers parse again when a declaration comes late; we look further instead
 _SAMPLE: Final = 64 * 1024  # bytes given to the detector
-_SURE_FROM: Final = 0.5  # the detector's confidence
 _GARBLED: Final = 0.002  # share of replacement characters from which a decoding is doubted
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
 _HEADER: Final = 500  # characters of a Content-Type that are looked at
 _IN_HEADER: Final = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
-_SINGLE_BYTE: Final = ("windows-", "iso-8859-", "koi8-", "macintosh", "ibm866")
+_SINGLE_BYTE: Final = ("windows-", "iso-8859-", "koi8-", "macintosh", "x-mac-", "ibm866")
+_CYRILLIC: Final = ("windows-1251", "x-mac-cyrillic")
+# A capital or a sign after a small letter, or a sign other than quotes, dashes and the like before one.
+_ODD: Final = re.compile(r"""[а-яёјљњћ][А-ЯЁЂ-Џ€√ƒ≈∆¬¡¿]|[^\sА-Яа-яЁёіїєґўјљњћђќѓџѕA-Za-z0-9"'(«“„\[\-–—/>][а-яё]""")
 
 
 class Decoded(NamedTuple):
@@ -96,9 +102,10 @@ def _as_declared(body: bytes, declared: str) -> Decoded:
 
 
 def _as_detected(body: bytes) -> Decoded:
-    match = detect(body[:_SAMPLE])
-    name = (match.encoding or "windows-1252").lower().removesuffix("-sig")
-    return Decoded(_decoded(body, name), name, match.confidence >= _SURE_FROM)
+    name = (detect(body[:_SAMPLE]).encoding or "windows-1252").lower().removesuffix("-sig")
+    if name in _CYRILLIC:
+        name = min(_CYRILLIC, key=lambda other: len(_ODD.findall(_decoded(body[:_SAMPLE], other))))
+    return Decoded(_decoded(body, name), name, sure=False)
 
 
 def _decoded(body: bytes, name: str) -> str:

@@ -36,7 +36,7 @@ class Anchors:
             if len(words) <= _SIGN_CHARS and words.strip() in _SELF_LINK_SIGNS:
                 text = _without_sign(text, words)
             elif self.add(anchor, words, block, zone) is not None:
-                linked += len(words)
+                linked += len(words.strip())
         return text, linked
 
     def add(self, anchor: Element, text: str, block: int, zone: int) -> RawLink | None:

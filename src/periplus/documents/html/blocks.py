@@ -1,5 +1,7 @@
 """Main text or boilerplate: the decision for each block of a page.
 
+An article is read by rules of its own (``article.py``). For all other pages:
+
 1. Firm zones (nav, footer, aside, controls) are boilerplate; hinted zones too, at first.
 2. Where the page marks a main part (``main``, ``article``, their roles) that holds enough of the text, what lies
    outside is boilerplate.
@@ -15,10 +17,10 @@ from itertools import compress, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from periplus.documents.html import zones
+from periplus.documents.html import article, zones
 
 if TYPE_CHECKING:
-    from periplus.documents.html.pieces import Block
+    from periplus.documents.html.pieces import Block, Findings
 
 _ENOUGH_MAIN: Final = 200  # characters from which a marked main part is believed
 _MAIN_SHARE: Final = 0.25  # … or this share of all text outside firm zones
@@ -28,9 +30,15 @@ _SHORT: Final = 80  # characters; a linked block longer than this is prose with 
 _HUB: Final = 0.5  # share of the text in link lists from which the page is a hub and keeps them
 
 
-def choose(blocks: list[Block]) -> list[bool]:
+def choose(found: Findings) -> list[bool]:
     """For each block whether it belongs to the main text."""
+    blocks = found.blocks
     sizes = [block.size for block in blocks]
+    inside = article.narrowed(found)
+    if inside is not None:
+        if not found.article:
+            _drop_link_lists(blocks, inside, sum(compress(sizes, inside)))
+        return inside
     chosen = [block.zone == zones.CONTENT for block in blocks]
     size = sum(compress(sizes, chosen))
     if size < _TOO_LITTLE * sum(sizes):
@@ -71,7 +79,8 @@ def _drop_link_lists(blocks: list[Block], chosen: list[bool], total: int) -> Non
     dropped = [
         number
         for number in compress(range(len(blocks)), linked)
-        if not blocks[number].in_text and (around[number] or around[number + 2] or number in ends)
+        if not (blocks[number].in_text or blocks[number].in_main)
+        and (around[number] or around[number + 2] or number in ends)
     ]
     if sum([blocks[number].size for number in dropped]) < _HUB * total:
         for number in dropped:

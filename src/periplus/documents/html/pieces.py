@@ -14,6 +14,7 @@ class Place(Struct, frozen=True, gc=False):
     """Where in the page a text stands; shared by all texts of one part."""
 
     zone: int = 0
+    margin: int = 0  # number of the innermost margin of an article around it; 0 for none
     main: int = 0  # 2 inside ``main``, 1 inside an article
     heading: int = 0  # the level, where it stands in a heading
     row: int = 0  # number of the table row; 0 outside tables
@@ -21,22 +22,25 @@ class Place(Struct, frozen=True, gc=False):
     in_text: bool = False  # a chapter or section is around it
 
     def in_zone(self, zone: int) -> Place:
-        return Place(zone, self.main, self.heading, self.row, self.code, self.in_text)
+        return Place(zone, self.margin, self.main, self.heading, self.row, self.code, self.in_text)
+
+    def in_margin(self, margin: int) -> Place:
+        return Place(self.zone, margin, self.main, self.heading, self.row, self.code, self.in_text)
 
     def in_main(self, mark: int) -> Place:
-        return Place(self.zone, mark, self.heading, self.row, self.code, self.in_text)
+        return Place(self.zone, self.margin, mark, self.heading, self.row, self.code, self.in_text)
 
     def in_heading(self, level: int) -> Place:
-        return Place(self.zone, self.main, level, self.row, self.code, self.in_text)
+        return Place(self.zone, self.margin, self.main, level, self.row, self.code, self.in_text)
 
     def in_row(self, row: int) -> Place:
-        return Place(self.zone, self.main, self.heading, row, self.code, self.in_text)
+        return Place(self.zone, self.margin, self.main, self.heading, row, self.code, self.in_text)
 
     def in_code(self) -> Place:
-        return Place(self.zone, self.main, self.heading, self.row, True, self.in_text)  # noqa: FBT003
+        return Place(self.zone, self.margin, self.main, self.heading, self.row, True, self.in_text)  # noqa: FBT003
 
     def within_text(self) -> Place:
-        return Place(self.zone, self.main, self.heading, self.row, self.code, True)  # noqa: FBT003
+        return Place(self.zone, self.margin, self.main, self.heading, self.row, self.code, True)  # noqa: FBT003
 
 
 class Block(Struct, gc=False):
@@ -50,6 +54,8 @@ class Block(Struct, gc=False):
     heading: int
     row: int
     in_text: bool
+    margin: int = 0  # as of its place
+    frame: int = 0  # number of the innermost element around it that holds more than its text
 
 
 class RawLink(Struct, gc=False):
@@ -64,16 +70,27 @@ class RawLink(Struct, gc=False):
     alt: str = ""
 
 
+class Margin(Struct, gc=False):
+    """A part of the page that calls itself a margin of an article."""
+
+    kind: int  # as ``names`` knows them
+    outer: int = 0  # number of the one around it
+
+
 class Findings(Struct):
     """All that was found in one page, raw."""
 
     blocks: list[Block] = field(default_factory=list)
+    frames: list[int] = field(default_factory=list)  # for each frame the number of the one around it
+    margins: list[Margin] = field(default_factory=lambda: [Margin(0)])  # by number; the first one is none
     links: list[RawLink] = field(default_factory=list)
     images: list[tuple[str, str]] = field(default_factory=list)  # source, alt text
     metas: list[dict[str, str]] = field(default_factory=list)
     link_tags: list[dict[str, str]] = field(default_factory=list)
     times: list[dict[str, str]] = field(default_factory=list)
     json_ld: list[str] = field(default_factory=list)
+    article: bool = False  # the page says that it is one
+    headline: int = -1  # the block that holds it, where it is not part of the text
     title: str = ""
     base: str = ""
     language: str = ""

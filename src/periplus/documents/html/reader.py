@@ -57,16 +57,17 @@ def read_markup(markup: str, page: Page) -> Reading:
 
 def _body_of(found: Findings) -> Body:
     """Main text, boilerplate and links of what a walk found."""
-    chosen = blocks.choose(found.blocks)
+    chosen = blocks.choose(found)
     main: list[Block] = []
     rest: list[Block] = []
     for block, kept in zip(found.blocks, chosen, strict=True):
         (main if kept else rest).append(block)
-    headings = [block for block in main if block.heading][: bounds.HEADINGS]
+    headings = found.blocks[found.headline : found.headline + 1] if found.headline >= 0 else []
+    headings += [block for block in main if block.heading]
     return Body(
         blocks.joined(main, bounds.TEXT_CHARS),
         blocks.joined(rest, bounds.TEXT_CHARS),
-        [Heading(block.heading, block.text[: bounds.HEADING_CHARS]) for block in headings],
+        [Heading(block.heading, block.text[: bounds.HEADING_CHARS]) for block in headings[: bounds.HEADINGS]],
         [link.href for link in found.links],
         [clean(link.text) or link.alt for link in found.links],
         [_place(link, chosen) for link in found.links],

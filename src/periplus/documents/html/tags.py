@@ -11,7 +11,7 @@ def _names(text: str) -> frozenset[str]:
 
 # Block-level tags that say nothing about the part of the page they stand in …
 PLAIN_BLOCKS: Final = _names(
-    "p blockquote figcaption caption address dt dd summary legend center hr optgroup option tbody thead tfoot fieldset"
+    "p blockquote caption address dt dd summary legend center hr optgroup option tbody thead tfoot fieldset"
     " details td th li body frameset colgroup hgroup search"
 )
 # … and those whose tag, role or class names may.
@@ -27,7 +27,7 @@ SKIPPED: Final = _names(
 )
 FRAMES: Final = frozenset({"frame", "area"})
 
-BLOCKS: Final = PLAIN_BLOCKS | CONTAINERS | MAIN | frozenset(HEADINGS) | CODE | {"tr"}
+BLOCKS: Final = PLAIN_BLOCKS | CONTAINERS | MAIN | frozenset(HEADINGS) | CODE | {"tr", "figcaption"}
 
 # An element with any of these below it is more than text and links, and must be walked through.
 PARTING: Final = BLOCKS | SKIPPED | FRAMES | {"br"}

@@ -21,10 +21,11 @@ import turbohtml
 from turbohtml import Element, Text
 
 from periplus.documents import bounds
-from periplus.documents.html import tags, zones
+from periplus.documents.html import article, tags, zones
 from periplus.documents.html.anchors import Anchors
 from periplus.documents.html.gather import gather
-from periplus.documents.html.pieces import Block, Findings, Place, RawLink
+from periplus.documents.html.names import COMMENT_IDS, FIRM, MARGINAL, NO_MARGIN, named
+from periplus.documents.html.pieces import Block, Findings, Margin, Place, RawLink
 from periplus.documents.text import clean, clean_lines
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 _INLINE, _BLOCK, _ANCHOR = range(3)  # what ends with an element
 _IN_LINE: Final = tags.INLINE
-_Frame = tuple["Iterator[Node]", Place, int]  # an element that is walked through: children to come, place, what ends
+# An element that is walked through: children to come, place, what ends, its number.
+_Frame = tuple["Iterator[Node]", Place, int, int]
 
 
 def walk(markup: str) -> Findings:
@@ -44,6 +46,7 @@ def walk(markup: str) -> Findings:
     gather(document.iter_elements(tags.GATHERED), found)
     root = document.root
     if root is not None:
+        found.article = article.declared(found) or document.select_one(article.MARKS) is not None
         found.language = root.attr("lang") or root.attr("xml:lang") or ""
         _walk_through(document, root, found)
     return found
@@ -78,6 +81,8 @@ class _Walker:
         self._anchors = anchors
         self._holders = anchors.holders
         self._stack: list[_Frame] = []
+        self._frame = 0  # the number of the element whose children are looked at
+        self._frames = found.frames
         self._rows = 0
         self._parts: list[str] = []  # texts since the last block ended
         self._next_look = bounds.CLOCK_EVERY
@@ -91,9 +96,9 @@ class _Walker:
         stack, parts, kinds = self._stack, self._parts, tags.KINDS
         takers = (self._take_block, self._take_block, self._take_block, self._take_apart, self._take_inline)
         elements = 0
-        stack.append((iter(root.children), Place(), _BLOCK))
+        self._open(root, Place(), _BLOCK)
         while stack:
-            children, place, ends = stack[-1]
+            children, place, ends, self._frame = stack[-1]
             code = place.code
             for node in children:
                 if type(node) is Text:
@@ -113,6 +118,11 @@ class _Walker:
         self._found.truncated = bool(stack)
         self._end_anchor()
         self._end_block(stack[-1][1] if stack else Place())
+
+    def _open(self, element: Element, place: Place, ends: int) -> None:
+        """Walk through an element next."""
+        self._stack.append((iter(element.children), place, ends, len(self._frames)))
+        self._frames.append(self._frame)
 
     def _in_bounds(self, elements: int) -> bool:
         """Looked at every so many elements."""
@@ -134,7 +144,7 @@ class _Walker:
         if element in self._mixed:
             if kind or self._hidden:
                 place = self._place_of(element, kind, place)
-            self._stack.append((iter(element.children), place, _BLOCK))
+            self._open(element, place, _BLOCK)
             return True
         text = element.text
         anchors = self._holders.get(element)
@@ -159,7 +169,7 @@ class _Walker:
             return False
         if element in self._mixed:
             ends = _ANCHOR if element.tag == "a" and self._begin_anchor(element, place) else _INLINE
-            self._stack.append((iter(element.children), place, ends))
+            self._open(element, place, ends)
             return True
         text = element.text
         if element.tag == "a":
@@ -187,11 +197,39 @@ class _Walker:
         if self._hidden and element in self._hidden and tag != "body":
             return place.in_zone(zones.HIDDEN)  # many pages hide their body until a script shows it
         if kind == tags.CONTAINER:
-            return _in_container(element, tag, place)
+            return self._in_container(element, tag, place)
         if tag == "tr":
             self._rows += 1
             return place.in_row(self._rows)
+        if tag == "figcaption":
+            return self._in_margin(MARGINAL, place)
         return place if kind == tags.PLAIN else _place_by_tag(tag, place)
+
+    def _in_container(self, element: Element, tag: str, place: Place) -> Place:
+        """The place inside an element whose tag, role or class names may say which part of the page it is."""
+        zone = zones.TAGS.get(tag, zones.CONTENT)
+        if tag == "header" and not place.main:
+            zone = zones.ASIDE
+        role = element.attr("role")
+        if role:
+            if role in zones.MAIN_ROLES:
+                return _in_main(place, role)
+            zone = zones.ROLES.get(role, zone)
+        opens, margin = False, FIRM if zone else NO_MARGIN
+        if not zone and (names := _names(element, tag)):
+            zone, opens, margin = named(names, place.in_text)
+        if margin:
+            place = self._in_margin(margin, place)
+        if zone and zones.wins(zone, place.zone):
+            return place.in_zone(zone)
+        if not place.in_text and (opens or tag == "section"):
+            return place.within_text()
+        return place
+
+    def _in_margin(self, kind: int, place: Place) -> Place:
+        margins = self._found.margins
+        margins.append(Margin(kind, place.margin))
+        return place.in_margin(len(margins) - 1)
 
     # Links
 
@@ -213,7 +251,7 @@ class _Walker:
             return
         text = "".join(self._parts[self._anchor_start :])
         self._anchor = None
-        self._link_chars += len(text)
+        self._link_chars += len(text.strip())
         link.text += text
         if Anchors.is_sign(link.text):
             del self._parts[self._anchor_start :]
@@ -230,9 +268,9 @@ class _Walker:
         self._add_block(joined, place)
 
     def _add_block(self, text: str, place: Place) -> None:
-        if not text or text.isspace():
-            return
         linked, self._link_chars = self._link_chars, 0
+        if not text or text.isspace():
+            return  # links without words count for no block
         text = clean_lines(text) if place.code else clean(text)
         if not text:
             return
@@ -242,7 +280,11 @@ class _Walker:
             self._found.hidden_chars += size
             return
         linked = min(linked, size)
-        self._blocks.append(Block(text, size, linked, zone, place.main, place.heading, place.row, place.in_text))
+        self._blocks.append(
+            Block(
+                text, size, linked, zone, place.main, place.heading, place.row, place.in_text, place.margin, self._frame
+            )
+        )
 
     def _split_anchor(self, link: RawLink) -> None:
         """A block ends inside a link: the link takes its text of this block along."""
@@ -256,27 +298,6 @@ def _place_by_tag(tag: str, place: Place) -> Place:
     if tag in tags.HEADINGS:
         return place.in_heading(tags.HEADINGS[tag])
     return place.in_code() if tag in tags.CODE else _in_main(place, tag)
-
-
-def _in_container(element: Element, tag: str, place: Place) -> Place:
-    """The place inside an element whose tag, role or class names may say which part of the page it is."""
-    zone = zones.TAGS.get(tag, zones.CONTENT)
-    if tag == "header" and not place.main:
-        zone = zones.ASIDE
-    role = element.attr("role")
-    if role:
-        if role in zones.MAIN_ROLES:
-            return _in_main(place, role)
-        zone = zones.ROLES.get(role, zone)
-    opens = False
-    if not zone and (names := _names(element, tag)):
-        zone, opens = zones.named(names, place.in_text)
-    current = place.zone
-    if zone and (current == zones.CONTENT or (current in zones.HINTED and zone not in zones.HINTED)):
-        return place.in_zone(zone)  # a firm zone wins over a hinted one, else the outer zone stays
-    if not place.in_text and (opens or tag == "section"):
-        return place.within_text()
-    return place
 
 
 def _in_main(place: Place, name: str) -> Place:
@@ -294,7 +315,9 @@ def _names(element: Element, tag: str) -> str:
 
 def _is_name(tag: str, identifier: str) -> bool:
     """Whether an id names a part of the layout; those of sections and long ones repeat the words of a heading."""
-    return tag != "section" and identifier.count("-") + identifier.count("_") < 2
+    if tag == "section":
+        return identifier in COMMENT_IDS
+    return identifier.count("-") + identifier.count("_") < 2
 
 
 def hides(element: Element) -> bool:

@@ -1,7 +1,7 @@
-"""Which part of a page an element opens: content, navigation, footer, an aside … by its tag, role and class names.
+"""Which part of a page an element opens: content, navigation, footer, an aside … by its tag or role.
 
-A zone found by tag or role is firm; one found by the words in ``class`` and ``id`` is a hint, and is taken back when
-the page would otherwise have no main text.
+A zone found by tag or role is firm; one found by the words in ``class`` and ``id`` (``names.py``) is a hint, and is
+taken back when the page would otherwise have no main text.
 """
 
 from __future__ import annotations
@@ -52,55 +52,15 @@ ROLES: Final = {
 MAIN_ROLES: Final = frozenset({"main", "article"})
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_NAVIGATION_WORDS: Final = _words(
-    "nav navbar navigation menubar breadcrumb breadcrumbs sidenav pagination pager paginator topbar skiplink skip"
-    " sitemap tabs related prev next prevnext headerlink navheader navfooter"
-)
-_NAVIGATION_ENDS: Final = ("nav", "menu")  # of words such as "docnav" and "mainmenu"
-# Navigation too, but not inside a chapter or section: there a side bar or a table of contents belongs to the text.
-_SOFT_WORDS: Final = _words("sidebar toc menu")
-_TEXT_WORDS: Final = _words("chapter section article entry post story appendix preface refentry")
-_FOOTER_WORDS: Final = _words("footer foot colophon copyright legal imprint footnav")
-_ASIDE_WORDS: Final = _words(
-    "cookie cookies consent gdpr banner newsletter subscribe subscription signup share sharing social promo promotion"
-    " advert advertisement ads ad sponsor sponsored popup modal overlay login masthead recommended recommendations"
-    " outbrain taboola widget toolbar printonly noprint searchbox"
-)
-# Words that say the element holds the content itself, whatever else its name says ("content-with-sidebar").
-_CONTENT_WORDS: Final = _words(
-    "content main article body post entry story text page wrapper container layout has no with"
-)
 # Text moved so far to the left or up that nobody sees it.
 _FAR_AWAY: Final = re.compile(r"(?:^|;)(?:left|top|text-indent|margin-left):-\d{3,}")
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-@lru_cache(maxsize=8192)
-def named(names: str, in_text: bool) -> tuple[int, bool]:
-    """The zone that class names and an id hint at, and whether they say that a part of the text begins, such as a
-    chapter; ``in_text`` says that one is around it already."""
-    opens = any(word.lower() in _TEXT_WORDS for word in _WORD.findall(names))
-    return _hinted(names, in_text=in_text), opens
-
-
-def _hinted(names: str, *, in_text: bool) -> int:
-    for name in names.split():
-        words = {word.lower() for word in _WORD.findall(name)}
-        if words & _CONTENT_WORDS:
-            continue
-        if words & _NAVIGATION_WORDS or (not in_text and words & _SOFT_WORDS):
-            return HINTED_NAVIGATION
-        if any(word.endswith(_NAVIGATION_ENDS) for word in words - _SOFT_WORDS):
-            return HINTED_NAVIGATION
-        if words & _FOOTER_WORDS:
-            return HINTED_FOOTER
-        if words & _ASIDE_WORDS:
-            return HINTED_ASIDE
-    return CONTENT
+def wins(zone: int, around: int) -> bool:
+    """Whether a zone counts inside another: a firm one within a hinted one, and any within content."""
+    if around == CONTENT:
+        return True
+    return around in HINTED and zone not in HINTED
 
 
 @lru_cache(maxsize=4096)
