@@ -1,7 +1,8 @@
 """Where words of a query stand in texts, without analysing all of them.
 
 The letters that all forms of a word begin with are looked for by a kernel, in all texts of a page of results at once;
-only what follows such a beginning is analysed, and every spelling only once.
+only what follows such a beginning is analysed, and every spelling only once. Another kernel puts what was found of a
+spelling at all its places.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, cached_property, lru_cache
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_PLACES = 16  # where one beginning may stand in one text
 MAX_TEXT = 50_000  # code points of a text that are looked at
-PLACE = 3  # numbers of a place, as the kernel gives them
+PLACE, MATCH = 4, 4  # numbers of a place and of a match, as kernels take them
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 SPELLINGS_KEPT = 30_000  # of words in texts, each with its terms: some 10 MB
 WORDS_KEPT = 10_000  # of queries
@@ -44,6 +46,13 @@ class Match(NamedTuple):
     end: int
     word: int  # of the query
     is_stop: bool  # a stop word of the text's language
+
+
+class PlacedMatches(NamedTuple):
+    """The matches of some texts as kernels take them: ``MATCH`` numbers each, counted from the first text."""
+
+    numbers: IntArray
+    sizes: IntArray  # how many of them each text has
 
 
 class Beginning(NamedTuple):
@@ -153,47 +162,80 @@ class ShownTexts:
     @cached_property
     def ends(self) -> IntArray:
         """Where each text ends among the code points."""
-        return np.cumsum(np.array([len(text) + 1 for text in self.texts], np.int64)) - 1
+        return np.array(list(accumulate([len(text) + 1 for text in self.texts])), np.int64) - 1
 
     def matches(self, query: Highlights) -> list[list[Match]]:
         """Words of the query in each text, in any form, by place; no two begin at one place."""
-        found: list[dict[int, Match]] = [{} for _ in self.texts]
-        known: dict[tuple[str, str], list[Match]] = {}
-        begins = [0, *(self.ends + 1).tolist()]
-        texts, languages = self.texts, self.languages
-        for place, start, end in self._places(query):
-            begin, own = begins[place], found[place]
-            spelling = texts[place][start - begin : end - begin], languages[place]
-            matches = known.get(spelling)
-            if matches is None:
-                matches = known[spelling] = _matches(*spelling, query.words)
-            begin = start - begin
-            for first, last, word, is_stop in matches:
-                if begin + first not in own:
-                    own[begin + first] = Match(begin + first, begin + last, word, is_stop)
-        return [[own[start] for start in sorted(own)] for own in found]
+        placed, found, begin = self.placed(query), list[list[Match]](), 0
+        rows = iter(placed.numbers.reshape(-1, MATCH).tolist())
+        for text, size in zip(self.texts, placed.sizes.tolist(), strict=True):
+            several = islice(rows, size)
+            found.append([Match(start - begin, end - begin, word, bool(stop)) for start, end, word, stop in several])
+            begin += len(text) + 1
+        return found
 
-    def _places(self, query: Highlights) -> list[list[int]]:
-        """Where words may stand: text, start and end of what is to be analysed."""
+    def placed(self, query: Highlights) -> PlacedMatches:
+        """The same for kernels."""
+        from periplus.core.snippets import place_matches
+
+        places, count, spellings = self._places(query)
+        numbers: list[int] = []
+        ends: list[int] = []
+        most = 0
+        for stretch, language in spellings:
+            for match in _matches(stretch, language, query.words):
+                numbers += match
+            most = max(most, len(numbers) - (ends[-1] if ends else 0))
+            ends.append(len(numbers))
+        sizes, matches = np.empty(len(self.texts), np.int64), np.empty(most * count, np.int64)
+        spelled = np.array(numbers, np.int64)
+        found = place_matches(places, count, spelled, np.array(ends, np.int64) // MATCH, matches, sizes)
+        return PlacedMatches(matches[: MATCH * found], sizes)
+
+    def _places(self, query: Highlights) -> tuple[IntArray, int, list[tuple[str, str]]]:
+        """Where words may stand, how many places these are, and every spelling there with its language."""
         from periplus.core.snippets import find_beginnings
 
-        beginnings = query.beginnings
+        beginnings, languages = query.beginnings, self.languages
         if not (beginnings and self.texts):
-            return []
-        letters = code_points("".join([one.letters for one in beginnings]))
-        starts = np.cumsum(np.array([0, *[len(one.letters) for one in beginnings]], np.int64))
-        opens = np.array([one.opens_word for one in beginnings], np.int64)
-        places = np.empty(PLACE * MAX_PLACES * len(beginnings) * len(self.texts), np.int64)
-        count = find_beginnings(self.points, self.ends, bare_letters(), letters, starts, opens, MAX_PLACES, places)
-        rows: list[list[int]] = places[: PLACE * count].reshape(-1, PLACE).tolist()
-        return rows
+            return np.empty(0, np.int64), 0, []
+        letters = "".join([one.letters for one in beginnings])
+        ends = accumulate([len(one.letters) for one in beginnings])
+        kinds = np.array([(end, one.opens_word) for end, one in zip(ends, beginnings, strict=True)], np.int64)
+        tongues = {language: place for place, language in enumerate(dict.fromkeys(languages))}
+        most = MAX_PLACES * len(beginnings) * len(self.texts)
+        places, firsts = np.empty(PLACE * most, np.int64), np.empty(most + 1, np.int64)
+        count = find_beginnings(
+            self.points,
+            self.ends,
+            np.array([tongues[language] for language in languages], np.int64),
+            bare_letters(),
+            code_points(letters),
+            kinds.reshape(-1),
+            MAX_PLACES,
+            places,
+            firsts,
+        )
+        rows = places.reshape(-1, PLACE)[firsts[1 : firsts[0] + 1]].tolist()
+        begins = [0, *(self.ends + 1).tolist()]
+        return (
+            places,
+            count,
+            [
+                (self.texts[place][start - begins[place] : end - begins[place]], languages[place])
+                for place, start, end, _ in rows
+            ],
+        )
 
 
 def _matches(stretch: str, language: str, words: dict[str, int]) -> list[Match]:
     """The words of the query in what follows a beginning; mostly that is a word of the query as it was typed."""
     low = stretch.lower()
-    if low in words and is_one_word(stretch):
-        return [Match(0, len(stretch), words[low], stops(low, language))]
+    if is_one_word(stretch):
+        if low in words:
+            return [Match(0, len(stretch), words[low], stops(low, language))]
+        if stretch.isalpha() and (stretch.istitle() or stretch.isupper()):
+            stretch = low  # which has the same forms
     found = []
     for start, end, is_stop, terms in _tokens(stretch, language):
         word = next((words[term] for term in terms if term in words), -1)
