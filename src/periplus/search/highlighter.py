@@ -19,16 +19,19 @@ from msgspec import Struct
 from periplus.index import STRONG_SHARE
 from periplus.search.plan import is_one_word, stops
 from periplus.text import STEM_MARK, analyze
+from periplus.text.forms import forms_of
+from periplus.text.stemming import base_language
 from periplus.text.words import has_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from periplus.text import TermForm
 
 MAX_PLACES = 16  # where one beginning may stand in one text
 MAX_TEXT = 50_000  # code points of a text that are looked at
 PLACE, MATCH = 4, 4  # numbers of a place and of a match, as kernels take them
+BEHIND = "\n" * 64
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 SPELLINGS_KEPT = 30_000  # of words in texts, each with its terms: some 10 MB
 WORDS_KEPT = 10_000  # of queries
@@ -156,8 +159,9 @@ class ShownTexts:
 
     @cached_property
     def points(self) -> LetterArray:
-        """The code points of all texts, with a line's end behind each."""
-        return code_points("\n".join([*self.texts, ""]))
+        """The code points of all texts, with a line's end behind each, and behind all of them as many more as a kernel
+        looks at at once."""
+        return code_points("\n".join([*self.texts, BEHIND]))
 
     @cached_property
     def ends(self) -> IntArray:
@@ -176,26 +180,17 @@ class ShownTexts:
 
     def placed(self, query: Highlights) -> PlacedMatches:
         """The same for kernels."""
-        from periplus.core.snippets import place_matches
-
         places, count, spellings = self._places(query)
-        numbers: list[int] = []
-        ends: list[int] = []
-        most = 0
-        for stretch, language in spellings:
-            for match in _matches(stretch, language, query.words):
-                numbers += match
-            most = max(most, len(numbers) - (ends[-1] if ends else 0))
-            ends.append(len(numbers))
-        sizes, matches = np.empty(len(self.texts), np.int64), np.empty(most * count, np.int64)
-        spelled = np.array(numbers, np.int64)
-        found = place_matches(places, count, spelled, np.array(ends, np.int64) // MATCH, matches, sizes)
+        spelled = [_matches(stretch, language, query.words) for stretch, language in spellings]
+        ends = list(accumulate(map(len, spelled)))
+        most = count * max(map(len, spelled), default=0)
+        sizes, matches = np.empty(len(self.texts), np.int64), np.empty(MATCH * most, np.int64)
+        numbers = np.array([number for several in spelled for match in several for number in match], np.int64)
+        found = _kernels().place_matches(places, count, numbers, np.array(ends, np.int64), matches, sizes)
         return PlacedMatches(matches[: MATCH * found], sizes)
 
     def _places(self, query: Highlights) -> tuple[IntArray, int, list[tuple[str, str]]]:
         """Where words may stand, how many places these are, and every spelling there with its language."""
-        from periplus.core.snippets import find_beginnings
-
         beginnings, languages = query.beginnings, self.languages
         if not (beginnings and self.texts):
             return np.empty(0, np.int64), 0, []
@@ -205,7 +200,7 @@ class ShownTexts:
         tongues = {language: place for place, language in enumerate(dict.fromkeys(languages))}
         most = MAX_PLACES * len(beginnings) * len(self.texts)
         places, firsts = np.empty(PLACE * most, np.int64), np.empty(most + 1, np.int64)
-        count = find_beginnings(
+        count = _kernels().find_beginnings(
             self.points,
             self.ends,
             np.array([tongues[language] for language in languages], np.int64),
@@ -228,6 +223,18 @@ class ShownTexts:
         )
 
 
+class _Kernels(NamedTuple):
+    find_beginnings: Callable[..., int]
+    place_matches: Callable[..., int]
+
+
+@cache
+def _kernels() -> _Kernels:
+    from periplus.core.snippets import find_beginnings, place_matches
+
+    return _Kernels(find_beginnings.entry, place_matches.entry)
+
+
 def _matches(stretch: str, language: str, words: dict[str, int]) -> list[Match]:
     """The words of the query in what follows a beginning; mostly that is a word of the query as it was typed."""
     low = stretch.lower()
@@ -247,12 +254,11 @@ def _matches(stretch: str, language: str, words: dict[str, int]) -> list[Match]:
 @lru_cache(maxsize=SPELLINGS_KEPT)
 def _tokens(stretch: str, language: str) -> list[tuple[int, int, bool, tuple[str, ...]]]:
     """The words of a stretch: start, end, whether it is a stop word, and terms."""
+    if is_one_word(stretch):
+        found = [(0, len(stretch), forms_of(stretch, base_language(language)))]
+    else:
+        found = [(token.start, token.end, token.forms) for token in analyze(stretch, language)]
     return [
-        (
-            token.start,
-            token.end,
-            stops(stretch[token.start : token.end].lower(), language),
-            tuple([form.term for form in token.forms]),
-        )
-        for token in analyze(stretch, language)
+        (start, end, stops(stretch[start:end].lower(), language), tuple([form.term for form in forms]))
+        for start, end, forms in found
     ]

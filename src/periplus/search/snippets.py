@@ -8,6 +8,7 @@ that is shown gets snippets. Work a page is bounded by ``MAX_TEXT`` and the boun
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from periplus.search.highlighter import Highlights, Match, ShownTexts
 from periplus.search.text import ELLIPSIS, clean, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from periplus.index import StoredDocument
 
@@ -67,15 +68,20 @@ def snippets(documents: Sequence[StoredDocument], query: Highlights) -> list[Sni
 
 def _fragments(texts: ShownTexts, query: Highlights) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """What is chosen of each text, as the kernel says it, and the highlights of all of them."""
-    from periplus.core.snippets import choose_fragments
-
     found, count = texts.placed(query), len(texts.texts)
     pages = np.empty(PAGE * count, np.int64)
     marks = np.empty(2 * MAX_SNIPPET * count, np.int64)
     weights = np.array(query.weights, np.float64)
-    marked = choose_fragments(texts.points, texts.ends, found.numbers, found.sizes, weights, pages, marks)
+    marked = _choose_fragments()(texts.points, texts.ends, found.numbers, found.sizes, weights, pages, marks)
     pairs = marks[: 2 * marked].tolist()
     return pages.reshape(-1, PAGE).tolist(), list(zip(pairs[::2], pairs[1::2], strict=True))
+
+
+@cache
+def _choose_fragments() -> Callable[..., int]:
+    from periplus.core.snippets import choose_fragments
+
+    return choose_fragments.entry
 
 
 def _pieces(document: StoredDocument, page: list[int]) -> tuple[str, bool]:

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import I64, M_I64, R_I64, R_U32, helper, kernel, signature
-from periplus.core.snippets.characters import is_space, is_wordly
+from periplus.core.machine.bits import first_lanes, lowest_of
+from periplus.core.snippets.characters import equal_points, foreign_points, is_space, is_wordly, wordly_points
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
 ASCII = 128
+LANES = 64  # code points that are looked at at once; as many stand behind the last text
 PLACE = 4  # numbers of a place: text, start and end of what is to be analysed, and its spelling
 MATCH = 4  # numbers of a match: start, end, word, whether it is a stop word
 FNV_BASIS, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
@@ -92,10 +94,10 @@ def _is_spelled_so(text: Any, tongues: Any, places: Any, one: Any, other: Any) -
     size = places[one + 2] - places[one + 1]
     if size != places[other + 2] - places[other + 1] or tongues[places[one]] != tongues[places[other]]:
         return False
-    for i in range(size):
-        if text[places[one + 1] + i] != text[places[other + 1] + i]:
-            return False
-    return True
+    i = 0
+    while i < size and text[places[one + 1] + i] == text[places[other + 1] + i]:
+        i += 1
+    return i == size
 
 
 @helper
@@ -114,9 +116,33 @@ def _spelling(text: Any, tongues: Any, places: Any, place: Any, table: Any, spel
     return spellings[0] - 1
 
 
+@helper
+def _first_letters(bare: Any, letters: Any, beginnings: Any, firsts: Any) -> Any:
+    """The code points of ASCII that a beginning may begin with; how many these are."""
+    count = 0
+    for c in range(ASCII):
+        some = False
+        for p in range(0, len(beginnings), 2):
+            some |= bare[c] == letters[beginnings[p - 2] if p else 0]
+        if some:
+            firsts[count] = c
+            count += 1
+    return count
+
+
+@helper
+def _may_begin(text: Any, at: Any, end: Any, firsts: Any) -> Any:
+    """A bit for each of the next 64 code points where a beginning may stand; of letters beyond ASCII it is not told."""
+    address = text.ctypes.data + 4 * at
+    found = foreign_points(address)
+    for place in range(len(firsts)):
+        found |= equal_points(address, firsts[place])
+    return found & first_lanes(end - at)
+
+
 @kernel(signature(I64, R_U32, R_I64, R_I64, R_U32, R_U32, R_I64, I64, M_I64, M_I64))
 def find_beginnings(
-    text: Any,
+    text: Any,  # of all texts, and some code points more
     ends: Any,  # of each text
     tongues: Any,  # a number for the language of each text
     bare: Any,  # code point -> the same in lower case and without accent
@@ -129,30 +155,36 @@ def find_beginnings(
     """How many places there are. One beginning a place is enough: another one there has the same stretch behind it."""
     count, begin, found = len(beginnings) // 2, np.int64(0), np.int64(0)
     counts, table = np.empty(count, np.int64), np.zeros(_slots(len(places) // PLACE), np.int64)
-    firsts = np.zeros(ASCII, np.bool_)  # letters that a beginning may begin with; of others it is not told
-    spellings[0] = 0
-    for c in range(ASCII):
-        for p in range(count):
-            firsts[c] |= bare[c] == letters[beginnings[2 * p - 2] if p else 0]
+    firsts = np.empty(ASCII, np.uint32)
+    firsts = firsts[: _first_letters(bare, letters, beginnings, firsts)]
+    all_open, spellings[0] = True, 0
+    for p in range(count):
+        all_open = all_open and beginnings[2 * p + 1] > 0
     for document in range(len(ends)):
-        end = ends[document]
+        end, before = ends[document], np.uint64(0)  # whether a word goes on from the code points before
         counts[:] = 0
-        for i in range(begin, end):
-            if text[i] < ASCII and not firsts[text[i]]:
-                continue
-            inside = i > begin and is_wordly(text[i - 1])
-            for p in range(count - 1, -1, -1):
-                if (inside and beginnings[2 * p + 1]) or counts[p] >= most:
-                    continue
-                first, behind = beginnings[2 * p - 2] if p else np.int64(0), beginnings[2 * p]
-                if _stands(text, i, end, bare, letters, first, behind):
-                    counts[p] += 1
-                    row = PLACE * found
-                    places[row], places[row + 1] = document, i
-                    places[row + 2] = _stretch_end(text, i, behind - first, end)
-                    places[row + 3] = _spelling(text, tongues, places, found, table, spellings)
-                    found += 1
-                    break
+        for at in range(begin, end, LANES):
+            chosen = _may_begin(text, at, end, firsts)
+            if all_open:
+                wordly = wordly_points(text.ctypes.data + 4 * at)
+                chosen &= ~((wordly << np.uint64(1)) | before)
+                before = wordly >> np.uint64(LANES - 1)
+            while chosen != 0:
+                i = at + lowest_of(chosen)
+                chosen &= chosen - np.uint64(1)
+                inside = i > begin and is_wordly(text[i - 1])
+                for p in range(count - 1, -1, -1):
+                    first, behind = beginnings[2 * p - 2] if p else np.int64(0), beginnings[2 * p]
+                    if (inside and beginnings[2 * p + 1]) or counts[p] >= most:
+                        continue
+                    if _stands(text, i, end, bare, letters, first, behind):
+                        counts[p] += 1
+                        row = PLACE * found
+                        places[row], places[row + 1] = document, i
+                        places[row + 2] = _stretch_end(text, i, behind - first, end)
+                        places[row + 3] = _spelling(text, tongues, places, found, table, spellings)
+                        found += 1
+                        break
         begin = end + 1
     return found
 
