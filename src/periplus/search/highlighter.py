@@ -147,7 +147,7 @@ def bare_letters() -> LetterArray:
 
 
 def code_points(text: str) -> LetterArray:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
 
 
 class ShownTexts:

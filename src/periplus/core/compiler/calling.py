@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 # Bits of an array's flags: in one piece and aligned; and writeable, where a kernel writes.
 READ = 0x0001 | 0x0100
-WRITEABLE = 0x0400
-WRITTEN = READ | WRITEABLE
+WRITTEN = READ | 0x0400
 _buffer_at: Any = (c_char * 0).from_buffer
 
 
@@ -71,17 +70,17 @@ def _laid_out(name: str, kinds: list[tuple[Any, int, int]], given: Sequence[Any]
             continue
         if not isinstance(value, np.ndarray) or value.dtype != element or value.ndim != dimensions:
             raise TypeError(f"the kernel {name} takes other arrays")
-        held = value.flags.num
-        if held & flags != flags:
+        if value.flags.num & flags != flags:
             raise TypeError(f"the kernel {name} takes arrays in one piece, and writes to some")
-        address = addressof(_buffer_at(value)) if held & WRITEABLE else address_of(value)
-        numbers += (address, *value.shape)
+        numbers += (address_of(value), *value.shape)
     return numbers
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """Where an array begins; good for as long as it lives. ``ctypes`` takes a tenth of the time, but only tells it of
+    """Where an array begins; good for as long as it lives. ``ctypes`` takes a tenth of the time, but tells it only of
     what may be written."""
+    if array.flags.writeable:
+        return addressof(_buffer_at(array))
     address: int = array.__array_interface__["data"][0]
     return address
 
