@@ -18,9 +18,7 @@ from msgspec import Struct
 
 from periplus.index import STRONG_SHARE
 from periplus.search.plan import is_one_word, stops
-from periplus.text import STEM_MARK, analyze
-from periplus.text.forms import forms_of
-from periplus.text.stemming import base_language
+from periplus.text import STEM_MARK, analyze, base_language, forms_of
 from periplus.text.words import has_unspaced
 
 if TYPE_CHECKING:
@@ -179,7 +177,7 @@ class ShownTexts:
         return found
 
     def placed(self, query: Highlights) -> PlacedMatches:
-        """The same for kernels."""
+        """Words of the query in each text, as kernels take them."""
         places, count, spellings = self._places(query)
         spelled = [_matches(stretch, language, query.words) for stretch, language in spellings]
         ends = list(accumulate(map(len, spelled)))
@@ -223,16 +221,16 @@ class ShownTexts:
         )
 
 
-class _Kernels(NamedTuple):
+class _TextKernels(NamedTuple):
     find_beginnings: Callable[..., int]
     place_matches: Callable[..., int]
 
 
 @cache
-def _kernels() -> _Kernels:
+def _kernels() -> _TextKernels:
     from periplus.core.snippets import find_beginnings, place_matches
 
-    return _Kernels(find_beginnings.entry, place_matches.entry)
+    return _TextKernels(find_beginnings.entry, place_matches.entry)
 
 
 def _matches(stretch: str, language: str, words: dict[str, int]) -> list[Match]:

@@ -17,8 +17,7 @@ from periplus.search.dictionary import FAR, LEAST_LETTERS, WORDS_KEPT, Candidate
 from periplus.search.lexicon import MAX_FORMS, Lexicon
 from periplus.search.plan import is_one_word
 from periplus.search.syntax import AnyOf, ParsedQuery, Phrase, Sequence, Signed, TypedWord
-from periplus.text import analyze
-from periplus.text.forms import forms_of
+from periplus.text import analyze, forms_of
 from periplus.text.stemming import DEFAULT_LANGUAGE
 
 if TYPE_CHECKING:
