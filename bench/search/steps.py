@@ -38,7 +38,7 @@ STEPS = {
     "spelling": "periplus.search.searching:Search._corrections",
     "words near a word": "periplus.search.dictionary:SpellingDictionary.near",
     "stored documents": "periplus.index.snapshot:Snapshot.stored_many",
-    "places of words in texts": "periplus.search.highlighter:ShownTexts.matches",
+    "places of words in texts": "periplus.search.highlighter:ShownTexts.placed",
     "snippets": "periplus.search.snippets:snippets",
     "results": "periplus.search.answers:ResultPage.results",
     "everything else": "periplus.search.engine:Engine.search",

@@ -134,6 +134,17 @@ def test_near_words_are_those_of_looking_at_every_word(word, others, limit, most
     assert [(one.word, one.frequency) for one in found] == [(one.word, others[one.word]) for one in found]
 
 
+def test_near_words_among_very_many_of_one_length():
+    """More than the kernel compares in one go, the best of them anywhere."""
+    chance = random.Random(7)
+    words = ["".join(chance.choices("aeinrst", k=5)) for _ in range(2_000)]
+    known = {word: int(chance.paretovariate(0.7)) for word in words}
+    dictionary = SpellingDictionary(sorted(known.items(), key=lambda one: -one[1]), 1_000)
+    assert len(known) > 1_200
+    for word in ("tears", "xtrain", "sinte"):
+        assert [one.word for one in dictionary.near(word)] == slow_near(dictionary, word, 8, 99.0, 0.0)
+
+
 @settings(deadline=None, max_examples=6)
 @given(st.integers(0, 1 << 30), st.sampled_from(["aest", "abcdefghij", "etaoinshrdlu'é"]))
 def test_near_words_of_many(seed, alphabet):

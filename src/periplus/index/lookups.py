@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from periplus.core.compiler import address_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -46,7 +48,7 @@ def looked_up_all(
     ends = np.array(list(accumulate(map(len, encoded))), np.int64)
     each = segments + kernels.beyond
     found, rows = np.empty(count * each, np.int64), np.empty(count * segments * kernels.row, np.int64)
-    kernels.find_all(table.rows, np.frombuffer(b"".join(encoded), np.uint8), ends, segments, found, rows)
+    kernels.find_all(table.rows, np.frombuffer(bytearray().join(encoded), np.uint8), ends, segments, found, rows)
     known = [(numbers, live, rare) for *numbers, live, rare in found.reshape(count, each).tolist()]
     return _opened(table, rows, known, memory)
 
@@ -64,7 +66,7 @@ def _opened(
     starts = list(accumulate(sizes, initial=0))
     lists = memory(starts[-1])
     kernels.open_lists(table.rows, table.segments, len(known), rows, lists)
-    address: int = lists.__array_interface__["data"][0]
+    address = address_of(lists)
     return [
         Found(live, numbers, lists, address + 8 * start, 8 * size)
         for (numbers, live, _), start, size in zip(known, starts, sizes, strict=False)

@@ -62,17 +62,19 @@ class Plan:
         lists, weights, frequencies = self.lists, self.weights, self.frequencies
         for clause, groups in runs:
             for group in groups:
-                forms = group.forms
-                end = at + len(group.phrase or forms)
                 if group.phrase or group.prefix or group.field:
+                    end = at + len(group.phrase or group.forms)
                     self._add_made(group, worth[at:end])
                     at = end
-                for weight in weights_of(forms, worth[at:end], group.weight) if at < end else ():
-                    if counts[at] or known[at].frequency:
-                        lists.append(known[at])
-                        weights.append(weight)
-                        frequencies.append(counts[at])
-                    at += 1
+                else:
+                    strong, asked = _strong(group.forms, worth, at), group.weight
+                    for form in group.forms:
+                        count, term = counts[at], known[at]
+                        if count or term.frequency:
+                            lists.append(term)
+                            weights.append(fixed(asked * form.share * min(strong, worth[at])))
+                            frequencies.append(count)
+                        at += 1
                 self.starts.append(len(weights))
                 self.clauses.append(clause)
 
@@ -95,8 +97,9 @@ class Plan:
             weight = idf(self.documents, self._holder.prefix_frequency(group.prefix, field))
             self.make(MadeList(prefix=group.prefix, field=field), fixed(group.weight * weight))
         else:
-            for form, weight in zip(group.forms, weights_of(group.forms, worth, group.weight), strict=True):
-                self.make(MadeList(form.term, field=field), weight)
+            strong = _strong(group.forms, worth, 0)
+            for form, own in zip(group.forms, worth, strict=True):
+                self.make(MadeList(form.term, field=field), fixed(group.weight * form.share * min(strong, own)))
 
     def add_everything(self) -> None:
         self.make(MadeList(everything=True), 1)
@@ -159,10 +162,11 @@ def make_plan(query: IndexQuery, holder: Holder, statistics: Statistics | None, 
     return plan
 
 
-def weights_of(forms: tuple[TermForm, ...], worth: Sequence[float], weight: float) -> list[int]:
-    """What the forms of a word weigh, by their idf, which falls as the frequency rises: the smaller one is the more
-    frequent."""
-    if len(forms) == 1:
-        return [fixed(weight * forms[0].share * worth[0])]
-    strong = min([one for one, form in zip(worth, forms, strict=True) if form.share >= STRONG_SHARE], default=_INFINITE)
-    return [fixed(weight * form.share * min(strong, one)) for one, form in zip(worth, forms, strict=True)]
+def _strong(forms: tuple[TermForm, ...], worth: Sequence[float], at: int) -> float:
+    """The idf of the most frequent strong form of a word, of which the first has its idf at a place: it falls as the
+    frequency rises."""
+    strong = _INFINITE
+    for place, form in enumerate(forms, at):
+        if form.share >= STRONG_SHARE and worth[place] < strong:
+            strong = worth[place]
+    return strong

@@ -33,18 +33,21 @@ class ResultPage:
         self._listing = listing
 
     def results(self) -> tuple[SearchResult, ...]:
-        first, last = self._first, self._first + self._request.size
-        numbers = self._listing.numbers[first:last]
+        listing, first, last = self._listing, self._first, self._first + self._request.size
+        numbers = listing.numbers[first:last]
         if not len(numbers):
             return ()
-        excerpts = self._shards.show(numbers, self._words)
-        return tuple([self._result(first + place, excerpt) for place, excerpt in enumerate(excerpts)])
+        told, rank = listing.shown, self._before + first + 1
+        columns = (listing.numbers, listing.scores, told.more, told.duplicates, told.pinned)
+        rows = zip(*[column[first:last].tolist() for column in columns], strict=True)
+        shown = zip(self._shards.show(numbers, self._words), rows, strict=True)
+        return tuple([self._result(place, excerpt, *row) for place, (excerpt, row) in enumerate(shown, rank)])
 
-    def _result(self, place: int, shown: Excerpt) -> SearchResult:
-        listing, told = self._listing, self._listing.shown
-        number, score = int(listing.numbers[place]), float(listing.scores[place])
+    def _result(
+        self, rank: int, shown: Excerpt, number: int, score: float, more: int, duplicates: int, pinned: int
+    ) -> SearchResult:
         return SearchResult(
-            self._before + place + 1,
+            rank,
             shown.id,
             shown.url,
             shown.display_url,
@@ -57,8 +60,8 @@ class ResultPage:
             shown.fetched,
             shown.content_type,
             score,
-            int(told.more[place]),
-            listing.explain(number, score) if self._request.explain else None,
-            int(told.duplicates[place]),
-            bool(told.pinned[place]),
+            more,
+            self._listing.explain(number, score) if self._request.explain else None,
+            duplicates,
+            bool(pinned),
         )

@@ -19,6 +19,7 @@ MAX_WORDS = 300_000
 MAX_TERMS = 1_000_000  # of the index, looked at for words: numbers and names with digits are none
 MAX_LETTERS = 24
 LETTER_BITS = 27  # kinds of letters that are told apart
+COMPARED_AT_ONCE = 64  # words, by a kernel
 LEAST_LETTERS = 3  # shorter words are left alone: everything is near them
 NEAR_REACH, FAR_REACH, SHORT_REACH = 1, 2, 4  # edits of words up to so many letters, and of longer ones
 WORDS_KEPT = 10_000  # whose candidates are remembered
@@ -146,11 +147,11 @@ def _laid_out(words: list[str]) -> LetterArray:
 
 def _masks(letters: LetterArray) -> LetterArray:
     """The letters of each word as bits; different letters may be taken for the same, which only lets more words
-    through."""
-    masks = np.zeros(len(letters), dtype=np.uint32)
+    through. Some masks of nothing stand behind them, since the kernel compares many at once."""
+    masks = np.zeros(len(letters) + COMPARED_AT_ONCE, dtype=np.uint32)
     for column in letters.T:
         bits = np.left_shift(np.uint32(1), column % np.uint32(LETTER_BITS))
-        masks |= np.where(column > 0, bits, np.uint32(0))
+        masks[: len(letters)] |= np.where(column > 0, bits, np.uint32(0))
     return masks
 
 

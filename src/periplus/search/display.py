@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import re
 from functools import lru_cache
 
 from periplus import addresses
@@ -12,7 +11,6 @@ from periplus.addresses.display import MAX_LENGTH, SEPARATOR
 ADDRESSES_KEPT = 10_000  # as people read them
 DAYS_KEPT = 4_096
 DAY = 86_400
-_ODD = re.compile("[%#]|//|xn--")  # what has to be decoded or left out of an address
 _SCHEMES = ("http", "https")
 _EPOCH = datetime.date(1970, 1, 1)
 
@@ -38,7 +36,8 @@ def _date(days: int) -> str:
 def displayed(url: str, host: str) -> str:
     """``addresses.display``, at once for an address in which nothing is to be decoded or left out."""
     scheme, _, rest = url.partition("://")
-    if _ODD.search(rest) or not rest.isascii() or scheme not in _SCHEMES or not rest.startswith(f"{host}/"):
+    is_odd = "%" in rest or "#" in rest or "//" in rest or "xn--" in rest or not rest.isascii()
+    if is_odd or scheme not in _SCHEMES or not rest.startswith(f"{host}/"):
         return _displayed(url)
     path, _, query = rest.partition("?")
     shown = path.rstrip("/").replace("/", SEPARATOR)

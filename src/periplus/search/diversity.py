@@ -6,6 +6,7 @@ a list are compared.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,8 @@ from msgspec import Struct
 from periplus.search.exchange import NOBODY, Numbers, Scores
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from periplus.search.listing import Ranking, Task
 
 NEAR_BITS = 3
@@ -47,14 +50,12 @@ class Results(Struct, frozen=True):
 
 def arranged(task: Task, ranking: Ranking, wanted: int) -> Results:
     """The first ``wanted`` results of a ranking with at most ``per_host`` of a host, or all where that is no limit."""
-    from periplus.core.score import arrange
-
     count = len(ranking.numbers)
     facts, memory = np.empty(2, np.int64), np.empty((3, count), np.int64)
     places, more, duplicates = memory
     prints = ranking.prints if task.collapse and count > 1 else NOBODY
     compared = max(LEAST_COMPARED, COMPARED * wanted)
-    kept = arrange(
+    kept = _arrange()(
         ranking.hosts, prints, count, compared, NEAR_BITS, task.per_host, wanted, facts, places, more, duplicates
     )
     places = places[:kept]
@@ -62,6 +63,13 @@ def arranged(task: Task, ranking: Ranking, wanted: int) -> Results:
     listed, admitted = facts.tolist()
     found = Results(ranking.numbers[places], ranking.scores[places], shown, admitted, listed < count)
     return _with_pinned(task.pinned, found) if task.pinned else found
+
+
+@cache
+def _arrange() -> Callable[..., int]:
+    from periplus.core.score import arrange
+
+    return arrange.entry
 
 
 def _with_pinned(pinned: tuple[int, ...], found: Results) -> Results:

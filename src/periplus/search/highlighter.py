@@ -1,7 +1,8 @@
 """Where words of a query stand in texts, without analysing all of them.
 
 The letters that all forms of a word begin with are looked for by a kernel, in all texts of a page of results at once;
-only what follows such a beginning is analysed, and every spelling only once.
+only what follows such a beginning is analysed, and every spelling only once. Another kernel puts what was found of a
+spelling at all its places.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, cached_property, lru_cache
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,17 +18,18 @@ from msgspec import Struct
 
 from periplus.index import STRONG_SHARE
 from periplus.search.plan import is_one_word, stops
-from periplus.text import STEM_MARK, analyze
+from periplus.text import STEM_MARK, analyze, base_language, forms_of
 from periplus.text.words import has_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from periplus.text import TermForm
 
 MAX_PLACES = 16  # where one beginning may stand in one text
 MAX_TEXT = 50_000  # code points of a text that are looked at
-PLACE = 3  # numbers of a place, as the kernel gives them
+PLACE, MATCH = 4, 4  # numbers of a place and of a match, as kernels take them
+BEHIND = "\n" * 64
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 SPELLINGS_KEPT = 30_000  # of words in texts, each with its terms: some 10 MB
 WORDS_KEPT = 10_000  # of queries
@@ -44,6 +47,13 @@ class Match(NamedTuple):
     end: int
     word: int  # of the query
     is_stop: bool  # a stop word of the text's language
+
+
+class PlacedMatches(NamedTuple):
+    """The matches of some texts as kernels take them: ``MATCH`` numbers each, counted from the first text."""
+
+    numbers: IntArray
+    sizes: IntArray  # how many of them each text has
 
 
 class Beginning(NamedTuple):
@@ -135,7 +145,7 @@ def bare_letters() -> LetterArray:
 
 
 def code_points(text: str) -> LetterArray:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
 
 
 class ShownTexts:
@@ -147,53 +157,90 @@ class ShownTexts:
 
     @cached_property
     def points(self) -> LetterArray:
-        """The code points of all texts, with a line's end behind each."""
-        return code_points("\n".join([*self.texts, ""]))
+        """The code points of all texts, with a line's end behind each, and behind all of them as many more as a kernel
+        looks at at once."""
+        return code_points("\n".join([*self.texts, BEHIND]))
 
     @cached_property
     def ends(self) -> IntArray:
         """Where each text ends among the code points."""
-        return np.cumsum(np.array([len(text) + 1 for text in self.texts], np.int64)) - 1
+        return np.array(list(accumulate([len(text) + 1 for text in self.texts])), np.int64) - 1
 
     def matches(self, query: Highlights) -> list[list[Match]]:
         """Words of the query in each text, in any form, by place; no two begin at one place."""
-        found: list[dict[int, Match]] = [{} for _ in self.texts]
-        known: dict[tuple[str, str], list[Match]] = {}
-        begins = [0, *(self.ends + 1).tolist()]
-        texts, languages = self.texts, self.languages
-        for place, start, end in self._places(query):
-            begin, own = begins[place], found[place]
-            spelling = texts[place][start - begin : end - begin], languages[place]
-            matches = known.get(spelling)
-            if matches is None:
-                matches = known[spelling] = _matches(*spelling, query.words)
-            begin = start - begin
-            for first, last, word, is_stop in matches:
-                if begin + first not in own:
-                    own[begin + first] = Match(begin + first, begin + last, word, is_stop)
-        return [[own[start] for start in sorted(own)] for own in found]
+        placed, found, begin = self.placed(query), list[list[Match]](), 0
+        rows = iter(placed.numbers.reshape(-1, MATCH).tolist())
+        for text, size in zip(self.texts, placed.sizes.tolist(), strict=True):
+            several = islice(rows, size)
+            found.append([Match(start - begin, end - begin, word, bool(stop)) for start, end, word, stop in several])
+            begin += len(text) + 1
+        return found
 
-    def _places(self, query: Highlights) -> list[list[int]]:
-        """Where words may stand: text, start and end of what is to be analysed."""
-        from periplus.core.snippets import find_beginnings
+    def placed(self, query: Highlights) -> PlacedMatches:
+        """Words of the query in each text, as kernels take them."""
+        places, count, spellings = self._places(query)
+        spelled = [_matches(stretch, language, query.words) for stretch, language in spellings]
+        ends = list(accumulate(map(len, spelled)))
+        most = count * max(map(len, spelled), default=0)
+        sizes, matches = np.empty(len(self.texts), np.int64), np.empty(MATCH * most, np.int64)
+        numbers = np.array([number for several in spelled for match in several for number in match], np.int64)
+        found = _kernels().place_matches(places, count, numbers, np.array(ends, np.int64), matches, sizes)
+        return PlacedMatches(matches[: MATCH * found], sizes)
 
-        beginnings = query.beginnings
+    def _places(self, query: Highlights) -> tuple[IntArray, int, list[tuple[str, str]]]:
+        """Where words may stand, how many places these are, and every spelling there with its language."""
+        beginnings, languages = query.beginnings, self.languages
         if not (beginnings and self.texts):
-            return []
-        letters = code_points("".join([one.letters for one in beginnings]))
-        starts = np.cumsum(np.array([0, *[len(one.letters) for one in beginnings]], np.int64))
-        opens = np.array([one.opens_word for one in beginnings], np.int64)
-        places = np.empty(PLACE * MAX_PLACES * len(beginnings) * len(self.texts), np.int64)
-        count = find_beginnings(self.points, self.ends, bare_letters(), letters, starts, opens, MAX_PLACES, places)
-        rows: list[list[int]] = places[: PLACE * count].reshape(-1, PLACE).tolist()
-        return rows
+            return np.empty(0, np.int64), 0, []
+        letters = "".join([one.letters for one in beginnings])
+        ends = accumulate([len(one.letters) for one in beginnings])
+        kinds = np.array([(end, one.opens_word) for end, one in zip(ends, beginnings, strict=True)], np.int64)
+        tongues = {language: place for place, language in enumerate(dict.fromkeys(languages))}
+        most = MAX_PLACES * len(beginnings) * len(self.texts)
+        places, firsts = np.empty(PLACE * most, np.int64), np.empty(most + 1, np.int64)
+        count = _kernels().find_beginnings(
+            self.points,
+            self.ends,
+            np.array([tongues[language] for language in languages], np.int64),
+            bare_letters(),
+            code_points(letters),
+            kinds.reshape(-1),
+            MAX_PLACES,
+            places,
+            firsts,
+        )
+        rows = places.reshape(-1, PLACE)[firsts[1 : firsts[0] + 1]].tolist()
+        begins = [0, *(self.ends + 1).tolist()]
+        return (
+            places,
+            count,
+            [
+                (self.texts[place][start - begins[place] : end - begins[place]], languages[place])
+                for place, start, end, _ in rows
+            ],
+        )
+
+
+class _TextKernels(NamedTuple):
+    find_beginnings: Callable[..., int]
+    place_matches: Callable[..., int]
+
+
+@cache
+def _kernels() -> _TextKernels:
+    from periplus.core.snippets import find_beginnings, place_matches
+
+    return _TextKernels(find_beginnings.entry, place_matches.entry)
 
 
 def _matches(stretch: str, language: str, words: dict[str, int]) -> list[Match]:
     """The words of the query in what follows a beginning; mostly that is a word of the query as it was typed."""
     low = stretch.lower()
-    if low in words and is_one_word(stretch):
-        return [Match(0, len(stretch), words[low], stops(low, language))]
+    if is_one_word(stretch):
+        if low in words:
+            return [Match(0, len(stretch), words[low], stops(low, language))]
+        if stretch.isalpha() and (stretch.istitle() or stretch.isupper()):
+            stretch = low  # which has the same forms
     found = []
     for start, end, is_stop, terms in _tokens(stretch, language):
         word = next((words[term] for term in terms if term in words), -1)
@@ -205,12 +252,11 @@ def _matches(stretch: str, language: str, words: dict[str, int]) -> list[Match]:
 @lru_cache(maxsize=SPELLINGS_KEPT)
 def _tokens(stretch: str, language: str) -> list[tuple[int, int, bool, tuple[str, ...]]]:
     """The words of a stretch: start, end, whether it is a stop word, and terms."""
+    if is_one_word(stretch):
+        found = [(0, len(stretch), forms_of(stretch, base_language(language)))]
+    else:
+        found = [(token.start, token.end, token.forms) for token in analyze(stretch, language)]
     return [
-        (
-            token.start,
-            token.end,
-            stops(stretch[token.start : token.end].lower(), language),
-            tuple([form.term for form in token.forms]),
-        )
-        for token in analyze(stretch, language)
+        (start, end, stops(stretch[start:end].lower(), language), tuple([form.term for form in forms]))
+        for start, end, forms in found
     ]

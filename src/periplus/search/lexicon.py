@@ -74,11 +74,13 @@ class Lexicon:
     def frequencies(self, terms: Sequence[str]) -> list[int]:
         """Documents with each of some terms; what is new is looked up together."""
         known = self._frequencies
-        new = [term for term in dict.fromkeys(terms) if term not in known]
-        if new:
-            if len(known) + len(new) > TERMS_KEPT:
-                known = self._frequencies = {term: known[term] for term in terms if term in known}
-            known.update(zip(new, self._vocabulary.frequencies(new), strict=True))
+        try:
+            return [known[term] for term in terms]
+        except KeyError:
+            new = [term for term in dict.fromkeys(terms) if term not in known]
+        if len(known) + len(new) > TERMS_KEPT:
+            known = self._frequencies = {term: known[term] for term in terms if term in known}
+        known.update(zip(new, self._vocabulary.frequencies(new), strict=True))
         return [known[term] for term in terms]
 
     def is_frequent(self, term: str) -> bool:

@@ -204,9 +204,11 @@ def _by_parts(context: SearchContext, task: Task, hits: Hits) -> Ranking:
 
 def _ordered(task: Task, hits: Hits, order: Numbers, scores: Scores, total: Total) -> Ranking:
     """The candidates in their order, then the other hits, as many as the profile lists."""
-    count = len(scores)
-    places = np.concatenate([order, np.arange(count, len(hits.numbers))])[: task.profile.limit]
-    values = np.concatenate([scores, hits.firsts[count:]])
+    count, limit = len(scores), task.profile.limit
+    places, values = order[:limit], scores
+    if count < len(hits.numbers):
+        places = np.concatenate([order, np.arange(count, len(hits.numbers))])[:limit]
+        values = np.concatenate([scores, hits.firsts[count:]])
     return Ranking(hits.numbers[places], values[places], hits.hosts[places], hits.prints[places], total)
 
 

@@ -76,7 +76,7 @@ class Scorer:
         for word in words:
             for form, documents in zip(word.forms, word.frequencies, strict=True):
                 parts.append(_form(next(addresses), form.share >= STRONG_SHARE, form.share, documents))
-        return terms, np.frombuffer(b"".join(parts), np.int64)
+        return terms, np.frombuffer(bytearray().join(parts), np.int64)
 
     def _worth(self, language: str) -> Scores:
         """What documents in each language get."""

@@ -8,6 +8,7 @@ that is shown gets snippets. Work a page is bounded by ``MAX_TEXT`` and the boun
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +18,9 @@ from periplus.search.highlighter import Highlights, Match, ShownTexts
 from periplus.search.text import ELLIPSIS, clean, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from periplus.index import StoredDocument
-    from periplus.search.highlighter import IntArray
 
 PAGE, MAX_SNIPPET = 10, 260  # numbers of what is shown of a text; code points of it
 SHORT_SENTENCE = 90  # letters of a description that the opening of the text must not repeat
@@ -68,28 +68,20 @@ def snippets(documents: Sequence[StoredDocument], query: Highlights) -> list[Sni
 
 def _fragments(texts: ShownTexts, query: Highlights) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """What is chosen of each text, as the kernel says it, and the highlights of all of them."""
-    from periplus.core.snippets import choose_fragments
-
-    found = texts.matches(query)
-    sizes = np.array([len(own) for own in found], np.int64)
-    pages = np.empty(PAGE * len(found), np.int64)
-    marks = np.empty(2 * MAX_SNIPPET * len(found), np.int64)
+    found, count = texts.placed(query), len(texts.texts)
+    pages = np.empty(PAGE * count, np.int64)
+    marks = np.empty(2 * MAX_SNIPPET * count, np.int64)
     weights = np.array(query.weights, np.float64)
-    marked = choose_fragments(texts.points, texts.ends, _placed(texts, found), sizes, weights, pages, marks)
+    marked = _choose_fragments()(texts.points, texts.ends, found.numbers, found.sizes, weights, pages, marks)
     pairs = marks[: 2 * marked].tolist()
     return pages.reshape(-1, PAGE).tolist(), list(zip(pairs[::2], pairs[1::2], strict=True))
 
 
-def _placed(texts: ShownTexts, found: list[list[Match]]) -> IntArray:
-    """Matches as the kernel takes them, counted from the first text."""
-    begins = [0, *(texts.ends[:-1] + 1).tolist()]
-    numbers = [
-        number
-        for begin, own in zip(begins, found, strict=True)
-        for one in own
-        for number in (begin + one.start, begin + one.end, one.word, one.is_stop)
-    ]
-    return np.array(numbers, np.int64)
+@cache
+def _choose_fragments() -> Callable[..., int]:
+    from periplus.core.snippets import choose_fragments
+
+    return choose_fragments.entry
 
 
 def _pieces(document: StoredDocument, page: list[int]) -> tuple[str, bool]:

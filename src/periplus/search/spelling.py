@@ -17,8 +17,7 @@ from periplus.search.dictionary import FAR, LEAST_LETTERS, WORDS_KEPT, Candidate
 from periplus.search.lexicon import MAX_FORMS, Lexicon
 from periplus.search.plan import is_one_word
 from periplus.search.syntax import AnyOf, ParsedQuery, Phrase, Sequence, Signed, TypedWord
-from periplus.text import analyze
-from periplus.text.forms import forms_of
+from periplus.text import analyze, forms_of
 from periplus.text.stemming import DEFAULT_LANGUAGE
 
 if TYPE_CHECKING:
@@ -44,13 +43,14 @@ ENOUGH = 1_000  # documents in which words stand together: more say nothing
 def suspects(lexicon: Lexicon, reading: ParsedQuery, found: int) -> list[str]:
     """Words of a query that may be misspelt: unknown here, or rare in a query that found little."""
     words = _words_of(reading)
-    return words if found <= FEW_RESULTS else [word for word in words if not known_as(lexicon, word)]
+    return words if found <= FEW_RESULTS else [word for word in words if not _occurs(lexicon, word)]
 
 
-def known_as(lexicon: Lexicon, text: str) -> int:
-    """Documents with the word in any form: an inflection of a known word is no mistake."""
-    written = [text.lower()] if is_one_word(text) else []
-    return max(lexicon.frequencies([*written, *[form.term for form in _forms(text)]]), default=0)
+def _occurs(lexicon: Lexicon, text: str) -> bool:
+    """Whether a word occurs in any form: an inflection of a known word is no mistake."""
+    if is_one_word(text) and lexicon.frequency(text.lower()):
+        return True
+    return any(lexicon.frequencies([form.term for form in _forms(text)]))
 
 
 @lru_cache(maxsize=WORDS_KEPT)

@@ -12,6 +12,7 @@ from periplus.text.forms import (
     FormLines,
     TermForm,
     exact_term,
+    forms_of,
     stem_lines,
 )
 from periplus.text.letters import letter_table
@@ -34,6 +35,7 @@ __all__ = [
     "class_table",
     "composed",
     "exact_term",
+    "forms_of",
     "forms_of_bytes",
     "forms_of_words",
     "letter_table",

@@ -5,6 +5,7 @@ Numbers and fractions take eight bytes each; an array its address and its shape;
 
 from __future__ import annotations
 
+from ctypes import addressof, c_char
 from struct import Struct as Layout
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 # Bits of an array's flags: in one piece and aligned; and writeable, where a kernel writes.
 READ = 0x0001 | 0x0100
 WRITTEN = READ | 0x0400
+_buffer_at: Any = (c_char * 0).from_buffer
 
 
 def caller(name: str, signature: Signature, entry: Entry) -> Callable[..., int]:
@@ -73,13 +75,15 @@ def _laid_out(name: str, kinds: list[tuple[Any, int, int]], given: Sequence[Any]
             raise TypeError(f"the kernel {name} takes other arrays")
         if value.flags.num & flags != flags:
             raise TypeError(f"the kernel {name} takes arrays in one piece, and writes to some")
-        numbers.append(address_of(value))
-        numbers.extend(value.shape)
+        numbers += (address_of(value), *value.shape)
     return numbers
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """Where an array begins; good for as long as it lives."""
+    """Where an array begins; good for as long as it lives. ``ctypes`` takes a tenth of the time, but tells it only of
+    what may be written."""
+    if array.flags.writeable:
+        return addressof(_buffer_at(array))
     address: int = array.__array_interface__["data"][0]
     return address
 

@@ -76,6 +76,24 @@ def _larger_or_equal_numbers(typing_context: Any, address: Any, number: Any) -> 
 
 
 @intrinsic
+def _near_sets(typing_context: Any, address: Any, given: Any, most: Any) -> Any:
+    """One bit for each of 64 sets of 32 bits, set where at most so many bits of it are not in the set that is given,
+    and at most as many of that one not in it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, name = ir.FunctionType(_MORE_NUMBERS, [_MORE_NUMBERS]), f"llvm.ctpop.v{LANES}i32"
+        count = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        sets = loaded(builder, arguments[0], _MORE_NUMBERS)
+        given, limit = (spread(builder, value, _MORE_NUMBERS) for value in arguments[1:])
+        both = builder.and_(sets, given)
+        alone = [builder.call(count, [builder.xor(both, one)]) for one in (sets, given)]
+        near = [builder.icmp_unsigned("<=", members, limit) for members in alone]
+        return builder.bitcast(builder.and_(*near), ir.IntType(64))
+
+    return types.uint64(types.int64, types.uint32, types.uint32), generate
+
+
+@intrinsic
 def _common_words(typing_context: Any, one: Any, other: Any, to: Any) -> Any:
     """Write what two lines of 64 bytes have in common to a third; a bit for each of its 8 words that is not zero."""
 
@@ -160,6 +178,7 @@ published: Any = _published
 number_at: Any = _number_at
 word_at: Any = _word_at
 common_words: Any = _common_words
+near_sets: Any = _near_sets
 ones_of: Any = _ones_of
 lowest_of: Any = _lowest_of
 equal_numbers: Any = _equal_numbers

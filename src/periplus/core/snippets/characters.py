@@ -1,12 +1,61 @@
-"""Characters told apart by their code points, for the kernels that look through texts."""
+"""Characters told apart by their code points, for the kernels that look through texts; also 64 of them at once."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from periplus.core.compiler import helper
+from periplus.core.compiler import helper, intrinsic, ir, types
+from periplus.core.machine.bits import LANES, loaded, spread
 
 NEWLINE = 10
+_POINTS = ir.VectorType(ir.IntType(32), LANES)
+
+
+def _each(number: int) -> Any:
+    return ir.Constant(_POINTS, [number] * LANES)
+
+
+@intrinsic
+def _equal_points(typing_context: Any, address: Any, point: Any) -> Any:
+    """One bit for each of 64 code points, set where it is the one asked for."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        points = loaded(builder, arguments[0], _POINTS)
+        same = builder.icmp_unsigned("==", points, spread(builder, arguments[1], _POINTS))
+        return builder.bitcast(same, ir.IntType(LANES))
+
+    return types.uint64(types.int64, types.uint32), generate
+
+
+@intrinsic
+def _foreign_points(typing_context: Any, address: Any) -> Any:
+    """One bit for each of 64 code points, set where it is none of ASCII."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        beyond = builder.icmp_unsigned(">=", loaded(builder, arguments[0], _POINTS), _each(128))
+        return builder.bitcast(beyond, ir.IntType(LANES))
+
+    return types.uint64(types.int64), generate
+
+
+@intrinsic
+def _wordly_points(typing_context: Any, address: Any) -> Any:
+    """One bit for each of 64 code points, set where it is a letter or a digit of ASCII, or an underscore."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        points = loaded(builder, arguments[0], _POINTS)
+        small = builder.or_(points, _each(32))
+        letter = builder.icmp_unsigned("<", builder.sub(small, _each(97)), _each(26))
+        digit = builder.icmp_unsigned("<", builder.sub(points, _each(48)), _each(10))
+        joins = builder.icmp_unsigned("==", points, _each(95))
+        return builder.bitcast(builder.or_(builder.or_(letter, digit), joins), ir.IntType(LANES))
+
+    return types.uint64(types.int64), generate
+
+
+equal_points: Any = _equal_points
+foreign_points: Any = _foreign_points
+wordly_points: Any = _wordly_points
 
 
 @helper

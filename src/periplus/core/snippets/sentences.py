@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import I64, M_I64, R_F64, R_I64, R_U32, helper, kernel, signature
+from periplus.core.snippets.beginnings import MATCH
 from periplus.core.snippets.characters import NEWLINE, is_letter, is_space, is_stop
 
-MATCH = 4  # numbers of a match: start, end, word, whether it is a stop word
 REACH = 300  # code points that a sentence may reach to either side of a word
 SHORT_SENTENCE = 90  # a sentence below this that does not end like one is a heading; with the next one it is shown
 MAX_SPANS = 64  # sentences weighed in one text

@@ -1,7 +1,7 @@
 """Words of a dictionary near a word, by likely mistakes and frequency.
 
 Words lie by length, the most frequent first. A word is passed over when its letters, as a mask, tell that it is too far
-away; and a length is left when no word of it is frequent enough to be among the best.
+away, 64 words at once; and a length is left when no word of it is frequent enough to be among the best.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import I64, M_F64, M_I64, R_F64, R_I64, R_U32, bare_helper, kernel, signature
-from periplus.core.machine.bits import ones_of
+from periplus.core.machine.arrays import prefetch
+from periplus.core.machine.bits import LANES, first_lanes, lowest_of, near_sets, ones_of
 
 MAX_LETTERS = 24  # of a word in the dictionary; letters stand in rows of this length
 ASCII = 128
 LETTER_BITS = 27  # kinds of letters in a mask
 SWAP, DOUBLE, NEIGHBOUR, VOWEL, FIRST_LETTER, UNHEARD, ALIKE = range(7)  # places of the prices
 REACH, MOST_COST, LEAST_COUNT, MARGIN, EDIT_WORTH, FLOOR = range(6)  # places of the bounds
+TOGETHER = 512  # words whose masks are compared before any of them is looked at
 ROUNDING = 1e-9  # what sums of fractions may differ by
 
 
@@ -158,10 +160,28 @@ def _places_of(word: Any, known: Any) -> Any:
             known[word[place]] |= np.uint64(1) << np.uint64(place)
 
 
+@bare_helper
+def _alike(letters: Any, masks: Any, first: Any, end: Any, own: Any, reach: Any, chosen: Any) -> Any:
+    """Words whose masks allow so few edits, among some that lie side by side, into ``chosen``; how many these are.
+
+    Their letters are asked for, so that the waits for memory overlap.
+    """
+    count = 0
+    for lane in range(first, end, LANES):
+        fits = near_sets(masks.ctypes.data + 4 * lane, np.uint32(own), np.uint32(reach)) & first_lanes(end - lane)
+        while fits != 0:
+            row = lane + lowest_of(fits)
+            fits &= fits - np.uint64(1)
+            prefetch(letters.ctypes.data + 4 * MAX_LETTERS * row)
+            chosen[count] = row
+            count += 1
+    return count
+
+
 @kernel(signature(I64, R_U32, R_U32, R_F64, R_I64, R_U32, R_I64, R_F64, R_F64, M_I64, M_F64, M_F64))
 def near(
     letters: Any,  # a row of MAX_LETTERS a word
-    masks: Any,  # kinds of letters of each word, as bits
+    masks: Any,  # kinds of letters of each word, as bits; 64 more stand behind the last
     counts: Any,  # documents of each word, as ln(n + 1)
     starts: Any,  # the first word of each length
     word: Any,
@@ -176,7 +196,7 @@ def near(
     reach, edit_worth = np.int64(bounds[REACH]), bounds[EDIT_WORTH]
     own, known = _mask_of(word), np.zeros(ASCII, np.uint64)
     _places_of(word, known)
-    scratch = np.zeros(3 * (MAX_LETTERS + 2), np.float64)
+    scratch, chosen = np.zeros(3 * (MAX_LETTERS + 2), np.float64), np.empty(TOGETHER, np.int64)
     each = min(prices[NEIGHBOUR], prices[VOWEL], prices[UNHEARD], prices[ALIKE])  # a letter that only one of them has
     cheapest = min(prices[SWAP], prices[DOUBLE], each)
     found = np.int64(0)
@@ -184,27 +204,27 @@ def near(
         length = len(word) + ((step + 1) // 2 if step % 2 else -(step // 2))
         if length < 1 or length > MAX_LETTERS:
             continue
-        least = cheapest * max(1, abs(length - len(word)))
-        for row in range(starts[length], starts[length + 1]):
+        spent, end = edit_worth * cheapest * max(1, abs(length - len(word))), starts[length + 1]
+        for first in range(starts[length], end, TOGETHER):
             bar = _bar(bounds, worths, found) - ROUNDING
-            if counts[row] - edit_worth * least < bar or counts[row] < bounds[LEAST_COUNT]:
+            if counts[first] - spent < bar or counts[first] < bounds[LEAST_COUNT]:
                 break  # so it is with all that follow
-            mask = np.uint64(masks[row])
-            if ones_of(mask ^ own) > 2 * reach:
-                continue
-            differing = max(ones_of(mask & ~own), ones_of(own & ~mask))
-            if differing > reach or counts[row] - edit_worth * each * differing < bar:
-                continue
-            base = row * MAX_LETTERS
-            edits = _distance(letters, base, length, word, known, reach)
-            if edits == 0 or edits > reach:
-                continue
-            price = _cost(letters, base, length, word, related, prices, scratch)
-            if letters[base] != word[0]:
-                price += prices[FIRST_LETTER]
-            worth = counts[row] - edit_worth * price
-            if price <= bounds[MOST_COST] and worth >= _bar(bounds, worths, found):
-                found = _put(row, price, worth, found, rows, costs, worths)
+            for at in range(_alike(letters, masks, first, min(end, first + TOGETHER), own, reach, chosen)):
+                row = chosen[at]
+                mask, base = np.uint64(masks[row]), row * MAX_LETTERS
+                differing = max(ones_of(mask & ~own), ones_of(own & ~mask))
+                most = counts[row] - max(spent, edit_worth * each * differing)
+                if most < _bar(bounds, worths, found) - ROUNDING or counts[row] < bounds[LEAST_COUNT]:
+                    continue
+                edits = _distance(letters, base, length, word, known, reach)
+                if edits == 0 or edits > reach:
+                    continue
+                price = _cost(letters, base, length, word, related, prices, scratch)
+                if letters[base] != word[0]:
+                    price += prices[FIRST_LETTER]
+                worth = counts[row] - edit_worth * price
+                if price <= bounds[MOST_COST] and worth >= _bar(bounds, worths, found):
+                    found = _put(row, price, worth, found, rows, costs, worths)
     while found > 0 and worths[found - 1] < worths[0] - bounds[MARGIN]:
         found -= 1
     return found
