@@ -45,6 +45,11 @@ class Process:
     def send(self, number):
         os.kill(self._process.pid, number)
 
+    def freeze(self):
+        """Have it stop where it stands; comes back when it does nothing any more."""
+        self.send(signal.SIGSTOP)
+        os.waitpid(self._process.pid, os.WUNTRACED)
+
     def end(self, number=signal.SIGTERM):
         self.send(number)
         try:
@@ -104,7 +109,7 @@ def test_a_killed_server_is_missing_and_one_in_its_place_is_taken_up(folder):
 def test_a_frozen_server_costs_one_search_and_comes_back(folder):
     with processes(folder, [0, 1]) as running, searched(folder, running) as (engine, servers):
         ask(engine)
-        running[1].send(signal.SIGSTOP)
+        running[1].freeze()
         assert lost(ask(engine, 1)) == ["shard:1"]
         until(lambda: servers.all[1].is_aside)
         after = ask(engine, 2)

@@ -141,7 +141,7 @@ class CrawlEngine:
             return "stopping"
         if self.paused:
             return "paused"
-        return "running" if self._hosts or self._tasks else "idle"
+        return "idle" if self._is_idle() else "running"
 
     def slots(self) -> list[SlotStatus]:
         """What the requests under way are doing."""
