@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
+import re
+import signal
+import subprocess
+import sys
 import time
 from contextlib import ExitStack, contextmanager
 
@@ -88,3 +93,53 @@ def serving(folder, groups, settings=PATIENT, token="", patience=60.0, **more):
         engine = Engine(folder, settings, ServedGenerations(folder, servers, token, patience))
         stack.callback(engine.close)
         yield engine, servers, running
+
+
+class Process:
+    """``periplus shard`` as people run it."""
+
+    def __init__(self, folder, number, port=0):
+        self._command = [sys.executable, "-m", "periplus", "shard", "--dir", str(folder), "--number", str(number)]
+        self._process = subprocess.Popen([*self._command, "--port", str(port)], stderr=subprocess.PIPE, text=True)
+        for line in self._process.stderr:
+            if found := re.search(r"http://127\.0\.0\.1:(\d+)", line):
+                self.url, self.port = found[0], int(found[1])
+                return
+        raise AssertionError("the shard server did not start")
+
+    def send(self, number):
+        os.kill(self._process.pid, number)
+
+    def freeze(self):
+        """Have it stop where it stands; comes back when it does nothing any more."""
+        self.send(signal.SIGSTOP)
+        os.waitpid(self._process.pid, os.WUNTRACED)
+
+    def end(self, number=signal.SIGTERM):
+        self.send(number)
+        try:
+            return self._process.wait(30)
+        finally:
+            self._process.stderr.close()
+
+    @classmethod
+    @contextmanager
+    def ended_with_test(cls, folder):
+        """Gives a function that starts servers of a shard."""
+        started = []
+
+        def start(number):
+            started.append(cls(folder, number))
+            return started[-1]
+
+        try:
+            yield start
+        finally:
+            for one in started:
+                one.make_sure()
+
+    def make_sure(self):
+        """That it has ended."""
+        if self._process.poll() is None:
+            self.send(signal.SIGCONT)
+            self.end(signal.SIGKILL)

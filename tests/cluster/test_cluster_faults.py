@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import re
 import signal
-import subprocess
-import sys
 import threading
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from cluster_samples import HASTY, build, serving, until
+from cluster_samples import HASTY, Process, build, serving, until
 
 from periplus.cluster.servers import Servers
 from periplus.cluster.sources import ServedGenerations
@@ -30,34 +26,6 @@ def ask(engine, number=0):
     return engine.search(SearchRequest(f"tide moon zz{unlike}", size=20))
 
 
-class Process:
-    """``periplus shard`` as people run it."""
-
-    def __init__(self, folder, number, port=0):
-        self._command = [sys.executable, "-m", "periplus", "shard", "--dir", str(folder), "--number", str(number)]
-        self._process = subprocess.Popen([*self._command, "--port", str(port)], stderr=subprocess.PIPE, text=True)
-        for line in self._process.stderr:
-            if found := re.search(r"http://127\.0\.0\.1:(\d+)", line):
-                self.url, self.port = found[0], int(found[1])
-                return
-        raise AssertionError("the shard server did not start")
-
-    def send(self, number):
-        os.kill(self._process.pid, number)
-
-    def freeze(self):
-        """Have it stop where it stands; comes back when it does nothing any more."""
-        self.send(signal.SIGSTOP)
-        os.waitpid(self._process.pid, os.WUNTRACED)
-
-    def end(self, number=signal.SIGTERM):
-        self.send(number)
-        try:
-            return self._process.wait(30)
-        finally:
-            self._process.stderr.close()
-
-
 @pytest.fixture
 def folder(tmp_path):
     build(tmp_path, 2)
@@ -71,14 +39,8 @@ def processes(folder, numbers):
         running = []
         for number in numbers:
             running.append(Process(folder, number))
-            stack.callback(_make_sure, running, running[-1])
+            stack.callback(running[-1].make_sure)
         yield running
-
-
-def _make_sure(running, process):
-    if process in running:
-        process.send(signal.SIGCONT)
-        process.end(signal.SIGKILL)
 
 
 @contextmanager

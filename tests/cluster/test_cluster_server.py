@@ -12,12 +12,10 @@ from cluster_samples import build, is_ready, until
 
 from periplus.cluster.codec import MAX_QUESTION, decode_answer, encode_question
 from periplus.cluster.holding import KEPT, HeldShard, OtherGeneration
-from periplus.cluster.registry import GOOD_FOR, REPORT_EVERY, Registry
 from periplus.cluster.server import ShardServer, check_token
 from periplus.cluster.servers import address_of
 from periplus.cluster.sources import FolderShards
 from periplus.errors import UsageError
-from periplus.storage import Database
 
 TOKEN = "a-token-that-is-long"
 
@@ -156,24 +154,6 @@ def test_two_generations_are_kept_and_older_ones_while_they_are_asked(tmp_path):
         pass
     assert raised.value.held == [3, 4]
     shard.close()
-
-
-def test_servers_report_themselves_and_are_found(folder, tmp_path):
-    now = [1000.0]
-    with Database.open(tmp_path / "state.db") as database:
-        registry = Registry(database, clock=lambda: now[0])
-        with ShardServer(lambda: [0, 1], FolderShards(folder)) as running:
-            until(lambda: is_ready(running))
-            registry.report(running)
-            assert registry.addresses() == [running.address]
-            now[0] += REPORT_EVERY
-            registry.report(running)
-            now[0] += GOOD_FOR + 1
-            assert registry.addresses() == []
-            registry.report(running)
-            assert registry.addresses() == [running.address]
-            registry.leave(running)
-            assert registry.addresses() == []
 
 
 def test_the_embedded_default_imports_nothing_of_this_room():
