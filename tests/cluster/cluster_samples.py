@@ -115,12 +115,16 @@ class Process:
         self.send(signal.SIGSTOP)
         os.waitpid(self._process.pid, os.WUNTRACED)
 
-    def end(self, number=signal.SIGTERM):
-        self.send(number)
+    def wait(self):
+        """Until it has ended by itself."""
         try:
             return self._process.wait(30)
         finally:
             self._process.stderr.close()
+
+    def end(self, number=signal.SIGTERM):
+        self.send(number)
+        return self.wait()
 
     @classmethod
     @contextmanager

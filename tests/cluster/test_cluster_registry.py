@@ -10,11 +10,11 @@ import pytest
 from cluster_samples import Process, build, is_ready, made_up, until
 
 from periplus import Collection
-from periplus.cluster.registry import FORGOTTEN_AFTER, GOOD_FOR, REPORT_EVERY, Registry
+from periplus.cluster.registry import DRAIN, FORGOTTEN_AFTER, GOOD_FOR, REPORT_EVERY, Registry
 from periplus.cluster.server import ShardServer
 from periplus.cluster.sources import FolderShards
 from periplus.documents import BatchLog
-from periplus.errors import StorageError
+from periplus.errors import NotFound, StorageError, UsageError
 from periplus.storage import Database
 from support.servers import listening, wait_for
 
@@ -122,6 +122,39 @@ def test_a_database_that_is_away_costs_a_line_and_is_tried_again(tmp_path, serve
     assert registry.addresses() == [server.address]  # away once more: those that are known
 
 
+def test_an_order_reaches_its_server_with_the_next_report(database, server):
+    clock, told = Clock(), []
+    registry, operator = Registry(database, clock, on_drain=lambda: told.append(1)), Registry(database, clock)
+    registry.report(server)
+    assert operator.orders() == {server.address: (DRAIN,)}
+    operator.order(server.address, DRAIN)
+    registry.report(server)
+    assert told == []  # it is not time yet
+    clock.now += REPORT_EVERY
+    registry.report(server)
+    assert told == [1]
+    server.application.draining = True
+    registry.report(server)
+    assert operator.orders() == {}
+
+
+def test_an_order_is_not_for_the_server_that_comes_after(database, server):
+    told = []
+    Registry(database, Clock()).report(server)
+    Registry(database, Clock()).order(server.address, DRAIN)
+    Registry(database, Clock(), on_drain=lambda: told.append(1)).report(server)  # another process at that address
+    assert told == []
+
+
+def test_orders_that_nobody_can_follow(database, server):
+    registry = Registry(database, Clock())
+    registry.report(server)
+    with pytest.raises(UsageError, match="supervises"):
+        registry.order(server.address, "restart")
+    with pytest.raises(NotFound, match="does not report itself"):
+        registry.order("http://nobody:1", DRAIN)
+
+
 def _put(database, address, seen):
     with database.write() as tx:
         tx.execute(
@@ -152,6 +185,10 @@ class Broker:
         self._key = listening.console.partition("key=")[2]
         self._asked = 0
 
+    def press(self, order, url):
+        body = f"target={url}"
+        return self._server.ask("POST", f"/console/shards/{order}", body, Authorization=f"Bearer {self._key}").status
+
     def servers(self):
         """Those that it asks, as the console shows them."""
         shown = self._server.get("/console/shards.json", Authorization=f"Bearer {self._key}").json["servers"]
@@ -179,6 +216,14 @@ def test_a_broker_finds_servers_that_report_themselves(folder):
             third = start(1)  # later than the broker
             wait_for(lambda: broker.servers() == {first.url, second.url, third.url})
 
+            fourth = start(0)
+            wait_for(lambda: fourth.url in broker.servers())
+            assert broker.press("restart", fourth.url) == 400  # only who supervises it can
+            assert broker.press("drain", fourth.url) == 303
+            assert fourth.wait() == 0  # it read that in its row, and ended well
+            wait_for(lambda: broker.known() == {first.url, second.url, third.url})
+            assert broker.lacks() == []
+
             assert second.end(signal.SIGTERM) == 0
             with Collection(folder) as collection:
                 assert second.url not in {address for _, address, *_ in rows(collection.database)}
@@ -192,3 +237,18 @@ def test_a_broker_finds_servers_that_report_themselves(folder):
                 with collection.database.write() as tx:  # instead of waiting
                     tx.execute("UPDATE servers SET seen = seen - ? WHERE address = ?", (GOOD_FOR, third.url))
                 wait_for(lambda: broker.known() == {first.url})
+
+
+def test_processes_of_a_broker_are_drained_and_restarted(folder):
+    with listening("serve", "--dir", str(folder), "--port", "0", "--shard-processes", "2") as serving:
+        broker = Broker(serving)
+        wait_for(lambda: len(broker.servers()) == 2 and broker.lacks() == [])
+        first, second = sorted(broker.known())
+        assert broker.press("drain", first) == 303
+        wait_for(lambda: broker.servers() == {second})
+        assert len(broker.lacks()) == 1
+        assert broker.press("drain", first) == 404  # it has ended
+        for _ in range(2):  # one that had ended, and one that runs
+            assert broker.press("restart", first) == 303
+            wait_for(lambda: broker.servers() == {first, second})
+            wait_for(lambda: broker.lacks() == [])

@@ -194,6 +194,9 @@ class FakePanels:
         gone = {**row, "url": "http://127.0.0.1:8651", "shards": {}, "state": "it did not answer in time"}
         return {"generation": 7, "documents": [24_100, 24_113], "servers": [row, gone]}
 
+    def shard_orders(self) -> dict[str, tuple[str, ...]]:
+        return {"http://127.0.0.1:8650": ("drain", "restart"), "http://127.0.0.1:8651": ("restart",)}
+
     def ranks(self) -> dict[str, Any]:
         steps = [{"iteration": n, "difference": 10.0**-n, "seconds": n / 1000} for n in range(1, 11)]
         return {
@@ -412,6 +415,12 @@ class FakeBackend:
     def forget(self, setting: str) -> None:
         self._check()
         self.steered.append(("forget", setting))
+
+    def order_shard(self, order: str, server: str) -> None:
+        self._check()
+        if order not in self.panels.shard_orders().get(server, ()):
+            raise NotFound(f"{server} cannot be told to {order}; look at what it does now")
+        self.steered.append((order, server))
 
     def steer(self, action: str, target: str) -> int:
         self._check()

@@ -178,6 +178,19 @@ def test_steering_says_what_is_wrong(client, backend):
     assert away.startswith("/console?")
 
 
+def test_shard_servers_are_drained_and_restarted_where_that_can_be_done(client, backend):
+    shown = client.get("/console/shards").text
+    offered = [(order, port) for order in ("Drain", "Restart") for port in (8650, 8651)
+               if f'aria-label="{order}: http://127.0.0.1:{port}"' in shown]  # fmt: skip
+    assert offered == [("Drain", 8650), ("Restart", 8650), ("Restart", 8651)]
+    answer = pressed(client, "/console/shards/drain", target="http://127.0.0.1:8650")
+    assert backend.steered == [("drain", "http://127.0.0.1:8650")]
+    assert "finishes what it has and ends" in client.get(answer.headers["location"]).text
+    assert pressed(client, "/console/shards/drain", target="http://127.0.0.1:8651").status == 404
+    assert pressed(client, "/console/shards/paint", target="http://127.0.0.1:8650").status == 404
+    assert len(backend.steered) == 1
+
+
 def test_a_crawl_is_started_with_its_scope(client, backend):
     answer = pressed(
         client, "/console/crawl/start", seeds="http://a.test/\nhttp://b.test/", scope="host", max_pages="50"
@@ -208,6 +221,7 @@ def test_counts_of_queries_are_shown_as_text(client):
 
 ACTIONS = (
     "/console/steer/block",
+    "/console/shards/drain",
     "/console/crawl/start",
     "/console/crawl/stop",
     "/console/crawl/workers/1/restart",
@@ -217,7 +231,8 @@ ACTIONS = (
 
 @pytest.mark.parametrize("path", ACTIONS)
 def test_strangers_and_other_sites_cannot_press_buttons(client, guarded, backend, path):
-    body = b"target=tides.test&seeds=http://a.test/&text=tide"
+    target = "http://127.0.0.1:8650" if "shards" in path else "tides.test"
+    body = f"target={target}&seeds=http://a.test/&text=tide".encode()
     token = session_of("s3same")
 
     assert guarded.post(path, body).status == 401

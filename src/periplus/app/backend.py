@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,9 @@ from periplus.app.query_counts import QueryCounts
 from periplus.app.starting import CrawlStarter
 from periplus.app.steering import Steering
 from periplus.crawl import host_report
-from periplus.errors import NotFound
+from periplus.errors import NotFound, StorageError
 from periplus.graph import RankStore
-from periplus.storage import Blocklist
+from periplus.storage import Blocklist, write_event
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
@@ -158,6 +159,15 @@ class CollectionBackend:
 
     def steer(self, action: str, target: str) -> int:
         return self._steering.steer(action, target)
+
+    def order_shard(self, order: str, server: str) -> None:
+        """Tell a shard server to end, or to start again."""
+        orders = self._collection.shard_orders
+        if orders is None:
+            raise NotFound("this process searches by itself; there is no shard server to order")
+        orders.order(server, order)
+        with suppress(StorageError), self._collection.database.write() as tx:  # it is done, noted or not
+            write_event(tx, "console", f"{order} {server}")
 
     def forget(self, setting: str) -> None:
         if setting not in self._collection.remembered():

@@ -1,4 +1,4 @@
-"""Child processes of ``up``: started again when they die, ended when the parent ends, however it ends."""
+"""Child processes of ``up`` and ``serve``: started again when they die, ended when the parent ends, however it ends."""
 
 from __future__ import annotations
 
@@ -38,10 +38,20 @@ class Child:
         self._context = multiprocessing.get_context("spawn")
         self._ended = threading.Event()
         self._process: SpawnProcess | None = None
-        self._thread = threading.Thread(target=self._keep, name=f"keeper-{name}", daemon=True)
+        self._thread = self._keeper()
+
+    def _keeper(self) -> threading.Thread:
+        return threading.Thread(target=self._keep, name=f"keeper-{self.name}", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
+
+    def restart(self) -> None:
+        """End the child well, and start it again; only start it where it had ended."""
+        self.stop()
+        self._ended.clear()
+        self._thread = self._keeper()
+        self.start()
 
     @property
     def is_at_work(self) -> bool:
@@ -67,6 +77,8 @@ class Child:
                 target=_child, args=(self._target, self._arguments), name=f"periplus-{self.name}", daemon=True
             )
             self._process.start()
+            if self._ended.is_set():  # ``stop`` came before there was a process to end
+                self._process.terminate()
             self._process.join()
             if self._ended.is_set() or self._process.exitcode == 0:
                 return

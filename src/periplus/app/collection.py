@@ -20,6 +20,7 @@ from periplus.storage import Blocklist, LocalFiles
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from periplus.app.shards import ShardOrders
     from periplus.app.sharing import SharedKeys
     from periplus.cluster import ServedGenerations
     from periplus.crawl import AuditReport, Crawler, Removal
@@ -59,6 +60,7 @@ class Collection:
         self._keys: SharedKeys | None = None
         self._engine: Engine | None = None
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
+        self.shard_orders: ShardOrders | None = None  # to those servers
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
 

@@ -157,6 +157,11 @@ class CollectionPanels:
         source = self._collection.source
         return source.report() if source is not None else {}
 
+    def shard_orders(self) -> dict[str, tuple[str, ...]]:
+        """What can be ordered, by shard server."""
+        orders = self._collection.shard_orders
+        return orders.orders() if orders is not None else {}
+
     def ranks(self) -> dict[str, Any]:
         """The published ranks: how they converged, and who stands highest."""
         table = RankStore(self._collection.folder / "ranks").current()

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import secrets
 import socket
+import threading
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
 from periplus.app.children import Child
-from periplus.cluster import FolderShards, Registry, ServedGenerations, Servers, ShardServer, address_of, check_token
-from periplus.errors import NotReady, UsageError
+from periplus.cluster import (
+    DRAIN,
+    FolderShards,
+    Registry,
+    ServedGenerations,
+    Servers,
+    ShardServer,
+    address_of,
+    check_token,
+)
+from periplus.errors import NotFound, NotReady, UsageError
 from periplus.index import IndexStore
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from periplus.app.collection import Collection
 
 FOUND = "auto"  # in place of addresses: the servers that report themselves in the state database
+RESTART = "restart"  # an order: end, and start again
 TOKEN_VARIABLE = "PERIPLUS_SHARD_TOKEN"  # noqa: S105 (its name)
 
 
@@ -33,18 +43,60 @@ class ShardPlan(Struct, frozen=True):
     token: str = ""
 
 
+class ShardOrders(Protocol):
+    """What an operator can tell shard servers."""
+
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """What can be ordered, by the server's address."""
+
+    def order(self, address: str, order: str) -> None:
+        """Order it; ``NotFound`` or ``UsageError`` where that cannot be done."""
+
+
+class OwnServers:
+    """Shard servers that are children of this process, by address; several threads may order at once."""
+
+    def __init__(self, children: dict[str, Child], token: str) -> None:
+        self._children = children
+        self._lock = threading.Lock()
+        self.plan = ShardPlan(tuple(children), 0, token)
+
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        return {url: (DRAIN, RESTART) if child.is_at_work else (RESTART,) for url, child in self._children.items()}
+
+    def order(self, address: str, order: str) -> None:
+        with self._lock:
+            if order not in self.orders().get(address, ()):
+                raise NotFound(f"{address} cannot be told to {order}; look at what it does now")
+            child = self._children[address]
+            if order == RESTART:
+                child.restart()
+            else:
+                child.stop()
+
+    def close(self) -> None:
+        """End all of them, once and for all."""
+        with self._lock:
+            children, self._children = self._children, {}
+        for child in children.values():
+            child.stop()
+
+
 @contextmanager
 def over_shards(collection: Collection, plan: ShardPlan, say: Callable[[str], None]) -> Iterator[ShardPlan]:
     """Let shard servers search the collection; gives the plan by which other processes can do the same."""
     with ExitStack() as stack:
+        orders: ShardOrders = Registry(collection.database)
         if plan.processes:
-            plan = stack.enter_context(_own_processes(collection, plan.processes, say))
+            orders = own = stack.enter_context(_own_processes(collection, plan.processes, say))
+            plan = own.plan
         servers = stack.enter_context(Servers(_addresses(collection, plan)))
         collection.source = ServedGenerations(collection.folder, servers, plan.token)
+        collection.shard_orders = orders
         try:
             yield plan
         finally:
-            collection.source = None
+            collection.source = collection.shard_orders = None
 
 
 def _addresses(collection: Collection, plan: ShardPlan) -> Callable[[], Sequence[str]]:
@@ -56,7 +108,7 @@ def _addresses(collection: Collection, plan: ShardPlan) -> Callable[[], Sequence
 
 
 @contextmanager
-def _own_processes(collection: Collection, processes: int, say: Callable[[str], None]) -> Iterator[ShardPlan]:
+def _own_processes(collection: Collection, processes: int, say: Callable[[str], None]) -> Iterator[OwnServers]:
     """Shard servers as children: each has the shards whose number leaves its own when divided by how many there are."""
     manifest = IndexStore(collection.folder / "index").manifest()
     if manifest is None:
@@ -68,17 +120,19 @@ def _own_processes(collection: Collection, processes: int, say: Callable[[str], 
     token = secrets.token_urlsafe(24)
     # Bound here, so that a child that is started again has the address of the one before.
     listeners = [socket.create_server(("127.0.0.1", 0), backlog=1024) for _ in range(processes)]
-    children = [
-        Child(f"shards {place}", serve_shards, (str(collection.folder), place, processes, token, listener), say)
+    children = {
+        f"http://127.0.0.1:{listener.getsockname()[1]}": Child(
+            f"shards {place}", serve_shards, (str(collection.folder), place, processes, token, listener), say
+        )
         for place, listener in enumerate(listeners)
-    ]
-    for child in children:
+    }
+    for child in children.values():
         child.start()
+    own = OwnServers(children, token)
     try:
-        yield ShardPlan(tuple(f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in listeners), 0, token)
+        yield own
     finally:
-        for child in children:
-            child.stop()
+        own.close()
         for listener in listeners:
             listener.close()
 
@@ -94,7 +148,7 @@ def serve_shards(
 
     with ShardServer(numbers, source, token=token, listener=listener) as server:
         stopping.wait()
-        server.drain(0.0)  # without notice: its broker ends, too
+        server.drain(0.0)  # without notice: its broker ends, too, or told it to
 
 
 def serve_shard(
@@ -108,7 +162,7 @@ def serve_shard(
 ) -> None:
     """Serve shards by hand until stopped, and report that in the state database, where it can be written."""
     check_token(host, token)
-    registry = Registry(collection.database)
+    registry = Registry(collection.database, on_drain=stopping.set)
     source = FolderShards(collection.folder)
     server = ShardServer(lambda: numbers, source, host, port, token=token, report=registry.report)
     try:

@@ -1,5 +1,7 @@
 """Registry: shard servers report themselves in the state database, and brokers find them there.
 
+An order for a server (``DRAIN``) is written into its rows by anybody, and read by the server when it reports itself.
+
 A report is good for ``GOOD_FOR`` seconds. A server that ends takes its rows along; what a dead one left is removed by
 whoever reports a day later. A database that cannot be reached costs one line in the log: a server tries again with its
 next report, and a broker goes on with the servers that it knows.
@@ -11,7 +13,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from periplus.errors import StorageError
+from periplus.errors import NotFound, StorageError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,13 +24,24 @@ if TYPE_CHECKING:
 REPORT_EVERY = 2.0  # seconds
 GOOD_FOR = 10.0  # seconds: clocks of machines may differ by a few
 FORGOTTEN_AFTER = 86_400.0  # seconds
+DRAIN = "drain"  # an order: finish what there is, and end
+
+_PUT = (
+    "INSERT INTO servers (shard, address, generation, documents, load, seen) VALUES (?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (shard, address) DO UPDATE SET generation = excluded.generation, documents = excluded.documents,"
+    " load = excluded.load, seen = excluded.seen"
+)
 
 _logger = logging.getLogger(__name__)
 
 
 class Registry:
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, database: Database, clock: Callable[[], float] = time.time, on_drain: Callable[[], None] | None = None
+    ) -> None:
+        """``on_drain`` is called when the server that reports itself is wanted to end."""
         self._database = database
+        self._on_drain = on_drain
         self._clock = clock
         self._reported = 0.0
         self._was_draining = False
@@ -40,6 +53,7 @@ class Registry:
         now, readiness = self._clock(), server.application.readiness()
         if now - self._reported < REPORT_EVERY and readiness.draining == self._was_draining:
             return
+        is_first = not self._reported
         self._reported, self._was_draining = now, readiness.draining
         rows = [
             (shard, server.address, max(held), held[max(held)], readiness.load, now)
@@ -47,20 +61,22 @@ class Registry:
             if held and not readiness.draining
         ]
         try:
-            self._replace(server.address, rows, now)
+            wanted = self._put(server.address, rows, now, is_first=is_first)
         except StorageError as error:
             self._tell(f"this server does not report itself: {error}; name it with serve --shards")
         else:
             self._trouble = ""
+            if wanted == DRAIN and self._on_drain is not None:
+                self._on_drain()
 
-    def _replace(self, address: str, rows: Sequence[tuple[object, ...]], now: float) -> None:
+    def _put(self, address: str, rows: Sequence[tuple[object, ...]], now: float, *, is_first: bool) -> str:
+        """Gives what is wanted of the server. An order for one that was here before is not for this one."""
         with self._database.write() as transaction:
-            transaction.execute("DELETE FROM servers WHERE address = ?", (address,))
+            if is_first or not rows:
+                transaction.execute("DELETE FROM servers WHERE address = ?", (address,))
             transaction.execute("DELETE FROM servers WHERE seen < ?", (now - FORGOTTEN_AFTER,))
-            transaction.executemany(
-                "INSERT INTO servers (shard, address, generation, documents, load, seen) VALUES (?, ?, ?, ?, ?, ?)",
-                rows,
-            )
+            transaction.executemany(_PUT, rows)
+            return str(transaction.value("SELECT MAX(wanted) FROM servers WHERE address = ?", (address,)) or "")
 
     def leave(self, server: ShardServer) -> None:
         """Take the reports of a server away."""
@@ -85,6 +101,21 @@ class Registry:
         self._trouble = ""
         self._found = [address for (address,) in rows]
         return self._found
+
+    # Orders
+
+    def orders(self) -> dict[str, tuple[str, ...]]:
+        """What can be ordered, by server."""
+        return dict.fromkeys(self.addresses(), (DRAIN,))
+
+    def order(self, address: str, order: str) -> None:
+        """Tell a server that reports itself to end; it reads that with its next report."""
+        if order != DRAIN:
+            raise UsageError(f"{address} can be told to {DRAIN}, not to {order}; whoever supervises it restarts it")
+        with self._database.write() as transaction:
+            told = transaction.execute("UPDATE servers SET wanted = ? WHERE address = ?", (order, address))
+        if not told:
+            raise NotFound(f"{address} does not report itself in the table of servers; end it where it runs")
 
     def _tell(self, line: str) -> None:
         """One line for as long as it is the same trouble."""

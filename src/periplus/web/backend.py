@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 COMMANDS = ("pause", "resume", "stop")
 TABS = {"news": "News", "places": "Places"}
 ACTIONS = ("recrawl", "boost", "block", "unblock", "remove")
+SHARD_ORDERS = ("drain", "restart")
 
 
 class Panels(Protocol):
@@ -41,6 +42,7 @@ class Panels(Protocol):
     def queries(self, query: str, profiles: tuple[str, ...] = ("",)) -> dict[str, Any]: ...
     def index(self) -> dict[str, Any]: ...
     def shards(self) -> dict[str, Any]: ...  # empty where this process searches by itself
+    def shard_orders(self) -> dict[str, tuple[str, ...]]: ...  # of SHARD_ORDERS, by server
     def ranks(self) -> dict[str, Any]: ...
     def settings(self) -> dict[str, Any]: ...
     def judge(self, query: str, document: str, grade: int | None) -> None: ...
@@ -70,5 +72,6 @@ class Backend(Protocol):
     def command(self, name: str) -> None: ...
     def start(self, seeds: list[str], options: dict[str, Any] | None = None) -> list[str]: ...  # or StorageBusy
     def steer(self, action: str, target: str) -> int: ...  # one of ACTIONS on a host or an address
+    def order_shard(self, order: str, server: str) -> None: ...  # one of SHARD_ORDERS; NotFound when it cannot be told
     def forget(self, setting: str) -> None: ...  # what crawls were told of it; NotFound when that is nothing
     def add_page(self, url: str) -> str: ...  # "queued", or "known" when the crawl has it already

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from periplus.errors import UsageError
 from periplus.web.access import COOKIE
 from periplus.web.api import json_response
-from periplus.web.backend import ACTIONS, COMMANDS
+from periplus.web.backend import ACTIONS, COMMANDS, SHARD_ORDERS
 from periplus.web.operator import session_of
 from periplus.web.parameters import Form, Parameter, pairs_of
 from periplus.web.public import redirect, set_cookie
@@ -47,6 +47,8 @@ SENTENCES = {  # what an action did, told on the page that it leads back to
     "start": "is where the crawl begins",
     "forget": "is no longer remembered: the settings file and variables say what it is",
     "restart": "is the number of the worker that starts again",
+    "drain-server": "finishes what it has and ends, within seconds",
+    "restart-server": "has ended and starts again",
 }
 MAX_SEEDS = 1_000
 LEVELS = ("info", "warning", "error")
@@ -87,7 +89,7 @@ def read_ranks(backend: Backend, _values: dict[str, Any]) -> Any:
 
 
 def read_shards(backend: Backend, _values: dict[str, Any]) -> Any:
-    return backend.panels.shards()
+    return {**backend.panels.shards(), "orders": backend.panels.shard_orders()}
 
 
 def read_settings(backend: Backend, _values: dict[str, Any]) -> Any:
@@ -163,6 +165,7 @@ def routes() -> list[Route]:
         Route("/console/crawl/workers/{number:int}/restart", restart, methods=["POST"]),
         Route("/console/crawl/{name}", command, methods=["POST"]),
         Route("/console/steer/{action}", steer, methods=["POST"]),
+        Route("/console/shards/{order}", order_shard, methods=["POST"]),
         Route("/console/settings/forget", forget, methods=["POST"]),
         Route("/console/judge", judge, methods=["POST"]),
         Route("/console/qrels.tsv", qrels),
@@ -253,6 +256,16 @@ async def steer(request: Request) -> Response:
         raise UsageError("say which host or address is meant")
     await run_in_threadpool(request.app.state.backend.steer, action, target)
     return _back(request, form.get("back", "/console"), action, target)
+
+
+async def order_shard(request: Request) -> Response:
+    """POST with ``target``, the address of a shard server."""
+    form = await _form(request)
+    order, server = request.path_params["order"], form.get("target", "")
+    if order not in SHARD_ORDERS:
+        raise HTTPException(404, f"no order {order!r}")
+    await run_in_threadpool(request.app.state.backend.order_shard, order, server)
+    return _back(request, "/console/shards", f"{order}-server", server)
 
 
 async def forget(request: Request) -> Response:
