@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from periplus.web.operator import Operator
 
 
-QUEUE_SHARE = 0.25  # of the time that an answer may take, to wait for one's turn; who would wait longer is refused
+LONGEST_WAIT = (
+    5.0  # seconds for one's turn, where searches run in this process: a burst of hundreds is answered in less
+)
+QUEUE_SHARE = (
+    0.25  # of the time that an answer may take, to wait for one's turn over shards; who would wait longer is refused
+)
 DROPPED_AFTER = 5.0  # seconds, at least, that a search has waited for its turn: its reader is gone
 
 
@@ -91,10 +96,9 @@ def create_app(
     app.state.assets = assets
     app.state.pool = pool
     budget = settings.search.budget_ms / 1000
-    app.state.patience = {
-        "within": QUEUE_SHARE * budget,
-        "latest": max(DROPPED_AFTER, budget),
-    }  # of a search that waits for its turn
+    over_shards = {"within": QUEUE_SHARE * budget, "latest": max(DROPPED_AFTER, budget)}
+    in_process = {"within": LONGEST_WAIT, "latest": LONGEST_WAIT}
+    app.state.patience = over_shards if waits else in_process  # of a search that waits for its turn
     app.state.catalogues = languages.load()
     app.state.templates = Templates(assets, app.state.catalogues, public.root)
     return app
