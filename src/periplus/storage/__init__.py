@@ -2,22 +2,27 @@
 
 from periplus.storage.blocklist import Blocklist
 from periplus.storage.database import Database, Transaction
+from periplus.storage.depot import Depot, Stored
 from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
+from periplus.storage.objects import Objects, open_objects
 from periplus.storage.processes import is_dead, process_name
 from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
 
 __all__ = [
     "Blocklist",
     "Database",
+    "Depot",
     "Follower",
     "Lease",
     "Leases",
     "LocalFiles",
+    "Objects",
     "Shares",
     "State",
+    "Stored",
     "Transaction",
     "database_time",
     "folder_lock",
@@ -26,6 +31,7 @@ __all__ = [
     "is_taken",
     "mark_taken",
     "note_change",
+    "open_objects",
     "process_name",
     "steady",
     "take_over",
