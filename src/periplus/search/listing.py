@@ -1,8 +1,8 @@
 """From a plan to an ordered list of documents.
 
 Results form one fixed list for a query, profile and generation, whatever page is asked for: the best
-``profile.candidates`` of the first pass are re-ranked, everything behind them keeps its place, near-duplicates are
-collapsed and host diversity is counted from rank 1.
+``profile.candidates`` of the first pass are re-ranked, near-duplicates are collapsed, and among the re-ranked hosts are
+kept apart. Everything behind them keeps its place.
 
 1. ``Broker.top``: the first pass, with scores where a kernel has the profile's formula.
 2. Candidates besides: pages that the query names, pages of sites that a lens raises.
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from periplus.search.evidence import CandidateEvidence
 
 MAX_FETCHED = 16_000  # hits asked of the first pass, at most
-REACH_AFTER_COLLAPSING = 4  # times the results wanted, when collapsing left too few
 FAVOURED = 50  # candidates that a lens may bring in
 MORE_AT_ONCE = 4  # times as many hits, when there were too few
 
@@ -45,7 +44,8 @@ class Task(Struct, frozen=True):
     profile: Profile
     order: str
     deadline: float
-    per_host: int  # 0 is no limit
+    per_host: int  # results of a host that count in full; 0: hosts are not kept apart
+    sites: int = 1  # of the collection
     language: str = ""
     now: float = 0.0  # of a query that wants what is new; else 0
     named: tuple[int, ...] = ()  # documents that the query names by their address
@@ -68,6 +68,7 @@ class Ranking(Struct, frozen=True):
     hosts: Numbers
     prints: Numbers
     total: Total
+    compared: int = 0  # the first so many have scores of one kind
     cut: bool = False  # there was no time to re-rank all candidates
     tree: Callable[[], Part] | None = None  # the scores of the re-ranked ones as parts
     ranked: Numbers = NOBODY  # those, in the order of ``tree``
@@ -83,7 +84,7 @@ class Listing(Struct, frozen=True):
     explained: Callable[[], Ranking] | None = None
     degraded: tuple[str, ...] = ()
     pinned: frozenset[int] = frozenset()
-    is_collapsed: bool = False  # near-duplicates were left out
+    in_full: int = 0  # results of a host that count in full
 
     def explain(self, number: int, score: float) -> Explanation:
         """How the score of one of the results came about."""
@@ -96,28 +97,20 @@ class Listing(Struct, frozen=True):
         return ranking.tree().explain(int(place[0]))
 
 
-NO_RESULTS = Listing(NOBODY, np.zeros(0), Total(0), Shown.none(0))
+NO_RESULTS = Listing(NOBODY, np.zeros(0), Total(0), Shown.none())
 
 
 def run(context: SearchContext, task: Task, wanted: int) -> Listing:
     """At least ``wanted`` results of the task's list, if there are so many."""
     if task.plan.empty:
         return NO_RESULTS
-    listing = _listed(context, task, wanted)
-    if listing.is_collapsed and len(listing.numbers) < wanted:
-        listing = _listed(context, task, REACH_AFTER_COLLAPSING * wanted)
-    return listing
-
-
-def _listed(context: SearchContext, task: Task, wanted: int) -> Listing:
     candidates = task.profile.candidates if task.is_ranked else 0
-    k = max(task.profile.candidates, 2 * wanted if task.per_host else wanted)
+    k = max(task.profile.candidates, wanted)
     while True:
         hits = context.shards.top(shard_query(context, task), k, candidates if task.profile.formula else 0)
         ranking = _ranking(context, task, hits) if candidates else _as_found(hits)
         found = arranged(task, ranking, wanted)
-        enough = len(hits.numbers) >= wanted and found.admitted >= wanted
-        if enough or hits.whole or k >= (task.profile.limit if candidates else MAX_FETCHED):
+        if len(found.numbers) >= wanted or hits.whole or k >= (task.profile.limit if candidates else MAX_FETCHED):
             return _listing(context, task, ranking, found)
         k = min(MAX_FETCHED, k * MORE_AT_ONCE)
 
@@ -149,7 +142,7 @@ def _listing(context: SearchContext, task: Task, ranking: Ranking, found: Result
         _explained(context, task, ranking) if task.is_ranked else None,
         tuple(notes),
         frozenset(task.pinned),
-        found.is_collapsed,
+        task.profile.most_of_host or task.per_host,
     )
 
 
@@ -199,7 +192,8 @@ def _by_parts(context: SearchContext, task: Task, hits: Hits) -> Ranking:
     late = np.setdiff1d(np.arange(len(head)), rows)  # those that there was no time for keep their order
     order = np.concatenate([rows[best], late])
     whole = _ordered(task, hits, order, np.where(np.isnan(scores), hits.firsts[: len(head)], scores), left)
-    return structs.replace(whole, cut=len(late) > 0, tree=lambda: score, ranked=known.numbers)
+    compared = min(len(best), len(whole.numbers))
+    return structs.replace(whole, compared=compared, cut=len(late) > 0, tree=lambda: score, ranked=known.numbers)
 
 
 def _ordered(task: Task, hits: Hits, order: Numbers, scores: Scores, total: Total) -> Ranking:
@@ -209,7 +203,8 @@ def _ordered(task: Task, hits: Hits, order: Numbers, scores: Scores, total: Tota
     if count < len(hits.numbers):
         places = np.concatenate([order, np.arange(count, len(hits.numbers))])[:limit]
         values = np.concatenate([scores, hits.firsts[count:]])
-    return Ranking(hits.numbers[places], values[places], hits.hosts[places], hits.prints[places], total)
+    compared = min(count, len(places))
+    return Ranking(hits.numbers[places], values[places], hits.hosts[places], hits.prints[places], total, compared)
 
 
 def _candidates(context: SearchContext, task: Task) -> Hits:
