@@ -236,6 +236,35 @@ def test_pages_in_the_reader_s_language_come_first(tmp_path, explain):
         assert ask(engine, "samba", reader="fr", size=1).next == "/api/v1/search?q=samba&page=2&size=1"
 
 
+HANDBOOK = "Packages are upgraded with one command. The tool asks before it removes anything."
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_of_translations_the_one_meant_for_the_reader_is_shown(tmp_path, explain):
+    """Pages that nobody translated have English texts at addresses of other languages."""
+    codes = ("ar-MA", "cs-CZ", "de-DE", "en-US", "fr-FR")
+    copies = [page(f"https://book.example/{code}/apt.html", "Packages", HANDBOOK, fingerprint=9) for code in codes]
+    german = page("https://book.example/de-DE/apt.html", "Packages", "Packages heißen hier Pakete.", language="de")
+    pages = [german if one.url == german.url else one for one in copies]
+    other = page("https://other.example/", "Packages", "Packages are boxes.")
+    build(tmp_path, [*pages, other, page("https://autre.example/", "Marées", "les marées", language="fr")])
+    with closing(Engine(tmp_path, PATIENT)) as engine:
+
+        def first(query, **options):
+            found = [result.url for result in ask(engine, query, explain=explain, **options) if "book" in result.url]
+            return found[0].split("/")[3]
+
+        assert first("packages upgraded") == "en-US"
+        assert first("packages upgraded", reader="en") == "en-US"
+        assert first("packages upgraded lang:en") == "en-US"
+        assert first("packages upgraded lang:en", duplicates=True) == "en-US"
+        assert first("packages", reader="de") == "de-DE"
+        assert first("packages upgraded one command", reader="fr") == "fr-FR"  # untranslated, but meant for them
+        counts = ask(engine, "packages", counts=True).counts
+        assert {one.value: one.count for one in counts.language} == {"en": 5, "de": 1}
+        assert ask(engine, "packages lang:en").total.value == 5
+
+
 def test_next_is_a_relative_link(engine):
     assert ask(engine, "tide", size=2).next == "/api/v1/search?q=tide&page=2&size=2"
     assert ask(engine, "moon", size=20).next is None

@@ -45,7 +45,8 @@ class ResultPage:
     def _more(self, first: int, last: int) -> list[int]:
         """At the last result of a host on this page, how many follow on others, once it has had its results in full."""
         told, in_full = self._listing.shown, self._listing.in_full
-        more, hosts = told.more[first:last].tolist(), told.hosts[:last].tolist()
+        more: list[int] = told.more[first:last].tolist()
+        hosts: list[int] = told.hosts[:last].tolist()
         for place in range(first, len(hosts)):
             host = hosts[place]
             if more[place - first] and (host in hosts[place + 1 :] or hosts.count(host) < in_full):

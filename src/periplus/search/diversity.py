@@ -1,13 +1,14 @@
 """A list as it is shown: near-duplicates collapsed, hosts kept apart, the operator's own results first.
 
-**Near-duplicates.** Two texts are near-duplicates when their 64-bit fingerprints differ in at most ``NEAR_BITS``.
+**Near-duplicates.** Two texts are near-duplicates when their 64-bit fingerprints differ in at most ``NEAR_BITS``. Of
+copies the one is shown whose language fits the reader best, by its text and by whom its address says it is meant for.
 
-**Hosts.** The first ``per_host`` results of a host count in full. Of its score, each further one is worth ``DECAY`` of what
-the one before it is, and at least ``LEAST``. Results stand in the order of what they are worth. So a page gives way only
-to pages with more than half of its score, and nothing is left out. A collection of few sites needs less: what is taken
-off grows with the number of sites up to ``MANY_SITES``. Only re-ranked results are moved: the scores of those behind them
-are of another kind. Reference profiles show what their formulas find; one of them shows at most three results of a
-host, as its source does (``Profile.most_of_host``).
+**Hosts.** The first ``per_host`` results of a host count in full. Of its score, each further one is worth ``DECAY`` of
+what the one before it is, and at least ``LEAST``. Results stand in the order of what they are worth. So a page gives
+way only to pages with more than half of its score, and nothing is left out. A collection of few sites needs less: what
+is taken off grows with the number of sites up to ``MANY_SITES``. Only re-ranked results are moved: the scores of those
+behind them are of another kind. Reference profiles show what their formulas find; one of them shows at most three
+results of a host, as its source does (``Profile.most_of_host``).
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ def arranged(task: Task, ranking: Ranking, wanted: int) -> Results:
     kept = _arrange()(
         ranking.hosts,
         ranking.prints if task.collapse and count > 1 else NOBODY,
+        ranking.fits,
         ranking.scores,
         shares,
         ranking.compared,

@@ -20,7 +20,7 @@ from periplus.search.completion import by_words
 from periplus.search.context import SearchContext
 from periplus.search.exchange import Visibility
 from periplus.search.explaining import explain, find_in_all
-from periplus.search.generations import Generation, OpenGenerations
+from periplus.search.generations import OpenGenerations
 from periplus.search.listing import candidates, run, without
 from periplus.search.reading import Understood, understand
 from periplus.search.rule_book import RuleBook

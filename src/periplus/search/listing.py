@@ -67,6 +67,7 @@ class Ranking(Struct, frozen=True):
     scores: Scores
     hosts: Numbers
     prints: Numbers
+    fits: Scores
     total: Total
     compared: int = 0  # the first so many have scores of one kind
     cut: bool = False  # there was no time to re-rank all candidates
@@ -152,7 +153,7 @@ def _explained(context: SearchContext, task: Task, ranking: Ranking) -> Callable
 
 
 def _as_found(hits: Hits) -> Ranking:
-    return Ranking(hits.numbers, hits.firsts, hits.hosts, hits.prints, hits.total)
+    return Ranking(hits.numbers, hits.firsts, hits.hosts, hits.prints, hits.fits, hits.total)
 
 
 def _ranking(context: SearchContext, task: Task, hits: Hits) -> Ranking:
@@ -203,8 +204,8 @@ def _ordered(task: Task, hits: Hits, order: Numbers, scores: Scores, total: Tota
     if count < len(hits.numbers):
         places = np.concatenate([order, np.arange(count, len(hits.numbers))])[:limit]
         values = np.concatenate([scores, hits.firsts[count:]])
-    compared = min(count, len(places))
-    return Ranking(hits.numbers[places], values[places], hits.hosts[places], hits.prints[places], total, compared)
+    sorts = hits.hosts[places], hits.prints[places], hits.fits[places]
+    return Ranking(hits.numbers[places], values[places], *sorts, total, min(count, len(places)))
 
 
 def _candidates(context: SearchContext, task: Task) -> Hits:
@@ -223,7 +224,7 @@ def _with_named(context: SearchContext, task: Task, hits: Hits) -> Hits:
     if not len(missing):
         return hits
     worth = float(hits.firsts[0]) if len(hits.firsts) else 0.0
-    return _preceded(hits, context.shards.hits_of(missing, worth))
+    return _preceded(hits, context.shards.hits_of(shard_query(context, task), missing, worth))
 
 
 def _with_favoured(context: SearchContext, task: Task, hits: Hits) -> Hits:
@@ -241,7 +242,7 @@ def _preceded(hits: Hits, first: Hits) -> Hits:
     rest = ~np.isin(hits.numbers, first.numbers)
     both = {
         name: np.concatenate([getattr(first, name), getattr(hits, name)[rest]])
-        for name in ("numbers", "firsts", "scores", "hosts", "prints")
+        for name in ("numbers", "firsts", "scores", "hosts", "prints", "fits")
     }
     return structs.replace(hits, **both)
 

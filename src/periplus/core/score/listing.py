@@ -36,25 +36,30 @@ def _count(table: Any, hosts: Any, places: Any, size: Any) -> Any:
 
 
 @bare_helper
-def _collapse(prints: Any, places: Any, ranked: Any, wanted: Any, bits: Any, joined: Any) -> Any:
-    """``places`` without the near-duplicates of earlier ones; how many are left. ``joined`` counts them.
+def _collapse(
+    prints: Any, fits: Any, places: Any, ranked: Any, wanted: Any, bits: Any, firsts: Any, joined: Any
+) -> Any:
+    """``places`` without near-duplicates of earlier ones; how many are left. ``joined`` counts them.
 
-    All of the ranked hits are compared, and behind them as many as the wanted results take: so a list that is asked for
-    further begins with the same results.
+    The first one of some copies has its place; shown there is the one that fits the reader best, as long as their
+    scores compare. All of the ranked hits are looked at, and behind them as many as the wanted results take: so a list
+    that is asked for further begins with the same results.
     """
     kept = np.int64(0)
     for place in range(len(places)):
-        own, into = prints[places[place]], np.int64(-1)
+        own, into = prints[place], np.int64(-1)
         if own != 0 and (place < ranked or kept < wanted):
             for earlier in range(kept):
-                other = prints[places[earlier]]
+                other = prints[firsts[earlier]]
                 if other != 0 and ones_of(np.uint64(other ^ own)) <= bits:
                     into = np.int64(earlier)
                     break
         if into >= 0:
             joined[into] += 1
+            if fits[place] > fits[places[into]] and (place < ranked) == (firsts[into] < ranked):
+                places[into] = place
         else:
-            places[kept] = places[place]
+            places[kept], firsts[kept] = place, place
             kept += 1
     return kept
 
@@ -90,10 +95,11 @@ def _limit(hosts: Any, places: Any, size: Any, limit: Any, joined: Any, table: A
     return kept
 
 
-@kernel(signature(I64, R_I64, R_I64, R_F64, R_F64, I64, I64, I64, I64, M_I64, M_I64, M_I64))
+@kernel(signature(I64, R_I64, R_I64, R_F64, R_F64, R_F64, I64, I64, I64, I64, M_I64, M_I64, M_I64))
 def arrange(
     hosts: Any,  # of the hits, best first; 0: of no host, which is kept apart from nothing
     prints: Any,  # their fingerprints, 0 is none; empty: nothing is collapsed
+    fits: Any,  # how well each would fit the reader among its copies
     scores: Any,
     shares: Any,  # of its score that the n-th result of a host is worth, and all behind the last; empty: all of it
     ranked: Any,  # hits whose scores compare; those behind keep their order
@@ -108,7 +114,11 @@ def arrange(
     count = len(hosts)
     for place in range(count):
         places[place], more[place], joined[place] = place, 0, 0
-    size = _collapse(prints, places, ranked, wanted, bits, joined) if len(prints) > 0 else np.int64(count)
+    size = np.int64(count)
+    if len(prints) > 0:
+        size = _collapse(prints, fits, places, ranked, wanted, bits, more, joined)
+        for place in range(size):
+            more[place] = 0
     if len(shares) == 0 and limit == 0:
         return size
     slots = 16
