@@ -160,7 +160,7 @@ class SearchRequest(Struct, frozen=True, gc=False):
     lens: str = ""
     sort: str = "relevance"
     explain: bool = False
-    correct: bool = True  # may the engine correct the spelling when nothing was found
+    correct: bool = True  # may the engine search for the query as it was probably meant
     duplicates: bool = False  # show near-duplicates instead of folding them
     counts: bool = False  # count the matches by site, language, type and year
     reader: str = ""  # a language: that of who asks, for queries that do not tell theirs; pages in it come first

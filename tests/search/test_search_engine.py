@@ -307,12 +307,15 @@ def test_only_stop_words(engine):
     assert ask(engine, "the").total.value > 0
 
 
-def test_misspelt_queries_are_corrected_only_when_nothing_was_found(engine):
+def test_a_word_that_is_nowhere_is_corrected_at_once(engine):
     answer = ask(engine, "portlan parchmnt")
     assert answer.query.corrected == "portolan parchment"
     assert answer.query.text == "portlan parchmnt"
     assert answer.corrections == ("portolan parchment",)
     assert urls(answer)[0] == "https://www.charts.example/portolan"
+    beside = ask(engine, "tide portlan")
+    assert beside.query.corrected == "tide portolan"
+    assert urls(beside) == urls(ask(engine, "tide portolan"))
 
 
 def test_correction_can_be_refused(engine):
@@ -320,12 +323,15 @@ def test_correction_can_be_refused(engine):
     assert answer.query.corrected is None
     assert not answer.results
     assert answer.corrections == ("portolan",)
+    beside = ask(engine, "tide portlan", correct=False)
+    assert beside.query.corrected is None
+    assert beside.corrections == ("tide portolan",)
+    assert urls(beside) == urls(ask(engine, "tide", correct=False))
 
 
-def test_a_query_with_results_is_not_replaced(engine):
-    answer = ask(engine, "tide portlan")
-    assert answer.query.corrected is None
-    assert answer.corrections == ("tide portolan",)
+@pytest.mark.parametrize("query", ['tide OR "portlan"', "tide OR +portlan", "tide -portlan"])
+def test_a_word_that_is_quoted_or_signed_is_not_corrected_at_once(engine, query):
+    assert ask(engine, query).query.corrected is None
 
 
 def test_split_and_joined_words(engine):

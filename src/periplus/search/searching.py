@@ -26,7 +26,7 @@ from periplus.search.listing import NO_RESULTS, Listing, Task, run, shard_query
 from periplus.search.reading import Understood, understand
 from periplus.search.requests import Checked
 from periplus.search.rules import Rules
-from periplus.search.spelling import suspects
+from periplus.search.spelling import suspects, unwritten
 
 if TYPE_CHECKING:
     from periplus.search.spelling import Speller
@@ -82,17 +82,22 @@ class Search(Struct, gc=False):
         return self.context.generation
 
     def answer(self, started: float) -> SearchAnswer:
-        outcome = self._outcome(self.request.query)
-        corrections = self._corrections(outcome)
-        corrected = None
-        if outcome.total.value == 0 and corrections and self.request.correct:
-            other = self._outcome(corrections[0])
-            if other.total.value:
-                outcome, corrected = other, corrections[0]
-        return self._assembled(outcome, corrections, corrected, started)
+        understood = self._understood(self.request.query)
+        doubtful = unwritten(self.generation.lexicon, understood.reading) if self.request.correct else []
+        corrections = self._corrections(understood, doubtful)
+        corrected = self._outcome(self._understood(corrections[0])) if corrections else None
+        if corrected is not None and corrected.total.value:
+            return self._assembled(corrected, corrections, corrections[0], started)
+        outcome = self._outcome(understood)
+        found = outcome.total.value
+        corrections = self._corrections(understood, suspects(self.generation.lexicon, understood.reading, found))
+        if not found and corrections and self.request.correct:
+            corrected = self._outcome(self._understood(corrections[0]))
+            if corrected.total.value:
+                return self._assembled(corrected, corrections, corrections[0], started)
+        return self._assembled(outcome, corrections, None, started)
 
-    def _outcome(self, text: str) -> Outcome:
-        understood = self._understood(text)
+    def _outcome(self, understood: Understood) -> Outcome:
         listing = self._listed(understood)
         return Outcome(understood, listing, listing.total)
 
@@ -130,11 +135,19 @@ class Search(Struct, gc=False):
             pinned = tuple(numbers[self.context.shards.visible(task.visibility, numbers)].tolist())
         return structs.replace(task, lens=self.checked.lens, pinned=pinned)
 
-    def _corrections(self, outcome: Outcome) -> tuple[str, ...]:
-        found, reading = outcome.total.value, outcome.understood.reading
-        doubtful = suspects(self.generation.lexicon, reading, found)
+    def _corrections(self, understood: Understood, doubtful: list[str]) -> tuple[str, ...]:
+        """The query as it was probably meant, by those of its words that are looked at."""
         speller = self._speller(doubtful)
-        return speller.corrections(reading, found, doubtful) if speller is not None else ()
+        if speller is None:
+            return ()
+        return speller.corrections(understood.reading, doubtful, self._languages(understood))
+
+    def _languages(self, understood: Understood) -> tuple[str, ...]:
+        """Those that words of the query may be of: its own, or the reader's and the main ones; none where all are."""
+        main, every = self.generation.languages, self.generation.summary.languages
+        told = (understood.language,) if understood.language != self.request.reader else (self.request.reader, *main)
+        languages = tuple(dict.fromkeys([*(language for language in told if language in every), ""]))
+        return () if not main or set(languages) >= set(every) else languages
 
     def _speller(self, doubtful: list[str]) -> Speller | None:
         """The one to ask about some words, if there are any and there is time left."""

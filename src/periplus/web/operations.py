@@ -101,6 +101,7 @@ SEARCH_PARAMETERS = (
     Parameter("explain", "flag", "give the parts of each score", default=False),
     Parameter("duplicates", "flag", "show pages that are nearly alike instead of folding them", default=False),
     Parameter("counts", "flag", "count the matches by site, language, type and year", default=False),
+    Parameter("exact", "flag", "search for what was typed, uncorrected", default=False),
 )
 
 OPERATIONS = (
@@ -227,4 +228,5 @@ def search_request(values: dict[str, Any]) -> SearchRequest:
         explain=values["explain"],
         duplicates=values["duplicates"],
         counts=values["counts"],
+        correct=not values["exact"],
     )
