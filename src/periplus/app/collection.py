@@ -315,9 +315,18 @@ class Collection:
             return ""
         return f"index.shards is {wanted}, but the index has {manifest.shards}: periplus reshard {wanted} changes that"
 
-    def rank(self, *, progress: Callable[[int, float], None] | None = None, hand_over: bool = True) -> RankSummary:
-        """Compute PageRank over the links of all pages, and let the index use it unless ``hand_over`` is false."""
-        summary = self.pipeline.rank(progress=progress, hand_over=hand_over)
+    def rank(
+        self,
+        *,
+        given: Path | None = None,
+        progress: Callable[[int, float], None] | None = None,
+        hand_over: bool = True,
+    ) -> RankSummary:
+        """Compute PageRank over the links of all pages, and let the index use it unless ``hand_over`` is false.
+
+        ``given`` names a file of ranks that were computed elsewhere (Parquet or CSV of url and rank), taken in instead.
+        """
+        summary = self.pipeline.rank(given=given, progress=progress, hand_over=hand_over)
         self._reload()
         return summary
 

@@ -15,7 +15,7 @@ from periplus.errors import StorageError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from periplus.graph import Convergence, RankMeta, RankTable, TopRank
+    from periplus.graph import Convergence, RankMeta, RankOrigin, RankTable, TopRank
     from periplus.jobs import RankSummary
 
 SHOWN = 5
@@ -28,6 +28,12 @@ def rank(
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     graph: Annotated[str, typer.Option(help="whose ranks to show: page, host or both")] = "both",
     plot: Annotated[Path | None, typer.Option(help="write a picture of the ranks there, as SVG")] = None,
+    given: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="ranks of pages computed elsewhere: Parquet or CSV with url (or page_key) and rank"
+        ),
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Compute PageRank of pages and hosts from the stored links."""
@@ -37,7 +43,7 @@ def rank(
     if graph not in GRAPHS:
         raise UsageError(f"graph is {graph!r}; give one of {', '.join(GRAPHS)}")
     with Collection.existing(directory) as collection, step("rank") as bar:
-        summary = collection.rank(progress=lambda done, change: bar.at(done, note=f"change {change:.1e}"))
+        summary = collection.rank(given=given, progress=lambda done, change: bar.at(done, note=f"change {change:.1e}"))
     table = RankStore(collection.folder / "ranks").current()
     if plot is not None and table is not None:
         _draw(table, plot)
@@ -50,17 +56,28 @@ def rank(
 
 
 def _show(summary: RankSummary) -> None:
-    messages().print(
-        facts(
-            [
-                ("pages", number(summary.pages)),
-                ("hosts", number(summary.hosts)),
-                ("links", number(summary.links)),
-                ("iterations", f"{summary.iterations} (last change {summary.difference:.1e})"),
-                ("seconds", f"{summary.seconds:.2f}"),
-            ]
-        )
-    )
+    origin = summary.origin
+    rows = [
+        ("pages", number(summary.pages)),
+        ("hosts", number(summary.hosts)),
+        ("links", number(summary.links)),
+    ]
+    if origin is None:
+        rows.append(("iterations", f"{summary.iterations} (last change {summary.difference:.1e})"))
+    else:
+        rows += [("from", f"{origin.file}, {number(origin.rows)} rows"), *_misfits(origin)]
+    messages().print(facts([*rows, ("seconds", f"{summary.seconds:.2f}")]))
+
+
+def _misfits(origin: RankOrigin) -> list[tuple[str, str]]:
+    """Where a file of ranks and the collection differ."""
+    rows = []
+    if origin.unknown:
+        more = " …" if origin.unknown > len(origin.samples) else ""
+        rows.append(("unknown", f"{number(origin.unknown)} rows passed over: {', '.join(origin.samples)}{more}"))
+    if origin.missing:
+        rows.append(("missing", f"{number(origin.missing)} pages have the least rank"))
+    return rows
 
 
 def _show_ranks(meta: RankMeta, graph: str) -> None:

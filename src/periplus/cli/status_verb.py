@@ -18,7 +18,7 @@ from periplus.cli.crawl_words import crawl_pages, crawl_state
 from periplus.cli.output import data, facts, number, print_json, say_notice, size
 
 if TYPE_CHECKING:
-    from periplus.jobs import CollectionStatus, OperatorView
+    from periplus.jobs import CollectionStatus, OperatorView, RankStatus
 
 REFRESH = 1.0  # seconds
 SLOTS_SHOWN = 20
@@ -156,13 +156,17 @@ def _overview(status: CollectionStatus) -> Table:
         sizes = f"{number(min(index.shards))} to {number(max(index.shards))} documents"
         rows.append(("shards", f"{number(len(index.shards))} of {sizes}"))
     rows.append(
-        ("ranks", f"{number(ranks.pages)} pages, {number(ranks.hosts)} hosts, {_when(ranks.created)}")
+        ("ranks", f"{number(ranks.pages)} pages, {number(ranks.hosts)} hosts, {_when(ranks.created)}{_origin(ranks)}")
         if ranks
         else ("ranks", "none yet: periplus rank")
     )
     rows.append(("disk", size(status.disk)))
     rows += [("damaged", what) for what in status.damage]
     return facts(rows)
+
+
+def _origin(ranks: RankStatus) -> str:
+    return f", from {ranks.origin}" if ranks.origin else ""
 
 
 def _clock(moment: float) -> str:

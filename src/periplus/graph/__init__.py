@@ -4,6 +4,7 @@ from periplus.graph.anchors import AnchorTable, anchors
 from periplus.graph.backlinks import Backlinks
 from periplus.graph.csr import Csr, from_edges
 from periplus.graph.edge_list import EdgeList, read_edges
+from periplus.graph.given_ranks import RankFile, RankOrigin
 from periplus.graph.host_addresses import host_addresses
 from periplus.graph.hosts import HostSigns
 from periplus.graph.link_graph import LinkGraph
@@ -26,7 +27,9 @@ __all__ = [
     "Measures",
     "Neighbours",
     "PageRank",
+    "RankFile",
     "RankMeta",
+    "RankOrigin",
     "RankStore",
     "RankTable",
     "TopRank",

@@ -23,6 +23,7 @@ from periplus.errors import Corrupt, Incompatible, NotFound, UsageError
 from periplus.graph import prior as formula
 from periplus.graph.anchors import AnchorTable, table_of
 from periplus.graph.backlinks import Backlinks
+from periplus.graph.given_ranks import RankOrigin
 from periplus.graph.link_texts import LinkTexts
 from periplus.graph.measures import Measures
 from periplus.graph.pagerank import Convergence
@@ -73,6 +74,7 @@ class RankMeta(Struct, frozen=True):
     top_hosts: tuple[TopRank, ...] = ()
     digests: dict[str, str] = {}
     format: int = FORMAT
+    origin: RankOrigin | None = None  # of ranks of pages that were computed elsewhere
 
 
 class Pointer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -195,6 +197,7 @@ class RankStore:
         backlinks: Backlinks | None = None,
         site_links: SiteLinks | None = None,
         link_texts: LinkTexts | None = None,
+        origin: RankOrigin | None = None,
     ) -> RankTable:
         """Writes a generation, then points to it; older ones are swept."""
         generation = self._next_generation()
@@ -224,6 +227,7 @@ class RankStore:
             top_pages[:TOP_KEPT],
             top_hosts[:TOP_KEPT],
             digests,
+            origin=origin,
         )
         table = msgspec.json.encode(meta)
         pointer = Pointer(generation, FORMAT, xxh3_64_intdigest(table))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from periplus.graph.backlinks import backlinks_of
 from periplus.graph.link_graph import LinkGraph, top_names
 from periplus.graph.link_texts import link_texts_of
 from periplus.graph.measures import measures_of
-from periplus.graph.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE, pagerank
+from periplus.graph.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE, PageRank, pagerank
 from periplus.graph.ranks import TOP_KEPT, TopRank
 from periplus.graph.runs import Runs
 from periplus.graph.site_links import site_links_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from periplus.graph.given_ranks import RankFile
     from periplus.graph.link_graph import Nofollow
     from periplus.graph.ranks import RankStore, RankTable
     from periplus.graph.runs import Batches
@@ -44,13 +46,15 @@ def refresh_ranks(
     jump: Jump = "anywhere",
     ips: Mapping[str, str] | None = None,
     trusted: Collection[str] = (),
+    given: RankFile | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> RankTable:
     """Computes and publishes the ranks of everything in the log; starts from the ranks published before.
 
     ``ips`` are the addresses of hosts as far as they are known (``host_addresses``): hosts of one address count as one
     voice. ``trusted`` names the hosts that trust starts from; without, the core of the graph is found (``hosts``).
-    With ``jump="trusted"`` the random jumps lead to them alone; until one of them is known, anywhere.
+    With ``jump="trusted"`` the random jumps lead to them alone; until one of them is known, anywhere. ``given`` has the
+    ranks of pages from elsewhere; everything else is made of the links all the same.
     """
     runs = Runs(batches, store.files)
     runs.forget_others()
@@ -58,23 +62,16 @@ def refresh_ranks(
     graph = LinkGraph.build(batches, nofollow=nofollow, uncrawled=uncrawled, ips=ips, trusted=trusted, runs=runs)
     old = _before(store)
     landing = _landing(graph.host_names, trusted) if jump == "trusted" else None
-    pages = pagerank(
-        graph.pages,
-        teleport=None if landing is None else landing[graph.page_hosts],
-        damping=damping,
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        start=warm_start(old.page(graph.page_keys)) if old else None,
-        progress=progress,
-    )
-    hosts = pagerank(
-        graph.hosts,
-        teleport=landing,
-        damping=damping,
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        start=warm_start(old.host(graph.host_keys)) if old else None,
-    )
+    solve = partial(pagerank, damping=damping, tolerance=tolerance, max_iterations=max_iterations)
+    if given is None:
+        start = warm_start(old.page(graph.page_keys)) if old else None
+        jumps = None if landing is None else landing[graph.page_hosts]
+        pages, origin = solve(graph.pages, teleport=jumps, start=start, progress=progress), None
+    else:
+        ranks, origin = given.fit(graph, runs)
+        pages = PageRank(ranks, 0, converged=True, difference=0.0, seconds=0.0, history=())
+    start = warm_start(old.host(graph.host_keys)) if old else None
+    hosts = solve(graph.hosts, teleport=landing, start=start)
     backlinks = backlinks_of(runs, graph.newest)
     return store.publish(
         graph.page_keys,
@@ -93,6 +90,7 @@ def refresh_ranks(
         backlinks=backlinks,
         site_links=site_links_of(runs, graph.newest),
         link_texts=link_texts_of(batches, runs, graph.newest, backlinks.link_targets),
+        origin=origin,
     )
 
 

@@ -15,7 +15,7 @@ from periplus.crawl.takedown import LOCK as TAKEDOWN_LOCK
 from periplus.documents import BatchLog
 from periplus.documents.compaction import Compaction
 from periplus.errors import Corrupt, Incompatible, NotFound, StorageBusy, StorageFull
-from periplus.graph import Convergence, RankStore, TopRank, host_addresses, refresh_ranks
+from periplus.graph import Convergence, RankFile, RankOrigin, RankStore, TopRank, host_addresses, refresh_ranks
 from periplus.index import IndexStore, Manifest
 from periplus.index.budget import most_workers
 from periplus.jobs.aliases import AliasTable
@@ -55,6 +55,7 @@ class RankSummary(Struct, frozen=True):
     difference: float
     seconds: float
     top: tuple[TopRank, ...]
+    origin: RankOrigin | None = None  # of ranks that were computed elsewhere
 
 
 class Pipeline:
@@ -124,10 +125,20 @@ class Pipeline:
             self._tell(f"generation {new.generation} is published: {new.documents:,} documents in {shards} shards")
         return new
 
-    def rank(self, *, progress: Callable[[int, float], None] | None = None, hand_over: bool = True) -> RankSummary:
-        """Compute ranks over all links, publish them, and let a published index use them."""
+    def rank(
+        self,
+        *,
+        given: Path | None = None,
+        progress: Callable[[int, float], None] | None = None,
+        hand_over: bool = True,
+    ) -> RankSummary:
+        """Compute ranks over all links, publish them, and let a published index use them.
+
+        ``given`` is a file of ranks that were computed elsewhere, which then count instead.
+        """
         started = time.perf_counter()
         rank = self._settings.rank
+        ranks_given = RankFile(given) if given is not None else None
         with self._alone():
             self._read_backlog()
             old = self._known_ranks()
@@ -142,12 +153,16 @@ class Pipeline:
                 ips=host_addresses(self._database) if rank.one_voice == "address" else None,
                 trusted=rank.trusted,
                 jump=rank.jump,
+                given=ranks_given,
                 progress=progress,
             )
             if hand_over and self._store.manifest() is not None:
                 self._hand_over(old, table)
             if old is None or table.generation != old.generation:
-                self._tell(f"ranks {table.generation} are published: {table.pages:,} pages, {table.hosts:,} hosts")
+                source = f" from {table.meta.origin.file}" if table.meta.origin else ""
+                self._tell(
+                    f"ranks {table.generation} are published: {table.pages:,} pages, {table.hosts:,} hosts{source}"
+                )
         return _summary(table.meta, time.perf_counter() - started)
 
     def tidy(self) -> None:
@@ -260,4 +275,5 @@ def _summary(meta: RankMeta, seconds: float) -> RankSummary:
         last.difference,
         seconds,
         meta.top_hosts[:SHOWN_HOSTS],
+        meta.origin,
     )

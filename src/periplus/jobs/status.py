@@ -39,6 +39,7 @@ class RankStatus(Struct, frozen=True):
     hosts: int
     last_batch: int
     created: float
+    origin: str = ""  # the file of ranks that were computed elsewhere
 
 
 class CollectionStatus(Struct, frozen=True):
@@ -115,7 +116,8 @@ def rank_status(folder: Path) -> RankStatus | None:
     meta = RankStore(folder / "ranks").meta()
     if meta is None:
         return None
-    return RankStatus(meta.generation, meta.pages, meta.hosts, meta.last_batch, meta.created)
+    origin = meta.origin.file if meta.origin else ""
+    return RankStatus(meta.generation, meta.pages, meta.hosts, meta.last_batch, meta.created, origin)
 
 
 def disk_use(folder: Path) -> int:
