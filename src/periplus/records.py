@@ -246,6 +246,26 @@ class SearchAnswer(Struct, frozen=True, gc=False):
         return len(self.results)
 
 
+class PageContent(Struct, frozen=True):
+    """What is known of one page, for programs that read it; ``None``: not known here."""
+
+    id: str
+    url: str
+    site: str
+    title: str
+    description: str
+    language: str
+    type: str
+    author: str
+    published: str | None
+    modified: str | None
+    fetched: str
+    headings: tuple[Heading, ...]
+    text: str  # paragraphs are parted by newlines
+    links: tuple[Link, ...] | None = None
+    structured: tuple[dict[str, Any], ...] | None = None
+
+
 class Suggestion(Struct, frozen=True):
     text: str
     weight: float = 1.0
