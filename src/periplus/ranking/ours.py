@@ -156,7 +156,7 @@ _MEANING = {
     "host": "share of the query's words in the host name",
     "path": "share of the query's words in the path",
     "shallow": "1 / (1 + segments of the path)",
-    "fresh": "0.5 ^ (age / 30 days), when the query asks for the new",
+    "fresh": "1 / (1 + age / 30 days) of a dated page, when the query asks for the new",
     "language": "1 in the query's language, 0.5 when either is unknown",
     "navigational": "1 when the query names this page or site by its address",
 }
@@ -172,7 +172,7 @@ def measure(evidence: Evidence) -> dict[str, Values]:
         "title_overlap": (found[:, :, TITLE] @ idf) / whole,
         "anchors": (found[:, :, ANCHORS] @ idf) / whole,
         "shallow": 1.0 / (1.0 + evidence.depth),
-        "fresh": formulas.half_life(evidence.age, FRESH_DAYS) * float(evidence.wants_fresh),
+        "fresh": formulas.freshness(evidence.age, FRESH_DAYS) * float(evidence.wants_fresh),
         "language": evidence.language,
         "navigational": evidence.navigational if evidence.navigational.size else np.zeros(evidence.count),
         **_places(evidence, idf),

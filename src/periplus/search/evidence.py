@@ -18,7 +18,6 @@ from periplus.index.fields import PIECE_GAP
 from periplus.index.view import NUMBER_BITS
 from periplus.ranking import Evidence, FormEvidence, WordPlaces
 from periplus.ranking.evidence import ADDRESS
-from periplus.search.columns import dates
 from periplus.search.exchange import Numbers
 
 if TYPE_CHECKING:
@@ -69,13 +68,19 @@ def gathered(
         host_rank=ranks.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
         depth=np.maximum(lengths[:, ADDRESS] - 1.0, 0.0),
         host_words=np.full(len(done), float(PIECE_GAP)),
-        age=np.asarray((now - dates(snapshot, done)) / DAY),
+        age=_ages(snapshot, done, now),
         language=languages.worth(asked.language, snapshot.column("language", done)),
         places=places,
         wants_fresh=asked.now > 0.0,
         navigational=np.isin(done, named).astype(np.float64),
     )
     return CandidateEvidence(done, evidence)
+
+
+def _ages(snapshot: Snapshot, numbers: Numbers, now: float) -> FloatArray:
+    """In days; infinite for a page that does not say when it was published."""
+    published = np.asarray(snapshot.column("published", numbers), dtype=np.float64)
+    return np.where(published > 0.0, (now - published) / DAY, np.inf)
 
 
 def joined(parts: Sequence[CandidateEvidence]) -> CandidateEvidence:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct, structs
 
-from periplus.index import Filters
+from periplus.index import Filters, IndexQuery
 from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, Total
 from periplus.search import requests
 from periplus.search.answers import ResultPage
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from periplus.search.spelling import Speller
 
 SUGGESTIONS = 4
+NEWS = "news"  # the tab
+LONG_AGO = 1.0  # seconds since 1970: a filter that every dated page passes
 
 
 def task_of(
@@ -117,7 +119,21 @@ class Search(Struct, gc=False):
             understood = structs.replace(understood, plan=without_blocked(understood.plan, self.checked.lens))
         collapse = not self.request.duplicates
         task = task_of(self.context, understood, self.checked, self.per_host, self.deadline, collapse=collapse)
-        return self._preferred(self._seen(task))
+        return self._preferred(self._fresh(understood, self._seen(task)))
+
+    def _fresh(self, understood: Understood, task: Task) -> Task:
+        """Of news, time counts as relevance does; who wants nothing but news is given all of it, newest first."""
+        if task.order != "score":
+            return task
+        if self.tab == NEWS:
+            return structs.replace(task, now=time.time())
+        if not understood.only_news or self.tab or NEWS not in self.generation.tabs:
+            return task
+        asked = task.plan.query
+        dated = structs.replace(asked.filters, after=max(asked.filters.after, LONG_AGO))
+        plan = structs.replace(task.plan, query=IndexQuery(filters=dated, excluded=asked.excluded))
+        seen = structs.replace(task.visibility, tab=NEWS)
+        return structs.replace(task, plan=plan, order="date", now=0.0, visibility=seen)
 
     def _seen(self, task: Task) -> Task:
         """The task without what nobody may see, or not this reader, or not in this part of the collection."""
