@@ -134,6 +134,7 @@ class SearchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = 3
     budget_ms: Annotated[int, Meta(ge=1, description="milliseconds after which the best so far is given")] = 500
     rules: Annotated[str, Meta(description="TOML file of synonyms, pinned results, lenses, words not to suggest")] = ""
+    popular: Annotated[str, Meta(description="file of popular queries to complete with: a line each, tab, count")] = ""
     past_queries: Annotated[bool, Meta(description="complete with what several people asked; kept as counts only")] = (
         True
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import structs
 
 from periplus import addresses
-from periplus.errors import NotReady
+from periplus.errors import NotReady, SettingError
 from periplus.records import SearchRequest
 from periplus.search import requests
 from periplus.search.answers import ResultPage
@@ -22,6 +23,7 @@ from periplus.search.exchange import Visibility
 from periplus.search.explaining import explain, find_in_all
 from periplus.search.generations import OpenGenerations
 from periplus.search.listing import candidates, run, without
+from periplus.search.popular import read_popular
 from periplus.search.reading import Understood, understand
 from periplus.search.rule_book import RuleBook
 from periplus.search.searching import Search, since, task_of
@@ -81,7 +83,8 @@ class Engine:
         self._settings = settings
         files = LocalFiles(folder)
         self._past = PastQueries(state, files) if settings.search.past_queries else None
-        self._generations = OpenGenerations(folder, lambda: self._past.counts if self._past else {}, source)
+        self._folder, self._popular = folder, read_popular(folder, settings.search.popular)
+        self._generations = OpenGenerations(folder, self._known_queries, source)
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
         self._repeated = Repeated(REMEMBERED)
         self._has_answered = False
@@ -111,6 +114,15 @@ class Engine:
             self._rules = rules
             self._answers.clear()
         return self._generations.reload()
+
+    def _known_queries(self) -> dict[str, int]:
+        """Popular queries and those that people asked, with their counts, for completion."""
+        with suppress(SettingError):  # what was read before serves until the file is in order again
+            self._popular = read_popular(self._folder, self._settings.search.popular)
+        found = dict(self._popular)
+        for query, times in (self._past.counts if self._past else {}).items():
+            found[query] = found.get(query, 0) + times
+        return found
 
     @property
     def sharing(self) -> tuple[Shares, ...]:
