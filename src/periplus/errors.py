@@ -10,7 +10,8 @@ document with the class's ``code``. Third-party errors are turned into these at 
     │   ├── InvalidAddress         a text is not an http(s) URL
     │   └── UnfitFile              a file, or what is in it, cannot be used for what was asked (exit 1)
     ├── NotFound                   a thing that was named does not exist
-    │   └── CollectionMissing      no collection in that folder
+    │   ├── CollectionMissing      no collection in that folder
+    │   └── MissingExtra           a package that only some verbs need is not installed
     ├── StorageError               files or the state database
     │   ├── StorageFull            no space left; what was acknowledged is kept
     │   ├── AlreadyThere           a file whose number is in use is never overwritten
@@ -78,6 +79,10 @@ class NotFound(PeriplusError):
 
 class CollectionMissing(NotFound):
     code = "collection-missing"
+
+
+class MissingExtra(NotFound):
+    code = "missing-extra"
 
 
 # Files and state
