@@ -38,6 +38,11 @@ VERBS = (
     Verb("rank", BUILD, "Compute PageRank of pages and hosts from the stored links."),
     Verb("serve", ASK, "Serve the search page and the API of a collection until Ctrl-C."),
     Verb("shard", ASK, "Serve one shard of a collection to brokers until Ctrl-C."),
+    Verb(
+        "mcp",
+        ASK,
+        "Serve search, page, explain and site to agents by the Model Context Protocol, over stdio or HTTP.",
+    ),
     Verb("search", ASK, "Search the collection."),
     Verb("suggest", ASK, "Complete a query from the titles and words of the collection."),
     Verb("explain", ASK, "Show why a page has its score for a query, or why it is not found."),
