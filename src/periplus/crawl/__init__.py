@@ -16,6 +16,7 @@ from periplus.crawl.roster import SlotStatus, WorkerStatus, slots, workers
 from periplus.crawl.scope import canonical_seeds
 from periplus.crawl.seeds import BarrenSeed, barren_seeds, known_seeds
 from periplus.crawl.status import is_running, is_unfinished, last_sign, status, stored_pages
+from periplus.crawl.takedown import LOCK as TAKEDOWN_LOCK
 from periplus.crawl.takedown import Removal, is_removed, lift, remove, spellings
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from periplus.crawl.fetcher import Fetched, Fetcher, user_agent
 
 __all__ = [
+    "TAKEDOWN_LOCK",
     "UNDER_WAY",
     "AuditReport",
     "Backlog",
