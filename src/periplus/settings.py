@@ -161,6 +161,13 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
         bool, Meta(description="/metrics and /api/v1/status answer everybody; false asks for a key")
     ] = True
     api_keys: Annotated[bool, Meta(description="programs need a key for the API; periplus keys makes them")] = False
+    submissions: Annotated[
+        Literal["key", "visitors"],
+        Meta(description="who may have a page visited now: who has a key, or anybody, within the scope of the crawl"),
+    ] = "key"
+    submission_rate: Annotated[
+        int, Meta(ge=1, le=100_000, description="addresses an hour that one visitor may submit, and for one host")
+    ] = 20
     tls_cert: Annotated[str, Meta(description="certificate file, for https; empty serves http")] = ""
     tls_key: Annotated[str, Meta(description="file of the certificate's key, where it is not in the same file")] = ""
 

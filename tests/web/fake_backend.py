@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from periplus.crawl import Submission
 from periplus.errors import InvalidAddress, NotFound, NotReady, StorageBusy, UsageError
 from periplus.records import (
     Count,
@@ -463,11 +464,13 @@ class FakeBackend:
         self.commands.append("start")
         return seeds
 
-    def add_page(self, url: str) -> str:
+    def add_page(self, url: str, *, trusted: bool = True) -> Submission:
         self._check()
         if not url.startswith("http"):
             raise InvalidAddress(f"{url!r} is not an http or https URL")
-        return "known" if any(note.url == url for note in self.notes) else "queued"
+        if not trusted and "tides.test" not in url:
+            return Submission(url, "refused", "out-of-scope")
+        return Submission(url, "known" if any(note.url == url for note in self.notes) else "queued")
 
 
 def _score(note: Note, words: set[str]) -> float:

@@ -24,6 +24,7 @@ from periplus.storage import Blocklist, write_event
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
+    from periplus.crawl import Submission
     from periplus.graph import Linked, RankTable
     from periplus.records import (
         Explanation,
@@ -186,8 +187,8 @@ class CollectionBackend:
             raise NotFound(f"nothing is remembered of {setting}")
         self._collection.forget(setting)
 
-    def add_page(self, url: str) -> str:
-        return self._starter.add(url)
+    def add_page(self, url: str, *, trusted: bool = True) -> Submission:
+        return self._starter.add(url, trusted=trusted)
 
 
 def _standing(table: RankTable, host: str) -> dict[str, Any]:

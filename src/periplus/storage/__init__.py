@@ -7,9 +7,12 @@ from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
+from periplus.storage.migrations import schema_version
 from periplus.storage.objects import Objects, open_objects
 from periplus.storage.processes import is_dead, process_name
+from periplus.storage.sealing import sealed, unsealed
 from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
+from periplus.storage.state_copies import copy_state
 
 __all__ = [
     "Blocklist",
@@ -24,6 +27,7 @@ __all__ = [
     "State",
     "Stored",
     "Transaction",
+    "copy_state",
     "database_time",
     "folder_lock",
     "holder_of",
@@ -33,7 +37,10 @@ __all__ = [
     "note_change",
     "open_objects",
     "process_name",
+    "schema_version",
+    "sealed",
     "steady",
     "take_over",
+    "unsealed",
     "write_event",
 ]

@@ -20,6 +20,7 @@ from periplus.web.proxies import Proxies
 from periplus.web.public import read_address
 from periplus.web.rendering import Templates
 from periplus.web.shortcuts import Shortcuts
+from periplus.web.submissions import Submissions
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -93,6 +94,7 @@ def create_app(
     app.state.backend = backend
     app.state.settings = settings
     app.state.gate = Gate(operator_key, keys, required=serve.api_keys)
+    app.state.submissions = Submissions(serve, app.state.gate)
     app.state.assets = assets
     app.state.pool = pool
     budget = settings.search.budget_ms / 1000

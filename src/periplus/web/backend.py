@@ -25,6 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from periplus.crawl import Submission
     from periplus.records import (
         Explanation,
         Inspection,
@@ -84,4 +85,4 @@ class Backend(Protocol):
     def steer(self, action: str, target: str) -> int: ...  # one of ACTIONS on a host or an address
     def order_shard(self, order: str, server: str) -> None: ...  # one of SHARD_ORDERS; NotFound when it cannot be told
     def forget(self, setting: str) -> None: ...  # what crawls were told of it; NotFound when that is nothing
-    def add_page(self, url: str) -> str: ...  # "queued", or "known" when the crawl has it already
+    def add_page(self, url: str, *, trusted: bool = True) -> Submission: ...  # visited as soon as politeness allows

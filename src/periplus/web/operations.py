@@ -96,8 +96,10 @@ class PageOrder(Struct, frozen=True, forbid_unknown_fields=True):
 
 class PageAdded(Struct, frozen=True):
     url: str
-    state: str  # queued, or known when the crawl has it already
+    state: str  # queued, known when the crawl has it already, or refused
     status: str  # where to look
+    reason: str = ""  # code of a refusal, and its sentence
+    detail: str = ""
 
 
 class Operation(Struct, frozen=True):
@@ -216,7 +218,7 @@ OPERATIONS = (
     Operation(
         "add_page",
         f"{PREFIX}/pages",
-        "Crawl one address now",
+        "Have one address visited as soon as politeness allows",
         (),
         PageAdded,
         "POST",

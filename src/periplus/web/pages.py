@@ -6,6 +6,7 @@ All of them work without scripts. A page ignores parameters it does not know.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlencode
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -43,6 +44,7 @@ def routes() -> list[Route]:
         Route("/search", results, name="results"),
         Route("/site/{host}", site, name="site"),
         Route("/inspect", inspect, name="inspector"),
+        Route("/submit", submit, methods=["POST"]),
         Route("/explain", explain, name="explainer"),
         Route("/cached", cached, name="reader"),
         Route("/similar", similar, name="similar"),
@@ -129,12 +131,29 @@ async def site(request: Request) -> Response:
 
 async def inspect(request: Request) -> Response:
     url = _given(request)["url"]
-    asked = {"url": url, "inspection": None, "mistake": ""}
+    open_to_all = request.app.state.submissions.is_open
+    asked = {"url": url, "inspection": None, "mistake": "", "submissions": open_to_all}
     try:
         asked["inspection"] = await run_in_threadpool(_backend(request).inspect, url) if url else None
     except InvalidAddress as error:
         return page(request, "inspect.html", asked | {"mistake": str(error)}, status=400)
     return page(request, "inspect.html", asked)
+
+
+async def submit(request: Request) -> Response:
+    """POST /submit with ``url``, by the button of the inspector, which then shows what becomes of it."""
+    desk = request.app.state.submissions
+    is_trusted = desk.is_trusted(request)
+    form = parse_qs((await request.body()).decode("utf-8", "replace"))
+    url = form.get("url", [""])[-1]
+    if not is_trusted:
+        desk.take(request, url)
+    try:
+        done = await run_in_threadpool(_backend(request).add_page, url, trusted=is_trusted)
+    except InvalidAddress as error:
+        asked = {"url": url, "inspection": None, "mistake": str(error)}
+        return page(request, "inspect.html", asked, status=400)
+    return redirect(request, f"/inspect?{urlencode({'url': done.url})}")
 
 
 async def explain(request: Request) -> Response:
