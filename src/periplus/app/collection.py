@@ -225,7 +225,7 @@ class Collection:
         from periplus.jobs import Pipeline
 
         self._require_state()
-        return Pipeline(self.folder, self.database, self.in_force().values)
+        return Pipeline(self.folder, self.database, self.in_force().values, self.depot)
 
     def create(self, extra: str = "") -> Self:
         """Make the folder and its settings file, with ``extra`` lines in it, where they are missing."""
@@ -334,7 +334,7 @@ class Collection:
 
         self._require_state()
         wanted = ban or is_removed(self.database, target)
-        removal = remove(self.database, target, BatchLog(self.files, self.database), self.folder)
+        removal = remove(self.database, target, BatchLog(self.files, self.database, self.depot), self.folder)
         if removal.is_empty and not wanted:
             lift(self.database, target)
             raise NotFound(f"nothing is known of {removal.target}, so nothing was removed; --ban keeps it out for good")
@@ -386,7 +386,7 @@ class Collection:
         from periplus.documents import BatchLog
 
         self._require()
-        log = BatchLog(self.files, self.database)
+        log = BatchLog(self.files, self.database, self.depot)
         for number in log.numbers():
             yield from log.documents(number)
 

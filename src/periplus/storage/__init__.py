@@ -7,8 +7,9 @@ from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
-from periplus.storage.objects import Objects, open_objects
+from periplus.storage.objects import Objects, may_fork, open_objects
 from periplus.storage.processes import is_dead, process_name
+from periplus.storage.retirement import remove_orphans, remove_retired, retire
 from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
 
 __all__ = [
@@ -30,9 +31,13 @@ __all__ = [
     "is_dead",
     "is_taken",
     "mark_taken",
+    "may_fork",
     "note_change",
     "open_objects",
     "process_name",
+    "remove_orphans",
+    "remove_retired",
+    "retire",
     "steady",
     "take_over",
     "write_event",

@@ -46,6 +46,17 @@ class Stored(Struct, frozen=True):
     bytes: int
     digest: str
 
+    def encode(self) -> str:
+        """As the text of a column."""
+        return msgspec.json.encode(self).decode()
+
+    @classmethod
+    def decode(cls, text: str) -> Stored:
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.MsgspecError as error:
+            raise Corrupt(f"{text[:100]!r} does not name an object: {error}; the state is damaged") from error
+
 
 class _Note(Struct, frozen=True):
     """What a local file is a copy of, as long as it has that time of change."""
