@@ -13,7 +13,6 @@ from msgspec import Struct
 from periplus import addresses
 from periplus.documents import BatchLog
 from periplus.errors import Corrupt, NotFound, NotReady, StorageError
-from periplus.index import IndexStore
 from periplus.reasons import REASONS, sentence
 from periplus.records import Document, StepRecord
 
@@ -54,7 +53,7 @@ class Imported(Struct, frozen=True):
 
 def find_imported(collection: Collection, url: str) -> Imported | None:
     """The newest row of an address among the batches of imports."""
-    log = BatchLog(collection.files, collection.database)
+    log = BatchLog(collection.files, collection.database, collection.depot)
     for number, at, source in _batches(collection, url):
         try:
             rows = [row for row, stored in enumerate(log.addresses(number)) if stored == url]
@@ -77,7 +76,7 @@ def _batches(collection: Collection, url: str) -> list[tuple[int, float, str]]:
 
 def _is_found(collection: Collection, url: str) -> bool:
     try:
-        with IndexStore(collection.folder / "index").open(partial=True) as snapshot:
+        with collection.stores.index.open(partial=True) as snapshot:
             return snapshot.find(addresses.key(url)) is not None
     except (NotReady, StorageError):
         return False

@@ -73,16 +73,16 @@ def _format(text: str | None) -> Literal["parquet", "csv"] | None:
 def _tables(collection: Collection, kind: str) -> Iterator[pa.Table]:
     from periplus.crawl.export import page_tables
     from periplus.documents import BatchLog
-    from periplus.graph import RankStore, export
+    from periplus.graph import export
 
     if kind == "pages":
         return page_tables(collection.database)
-    log = BatchLog(collection.files, collection.database)
+    log = BatchLog(collection.files, collection.database, collection.depot)
     if kind == "documents":
         return export.document_tables(log)
     if kind == "links":
         return export.link_tables(log)
-    ranks = RankStore(collection.folder / "ranks").current()
+    ranks = collection.stores.ranks.current()
     if ranks is None:
         raise NotFound("no ranks are published yet; run periplus rank first")
     return export.rank_tables(log, ranks) if kind == "ranks" else export.host_tables(ranks)
@@ -115,7 +115,7 @@ def _packaged_pages(collection: Collection) -> Iterator[PackagedPage]:
     from periplus.archive import PackagedPage
     from periplus.documents import BatchLog
 
-    log = BatchLog(collection.files, collection.database)
+    log = BatchLog(collection.files, collection.database, collection.depot)
     seen: set[int] = set()
     for batch in sorted(log.numbers(), reverse=True):
         columns = log.document_table(batch, ["key", "url", "title", "fetched", "refusal"])

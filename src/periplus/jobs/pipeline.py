@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,7 @@ from periplus.jobs.aliases import AliasTable
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
 from periplus.jobs.sources import StoredAnchors, StoredBatch
 from periplus.jobs.stand_ins import Chosen, LateStandIns, choose
-from periplus.storage import LocalFiles, folder_lock, write_event
+from periplus.storage import Catalogs, LocalFiles, folder_lock, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from periplus.graph import RankMeta, RankTable
     from periplus.records import Document
     from periplus.settings import Settings
-    from periplus.storage import Database
+    from periplus.storage import Database, Depot
 
 SHOWN_HOSTS = 5
 LOCK_FILE = "building.lock"
@@ -61,13 +61,17 @@ class RankSummary(Struct, frozen=True):
 class Pipeline:
     """The batch steps of one collection. One process at a time runs them; a second gets ``StorageBusy``."""
 
-    def __init__(self, folder: Path, database: Database, settings: Settings) -> None:
+    def __init__(self, folder: Path, database: Database, settings: Settings, depot: Depot | None = None) -> None:
+        """``depot``: of a collection on many machines. What is published is then for all of them, and one process of
+        all of them runs the steps."""
         self._folder = folder
+        self._catalogs = Catalogs(database, depot) if depot else None
         self._database = database
         self._settings = settings
-        self._log = BatchLog(LocalFiles(folder), database)
+        self._depot = depot
+        self._log = BatchLog(LocalFiles(folder), database, depot)
         self._store = self._index_store(1)
-        self._ranks = RankStore(folder / "ranks")
+        self._ranks = RankStore(folder / "ranks", self._catalogs.ranks if self._catalogs else None)
 
     def due(self) -> DueSteps:
         manifest, ranks = self._store.manifest(), self._last_ranked()
@@ -173,7 +177,7 @@ class Pipeline:
 
     def _compact(self, upto: int) -> None:
         """Merge small batches that the index has taken in. What a full disk keeps from it is told and done later."""
-        compaction = Compaction(self._log, LocalFiles(self._folder), self._database)
+        compaction = Compaction(self._log, LocalFiles(self._folder), self._database, self._depot)
         try:
             with folder_lock(self._folder / TAKEDOWN_LOCK, "taking down pages"):
                 compaction.run(upto, also=AliasTable(self._database, self._log).renumber)
@@ -240,9 +244,9 @@ class Pipeline:
         chosen = self._chosen(after, numbers[-1], store)
         for number in numbers:
             shown = chosen.shown.get(number, frozenset())
-            yield number, StoredBatch(self._folder, number, shown, self._log.first(number))
+            yield number, StoredBatch(self._log, number, shown)
         if chosen.revived or chosen.dropped:
-            yield numbers[-1], LateStandIns(self._folder, chosen, {one: self._log.first(one) for one in chosen.revived})
+            yield numbers[-1], LateStandIns(self._log, chosen)
 
     def _chosen(self, after: int, last: int, store: IndexStore | None) -> Chosen:
         held = store.held if store else lambda keys: np.zeros(len(keys), np.bool_)
@@ -250,7 +254,10 @@ class Pipeline:
 
     def _index_store(self, workers: int) -> IndexStore:
         index = self._settings.index
-        return IndexStore(self._folder / "index", memory=index.memory, workers=workers, shards=index.shards)
+        catalog = self._catalogs.index if self._catalogs else None
+        return IndexStore(
+            self._folder / "index", memory=index.memory, workers=workers, shards=index.shards, catalog=catalog
+        )
 
     def _workers(self, after: int) -> int:
         """How many processes the batches after ``after`` are worth."""
@@ -260,7 +267,11 @@ class Pipeline:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        with folder_lock(self._folder / LOCK_FILE, "indexing or ranking"):
+        doing = "indexing or ranking"
+        with (
+            folder_lock(self._folder / LOCK_FILE, doing),
+            self._catalogs.alone(doing) if self._catalogs else nullcontext(),
+        ):
             yield
 
 

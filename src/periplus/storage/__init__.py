@@ -1,24 +1,31 @@
 """Files with atomic writes; the state database (SQLite or PostgreSQL) with migrations; leases."""
 
 from periplus.storage.blocklist import Blocklist
+from periplus.storage.catalog import Catalog, CatalogEntry, Catalogs
 from periplus.storage.database import Database, Transaction
 from periplus.storage.depot import Depot, Stored
 from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
+from periplus.storage.kept_leases import KeptLease, kept_lease
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
 from periplus.storage.migrations import schema_version
-from periplus.storage.objects import Objects, open_objects
+from periplus.storage.objects import Objects, may_fork, open_objects
 from periplus.storage.processes import is_dead, process_name
+from periplus.storage.retirement import remove_orphans, remove_retired, retire
 from periplus.storage.sealing import sealed, unsealed
 from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
 from periplus.storage.state_copies import copy_state
 
 __all__ = [
     "Blocklist",
+    "Catalog",
+    "CatalogEntry",
+    "Catalogs",
     "Database",
     "Depot",
     "Follower",
+    "KeptLease",
     "Lease",
     "Leases",
     "LocalFiles",
@@ -33,10 +40,15 @@ __all__ = [
     "holder_of",
     "is_dead",
     "is_taken",
+    "kept_lease",
     "mark_taken",
+    "may_fork",
     "note_change",
     "open_objects",
     "process_name",
+    "remove_orphans",
+    "remove_retired",
+    "retire",
     "schema_version",
     "sealed",
     "steady",

@@ -46,6 +46,17 @@ class Stored(Struct, frozen=True):
     bytes: int
     digest: str
 
+    def encode(self) -> str:
+        """As the text of a column."""
+        return msgspec.json.encode(self).decode()
+
+    @classmethod
+    def decode(cls, text: str) -> Stored:
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.MsgspecError as error:
+            raise Corrupt(f"{text[:100]!r} does not name an object: {error}; the state is damaged") from error
+
 
 class _Note(Struct, frozen=True):
     """What a local file is a copy of, as long as it has that time of change."""
@@ -104,6 +115,13 @@ class Depot:
                     self._forget(name)
                     gone.append(name)
         return gone
+
+    def forget_removed(self, prefix: str) -> None:
+        """Forget copies below ``prefix`` whose files somebody else removed."""
+        for name in self._copies(prefix):
+            with self._locked(name):
+                if not self.files.exists(name):
+                    self._forget(name)
 
     def shrink(self, limit_bytes: int, keep: Collection[str] = (), idle_seconds: float = IDLE_SECONDS) -> list[str]:
         """Remove the copies that were looked for least recently until ``limit_bytes`` are left; their local names.

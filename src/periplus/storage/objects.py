@@ -38,6 +38,14 @@ REQUEST_SECONDS: Final = 60.0  # a part has to pass in that time
 _SETTING: Final = "storage.files"
 
 
+_users: Final[dict[str, int]] = {}  # the process in which the library has its threads, once it was used
+
+
+def may_fork() -> bool:
+    """Whether a copy of this process could use object stores: the library's threads are not copied with it."""
+    return not _users
+
+
 class ObjectEntry(Struct, frozen=True):
     """One object of a listing; ``modified`` is the store's own clock."""
 
@@ -163,7 +171,7 @@ class BucketObjects:
         parts = urlsplit(self.address)
         self._bucket = parts.netloc
         self._prefix = parts.path.strip("/")
-        self._opened: tuple[int, Any, Any] | None = None
+        self._opened: tuple[Any, Any] | None = None
 
     def __reduce__(self) -> tuple[type[BucketObjects], tuple[str]]:
         return type(self), (self.address,)
@@ -231,11 +239,12 @@ class BucketObjects:
             raise self._failure(name, str(error)) from error
 
     def _store(self) -> tuple[Any, Any]:
-        """Made where it is first used: a process that was forked needs one of its own."""
-        if self._opened is None or self._opened[0] != os.getpid():
-            library = _library()
-            self._opened = (os.getpid(), library, _opened_store(self._bucket, self._prefix))
-        return self._opened[1], self._opened[2]
+        """Made when it is first used."""
+        if self._opened is None:
+            self._opened = _library(), _opened_store(self._bucket, self._prefix)
+        if _users.setdefault("process", os.getpid()) != os.getpid():
+            raise StorageError("this process is a copy of one that used s3://, and would wait for ever; start it anew")
+        return self._opened
 
     def _failure(self, name: str, said: str) -> StorageError | NotFound:
         """By the status and words of the server: the library's own classes differ from one question to another."""
