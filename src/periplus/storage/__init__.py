@@ -7,6 +7,7 @@ from periplus.storage.files import LocalFiles
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
 from periplus.storage.processes import is_dead, process_name
+from periplus.storage.running import Runner, SerialRunner, TaskOutcome, named_function, outcome_of, results
 from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
 
 __all__ = [
@@ -16,8 +17,11 @@ __all__ = [
     "Lease",
     "Leases",
     "LocalFiles",
+    "Runner",
+    "SerialRunner",
     "Shares",
     "State",
+    "TaskOutcome",
     "Transaction",
     "database_time",
     "folder_lock",
@@ -25,8 +29,11 @@ __all__ = [
     "is_dead",
     "is_taken",
     "mark_taken",
+    "named_function",
     "note_change",
+    "outcome_of",
     "process_name",
+    "results",
     "steady",
     "take_over",
     "write_event",
