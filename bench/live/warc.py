@@ -105,7 +105,7 @@ def split(path: Path, folder: Path, count: int) -> dict[str, float]:
         documents = timed("parsing", lambda: [parse(page) for page in pages])
         tables = timed("making tables", lambda: tables_of(documents))
         number = timed("storing the batch", lambda: log.publish(log.stage(tables)))
-        stored = timed("reading the batch", lambda: list(StoredBatch(folder, number)))
+        stored = timed("reading the batch", lambda: list(StoredBatch(log, number)))
         timed("indexing", lambda: IndexStore(folder / "index").update([(number, stored)]))
     return steps
 

@@ -13,6 +13,7 @@ document with the class's ``code``. Third-party errors are turned into these at 
     │   └── CollectionMissing      no collection in that folder
     ├── StorageError               files or the state database
     │   ├── StorageFull            no space left; what was acknowledged is kept
+    │   ├── StorageAway            the object store does not answer for now; what waits for it is kept
     │   ├── AlreadyThere           a file whose number is in use is never overwritten
     │   ├── StateLost              stored files without the state database that belongs to them
     │   ├── Incompatible           written by another format version
@@ -89,6 +90,10 @@ class StorageError(PeriplusError):
 
 class StorageFull(StorageError):
     code = "storage-full"
+
+
+class StorageAway(StorageError):
+    code = "storage-away"
 
 
 class AlreadyThere(StorageError):

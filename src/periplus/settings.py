@@ -166,6 +166,13 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 class StorageSettings(Struct, frozen=True, forbid_unknown_fields=True):
     database: Annotated[str, Meta(description="postgresql://… address; empty is SQLite in the collection")] = ""
+    files: Annotated[
+        str,
+        Meta(
+            description="object store that all machines share: s3://bucket/prefix (credentials, endpoint and region"
+            " from AWS_…), or file:///folder; empty is the collection's own folder; needs database"
+        ),
+    ] = ""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -189,7 +189,7 @@ class Index:
         for number in numbers:
             shown = chosen.shown.get(number, frozenset())
             self._take(found_all_the_same(one, shown) for one in self._log.documents(number))
-        self._take(LateStandIns(self._folder, chosen))
+        self._take(LateStandIns(self._log, chosen))
         self._last = numbers[-1]
 
     def _holds(self, keys: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from periplus.storage import Database
+from support.object_store import bucket, gate, gated_bucket, object_server  # noqa: F401 (fixtures)
 from support.postgres import postgres_address  # noqa: F401 (a fixture)
 
 if TYPE_CHECKING:

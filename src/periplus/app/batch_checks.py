@@ -26,7 +26,7 @@ class DamagedBatch(Struct, frozen=True):
 def damaged_batches(collection: Collection, tell: Progress) -> list[DamagedBatch]:
     from periplus.documents import BatchLog
 
-    log = BatchLog(collection.files, collection.database)
+    log = BatchLog(collection.files, collection.database, collection.depot)
     with collection.database.read() as tx:
         rows = tx.rows("SELECT number, documents, links FROM batches ORDER BY number")
     found = []

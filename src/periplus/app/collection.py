@@ -13,9 +13,9 @@ import msgspec
 from periplus import settings as settings_module
 from periplus.app import state
 from periplus.app.occupancy import refuse_second_crawl
-from periplus.errors import CollectionMissing, NotFound, StateLost, StorageBusy, StorageError, UsageError
+from periplus.errors import CollectionMissing, NotFound, SettingError, StateLost, StorageBusy, StorageError, UsageError
 from periplus.records import SearchAnswer, SearchRequest
-from periplus.storage import Blocklist, LocalFiles
+from periplus.storage import Blocklist, Depot, LocalFiles, open_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -58,6 +58,7 @@ class Collection:
         self._opening = threading.RLock()  # threads of a server may ask for a part at the same moment
         self._database: Database | None = None
         self._keys: SharedKeys | None = None
+        self._depot: Depot | None = None
         self._engine: Engine | None = None
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self.shard_orders: ShardOrders | None = None  # to those servers
@@ -143,6 +144,21 @@ class Collection:
         return LocalFiles(self.folder)
 
     @property
+    def depot(self) -> Depot | None:
+        """Where the files of this machine's folder go to and come from; None where the folder is all there is."""
+        address = self.settings.storage.files
+        if not address:
+            return None
+        if not self.settings.storage.database:
+            raise SettingError(
+                "storage.files is for many machines, which share a PostgreSQL: set storage.database too",
+                "storage.files",
+            )
+        if self._depot is None:
+            self._depot = Depot(self.files, open_objects(address))
+        return self._depot
+
+    @property
     def database(self) -> Database:
         """The state; where it is lost or is not that of the files, a stand-in that cannot be written to."""
         if self._database is None:
@@ -209,7 +225,7 @@ class Collection:
         from periplus.jobs import Pipeline
 
         self._require_state()
-        return Pipeline(self.folder, self.database, self.in_force().values)
+        return Pipeline(self.folder, self.database, self.in_force().values, self.depot)
 
     def create(self, extra: str = "") -> Self:
         """Make the folder and its settings file, with ``extra`` lines in it, where they are missing."""
@@ -327,7 +343,7 @@ class Collection:
 
         self._require_state()
         wanted = ban or is_removed(self.database, target)
-        removal = remove(self.database, target, BatchLog(self.files, self.database), self.folder)
+        removal = remove(self.database, target, BatchLog(self.files, self.database, self.depot), self.folder)
         if removal.is_empty and not wanted:
             lift(self.database, target)
             raise NotFound(f"nothing is known of {removal.target}, so nothing was removed; --ban keeps it out for good")
@@ -379,7 +395,7 @@ class Collection:
         from periplus.documents import BatchLog
 
         self._require()
-        log = BatchLog(self.files, self.database)
+        log = BatchLog(self.files, self.database, self.depot)
         for number in log.numbers():
             yield from log.documents(number)
 

@@ -54,7 +54,7 @@ class Imported(Struct, frozen=True):
 
 def find_imported(collection: Collection, url: str) -> Imported | None:
     """The newest row of an address among the batches of imports."""
-    log = BatchLog(collection.files, collection.database)
+    log = BatchLog(collection.files, collection.database, collection.depot)
     for number, at, source in _batches(collection, url):
         try:
             rows = [row for row, stored in enumerate(log.addresses(number)) if stored == url]

@@ -94,7 +94,7 @@ def mend_identity(collection: Collection) -> list[Finding]:
 
 
 def _mend_batches(collection: Collection, tell: Progress) -> Iterator[Finding]:
-    log = BatchLog(collection.files, collection.database)
+    log = BatchLog(collection.files, collection.database, collection.depot)
     for batch in damaged_batches(collection, tell):
         yield _mended_batch(collection, log, batch)
 

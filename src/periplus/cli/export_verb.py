@@ -77,7 +77,7 @@ def _tables(collection: Collection, kind: str) -> Iterator[pa.Table]:
 
     if kind == "pages":
         return page_tables(collection.database)
-    log = BatchLog(collection.files, collection.database)
+    log = BatchLog(collection.files, collection.database, collection.depot)
     if kind == "documents":
         return export.document_tables(log)
     if kind == "links":
@@ -115,7 +115,7 @@ def _packaged_pages(collection: Collection) -> Iterator[PackagedPage]:
     from periplus.archive import PackagedPage
     from periplus.documents import BatchLog
 
-    log = BatchLog(collection.files, collection.database)
+    log = BatchLog(collection.files, collection.database, collection.depot)
     seen: set[int] = set()
     for batch in sorted(log.numbers(), reverse=True):
         columns = log.document_table(batch, ["key", "url", "title", "fetched", "refusal"])

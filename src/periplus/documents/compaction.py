@@ -8,6 +8,9 @@ and comes to the same state; one that read them before misses nothing.
     2. give them their names                           a crash leaves a merged file without a row; it is removed
     3. in one transaction: the merged row, for theirs  from here on they are read
     4. a minute later: remove the files merged         until then readers that had listed them find them
+
+On many machines files are objects with names of their own. They are uploaded in step 1 and have their names; step 3
+writes down which objects are to go, and is undone when a takedown swapped one of the batches meanwhile.
 """
 
 from __future__ import annotations
@@ -20,13 +23,15 @@ import pyarrow as pa
 
 from periplus.documents import schema, spans
 from periplus.documents.batches import BatchTables
+from periplus.errors import StorageBusy
+from periplus.storage import Stored, remove_orphans, remove_retired, retire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
 
-    from periplus.documents.batches import BatchLog
+    from periplus.documents.batches import BatchLog, BatchObjects, StagedBatch
     from periplus.documents.spans import Span
-    from periplus.storage import Database, LocalFiles, Transaction
+    from periplus.storage import Database, Depot, LocalFiles, Transaction
 
 FAN: Final = 8  # neighbours of one size that are merged
 FULL_DOCUMENTS: Final = 2_000  # a batch of half as many is left alone, and none becomes larger
@@ -60,17 +65,18 @@ class Batch(NamedTuple):
 class Compaction:
     """Of one log, by one process at a time; the caller keeps takedowns and builders of indexes away meanwhile."""
 
-    def __init__(self, log: BatchLog, files: LocalFiles, database: Database) -> None:
+    def __init__(self, log: BatchLog, files: LocalFiles, database: Database, depot: Depot | None = None) -> None:
         self._log = log
         self._files = files
         self._database = database
+        self._depot = depot
 
     def run(self, upto: int, also: Callable[[Transaction, Span], None] | None = None) -> int:
         """Merge what is due among the batches up to ``upto``, remove what was merged before; how many batches went.
 
         ``also`` joins the transaction of each merge, for tables that name batches.
         """
-        sweep(self._files, self._database)
+        sweep(self._files, self._database, depot=self._depot)
         gone = 0
         while group := next(due(self._batches(upto), self._strangers()), None):
             if not self._merge(group, also):
@@ -95,6 +101,7 @@ class Compaction:
 
     def _merge(self, group: Sequence[Batch], also: Callable[[Transaction, Span], None] | None) -> bool:
         numbers = [one.span.last for one in group]
+        before = [self._log.objects_of(number) for number in numbers]
         tables = merged(list(map(self._log.document_table, numbers)), list(map(self._log.links, numbers)))
         if tables is None:
             return False
@@ -102,11 +109,12 @@ class Compaction:
         staged = self._log.stage(tables)
         try:
             with self._database.write() as tx, self._log.placed(staged, whole):
-                _replace_rows(tx, whole, group, staged.documents, staged.links)
+                _forget_rows(tx, group, before)
+                _write_row(tx, whole, group, staged)
                 if also is not None:
                     also(tx, whole)
         except BaseException:
-            self._log.discard(staged)
+            self._log.discard_unplaced(staged)
             raise
         return True
 
@@ -117,8 +125,10 @@ def listed(database: Database) -> list[Span]:
         return [spans.span(number, first) for number, first in tx.rows("SELECT number, first FROM batches")]
 
 
-def sweep(files: LocalFiles, database: Database, older: float = RETIRED_SECONDS) -> None:
+def sweep(files: LocalFiles, database: Database, older: float = RETIRED_SECONDS, depot: Depot | None = None) -> None:
     """Remove files whose batches were merged ``older`` seconds ago, and merged ones that a crash left without a row."""
+    if depot is not None:
+        _sweep_objects(database, depot, older)
     rows, stored = listed(database), spans.stored(files)
     known = frozenset(rows)
     covers = spans.covered_by(rows)
@@ -127,11 +137,27 @@ def sweep(files: LocalFiles, database: Database, older: float = RETIRED_SECONDS)
         if one in known:
             continue
         if holder is not None:
-            is_over = time.time() - files.path(holder.documents).stat().st_mtime >= older
+            is_over = time.time() - _placed_at(files, holder) >= older
         else:
             is_over = one.first < one.last and _is_spare(one, rows, stored)
         for folder in sorted(folders) if is_over else ():
             files.remove(one.documents if folder == "documents" else one.links)
+
+
+def _placed_at(files: LocalFiles, holder: Span) -> float:
+    """When a merged file got its name; one that is an object has none here, and its row is old enough."""
+    path = files.path(holder.documents)
+    return path.stat().st_mtime if path.exists() else 0.0
+
+
+def _sweep_objects(database: Database, depot: Depot, older: float) -> None:
+    remove_retired(database, depot, older)
+    with database.read() as tx:
+        columns = tx.rows("SELECT documents_file, links_file FROM batches WHERE documents_file <> ''")
+        retired = {str(name) for (name,) in tx.rows("SELECT name FROM retired_objects")}
+    named = retired | {Stored.decode(text).name for row in columns for text in row}
+    for folder in spans.FOLDERS:
+        remove_orphans(database, depot, f"{folder}/", named)
 
 
 def _is_spare(one: Span, rows: Sequence[Span], stored: Container[Span]) -> bool:
@@ -202,10 +228,21 @@ def _conformed(table: pa.Table) -> pa.Table:
     return schema.documents_table(schema.documents_of(table))
 
 
-def _replace_rows(tx: Transaction, whole: Span, group: Sequence[Batch], documents: int, links: int) -> None:
-    for one in group:
-        tx.execute("DELETE FROM batches WHERE number = ?", (one.span.last,))
+def _forget_rows(tx: Transaction, group: Sequence[Batch], before: Sequence[BatchObjects | None]) -> None:
+    """Take away the rows of what was merged, as they were when it was read."""
+    for one, objects in zip(group, before, strict=True):
+        column = objects.columns[0] if objects is not None else ""
+        if tx.execute("DELETE FROM batches WHERE number = ? AND documents_file = ?", (one.span.last, column)) != 1:
+            raise StorageBusy(f"another process changed batch {one.span.last} while it was merged; it is done later")
+    retire(tx, [name for objects in before if objects is not None for name in objects.names])
+
+
+def _write_row(tx: Transaction, whole: Span, group: Sequence[Batch], staged: StagedBatch) -> None:
     tx.execute(
-        "INSERT INTO batches (number, first, documents, links, created, source) VALUES (?, ?, ?, ?, ?, ?)",
-        (whole.last, whole.first, documents, links, max(one.created for one in group), group[0].source),
-    )
+        "INSERT INTO batches (number, first, documents, links, created, source, documents_file, links_file)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            whole.last, whole.first, staged.documents, staged.links, max(one.created for one in group),
+            group[0].source, *staged.columns,
+        ),
+    )  # fmt: skip

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from periplus.errors import StorageError
+from periplus.storage import may_fork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ class HelperProcess:
     def __init__(self, target: str, *, may_copy: bool = False) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            copy = may_copy and threading.active_count() == 1
+            copy = may_copy and threading.active_count() == 1 and may_fork()
             self._process = _copied(target, theirs.fileno()) if copy else _fresh(target, theirs.fileno())
         self.connection: Connection[Any, Any] = Connection(ours.detach())
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from periplus.graph import RankMeta, RankTable
     from periplus.records import Document
     from periplus.settings import Settings
-    from periplus.storage import Database
+    from periplus.storage import Database, Depot
 
 SHOWN_HOSTS = 5
 LOCK_FILE = "building.lock"
@@ -62,11 +62,13 @@ class RankSummary(Struct, frozen=True):
 class Pipeline:
     """The batch steps of one collection. One process at a time runs them; a second gets ``StorageBusy``."""
 
-    def __init__(self, folder: Path, database: Database, settings: Settings) -> None:
+    def __init__(self, folder: Path, database: Database, settings: Settings, depot: Depot | None = None) -> None:
+        """``depot``: of a collection on many machines."""
         self._folder = folder
         self._database = database
         self._settings = settings
-        self._log = BatchLog(LocalFiles(folder), database)
+        self._depot = depot
+        self._log = BatchLog(LocalFiles(folder), database, depot)
         self._store = self._index_store(1)
         self._ranks = RankStore(folder / "ranks")
 
@@ -165,7 +167,7 @@ class Pipeline:
 
     def _compact(self, upto: int) -> None:
         """Merge small batches that the index has taken in. What a full disk keeps from it is told and done later."""
-        compaction = Compaction(self._log, LocalFiles(self._folder), self._database)
+        compaction = Compaction(self._log, LocalFiles(self._folder), self._database, self._depot)
         try:
             with folder_lock(self._folder / TAKEDOWN_LOCK, "taking down pages"):
                 compaction.run(upto, also=AliasTable(self._database, self._log).renumber)
@@ -232,9 +234,9 @@ class Pipeline:
         chosen = self._chosen(after, numbers[-1], store)
         for number in numbers:
             shown = chosen.shown.get(number, frozenset())
-            yield number, StoredBatch(self._folder, number, shown, self._log.first(number))
+            yield number, StoredBatch(self._log, number, shown)
         if chosen.revived or chosen.dropped:
-            yield numbers[-1], LateStandIns(self._folder, chosen, {one: self._log.first(one) for one in chosen.revived})
+            yield numbers[-1], LateStandIns(self._log, chosen)
 
     def _chosen(self, after: int, last: int, store: IndexStore | None) -> Chosen:
         held = store.held if store else lambda keys: np.zeros(len(keys), np.bool_)

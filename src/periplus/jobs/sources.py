@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from periplus.documents.batches import BatchFiles
 from periplus.graph import RankStore
 from periplus.index.sources import INDEXED_FIELDS, DocumentSource
 from periplus.jobs.stand_ins import found_all_the_same
-from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from periplus.documents.batches import BatchFiles
     from periplus.records import Anchor, Document
 
 
 class StoredBatch(DocumentSource):
     """One batch of the log of a collection; ``shown``: keys of pages that stand in for the address they name."""
 
-    def __init__(self, folder: Path, number: int, shown: frozenset[int] = frozenset(), first: int = 0) -> None:
-        """``first``: of a batch that was compacted, the first number that it holds."""
-        self._folder = folder
+    def __init__(self, batches: BatchFiles, number: int, shown: frozenset[int] = frozenset()) -> None:
+        self._batches = batches.only(number)
         self._number = number
         self._shown = shown
-        self._first = first
 
     def __iter__(self) -> Iterator[Document]:
-        batches = BatchFiles(LocalFiles(self._folder), {self._number: self._first})
-        documents = batches.stream(self._number, INDEXED_FIELDS)
+        documents = self._batches.stream(self._number, INDEXED_FIELDS)
         return (found_all_the_same(document, self._shown) for document in documents) if self._shown else documents
 
 

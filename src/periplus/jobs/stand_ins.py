@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from periplus.documents.batches import BatchFiles
 from periplus.index.sources import INDEXED_FIELDS, DocumentSource
 from periplus.jobs.aliases import CANONICAL, Aliases, AliasTable
 from periplus.records import Document
-from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
+    from periplus.documents.batches import BatchFiles
     from periplus.jobs.aliases import Booleans, Integers
 
 HOPS = 10  # redirects and canonical addresses that are followed; a page with a longer way is found by itself
@@ -103,18 +101,15 @@ def found_all_the_same(document: Document, keys: frozenset[int]) -> Document:
 class LateStandIns(DocumentSource):
     """Pages of batches that the index has seen which begin to stand in, and those that end to."""
 
-    def __init__(self, folder: Path, chosen: Chosen, firsts: Mapping[int, int] | None = None) -> None:
-        """``firsts``: of batches that were compacted, the first number that they hold."""
-        self._folder = folder
+    def __init__(self, batches: BatchFiles, chosen: Chosen) -> None:
+        self._batches = batches.only(*chosen.revived)
         self._chosen = chosen
-        self._firsts = dict(firsts or {})
 
     def __iter__(self) -> Iterator[Document]:
         for key in self._chosen.dropped:
             yield Document(url="", key=key, fetched=0.0, refusal=CANONICAL)
-        batches = BatchFiles(LocalFiles(self._folder), self._firsts)
         for number, keys in self._chosen.revived.items():
-            yield from _revived(batches, number, keys)
+            yield from _revived(self._batches, number, keys)
 
 
 def _revived(log: BatchFiles, number: int, keys: frozenset[int]) -> list[Document]:

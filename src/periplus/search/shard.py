@@ -153,13 +153,13 @@ def _host_keys(names: Sequence[str]) -> Numbers:
     return np.array([addresses.host_key(name) if name else 0 for name in names], np.int64)
 
 
-class Stored(Protocol):
+class StoredTexts(Protocol):
     """Where documents are kept."""
 
     def stored_many(self, numbers: Sequence[int]) -> list[StoredDocument]: ...
 
 
-def excerpts(stored: Stored, numbers: Sequence[int], words: tuple[KnownWord, ...]) -> list[Excerpt]:
+def excerpts(stored: StoredTexts, numbers: Sequence[int], words: tuple[KnownWord, ...]) -> list[Excerpt]:
     """What people see of some documents, with the words of a query highlighted."""
     documents = stored.stored_many(numbers)
     query = Highlights.of([sought_word(word.forms, word.prefix) for word in words], [word.idf for word in words])

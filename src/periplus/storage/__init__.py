@@ -2,25 +2,31 @@
 
 from periplus.storage.blocklist import Blocklist
 from periplus.storage.database import Database, Transaction
+from periplus.storage.depot import Depot, Stored
 from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
+from periplus.storage.objects import Objects, may_fork, open_objects
 from periplus.storage.processes import is_dead, process_name
+from periplus.storage.retirement import remove_orphans, remove_retired, retire
 from periplus.storage.running import Runner, SerialRunner, TaskOutcome, named_function, outcome_of, results
 from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
 
 __all__ = [
     "Blocklist",
     "Database",
+    "Depot",
     "Follower",
     "Lease",
     "Leases",
     "LocalFiles",
+    "Objects",
     "Runner",
     "SerialRunner",
     "Shares",
     "State",
+    "Stored",
     "TaskOutcome",
     "Transaction",
     "database_time",
@@ -29,11 +35,16 @@ __all__ = [
     "is_dead",
     "is_taken",
     "mark_taken",
+    "may_fork",
     "named_function",
     "note_change",
+    "open_objects",
     "outcome_of",
     "process_name",
+    "remove_orphans",
+    "remove_retired",
     "results",
+    "retire",
     "steady",
     "take_over",
     "write_event",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from periplus.records import Document
+    from periplus.storage import Depot
 
 STOPPING = frozenset({"bad-record", "damaged", "too-large", "file-unreadable"})  # reasons that end a strict import
 BATCH = 1_000
@@ -67,9 +68,9 @@ def failed(file: str, error: PeriplusError | OSError) -> LeftOut:
 class Intake:
     """Parses jobs, and stages what comes of them beside it: a thread that waits for the disk costs nothing."""
 
-    def __init__(self, files: LocalFiles, answer: Callable[[Parsed], None]) -> None:
+    def __init__(self, files: LocalFiles, answer: Callable[[Parsed], None], depot: Depot | None = None) -> None:
         """``answer`` is called by another thread when a job is done, in the order of jobs."""
-        self._log = BatchFiles(files)
+        self._log = BatchFiles(files, depot=depot)
         self._answer = answer
         self._parsed: Queue[_BatchPart | None] = Queue(maxsize=1)
         self._stager = Thread(target=self._stage_all, daemon=True)
@@ -163,9 +164,9 @@ class _BatchPart:
 
 
 def take_jobs(connection: Connection[Any, Any]) -> None:
-    """The function that a helper runs: the folder comes first, then jobs, which are answered in order."""
-    (folder,) = connection.recv()
-    intake = Intake(LocalFiles(folder), connection.send)
+    """The function that a helper runs: the folder and its depot come first, then jobs, which are answered in order."""
+    folder, depot = connection.recv()
+    intake = Intake(LocalFiles(folder), connection.send, depot)
     jobs: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_read_ahead, args=(connection, jobs), daemon=True).start()
     while (job := jobs.get()) is not None:

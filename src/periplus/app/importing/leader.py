@@ -58,7 +58,7 @@ def import_paths(
     workers = collection.create().settings.index.workers or len(os.sched_getaffinity(0))
     work = Work(paths, base_url, workers, is_strict=strict)
     with _Intakes(collection, workers if work.is_large else 1) as intakes:
-        log = BatchLog(collection.files, collection.database)
+        log = BatchLog(collection.files, collection.database, collection.depot)
         leader = _Leader(log, work, intakes, progress, _named(paths))
         leader.run()
     return report_of(leader.tally, bytes(leader.keys), time.perf_counter() - started)
@@ -145,7 +145,7 @@ class _Intakes:
     """The processes that parse: some helpers, or with ``count`` 1 this process alone."""
 
     def __init__(self, collection: Collection, count: int) -> None:
-        self._files = collection.files
+        self._files, self._depot = collection.files, collection.depot
         self._helpers: list[HelperProcess] = []
         self._given: list[deque[_Task]] = []
         self._is_busy = False
@@ -153,7 +153,7 @@ class _Intakes:
             load()
         for _ in range(count if count > 1 else 0):
             self._helpers.append(HelperProcess("periplus.app.importing.intake:take_jobs", may_copy=True))
-            self._helpers[-1].send(str(collection.folder))
+            self._helpers[-1].send(str(collection.folder), self._depot)
             self._given.append(deque())
 
     @property
@@ -162,7 +162,7 @@ class _Intakes:
 
     def give(self, task: _Task) -> None:
         if not self._helpers:
-            intake = Intake(self._files, lambda parsed: setattr(task, "parsed", parsed))
+            intake = Intake(self._files, lambda parsed: setattr(task, "parsed", parsed), self._depot)
             intake.take(task.job)
             intake.close()
             self._is_busy = True

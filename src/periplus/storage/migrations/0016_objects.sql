@@ -1,0 +1,20 @@
+-- On many machines files are objects of one store. The two files of a batch: name, bytes and checksum as JSON; empty
+-- where they are numbered files of the collection's folder.
+ALTER TABLE batches ADD COLUMN documents_file {text} NOT NULL DEFAULT '';
+ALTER TABLE batches ADD COLUMN links_file {text} NOT NULL DEFAULT '';
+
+-- The archive files of a collection on many machines, by the name that places of records give them, and the object that
+-- has the content of each now. A takedown puts another object in its place.
+CREATE TABLE archive_parts (
+    name {text} PRIMARY KEY,
+    object {text} NOT NULL,
+    bytes {int} NOT NULL,
+    digest {text} NOT NULL,
+    created {real} NOT NULL
+) {clustered};
+
+-- Objects that no row names any more and that are to be removed, and since when.
+CREATE TABLE retired_objects (
+    name {text} PRIMARY KEY,
+    at {real} NOT NULL
+) {clustered};

@@ -1,0 +1,64 @@
+"""Objects whose rows are gone: written down in the transaction that takes the rows away, removed some time later.
+
+Readers that had looked at the rows before still find the objects for a while. A takedown leaves no such time. What a
+crash keeps from being removed is removed by the next sweep.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from periplus.storage.leases import database_time
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from periplus.storage.database import Database, Transaction
+    from periplus.storage.depot import Depot
+
+RETIRED_SECONDS: Final = 60.0  # that objects stay for readers that had looked at their rows
+ORPHAN_SECONDS: Final = 6 * 3600.0  # within which a writer makes a row of what it uploaded, or never does
+SWEEP_SECONDS: Final = 24 * 3600.0  # between two looks for objects that no row ever named
+_SWEPT: Final = "objects.swept "  # in meta, followed by the prefix
+
+
+def retire(tx: Transaction, names: Iterable[str]) -> None:
+    """These objects are named by no row from now on; part of the transaction that sees to it."""
+    now = database_time(tx)
+    tx.insert_new("retired_objects", ("name", "at"), [(name, now) for name in names], "name")
+
+
+def remove_retired(database: Database, depot: Depot, older: float = RETIRED_SECONDS) -> int:
+    """Remove objects that were retired ``older`` seconds ago, with this machine's copies; how many."""
+    with database.read() as tx:
+        due = tx.rows("SELECT name FROM retired_objects WHERE at <= ? ORDER BY name", (database_time(tx) - older,))
+    names = [str(name) for (name,) in due]
+    for name in names:
+        depot.objects.remove(name)
+        depot.drop(name)
+    if names:
+        with database.write() as tx:
+            tx.executemany("DELETE FROM retired_objects WHERE name = ?", [(name,) for name in names])
+    return len(names)
+
+
+def remove_orphans(database: Database, depot: Depot, prefix: str, named: Collection[str]) -> list[str]:
+    """Remove objects below ``prefix`` that were uploaded long ago and that no row names; looks once a day."""
+    with database.read() as tx:
+        now = database_time(tx)
+        swept = float(tx.value("SELECT value FROM meta WHERE key = ?", (_SWEPT + prefix,)) or 0)
+    if now - swept < SWEEP_SECONDS:
+        return []
+    gone = [
+        entry.name
+        for entry in depot.objects.entries(prefix)
+        if entry.name not in named and now - entry.modified >= ORPHAN_SECONDS
+    ]
+    for name in gone:
+        depot.objects.remove(name)
+    with database.write() as tx:
+        tx.execute(
+            "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (_SWEPT + prefix, str(now)),
+        )
+    return gone

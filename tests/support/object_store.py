@@ -1,0 +1,191 @@
+"""A real S3 server for tests (moto, in a process of its own, on a port that is free), and a gate in front of it.
+
+Import the fixtures ``object_server``, ``bucket``, ``gate`` and ``gated_bucket`` into a room's conftest. One server
+serves the whole session; each test has a bucket of its own. The gate passes requests on and has the faults of a
+network: it answers with a status, tears a body, or is gone.
+"""
+
+from __future__ import annotations
+
+import http.client
+import subprocess
+import sys
+import threading
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_SERVER = """
+import sys
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+print(server.get_host_and_port()[1], flush=True)
+sys.stdin.read()
+server.stop()
+"""
+TORN = "torn"
+_PASSED_ON = ("content-type", "etag", "last-modified", "content-range", "accept-ranges", "x-amz-version-id")
+
+
+class ObjectServer:
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        self.port = int(self._process.stdout.readline())
+        self._numbers = count(1)
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def bucket(self) -> str:
+        """The name of a new bucket."""
+        name = f"bucket-{next(self._numbers)}"
+        self._ask("PUT", f"/{name}")
+        return name
+
+    def allow_all(self, requests: int) -> None:
+        """From now on so many requests are answered whoever asks, and further ones by their credentials."""
+        self._ask("POST", "/moto-api/reset-auth", str(requests).encode())
+
+    def stop(self) -> None:
+        self._process.stdin.close()
+        self._process.stdout.close()
+        try:
+            self._process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _ask(self, method: str, path: str, data: bytes | None = None) -> None:
+        headers = {"Content-Type": "text/plain"} if data else {}
+        asked = urllib.request.Request(self.endpoint + path, data, headers, method=method)
+        with urllib.request.urlopen(asked) as answer:
+            answer.read()
+
+
+class Gate:
+    """Passes requests on to an S3 server; ``fault`` says what happens to one: a status, ``TORN``, or nothing."""
+
+    def __init__(self, port: int) -> None:
+        self.target = port
+        self.fault: Callable[[str, str], int | str | None] = lambda method, path: None
+        self.asked: list[tuple[str, str]] = []
+        self._server: ThreadingHTTPServer | None = None
+        self.port = 0
+        self.open()
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def open(self) -> None:
+        """Listen, on the same port as ever."""
+        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), self._handler())
+        self._server.daemon_threads = True
+        self.port = self._server.server_port
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self) -> None:
+        """Connections are refused from now on."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+    def refuse(self, times: int, status: int = 503) -> None:
+        left = iter(range(times))
+        self.fault = lambda method, path: status if next(left, None) is not None else None
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        gate = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+            def _pass(self) -> None:
+                body = self.rfile.read(int(self.headers.get("content-length", 0)))
+                gate.asked.append((self.command, self.path))
+                fault = gate.fault(self.command, self.path)
+                if isinstance(fault, int):
+                    self.send_response(fault)
+                    self.send_header("content-length", "0")
+                    self.end_headers()
+                    return
+                self._answer(body, torn=fault == TORN)
+
+            def _answer(self, body: bytes, *, torn: bool) -> None:
+                onward = http.client.HTTPConnection("127.0.0.1", gate.target)
+                onward.request(self.command, self.path, body, dict(self.headers))
+                answer = onward.getresponse()
+                data = answer.read()
+                self.send_response(answer.status)
+                for name, value in answer.getheaders():
+                    if name.lower() in _PASSED_ON:
+                        self.send_header(name, value)
+                length = answer.headers.get("content-length") if self.command == "HEAD" else len(data)
+                self.send_header("content-length", str(length))
+                self.end_headers()
+                onward.close()
+                if torn and data:
+                    data = bytes([data[0] ^ 1]) + data[1:]
+                self.wfile.write(data)
+
+            do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass  # noqa: N815
+
+        return Handler
+
+
+_running: list[ObjectServer] = []
+
+
+@pytest.fixture
+def object_server(request: pytest.FixtureRequest) -> ObjectServer:
+    """The server of this session, started on first use and stopped when pytest ends."""
+    if not _running:
+        _running.append(ObjectServer())
+        request.config.add_cleanup(lambda: _running.pop().stop())
+    return _running[0]
+
+
+def use(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
+    """Set the environment in which operators give credentials and the address of their server."""
+    for name, value in {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "periplus",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def bucket(object_server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of an empty place in an object store."""
+    use(monkeypatch, object_server.endpoint)
+    return f"s3://{object_server.bucket()}/main"
+
+
+@pytest.fixture
+def gate(object_server: ObjectServer) -> Iterator[Gate]:
+    opened = Gate(object_server.port)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def gated_bucket(bucket: str, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same behind the gate."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", gate.endpoint)
+    return bucket
