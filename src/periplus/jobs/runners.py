@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from periplus.errors import StorageError
@@ -14,7 +15,7 @@ from periplus.index.processes import HelperProcess, answered
 from periplus.storage import SerialRunner, TaskOutcome, named_function, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from multiprocessing.connection import Connection
     from types import TracebackType
 
@@ -30,10 +31,18 @@ class ProcessRunner:
         self.workers = workers or len(os.sched_getaffinity(0))
         self._idle: list[HelperProcess] = []
 
-    def run(self, function: str, inputs: Sequence[Any]) -> Iterator[TaskOutcome]:
-        if self.workers == 1 or len(inputs) < 2:
+    @property
+    def is_local(self) -> bool:
+        return True
+
+    def run(self, function: str, inputs: Iterable[Any]) -> Iterator[TaskOutcome]:
+        if self.workers == 1:
             return SerialRunner().run(function, inputs)
-        return self._run(function, inputs)
+        waiting = iter(inputs)
+        first = list(islice(waiting, 2))
+        if len(first) < 2:
+            return SerialRunner().run(function, first)
+        return self._run(function, chain(first, waiting))
 
     def close(self) -> None:
         helpers, self._idle = self._idle, []
@@ -48,7 +57,7 @@ class ProcessRunner:
     ) -> None:
         self.close()
 
-    def _run(self, function: str, inputs: Sequence[Any]) -> Iterator[TaskOutcome]:
+    def _run(self, function: str, inputs: Iterable[Any]) -> Iterator[TaskOutcome]:
         waiting = iter(enumerate(inputs))
         busy: dict[int, HelperProcess] = {}  # by the place of its input
         try:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from periplus.jobs.tasks import FailedTask, failed_tasks
+
 if TYPE_CHECKING:
     from periplus.jobs.status import CollectionStatus
     from periplus.storage import Database
@@ -20,12 +22,12 @@ _HOSTS = (
     " FROM hosts ORDER BY queued DESC, pages DESC, name LIMIT ?"
 )
 _ERRORS = (  # a missing robots.txt or favicon.ico is an answer, not an error
-    "SELECT j.outcome, j.host, some.count, j.status, j.url"
-    " FROM (SELECT outcome, host, COUNT(*) AS count, MAX(id) AS last FROM journal WHERE id > ?"
+    "SELECT j.outcome, j.host, grouped.times, j.status, j.url"
+    " FROM (SELECT outcome, host, COUNT(*) AS times, MAX(id) AS last FROM journal WHERE id > ?"
     " AND outcome <> '' AND outcome <> 'redirected'"
     " AND NOT (outcome = 'http-4xx' AND (url LIKE '%/robots.txt' OR url LIKE '%/favicon.ico'))"
-    " GROUP BY outcome, host) AS some"
-    " JOIN journal AS j ON j.id = some.last ORDER BY some.count DESC, j.outcome, j.host LIMIT ?"
+    " GROUP BY outcome, host) AS grouped"
+    " JOIN journal AS j ON j.id = grouped.last ORDER BY grouped.times DESC, j.outcome, j.host LIMIT ?"
 )
 
 
@@ -60,6 +62,7 @@ class OperatorView(Struct, frozen=True):
     host_queues: tuple[HostQueue, ...]
     errors: tuple[ErrorGroup, ...]
     events: tuple[Event, ...]
+    failed_tasks: tuple[FailedTask, ...] = ()
 
 
 def operator_view(database: Database, limit: int = SHOWN) -> OperatorView:
@@ -77,6 +80,7 @@ def operator_view(database: Database, limit: int = SHOWN) -> OperatorView:
         ),
         tuple(ErrorGroup(*row) for row in errors),
         tuple(Event(*row) for row in events),
+        tuple(failed_tasks(database, limit)),
     )
 
 

@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 
 class TaskOutcome(NamedTuple):
@@ -29,8 +29,13 @@ class Runner(Protocol):
         """How many inputs are worked on at once."""
         ...
 
-    def run(self, function: str, inputs: Sequence[Any]) -> Iterator[TaskOutcome]:
-        """Outcomes as they come, each input once, begun in the order of the inputs."""
+    @property
+    def is_local(self) -> bool:
+        """Whether tasks see the folders of this machine."""
+        ...
+
+    def run(self, function: str, inputs: Iterable[Any]) -> Iterator[TaskOutcome]:
+        """Outcomes as they come, one for each input; an input is asked for when its turn comes."""
         ...
 
 
@@ -38,8 +43,9 @@ class SerialRunner:
     """One after the other, in this process."""
 
     workers = 1
+    is_local = True
 
-    def run(self, function: str, inputs: Sequence[Any]) -> Iterator[TaskOutcome]:
+    def run(self, function: str, inputs: Iterable[Any]) -> Iterator[TaskOutcome]:
         call = named_function(function)
         return (outcome_of(call, place, given) for place, given in enumerate(inputs))
 
