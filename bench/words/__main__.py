@@ -4,8 +4,11 @@
 
 Spelling: how long the speller takes to build, and for both of Norvig's sets the share of misspellings whose right form
 occurs in the collection and is put first, the share of right words that are changed, and the time a word. The costs of
-mistakes were chosen on the first set; the second shows them. Completion: a million entries of two to six words of the
-collection with heavy-tailed weights; beginnings typed rightly and with a mistake.
+mistakes were chosen on the first set; the second shows them. With ``--list FILE`` (a line a mistake, ``wrong->right``,
+as the dictionary of the package codespell has them) misspellings whose right form occurs are asked as whole queries:
+the share whose right form is offered first and searched at once, by edits, and the share of right words for which
+another is offered. Completion: a million entries of two to six words of the collection with heavy-tailed weights;
+beginnings typed rightly and with a mistake.
 """
 
 from __future__ import annotations
@@ -19,13 +22,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from periplus.index import IndexStore
+from periplus.records import SearchRequest
+from periplus.search import Engine
 from periplus.search.completion import Completion
 from periplus.search.dictionary import dictionary_of
 from periplus.search.lexicon import lexicon_of
 from periplus.search.spelling import Speller
+from periplus.settings import SearchSettings, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from periplus.index import Snapshot
 
@@ -36,6 +42,8 @@ SEED = 3
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TYPED, LONGEST_TYPED, SHOWN = 3_000, 14, 8
 VOCABULARY = 60_000
+PATIENT = Settings(search=SearchSettings(budget_ms=120_000))  # nothing goes uncorrected for want of time
+LISTED = 1_200  # misspellings of a list that are asked, for each number of edits
 
 
 def pairs(path: Path) -> list[tuple[str, str]]:
@@ -82,6 +90,55 @@ def spelling(snapshot: Snapshot, folder: Path) -> dict[str, Any]:
     return found
 
 
+def edits(one: str, other: str) -> int:
+    """Letters to insert, to leave out, to change or to swap with the next one."""
+    above, before = list(range(len(other) + 1)), list[int]()
+    for i, letter in enumerate(one, 1):
+        row = [i]
+        for j, meant in enumerate(other, 1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != meant)))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == meant:
+                row[j] = min(row[j], before[j - 2] + 1)
+        above, before = row, above
+    return above[-1]
+
+
+def listed(path: Path, occurs: Callable[[str], int]) -> dict[int, list[tuple[str, str]]]:
+    """(right, wrong) of a list whose right form occurs, by edits; a sample of them."""
+    lines = [line.lower().split("->") for line in path.read_text(encoding="utf-8").splitlines() if "->" in line]
+    both = [(right.strip().rstrip(","), wrong) for wrong, right in lines]
+    plain = [(right, wrong) for right, wrong in both if right.isascii() and right.isalpha() and wrong.isalpha()]
+    random.Random(SEED).shuffle(plain)
+    found: dict[int, list[tuple[str, str]]] = {1: [], 2: []}
+    for right, wrong in plain:
+        chosen = found.get(edits(wrong, right))
+        if chosen is not None and len(chosen) < LISTED and occurs(right):
+            chosen.append((right, wrong))
+    return found
+
+
+def asked(folder: Path, snapshot: Snapshot, path: Path) -> dict[str, Any]:
+    """Misspellings of a list as whole queries."""
+    engine = Engine(folder, PATIENT)
+    engine.warm()
+    found: dict[str, Any] = {}
+    rights: set[str] = set()
+    for distance, given in listed(path, snapshot.frequency).items():
+        answers = [engine.search(SearchRequest(wrong)) for _, wrong in given]
+        first = [(right,) == answer.corrections[:1] for (right, _), answer in zip(given, answers, strict=True)]
+        once = [right == answer.query.corrected for (right, _), answer in zip(given, answers, strict=True)]
+        rights.update(right for right, _ in given)
+        found[f"{distance} edits"] = {"asked": len(given), "first": _share(first), "at once": _share(once)}
+    changed = [bool(engine.search(SearchRequest(right)).corrections) for right in sorted(rights)]
+    engine.close()
+    return found | {"right words": {"asked": len(changed), "changed": _share(changed)}}
+
+
+def _share(true: Iterable[bool]) -> float:
+    several = list(true)
+    return sum(several) / max(1, len(several))
+
+
 def completion(words: list[str], entries: int) -> dict[str, Any]:
     chance = random.Random(SEED)
     made: dict[str, tuple[str, float]] = {}
@@ -126,23 +183,29 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="bench-words", description=__doc__)
     options.add_argument("--collection", type=Path, required=True, help="a collection that is indexed already")
     options.add_argument("--sets", type=Path, default=SETS, help="folder of Norvig's sets")
+    options.add_argument("--list", type=Path, help="misspellings, a line each: wrong->right")
     options.add_argument("--entries", type=int, default=1_000_000)
     options.add_argument("--json", type=Path, default=ROOT / "build" / "bench-words" / "result.json")
     chosen = options.parse_args()
     with IndexStore(chosen.collection / "index").open() as snapshot:
         spelt = spelling(snapshot, chosen.sets)
         words = [word for word, _ in snapshot.words(VOCABULARY) if word.isalpha()]
+        told = asked(chosen.collection, snapshot, chosen.list) if chosen.list else {}
     print(f"The speller of {snapshot.live:,} documents was built in {spelt['built_ms'] / 1000:.1f} s.\n")
     for name in ("spell-testset1", "spell-testset2"):
         row = spelt[name]
         print(f"{name}: {row['first']:.3f} of {row['misspellings']} put first,", end=" ")
         print(f"{row['changed']:.1%} of {row['right_words']} right words changed")
     print("\n" + table({name: spelt[name]["ms"] for name in ("spell-testset1", "spell-testset2")}))
+    for name, row in told.items():
+        print(f"{name}: " + ", ".join(f"{key} {value:.4g}" for key, value in row.items()))
     completed = completion(words, chosen.entries)
     print(f"\nCompletion over {chosen.entries:,} entries was built in {completed['built_ms'] / 1000:.1f} s.\n")
     print(table(completed["ms"]))
     chosen.json.parent.mkdir(parents=True, exist_ok=True)
-    chosen.json.write_text(json.dumps({"spelling": spelt, "completion": completed}, indent=2), encoding="utf-8")
+    chosen.json.write_text(
+        json.dumps({"spelling": spelt, "list": told, "completion": completed}, indent=2), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ class SearchRequest(Struct, frozen=True, gc=False):
     lens: str = ""
     sort: str = "relevance"
     explain: bool = False
-    correct: bool = True  # may the engine correct the spelling when nothing was found
+    correct: bool = True  # may the engine search for the query as it was probably meant
     duplicates: bool = False  # show near-duplicates instead of folding them
     counts: bool = False  # count the matches by site, language, type and year
     reader: str = ""  # a language: that of who asks, for queries that do not tell theirs; pages in it come first
@@ -244,6 +244,26 @@ class SearchAnswer(Struct, frozen=True, gc=False):
 
     def __len__(self) -> int:
         return len(self.results)
+
+
+class PageContent(Struct, frozen=True):
+    """What is known of one page, for programs that read it; ``None``: not known here."""
+
+    id: str
+    url: str
+    site: str
+    title: str
+    description: str
+    language: str
+    type: str
+    author: str
+    published: str | None
+    modified: str | None
+    fetched: str
+    headings: tuple[Heading, ...]
+    text: str  # paragraphs are parted by newlines
+    links: tuple[Link, ...] | None = None
+    structured: tuple[dict[str, Any], ...] | None = None
 
 
 class Suggestion(Struct, frozen=True):

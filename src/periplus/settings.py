@@ -131,7 +131,10 @@ class RankSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 class SearchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     profile: Annotated[str, Meta(description="ranking profile when a query names none")] = "periplus"
-    per_host: Annotated[int, Meta(ge=1, description="results of one host in a list")] = 3
+    per_host: Annotated[
+        int,
+        Meta(ge=1, description="results of one host that count in full; more give way to comparable ones"),
+    ] = 3
     budget_ms: Annotated[int, Meta(ge=1, description="milliseconds after which the best so far is given")] = 500
     rules: Annotated[str, Meta(description="TOML file of synonyms, pinned results, lenses, words not to suggest")] = ""
     past_queries: Annotated[bool, Meta(description="complete with what several people asked; kept as counts only")] = (

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import signal
+import threading
 
 import pytest
 from cluster_samples import Process, build, is_ready, made_up, until
 
 from periplus import Collection
+from periplus.app.shards import serve_shard
 from periplus.cluster.registry import DRAIN, FORGOTTEN_AFTER, GOOD_FOR, REPORT_EVERY, Registry
 from periplus.cluster.server import ShardServer
 from periplus.cluster.sources import FolderShards
 from periplus.documents import BatchLog
 from periplus.errors import NotFound, StorageError, UsageError
-from periplus.storage import Database
+from periplus.storage import Database, database_time
 from support.servers import listening, wait_for
 
 
@@ -50,6 +52,32 @@ def test_a_server_reports_each_shard_with_its_newest_generation(database, server
     registry = Registry(database, clock=Clock())
     registry.report(server)
     assert rows(database) == [(0, server.address, 1, 1_000_000.0), (1, server.address, 1, 1_000_000.0)]
+    assert registry.addresses() == [server.address]
+
+
+def test_a_server_behind_another_address_reports_that_one(database, tmp_path):
+    build(tmp_path, 1, count=20)
+    registry = Registry(database)
+    with ShardServer(lambda: [0], FolderShards(tmp_path), advertised="http://shard0.internal:8650/") as running:
+        until(lambda: is_ready(running))
+        registry.report(running)
+        assert registry.addresses() == ["http://shard0.internal:8650"]
+        registry.leave(running)
+    assert registry.addresses() == []
+
+
+def test_all_addresses_of_a_machine_are_none_that_could_be_asked(tmp_path):
+    build(tmp_path, 1, count=20)
+    with Collection(tmp_path) as collection, pytest.raises(UsageError, match="--advertise"):
+        serve_shard(collection, [0], "0.0.0.0", 0, "t" * 16, threading.Event(), print)
+
+
+def test_without_a_clock_reports_have_the_time_of_the_database(database, server):
+    registry = Registry(database)
+    registry.report(server)
+    with database.read() as tx:
+        now = database_time(tx)
+    assert now - GOOD_FOR < rows(database)[0][3] <= now
     assert registry.addresses() == [server.address]
 
 

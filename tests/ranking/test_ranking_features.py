@@ -56,6 +56,23 @@ def test_common_subsequence_is_the_longest(seen):
     assert features.common_subsequence(seen, WORDS) == pytest.approx(best / WORDS)
 
 
+@given(sightings, st.lists(st.floats(0.0, 9.0), min_size=WORDS, max_size=WORDS))
+def test_telling_subsequence_is_the_weightiest(seen, weights):
+    found = [word for _, word in seen]
+    parts = [part for size in range(WORDS + 1) for part in combinations(range(WORDS), size)]
+    common = [part for part in parts if any(chosen == part for chosen in combinations(found, len(part)))]
+    best = max(sum(weights[word] for word in part) for part in common)
+    whole = sum(weights)
+    assert features.telling_subsequence(seen, weights) == pytest.approx(best / whole if whole > 0 else 0.0)
+
+
+def test_a_common_word_of_a_title_tells_little():
+    """What two words of a query in a title are worth goes by what each tells."""
+    assert features.telling_subsequence(((0, 0),), (1.0, 9.0)) == pytest.approx(0.1)
+    assert features.telling_subsequence(((0, 1),), (1.0, 9.0)) == pytest.approx(0.9)
+    assert features.telling_subsequence(((0, 1), (1, 0)), (1.0, 9.0)) == pytest.approx(0.9)
+
+
 @given(sightings)
 def test_nearness_equals_the_obvious_version(seen):
     weights = [1.0, 2.0, 0.5]

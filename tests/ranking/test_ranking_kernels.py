@@ -23,7 +23,7 @@ def by_hand(seen, row, weights, length):
         features.nearness(body, weights),
         features.phrase_share(body, words) if words > 1 else 0.0,
         features.phrase_share(headings, words),
-        features.common_subsequence(title, words),
+        features.telling_subsequence(title, weights),
         (in_title / max(length, 1.0, in_title)) ** 2,
         1.0 / (1.0 + features.first_position(title)),
         len({word for position, word in address if position < HOST}) / words,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
+from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -112,13 +113,18 @@ def test_sort_by_date(engine):
         assert moments == sorted(moments, reverse=True)
 
 
-def test_host_diversity_counts_from_the_first_rank(engine):
-    answer = ask(engine, "tide", size=20)
-    hosts = [result.url.split("/")[2] for result in answer if result.url.startswith("http")]
-    assert hosts.count("harbour.example") == 3
-    last = [result for result in answer if "harbour.example" in result.url][-1]
-    assert last.more_from_site == 2
-    assert sum(result.more_from_site for result in answer) == 2
+def test_more_of_a_host_is_told_at_its_last_result_on_a_page(engine):
+    """What follows on other pages, and only of a host that had its results in full."""
+    for size in (3, 4, 5, 20):
+        pages = all_pages(engine, "tide", size=size)
+        hosts = [[urlsplit(result.url).hostname for result in one] for one in pages]
+        for number, one in enumerate(pages):
+            before = [host for page in hosts[: number + 1] for host in page]
+            behind = [host for page in hosts[number + 1 :] for host in page]
+            for place, result in enumerate(one):
+                host = hosts[number][place]
+                tells = host and host not in hosts[number][place + 1 :] and before.count(host) >= 3
+                assert result.more_from_site == (behind.count(host) if tells else 0)
 
 
 def test_documents_without_a_host_are_exempt(engine):
@@ -144,39 +150,56 @@ def test_pages_are_pieces_of_one_list(engine):
     assert pages[1].results[0].rank == 3
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 20])
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
 @pytest.mark.parametrize("request_", [{}, {"explain": True}, {"sort": "date"}], ids=str)
-def test_what_diversity_keeps_back_follows_on_pages_of_its_own(engine, size, request_):
-    """The list itself keeps to the limit, and paging reaches all that the total counts."""
+def test_hosts_kept_apart_are_one_list_of_everything(engine, size, request_):
     pages = all_pages(engine, "tide", size=size, **request_)
-    limited = len(ask(engine, "tide", size=20, **request_).results)
-    own = -(-limited // size)  # pages of the list itself
-    first = [result for page in pages[:own] for result in page]
-    rest = [result for page in pages[own:] for result in page]
+    whole = ask(engine, "tide", size=20, **request_)
     everything = engine.search(SearchRequest("tide", size=20, **request_), per_host=0)
-    assert (len(first), len(rest)) == (limited, 2)
-    assert all("harbour.example" in result.url for result in rest)
-    assert [result.rank for result in first + rest] == list(range(1, everything.total.value + 1))
-    assert sorted(result.url for result in first + rest) == sorted(urls(everything))
-    assert [result.url for result in rest] == [url for url in urls(everything) if url in {r.url for r in rest}]
-    assert all(page.results for page in pages)
+    assert [result.url for one in pages for result in one] == urls(whole)
+    assert [result.rank for one in pages for result in one] == list(range(1, everything.total.value + 1))
+    assert sorted(urls(whole)) == sorted(urls(everything))
+    assert all(one.results for one in pages)
     assert pages[-1].total == pages[0].total
 
 
-def test_a_list_of_one_host_alone_is_not_cut(tmp_path):
-    """Nobody needs the room: with a limit, a page of three would be all there is."""
-    own = [page(f"https://harbour.example/{i}", f"Tide {i}", f"tide {'sea ' * i}") for i in range(9)]
-    build(tmp_path, [*own, page("https://charts.example/", "Charts", "charts of the coast")])
+def harbours(count, *others):
+    """So many pages of one site, all alike in what they say of tides, and some of other sites."""
+    own = [page(f"https://harbour.example/{i}", f"Tide {i}", f"tide {i} {'water ' * i}") for i in range(count)]
+    filler = [page(f"https://site{i}.example/", f"Charts {i}", f"charts of coast {i}") for i in range(8)]
+    return [*own, *others, *filler]
+
+
+def test_hosts_give_way_to_comparable_results_only(tmp_path):
+    """The best pages of the one right site come before a page of another that mentions the word."""
+    near = page("https://ebb.example/", "Tide", "tide and ebb")
+    far = page("https://far.example/", "Lanterns", f"lanterns {'oil wick flame ' * 40} tide")
+    build(tmp_path, harbours(9, near, far))
     with closing(Engine(tmp_path, PATIENT)) as engine:
-        assert len(ask(engine, "tide").results) == 9
-        assert not any(result.more_from_site for result in ask(engine, "tide"))
-        whole = urls(engine.search(SearchRequest("tide"), per_host=0))
-        for size in (1, 2, 3, 4, 10):
-            for explain in (False, True):
-                pages = all_pages(engine, "tide", size=size, explain=explain)
-                assert [result.url for one in pages for result in one] == whole
-                assert [result.rank for one in pages for result in one] == list(range(1, 10))
-        assert [len(one.results) for one in all_pages(engine, "tide charts")] == [4, 6]
+        found = ask(engine, "tide", size=20)
+        scores = {result.url: result.score for result in found}
+        assert scores[far.url] < 0.5 * min(scores[result.url] for result in found if "harbour" in result.url)
+        places = urls(found)
+        assert places.index(near.url) < 5  # comparable: nine alike do not stand before it
+        assert places[-1] == far.url
+        assert sum("harbour" in url for url in places) == 9
+        for at, result in enumerate(found):
+            assert all(earlier.score >= 0.5 * result.score for earlier in found.results[:at])
+
+
+def test_the_multiplicative_profile_shows_three_of_a_host_and_the_others_all(tmp_path):
+    """As their sources say: one of them has a limit for each host name, the others have none."""
+    build(tmp_path, harbours(9, page("https://ebb.example/", "Tide", "tide and ebb")))
+    with closing(Engine(tmp_path, PATIENT)) as engine:
+        for name in PROFILES:
+            found = ask(engine, "tide", profile=name, size=20)
+            own = [result for result in found if "harbour" in result.url]
+            assert len(own) == (3 if name == "multiplicative" else 9), name
+            assert own[-1].more_from_site == (6 if name == "multiplicative" else 0), name
+            free = engine.search(SearchRequest("tide", profile=name, size=20), per_host=0)
+            assert sum("harbour" in result.url for result in free) == 9, name
+            if name not in ("periplus", "bm25", "multiplicative"):
+                assert urls(found) == urls(free), name
 
 
 def test_one_site_alone_is_shown_whole(tmp_path):
@@ -211,6 +234,35 @@ def test_pages_in_the_reader_s_language_come_first(tmp_path, explain):
         whole = ask(engine, "samba", reader="fr", explain=True).results[0]
         assert engine.explain("samba", whole.url, reader="fr").value == pytest.approx(whole.score)
         assert ask(engine, "samba", reader="fr", size=1).next == "/api/v1/search?q=samba&page=2&size=1"
+
+
+HANDBOOK = "Packages are upgraded with one command. The tool asks before it removes anything."
+
+
+@pytest.mark.parametrize("explain", [False, True])
+def test_of_translations_the_one_meant_for_the_reader_is_shown(tmp_path, explain):
+    """Pages that nobody translated have English texts at addresses of other languages."""
+    codes = ("ar-MA", "cs-CZ", "de-DE", "en-US", "fr-FR")
+    copies = [page(f"https://book.example/{code}/apt.html", "Packages", HANDBOOK, fingerprint=9) for code in codes]
+    german = page("https://book.example/de-DE/apt.html", "Packages", "Packages heißen hier Pakete.", language="de")
+    pages = [german if one.url == german.url else one for one in copies]
+    other = page("https://other.example/", "Packages", "Packages are boxes.")
+    build(tmp_path, [*pages, other, page("https://autre.example/", "Marées", "les marées", language="fr")])
+    with closing(Engine(tmp_path, PATIENT)) as engine:
+
+        def first(query, **options):
+            found = [result.url for result in ask(engine, query, explain=explain, **options) if "book" in result.url]
+            return found[0].split("/")[3]
+
+        assert first("packages upgraded") == "en-US"
+        assert first("packages upgraded", reader="en") == "en-US"
+        assert first("packages upgraded lang:en") == "en-US"
+        assert first("packages upgraded lang:en", duplicates=True) == "en-US"
+        assert first("packages", reader="de") == "de-DE"
+        assert first("packages upgraded one command", reader="fr") == "fr-FR"  # untranslated, but meant for them
+        counts = ask(engine, "packages", counts=True).counts
+        assert {one.value: one.count for one in counts.language} == {"en": 5, "de": 1}
+        assert ask(engine, "packages lang:en").total.value == 5
 
 
 def test_next_is_a_relative_link(engine):
@@ -255,12 +307,15 @@ def test_only_stop_words(engine):
     assert ask(engine, "the").total.value > 0
 
 
-def test_misspelt_queries_are_corrected_only_when_nothing_was_found(engine):
+def test_a_word_that_is_nowhere_is_corrected_at_once(engine):
     answer = ask(engine, "portlan parchmnt")
     assert answer.query.corrected == "portolan parchment"
     assert answer.query.text == "portlan parchmnt"
     assert answer.corrections == ("portolan parchment",)
     assert urls(answer)[0] == "https://www.charts.example/portolan"
+    beside = ask(engine, "tide portlan")
+    assert beside.query.corrected == "tide portolan"
+    assert urls(beside) == urls(ask(engine, "tide portolan"))
 
 
 def test_correction_can_be_refused(engine):
@@ -268,12 +323,15 @@ def test_correction_can_be_refused(engine):
     assert answer.query.corrected is None
     assert not answer.results
     assert answer.corrections == ("portolan",)
+    beside = ask(engine, "tide portlan", correct=False)
+    assert beside.query.corrected is None
+    assert beside.corrections == ("tide portolan",)
+    assert urls(beside) == urls(ask(engine, "tide", correct=False))
 
 
-def test_a_query_with_results_is_not_replaced(engine):
-    answer = ask(engine, "tide portlan")
-    assert answer.query.corrected is None
-    assert answer.corrections == ("tide portolan",)
+@pytest.mark.parametrize("query", ['tide OR "portlan"', "tide OR +portlan", "tide -portlan"])
+def test_a_word_that_is_quoted_or_signed_is_not_corrected_at_once(engine, query):
+    assert ask(engine, query).query.corrected is None
 
 
 def test_split_and_joined_words(engine):
@@ -289,7 +347,8 @@ def test_every_profile_answers_and_explains(engine, name):
         assert result.explain is not None
         assert check(result.explain) == ""
         assert result.explain.value == pytest.approx(result.score)
-    scores = [result.score for result in answer]
+    apart = engine.search(SearchRequest("tide tables", profile=name, size=20), per_host=0)
+    scores = [result.score for result in apart]
     assert scores == sorted(scores, reverse=True)
 
 

@@ -63,10 +63,10 @@ def test_a_blocked_site_is_left_out(engine):
 
 
 def test_a_raised_site_gains_and_a_lowered_one_loses(engine):
-    plain = urls(ask(engine, "tide"))
+    plain = urls(ask(engine, "tide", size=20))
     chart = "https://www.charts.example/portolan"
-    raised = urls(ask(engine, "tide", lens="raise:charts.example"))
-    lowered = urls(ask(engine, "tide", lens="lower:charts.example"))
+    raised = urls(ask(engine, "tide", lens="raise:charts.example", size=20))
+    lowered = urls(ask(engine, "tide", lens="lower:charts.example", size=20))
     assert raised.index(chart) < plain.index(chart) <= lowered.index(chart)
     assert set(raised) == set(plain)
 
@@ -204,8 +204,8 @@ def test_a_pinned_page_that_does_not_match_hides_nothing(tmp_path):
     with closing(Engine(tmp_path, settings)) as engine:
         first = ask(engine, "tide")
         assert first.results[0].pinned
-        assert [len(first.results), len(ask(engine, "tide", page=2).results)] == [5, 1]
-        assert first.next is not None
+        assert len(first.results) == 6
+        assert first.next is None
 
 
 @pytest.mark.parametrize("size", [2, 10])

@@ -19,6 +19,7 @@ from periplus.records import SearchRequest
 from periplus.search import Engine, plan, read
 from periplus.search.display import displayed
 from periplus.search.exchange import ShardQuery
+from periplus.search.languages import Languages
 from periplus.search.lexicon import lexicon_of
 from periplus.search.plan import typed
 from periplus.search.ranks import Ranks
@@ -107,11 +108,12 @@ def test_scores_do_not_depend_on_what_else_is_scored(folder):
 def test_any_language_may_be_asked_for_and_few_are_kept(folder):
     """Browsers tell of any language."""
     with IndexStore(folder / "index").open() as snapshot:
-        lexicon, scorers = lexicon_of(snapshot), Scorers(snapshot)
+        lexicon, languages = lexicon_of(snapshot), Languages(snapshot)
+        scorers = Scorers(snapshot, languages)
         for language in ("", "de", *(one + two for one in ascii_lowercase for two in ascii_lowercase)):
             asked = ShardQuery(IndexQuery(), (), lexicon, PROFILES["periplus"], language=language)
             assert len(scorers.of(asked).scores(asked, snapshot.numbers()[:1])) == 1
-        assert set(scorers.of(asked)._languages) <= {"", *snapshot.language_names()}
+        assert set(languages._known) <= {"", *snapshot.language_names()}
 
 
 def test_explanations_are_those_of_the_list(engine):

@@ -159,7 +159,7 @@ def test_candidates_that_no_shard_had_scored_are_scored_afterwards(whole, cut, m
 
 def test_words_names_and_completions_are_those_of_the_whole(whole, cut):
     with whole._generations.use() as one, cut._generations.use() as other:
-        for name in ("languages", "is_one_site", "hosts_by_name", "tabs", "is_small"):
+        for name in ("languages", "sites", "hosts_by_name", "tabs", "is_small"):
             assert getattr(other, name) == getattr(one, name), name
         assert other.summary.languages == one.summary.languages
         assert list(other.summary.hosts) == list(one.summary.hosts)

@@ -10,14 +10,16 @@ import re
 import time
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from search_samples import PATIENT, build, page
 
 from periplus.core.words import near_words as kernel
 from periplus.index import IndexStore
 from periplus.index.query import Group, IndexQuery
+from periplus.records import SearchRequest
+from periplus.search import Engine
 from periplus.search.dictionary import (
     ALIKE,
     DOUBLE,
@@ -34,6 +36,7 @@ from periplus.search.dictionary import (
     SpellingDictionary,
     _alike,
     _neighbours,
+    frequency_worth,
 )  # fmt: skip
 from periplus.search.lexicon import lexicon_of
 from periplus.search.spelling import CLOSE, MOST_CLOSE, Speller, _forms
@@ -93,7 +96,7 @@ def test_no_near_word_is_overlooked(word, others):
     found = dictionary.near(word, limit=100)
     assert {candidate.word for candidate in found} <= expected
     assert bool(found) == bool(expected)
-    worth = {other: -EDIT_WORTH * slow_cost(word, other) for other in expected}
+    worth = {other: frequency_worth(1) - EDIT_WORTH * slow_cost(word, other) for other in expected}
     within = {other for other in worth if worth[other] >= max(worth.values()) - MARGIN + 1e-9}
     assert within <= {candidate.word for candidate in found}
     assert [c.worth for c in found] == sorted((c.worth for c in found), reverse=True)
@@ -107,7 +110,7 @@ def slow_near(dictionary, word, limit, most_cost, least_count):
         if abs(len(other) - len(word)) > reach or not 0 < slow_distance(word, other) <= reach:
             continue
         cost = slow_cost(word, other)
-        worth = np.log(count + 1.0) - EDIT_WORTH * cost
+        worth = frequency_worth(count) - EDIT_WORTH * cost
         if cost <= most_cost and count >= least_count and worth >= dictionary.floor:
             longer = len(other) - len(word)
             found.append((-worth, 2 * longer - 1 if longer > 0 else -2 * longer, -count, other))
@@ -269,3 +272,51 @@ def test_others_misspellings_with_the_words_of_real_documents(shared_data):
     assert len(fair) > 400
     assert len(first) / len(fair) >= 0.75
     assert (time.process_time() - started) / len(fair) < 0.05
+
+
+# Whole queries over a collection in two languages.
+
+
+@pytest.fixture(scope="module")
+def bilingual(tmp_path_factory):
+    """English pages by far, some German ones; a misspelling stands in one of them."""
+    said = "absolutely coming definite define comm absolut image cakes gaussian blur"
+    pages = [page(f"https://a.example/{i}", said, f"filler {said}") for i in range(90)]
+    pages += [page(f"https://d.example/{i}", "Die Kette", "Die Kette reißt", language="de") for i in range(3)]
+    pages.append(page("https://a.example/typo", "A note", "the guassian filter"))
+    folder = tmp_path_factory.mktemp("bilingual")
+    build(folder, pages)
+    engine = Engine(folder, PATIENT)
+    yield engine
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("gausian blur", "gaussian blur"),  # one word is nowhere, the other one has results enough
+        ("definate", "definite"),  # its stem is that of "define"
+        ("absolutly", "absolutely"),
+        ("comming", "coming"),
+    ],
+)
+def test_what_is_written_nowhere_is_corrected_at_once(bilingual, typed, meant):
+    assert bilingual.search(SearchRequest(typed)).query.corrected == meant
+    assert bilingual.search(SearchRequest(typed, correct=False)).query.corrected is None
+
+
+@pytest.mark.parametrize("typed", ["images", "blurs", "defined", "coming", "cakes"])
+def test_inflections_are_left_alone(bilingual, typed):
+    answer = bilingual.search(SearchRequest(typed))
+    assert (answer.query.corrected, answer.corrections) == (None, ())
+
+
+def test_a_rare_word_that_is_written_is_only_offered_another(bilingual):
+    answer = bilingual.search(SearchRequest("guassian image"))
+    assert (answer.query.corrected, answer.corrections) == (None, ("gaussian image",))
+
+
+def test_no_word_is_changed_for_one_of_another_language(bilingual):
+    assert bilingual.search(SearchRequest("kettle")).corrections == ()
+    assert bilingual.search(SearchRequest("kettle", reader="de")).query.corrected == "kette"
+    assert bilingual.search(SearchRequest("kettte", language="de")).query.corrected == "kette"

@@ -19,7 +19,10 @@ from periplus.records import (
     Count,
     Explanation,
     FilterCounts,
+    Heading,
     Inspection,
+    Link,
+    PageContent,
     QueryReading,
     SearchAnswer,
     SearchRequest,
@@ -234,6 +237,8 @@ class FakeBackend:
         self.panels = FakePanels(self)
         self.kinds: dict[str, dict[str, dict[str, str]]] = {}  # tab → address → facts
         self.icons: dict[str, bytes] = {}
+        self.long_texts: dict[str, str] = {}  # by address
+        self.links_of: dict[str, tuple[Link, ...]] = {}
         self.is_ready = True
         self.error: Exception | None = None
         self.requests: list[SearchRequest] = []
@@ -387,6 +392,27 @@ class FakeBackend:
             "fetched": 1_760_000_000.0,
             "language": found.language,
         }
+
+    def page(self, url: str) -> PageContent:
+        self._check()
+        note = self._note(url)
+        return PageContent(
+            f"n{abs(hash_text(note.url))}",
+            note.url,
+            note.host,
+            note.title,
+            "",
+            note.language,
+            note.type,
+            "A. Pilot",
+            note.published,
+            None,
+            "2026-11-15T19:00:00Z",
+            (Heading(1, note.title), Heading(2, "A heading")),
+            self.long_texts.get(url) or f"{note.title}\n{note.text}\nA heading\nA second paragraph.",
+            self.links_of.get(url),
+            ({"@type": "Article"},) if url in self.links_of else None,
+        )
 
     def similar(self, url: str, k: int = 10) -> list[SearchResult]:
         self._check()

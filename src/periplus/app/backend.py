@@ -12,6 +12,7 @@ from periplus import __version__, addresses
 from periplus.app.commanding import command
 from periplus.app.file_checks import state_damage
 from periplus.app.icons import stored_icon
+from periplus.app.page_content import page_content
 from periplus.app.panels import CollectionPanels
 from periplus.app.query_counts import QueryCounts
 from periplus.app.starting import CrawlStarter
@@ -24,7 +25,15 @@ from periplus.storage import Blocklist, write_event
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
     from periplus.graph import Linked, RankTable
-    from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
+    from periplus.records import (
+        Explanation,
+        Inspection,
+        PageContent,
+        SearchAnswer,
+        SearchRequest,
+        SearchResult,
+        Suggestion,
+    )
 
 BEST_PAGES = 10
 
@@ -135,6 +144,9 @@ class CollectionBackend:
             "fetched": _iso(stored.fetched),
             "language": stored.language,
         }
+
+    def page(self, url: str) -> PageContent:
+        return page_content(self._collection, url)
 
     def ready(self) -> bool:
         """A generation is open and warm; ``Corrupt`` while it must not be searched."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 FOUND = "auto"  # in place of addresses: the servers that report themselves in the state database
 RESTART = "restart"  # an order: end, and start again
+_EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 (all addresses of a machine: none that others could ask)
 TOKEN_VARIABLE = "PERIPLUS_SHARD_TOKEN"  # noqa: S105 (its name)
 
 
@@ -159,12 +160,17 @@ def serve_shard(
     token: str,
     stopping: threading.Event,
     started: Callable[[str], None],
+    advertised: str = "",
 ) -> None:
     """Serve shards by hand until stopped, and report that in the state database, where it can be written."""
     check_token(host, token)
+    if not advertised and host in _EVERYWHERE:
+        raise UsageError(f"{host} is no address that brokers could ask; name one with --advertise http://HOST:PORT")
     registry = Registry(collection.database, on_drain=stopping.set)
     source = FolderShards(collection.folder)
-    server = ShardServer(lambda: numbers, source, host, port, token=token, report=registry.report)
+    server = ShardServer(
+        lambda: numbers, source, host, port, token=token, report=registry.report, advertised=advertised
+    )
     try:
         server.serve_until(stopping, started)
     finally:

@@ -28,6 +28,7 @@ def search(
     page: Annotated[int, typer.Option(help="which page of results")] = 1,
     profile: Annotated[str, typer.Option(help="ranking profile")] = "",
     explain: Annotated[bool, typer.Option("--explain", help="show the parts of each score")] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="search for what was typed, uncorrected")] = False,
     json: opt.Json = False,
 ) -> None:
     """Search the collection."""
@@ -36,7 +37,7 @@ def search(
     with Collection.existing(directory) as collection:
         ready_kernels()
         say_notice(collection)
-        answer = collection.search(opt.typed(query), k, page=page, profile=profile, explain=explain)
+        answer = collection.search(opt.typed(query), k, page=page, profile=profile, explain=explain, correct=not exact)
     if json:
         print_json(answer)
     else:
@@ -48,7 +49,7 @@ def show_answer(answer: SearchAnswer) -> None:
     console = data()
     if answer.query.corrected:
         corrected = (answer.query.corrected, "bold")
-        console.print(Text.assemble("showing results for ", corrected, ", since nothing was found as typed"))
+        console.print(Text.assemble("showing results for ", corrected, "; --exact searches for what was typed"))
     elif answer.corrections:
         console.print(Text.assemble("did you mean ", (answer.corrections[0], "bold"), "?"))
     for result in answer.results:

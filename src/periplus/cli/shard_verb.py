@@ -22,6 +22,9 @@ def shard(
     host: Annotated[str, typer.Option(help="address to listen on; all but loopback want a token")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="port to listen on; 0 takes a free one")] = 8650,
     token_file: opt.TokenFile = None,
+    advertise: Annotated[
+        str, typer.Option(help="address that brokers ask, as http://HOST:PORT, where it is not the one listened on")
+    ] = "",
 ) -> None:
     """Serve one shard of a collection to brokers until Ctrl-C."""
     from periplus.app import Collection
@@ -34,7 +37,7 @@ def shard(
         say_notice(collection)
         for one in (signal.SIGINT, signal.SIGTERM):
             signal.signal(one, lambda *_: stopping.set())
-        serve_shard(collection, number, host, port, token, stopping, _say_where)
+        serve_shard(collection, number, host, port, token, stopping, _say_where, advertise)
         messages().print("stopped", soft_wrap=True)
 
 

@@ -71,7 +71,7 @@ class WireQuery(Struct, frozen=True, array_like=True):
 # Methods of ``Shard``: what they are given, what they return.
 _METHODS: dict[str, tuple[Any, Any]] = {
     "top": (tuple[WireQuery, int, int, bool], Hits),
-    "hits_of": (tuple[Numbers, float], Hits),
+    "hits_of": (tuple[WireQuery, Numbers, float], Hits),
     "score": (tuple[WireQuery, Numbers, Numbers], Scores),
     "evidence": (tuple[WireQuery, Numbers, Numbers], CandidateEvidence),
     "matching": (tuple[WireQuery, Numbers], Mask),

@@ -2,9 +2,10 @@
 
 An order for a server (``DRAIN``) is written into its rows by anybody, and read by the server when it reports itself.
 
-A report is good for ``GOOD_FOR`` seconds. A server that ends takes its rows along; what a dead one left is removed by
-whoever reports a day later. A database that cannot be reached costs one line in the log: a server tries again with its
-next report, and a broker goes on with the servers that it knows.
+A report is good for ``GOOD_FOR`` seconds by the clock of the database, which all machines share. A server that ends
+takes its rows along; what a dead one left is removed by whoever reports a day later. A database that cannot be reached
+costs one line in the log: a server tries again with its next report, and a broker goes on with the servers that it
+knows.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ import time
 from typing import TYPE_CHECKING
 
 from periplus.errors import NotFound, StorageError, UsageError
+from periplus.storage import database_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from periplus.cluster.server import ShardServer
-    from periplus.storage import Database
+    from periplus.storage import Database, Transaction
 
 REPORT_EVERY = 2.0  # seconds
-GOOD_FOR = 10.0  # seconds: clocks of machines may differ by a few
+GOOD_FOR = 10.0  # seconds: five reports
 FORGOTTEN_AFTER = 86_400.0  # seconds
 DRAIN = "drain"  # an order: finish what there is, and end
 
@@ -37,31 +39,34 @@ _logger = logging.getLogger(__name__)
 
 class Registry:
     def __init__(
-        self, database: Database, clock: Callable[[], float] = time.time, on_drain: Callable[[], None] | None = None
+        self,
+        database: Database,
+        clock: Callable[[], float] | None = None,
+        on_drain: Callable[[], None] | None = None,
     ) -> None:
-        """``on_drain`` is called when the server that reports itself is wanted to end."""
+        """``on_drain`` is called when the server that reports itself is wanted to end; ``clock`` is for tests."""
         self._database = database
         self._on_drain = on_drain
         self._clock = clock
-        self._reported = 0.0
+        self._reported = float("-inf")  # by a clock of this process
         self._was_draining = False
         self._found: list[str] | None = None  # what was read last
         self._trouble = ""  # that was told of
 
     def report(self, server: ShardServer) -> None:
         """Say how a server is, when it is time to; that it ends, at once."""
-        now, readiness = self._clock(), server.application.readiness()
+        now, readiness = (self._clock or time.monotonic)(), server.application.readiness()
         if now - self._reported < REPORT_EVERY and readiness.draining == self._was_draining:
             return
-        is_first = not self._reported
+        is_first = self._reported == float("-inf")
         self._reported, self._was_draining = now, readiness.draining
         rows = [
-            (shard, server.address, max(held), held[max(held)], readiness.load, now)
+            (shard, server.advertised, max(held), held[max(held)], readiness.load)
             for shard, held in readiness.shards.items()
             if held and not readiness.draining
         ]
         try:
-            wanted = self._put(server.address, rows, now, is_first=is_first)
+            wanted = self._put(server.advertised, rows, is_first=is_first)
         except StorageError as error:
             self._tell(f"this server does not report itself: {error}; name it with serve --shards")
         else:
@@ -69,20 +74,21 @@ class Registry:
             if wanted == DRAIN and self._on_drain is not None:
                 self._on_drain()
 
-    def _put(self, address: str, rows: Sequence[tuple[object, ...]], now: float, *, is_first: bool) -> str:
+    def _put(self, address: str, rows: Sequence[tuple[object, ...]], *, is_first: bool) -> str:
         """Gives what is wanted of the server. An order for one that was here before is not for this one."""
         with self._database.write() as transaction:
+            now = self._now(transaction)
             if is_first or not rows:
                 transaction.execute("DELETE FROM servers WHERE address = ?", (address,))
             transaction.execute("DELETE FROM servers WHERE seen < ?", (now - FORGOTTEN_AFTER,))
-            transaction.executemany(_PUT, rows)
+            transaction.executemany(_PUT, [(*row, now) for row in rows])
             return str(transaction.value("SELECT MAX(wanted) FROM servers WHERE address = ?", (address,)) or "")
 
     def leave(self, server: ShardServer) -> None:
         """Take the reports of a server away."""
         try:
             with self._database.write() as transaction:
-                transaction.execute("DELETE FROM servers WHERE address = ?", (server.address,))
+                transaction.execute("DELETE FROM servers WHERE address = ?", (server.advertised,))
         except StorageError as error:
             _logger.warning("reports of this server stay for %.0f s: %s", GOOD_FOR, error)
 
@@ -90,8 +96,9 @@ class Registry:
         """The servers that have reported themselves lately; those of the last time while the database is away."""
         try:
             with self._database.read() as transaction:
+                lately = self._now(transaction) - GOOD_FOR
                 rows = transaction.rows(
-                    "SELECT DISTINCT address FROM servers WHERE seen > ? ORDER BY address", (self._clock() - GOOD_FOR,)
+                    "SELECT DISTINCT address FROM servers WHERE seen > ? ORDER BY address", (lately,)
                 )
         except StorageError as error:
             if self._found is None:
@@ -101,6 +108,9 @@ class Registry:
         self._trouble = ""
         self._found = [address for (address,) in rows]
         return self._found
+
+    def _now(self, transaction: Transaction) -> float:
+        return self._clock() if self._clock is not None else database_time(transaction)
 
     # Orders
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from periplus.cluster.application import ShardApplication
 from periplus.cluster.codec import MAX_QUESTION
 from periplus.cluster.holding import HeldShard
+from periplus.cluster.servers import address_of
 from periplus.errors import NotReady, PeriplusError, UsageError
 from periplus.web import ClientConnections, WebServer, is_loopback
 
@@ -41,15 +42,22 @@ class ShardServer:
         token: str = "",
         listener: socket.socket | None = None,
         report: Callable[[ShardServer], None] | None = None,
+        advertised: str = "",
     ) -> None:
-        """``numbers`` tells which shards are served now; ``report`` is told now and then how the server is."""
+        """``numbers`` tells which shards are served now; ``report`` is told now and then how the server is.
+
+        ``advertised`` is the address by which others reach it, where that is not the one it listens on.
+        """
         check_token(host, token)
+        if advertised:
+            address_of(advertised)
         self._numbers, self._source = numbers, source
         self._shards: list[HeldShard] = []
         self.application = ShardApplication(token)
         connections = ClientConnections(CONNECTIONS, CONNECTIONS, body_bytes=MAX_QUESTION + 65_536)
         self._server = WebServer(self.application, host, port, connections=connections, listener=listener)
         self._report = report
+        self._advertised = advertised.rstrip("/")
         self._stop = threading.Event()
         self._said = ""
         self._watcher = threading.Thread(target=self._watch, name="shard-generations", daemon=True)
@@ -57,6 +65,11 @@ class ShardServer:
     @property
     def address(self) -> str:
         return self._server.address.rstrip("/")
+
+    @property
+    def advertised(self) -> str:
+        """The address that brokers are told."""
+        return self._advertised or self.address
 
     def serve_until(self, stopping: threading.Event, started: Callable[[str], None] | None = None) -> None:
         """Serve until told to stop; then let brokers see it, finish what there is, and end."""

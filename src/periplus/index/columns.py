@@ -16,6 +16,7 @@ import numpy as np
 
 from periplus.errors import Corrupt
 from periplus.index.marks import marks_of
+from periplus.index.meant_for import language_name
 from periplus.index.query import FIELDS
 from periplus.index.stored import hexadecimal, places_of
 
@@ -60,6 +61,8 @@ _GIVEN = attrgetter(
     "fingerprint",
     "signals",
     "structured",
+    "declared_language",
+    "hreflang",
 )
 
 
@@ -91,9 +94,12 @@ class Collected:
             prints,
             signals,
             structured,
+            declared,
+            alternates,
         ) = zip(*map(_GIVEN, documents), strict=True)
         places = places_of(urls, keys)
-        named: tuple[Sequence[Any], ...] = (places.hosts, places.sites, languages, types)
+        tongues = list(map(language_name, languages, urls, declared, alternates))
+        named: tuple[Sequence[Any], ...] = (places.hosts, places.sites, tongues, types)
         marks, facts = zip(*map(marks_of, signals, structured), strict=True)
         plain = (keys, places.page_keys, *named, published, fetched, prints, marks)
         for name, some in zip(COLLECTED, (*plain, places.orders, ids, facts), strict=True):

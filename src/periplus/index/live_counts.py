@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from periplus.index.meant_for import text_language
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,7 +24,8 @@ def named_counts(views: Sequence[SegmentView], column: str) -> dict[str, int]:
     for view in views:
         names = view.segment.columns.names[column]
         counts = _counts(view, view.segment.columns.array(column), len(names))
-        for name, count in zip(names, counts.tolist(), strict=True):
+        for entry, count in zip(names, counts.tolist(), strict=True):
+            name = text_language(entry) if column == "language" else entry
             if count:
                 found[name] = found.get(name, 0) + count
     return dict(sorted(found.items()))

@@ -22,6 +22,8 @@ INDEXED_FIELDS: Final = (
     "boilerplate",
     "description",
     "language",
+    "declared_language",
+    "hreflang",
     "content_type",
     "published",
     "fetched",

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from periplus.index.meant_for import text_language
 from periplus.index.overlays import window_maxima
 from periplus.index.phrases import norms_of, phrase_list
 from periplus.index.query import NO_FILTERS, Filters
@@ -144,10 +145,12 @@ class SegmentView:
         if filters.sites:
             allowed = np.array([_is_on(host, filters.sites) for host in columns.names["host"]], bool)
             yield allowed[columns.array("host")]
-        for name, wanted in (("language", filters.languages), ("type", filters.types)):
-            if wanted:
-                allowed = np.array([entry in wanted for entry in columns.names[name]], bool)
-                yield allowed[columns.array(name)]
+        if filters.languages:
+            allowed = np.array([text_language(name) in filters.languages for name in columns.names["language"]], bool)
+            yield allowed[columns.array("language")]
+        if filters.types:
+            allowed = np.array([name in filters.types for name in columns.names["type"]], bool)
+            yield allowed[columns.array("type")]
         if filters.before:
             yield self.dates < filters.before
         if filters.after:

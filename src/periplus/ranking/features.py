@@ -57,6 +57,23 @@ def common_subsequence(sightings: Sightings, words: int) -> float:
     return best[words] / words
 
 
+def telling_subsequence(sightings: Sightings, weights: Sequence[float]) -> float:
+    """The weightiest common subsequence of the query and the field, as a share of the weight of the query."""
+    words, whole = len(weights), sum(weights)
+    if whole <= 0:
+        return 0.0
+    best = [0.0] * (words + 1)  # best[i]: weightiest subsequence among the first i words of the query so far
+    position = -1
+    frozen = list(best)
+    for place, word in sightings:
+        if place != position:
+            position, frozen = place, list(best)
+        weightier = frozen[word] + weights[word]
+        for i in range(word + 1, words + 1):
+            best[i] = max(best[i], weightier)
+    return best[words] / whole
+
+
 def first_position(sightings: Sightings) -> int:
     """Where the first of the query's words stands; ``FAR`` when none does."""
     return sightings[0][0] if sightings else FAR

@@ -149,7 +149,7 @@ _MEANING = {
     "phrase": "longest stretch of the query in the body, as a share of it",
     "heading_phrase": "longest stretch of the query in a heading, as a share of it",
     "title_overlap": "idf of the words in the title / idf of all words",
-    "title_phrase": "longest common subsequence of query and title / words of the query",
+    "title_phrase": "idf of the weightiest common subsequence of query and title / idf of all words",
     "title_exact": "words of the query in the title / words of the title, squared",
     "title_early": "1 / (1 + place of the first word in the title)",
     "anchors": "idf of the words in other pages' links to this one / idf of all words",

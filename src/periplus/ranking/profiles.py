@@ -28,6 +28,8 @@ class Profile(Struct, frozen=True):
     prior_weight: float  # of the link prior in the first pass
     fields: tuple[int, ...] = ()  # whose positions the formula reads
     limit: int = 1_000  # results shown at most
+    keeps_apart: bool = True  # hosts, as search.per_host says; a reference profile shows what its formula finds
+    most_of_host: int = 0  # results of a host that its source shows; 0: any number
     reads_ranks: bool = False  # classic PageRank, so that its absence degrades the answer
     reads_largest: bool = False  # the frequency of each document's most frequent word
     formula: type[Formula] | None = None  # the values of ``rank``, by a kernel that reads the index itself
@@ -52,6 +54,7 @@ _ALL = (
         0.0,
         (BODY,),
         100,
+        keeps_apart=False,
         reads_ranks=True,
         reads_largest=True,
     ),
@@ -62,6 +65,7 @@ _ALL = (
         REFERENCE_CANDIDATES,
         0.0,
         (TITLE, HEADINGS, BODY),
+        keeps_apart=False,
         reads_ranks=True,
         reads_largest=True,
     ),
@@ -71,6 +75,7 @@ _ALL = (
         references.tfidf_pagerank,
         REFERENCE_CANDIDATES,
         0.0,
+        keeps_apart=False,
         reads_ranks=True,
         reads_largest=True,
     ),
@@ -82,6 +87,7 @@ _ALL = (
         0.0,
         (),
         100,
+        keeps_apart=False,
         reads_ranks=True,
     ),
     Profile(
@@ -91,6 +97,8 @@ _ALL = (
         REFERENCE_CANDIDATES,
         0.0,
         (TITLE, ADDRESS),
+        keeps_apart=False,
+        most_of_host=3,
         reads_ranks=True,
         reads_largest=True,
     ),

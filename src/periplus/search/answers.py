@@ -24,11 +24,10 @@ class ResultPage:
         first: int,  # of the listing's results
         words: tuple[KnownWord, ...],  # that are highlighted
         listing: Listing,
-        before: int = 0,  # results of another list, which this one goes on
     ) -> None:
         self._shards = shards
         self._request = request
-        self._first, self._before = first, before
+        self._first = first
         self._words = words
         self._listing = listing
 
@@ -37,14 +36,25 @@ class ResultPage:
         numbers = listing.numbers[first:last]
         if not len(numbers):
             return ()
-        told, rank = listing.shown, self._before + first + 1
-        columns = (listing.numbers, listing.scores, told.more, told.duplicates, told.pinned)
-        rows = zip(*[column[first:last].tolist() for column in columns], strict=True)
+        told = listing.shown
+        columns = (listing.numbers, listing.scores, told.duplicates, told.pinned)
+        rows = zip(*[column[first:last].tolist() for column in columns], self._more(first, last), strict=True)
         shown = zip(self._shards.show(numbers, self._words), rows, strict=True)
-        return tuple([self._result(place, excerpt, *row) for place, (excerpt, row) in enumerate(shown, rank)])
+        return tuple([self._result(place, excerpt, *row) for place, (excerpt, row) in enumerate(shown, first + 1)])
+
+    def _more(self, first: int, last: int) -> list[int]:
+        """At the last result of a host on this page, how many follow on others, once it has had its results in full."""
+        told, in_full = self._listing.shown, self._listing.in_full
+        more: list[int] = told.more[first:last].tolist()
+        hosts: list[int] = told.hosts[:last].tolist()
+        for place in range(first, len(hosts)):
+            host = hosts[place]
+            if more[place - first] and (host in hosts[place + 1 :] or hosts.count(host) < in_full):
+                more[place - first] = 0
+        return more
 
     def _result(
-        self, rank: int, shown: Excerpt, number: int, score: float, more: int, duplicates: int, pinned: int
+        self, rank: int, shown: Excerpt, number: int, score: float, duplicates: int, pinned: int, more: int
     ) -> SearchResult:
         return SearchResult(
             rank,

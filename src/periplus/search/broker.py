@@ -170,10 +170,10 @@ class Broker:
         parts = self._all("top", asked, k, share, several)
         return list(zip([place for place in range(self._count) if place not in self.missing], parts, strict=True))
 
-    def hits_of(self, numbers: Numbers, worth: float) -> Hits:
+    def hits_of(self, asked: ShardQuery, numbers: Numbers, worth: float) -> Hits:
         """Some documents as if the first pass had found them; those of the first shard first."""
         places = [place for place in range(self._count) if len(_rows(numbers, place))]
-        parts = self._some([Ask(place, "hits_of", (_own(place, numbers), worth)) for place in places])
+        parts = self._some([Ask(place, "hits_of", (asked, _own(place, numbers), worth)) for place in places])
         return _hits(list(zip(places, parts, strict=True)), np.arange(len(numbers)), whole=True)
 
     def scores(self, asked: ShardQuery, numbers: Numbers, named: Numbers = NOBODY) -> Scores:
@@ -301,6 +301,7 @@ def _hits(parts: list[tuple[int, Hits]], best: Numbers, *, whole: bool) -> Hits:
         _column(several, "scores")[best],
         _column(several, "hosts")[best],
         _column(several, "prints")[best],
+        _column(several, "fits")[best],
         total_of([part.total for part in several]),
         whole,
     )

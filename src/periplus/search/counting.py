@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct
 
+from periplus.index.meant_for import text_language
 from periplus.records import Count, FilterCounts
 from periplus.search.columns import dates
 
@@ -41,7 +42,7 @@ def counted(snapshot: Snapshot, first_pass: Callable[[ShardQuery, int], Any], as
     numbers: Numbers = first_pass(asked, MAX_COUNTED).numbers
     return Counted(
         _by_name(snapshot.column("site", numbers), snapshot.site_names()),
-        _by_name(snapshot.column("language", numbers), snapshot.language_names()),
+        _by_name(snapshot.column("language", numbers), list(map(text_language, snapshot.language_names()))),
         _by_name(snapshot.column("type", numbers), snapshot.type_names()),
         _by_year(snapshot, numbers),
         len(numbers) < MAX_COUNTED,
@@ -72,7 +73,11 @@ def _all(parts: Iterable[dict[str, int]]) -> list[Count]:
 
 def _by_name(places: Any, names: Sequence[str]) -> dict[str, int]:
     counts = np.bincount(np.asarray(places, np.int64), minlength=len(names))
-    return {names[place]: int(counts[place]) for place in np.flatnonzero(counts).tolist() if names[place]}
+    found: Counter[str] = Counter()
+    for place in np.flatnonzero(counts).tolist():
+        if names[place]:
+            found[names[place]] += int(counts[place])
+    return dict(found)
 
 
 def _by_year(snapshot: Snapshot, numbers: Numbers) -> dict[str, int]:

@@ -29,11 +29,13 @@ WORDS_KEPT = 10_000  # whose candidates are remembered
 SWAP, DOUBLE, NEIGHBOUR, VOWEL, UNHEARD, ALIKE = 0.5, 0.3, 0.75, 0.7, 0.7, 0.5
 FIRST_LETTER = 0.8  # added for another first letter: people get that right
 
-# What a candidate is worth: ln(documents + 1) - EDIT_WORTH * cost.
-EDIT_WORTH = 6.5
+# What a candidate is worth: frequency_worth(documents) - EDIT_WORTH * cost.
+EDIT_WORTH = 8.0
+# Words of few documents lose half as much again: among them are mistakes that others made in the word that is meant.
+FEW_DOCUMENTS, FEW_LOSE = 20, 0.5
 # What a candidate must be worth, in a small collection and more for every e-fold of it: a word of few documents among
 # very many is hardly what two mistakes were made in.
-LEAST_WORTH, WORTH_GROWTH, SMALL_COLLECTION = -18.0, 1.1, 1_000
+LEAST_WORTH, WORTH_GROWTH, SMALL_COLLECTION = -22.0, 1.35, 1_000
 MARGIN = 3.0  # of worth, below the best candidate: what is further down is of no use
 FAR = 99.0
 
@@ -76,7 +78,13 @@ class Candidate(Struct, frozen=True):
 
     @property
     def worth(self) -> float:
-        return math.log(self.frequency + 1) - EDIT_WORTH * self.cost
+        return frequency_worth(self.frequency) - EDIT_WORTH * self.cost
+
+
+def frequency_worth(documents: float) -> float:
+    """What it says for a word that so many documents have it."""
+    logarithm = math.log(documents + 1)
+    return logarithm + FEW_LOSE * min(0.0, logarithm - math.log(FEW_DOCUMENTS))
 
 
 class SpellingDictionary:
@@ -89,7 +97,7 @@ class SpellingDictionary:
         lengths = np.array([len(word) for word, _ in kept], np.int64)
         self.letters = _laid_out([word for word, _ in kept])
         self.counts = np.array([count for _, count in kept], dtype=np.int64)
-        self._masks, self._logarithms = _masks(self.letters), np.log(self.counts + 1.0)
+        self._masks, self._worths = _masks(self.letters), _frequency_worths(self.counts)
         self._starts = np.searchsorted(lengths, np.arange(MAX_LETTERS + 2)).astype(np.int64)
         self._known: dict[tuple[str, int, float, float, float], list[Candidate]] = {}
 
@@ -123,9 +131,9 @@ class SpellingDictionary:
         from periplus.core.words import near
 
         reach = NEAR_REACH if len(word) <= SHORT_REACH else FAR_REACH
-        bounds = np.array([reach, most_cost, math.log(least_count + 1.0), margin, EDIT_WORTH, self.floor])
+        bounds = np.array([reach, most_cost, frequency_worth(least_count), margin, EDIT_WORTH, self.floor])
         rows, costs, worths = np.empty(limit, np.int64), np.empty(limit), np.empty(limit)
-        dictionary = (self.letters.reshape(-1), self._masks, self._logarithms, self._starts)
+        dictionary = (self.letters.reshape(-1), self._masks, self._worths, self._starts)
         found = near(*dictionary, _points(word), _RELATED, _PRICES, bounds, rows, costs, worths)
         pairs = zip(rows[:found].tolist(), costs[:found].tolist(), strict=True)
         return [Candidate(self.word(row), int(self.counts[row]), cost) for row, cost in pairs]
@@ -133,6 +141,12 @@ class SpellingDictionary:
 
 def _comparable(word: str) -> bool:
     return LEAST_LETTERS <= len(word) <= MAX_LETTERS and word.replace("'", "").isalpha()
+
+
+def _frequency_worths(documents: IntArray) -> FloatArray:
+    """``frequency_worth`` of many words."""
+    logarithms: FloatArray = np.log(documents + 1.0)
+    return logarithms + FEW_LOSE * np.minimum(0.0, logarithms - math.log(FEW_DOCUMENTS))
 
 
 def _points(word: str) -> LetterArray:

@@ -20,7 +20,7 @@ from periplus.search.completion import by_words
 from periplus.search.context import SearchContext
 from periplus.search.exchange import Visibility
 from periplus.search.explaining import explain, find_in_all
-from periplus.search.generations import Generation, OpenGenerations
+from periplus.search.generations import OpenGenerations
 from periplus.search.listing import candidates, run, without
 from periplus.search.reading import Understood, understand
 from periplus.search.rule_book import RuleBook
@@ -148,7 +148,7 @@ class Engine:
     def _answered(self, context: SearchContext, request: SearchRequest, asked: AskedRequest) -> SearchAnswer:
         """The answer of one generation; one that was given before, where it is still known."""
         generation = context.generation
-        limit = self._per_host(generation) if asked.per_host is None else asked.per_host
+        limit = self._settings.search.per_host if asked.per_host is None else asked.per_host
         if request.reader:
             request = structs.replace(request, reader=generation.language_of(request.reader))
         query = clean(request.query)
@@ -220,10 +220,6 @@ class Engine:
     def _blocked(self) -> frozenset[str]:
         """What the operator hides now; ``Corrupt`` where that cannot be told, since nothing may be shown by mistake."""
         return self._blocklist.targets()
-
-    def _per_host(self, generation: Generation) -> int:
-        """Results of one host in a list; 0 where there is only one site, of which nobody would see the rest."""
-        return 0 if generation.is_one_site else self._settings.search.per_host
 
     def _budget(self) -> float:
         """Seconds that an answer may take."""
@@ -305,7 +301,7 @@ class Engine:
             plan = likeness(generation.lexicon, context.shards.stored(number))
             words = generation.lexicon.known(plan.words)
             understood = Understood("", ParsedQuery(), plan, "", wants_fresh=False, named=(), words=words)
-            task = task_of(context, understood, checked, self._per_host(generation), FOREVER)
+            task = task_of(context, understood, checked, self._settings.search.per_host, FOREVER)
             task = structs.replace(task, visibility=Visibility(blocked=self._blocked()))
             listing = without(run(context, task, checked.last + 1), number)
             return list(ResultPage(context.shards, request, checked.first, words, listing).results())

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from periplus.index.occurrences import Occurrences
     from periplus.ranking import Profile
     from periplus.search.exchange import ShardQuery
+    from periplus.search.languages import Languages
     from periplus.search.lexicon import KnownWord
     from periplus.search.ranks import Ranks
 
@@ -39,8 +40,6 @@ FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 CountArray = np.ndarray[Any, np.dtype[np.uint32]]
 
-NEITHER = np.full(1, 0.5)  # of a query whose language is not known
-
 
 class CandidateEvidence(Struct, frozen=True):
     """What is known of some candidates: of all that were asked for, unless the deadline passed."""
@@ -50,7 +49,7 @@ class CandidateEvidence(Struct, frozen=True):
 
 
 def gathered(
-    snapshot: Snapshot, asked: ShardQuery, ranks: Ranks, numbers: Numbers, named: Numbers
+    snapshot: Snapshot, asked: ShardQuery, ranks: Ranks, languages: Languages, numbers: Numbers, named: Numbers
 ) -> CandidateEvidence:
     """The evidence of the first candidates, in the order of the index, chunk by chunk."""
     profile, terms = asked.profile, QueryTerms(asked.words)
@@ -71,7 +70,7 @@ def gathered(
         depth=np.maximum(lengths[:, ADDRESS] - 1.0, 0.0),
         host_words=np.full(len(done), float(PIECE_GAP)),
         age=np.asarray((now - dates(snapshot, done)) / DAY),
-        language=_language_match(snapshot, done, asked.language),
+        language=languages.worth(asked.language, snapshot.column("language", done)),
         places=places,
         wants_fresh=asked.now > 0.0,
         navigational=np.isin(done, named).astype(np.float64),
@@ -189,15 +188,3 @@ def _one_form(terms: QueryTerms, frequencies: FloatArray, place: int) -> FormEvi
             shares[at], known[at] = form.share, word.frequencies[place]
             table[:, at, :] = frequencies[:, terms.place[form.term], :]
     return FormEvidence(shares, known, table)
-
-
-def _language_match(snapshot: Snapshot, numbers: Numbers, language: str) -> FloatArray:
-    if not language:
-        return np.full(len(numbers), 0.5)
-    return language_worth(snapshot, language)[np.asarray(snapshot.column("language", numbers), dtype=np.int64)]
-
-
-def language_worth(snapshot: Snapshot, language: str) -> FloatArray:
-    """What a page in each of the collection's languages gets for a query in ``language``."""
-    names = snapshot.language_names()
-    return np.array([1.0 if name == language else 0.5 if not name else 0.0 for name in names], dtype=np.float64)

@@ -69,6 +69,7 @@ class Hits(Struct, frozen=True):
     scores: Scores  # of the re-ranking, as far as they were scored; NaN: not yet
     hosts: Numbers  # keys of their hosts; 0: no host
     prints: Numbers  # fingerprints of their texts; 0: none
+    fits: Scores  # how well their language fits the reader, 0..1: of copies the best one is shown
     total: Total
     whole: bool  # there are no others
     order: Order | None = None  # of these among the hits of other shards, where there are some

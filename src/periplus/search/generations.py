@@ -147,10 +147,9 @@ class Generation:
         return language if language in self.summary.languages else ""
 
     @cached_property
-    def is_one_site(self) -> bool:
-        """Whether all documents that have an address are of one site, whatever its hosts."""
-        hosts = [host for host in self.summary.hosts if host]
-        return bool(hosts) and all(addresses.site(host) == addresses.site(hosts[0]) for host in hosts)
+    def sites(self) -> int:
+        """How many sites have documents, whatever their hosts."""
+        return len({addresses.site(host) for host in self.summary.hosts if host})
 
     def hosts_of(self, sites: tuple[str, ...]) -> Numbers:
         """The keys of the hosts of some sites."""

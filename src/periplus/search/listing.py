@@ -1,8 +1,8 @@
 """From a plan to an ordered list of documents.
 
 Results form one fixed list for a query, profile and generation, whatever page is asked for: the best
-``profile.candidates`` of the first pass are re-ranked, everything behind them keeps its place, near-duplicates are
-collapsed and host diversity is counted from rank 1.
+``profile.candidates`` of the first pass are re-ranked, near-duplicates are collapsed, and among the re-ranked hosts are
+kept apart. Everything behind them keeps its place.
 
 1. ``Broker.top``: the first pass, with scores where a kernel has the profile's formula.
 2. Candidates besides: pages that the query names, pages of sites that a lens raises.
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from periplus.search.evidence import CandidateEvidence
 
 MAX_FETCHED = 16_000  # hits asked of the first pass, at most
-REACH_AFTER_COLLAPSING = 4  # times the results wanted, when collapsing left too few
 FAVOURED = 50  # candidates that a lens may bring in
 MORE_AT_ONCE = 4  # times as many hits, when there were too few
 
@@ -45,7 +44,8 @@ class Task(Struct, frozen=True):
     profile: Profile
     order: str
     deadline: float
-    per_host: int  # 0 is no limit
+    per_host: int  # results of a host that count in full; 0: hosts are not kept apart
+    sites: int = 1  # of the collection
     language: str = ""
     now: float = 0.0  # of a query that wants what is new; else 0
     named: tuple[int, ...] = ()  # documents that the query names by their address
@@ -67,7 +67,9 @@ class Ranking(Struct, frozen=True):
     scores: Scores
     hosts: Numbers
     prints: Numbers
+    fits: Scores
     total: Total
+    compared: int = 0  # the first so many have scores of one kind
     cut: bool = False  # there was no time to re-rank all candidates
     tree: Callable[[], Part] | None = None  # the scores of the re-ranked ones as parts
     ranked: Numbers = NOBODY  # those, in the order of ``tree``
@@ -83,7 +85,7 @@ class Listing(Struct, frozen=True):
     explained: Callable[[], Ranking] | None = None
     degraded: tuple[str, ...] = ()
     pinned: frozenset[int] = frozenset()
-    is_collapsed: bool = False  # near-duplicates were left out
+    in_full: int = 0  # results of a host that count in full
 
     def explain(self, number: int, score: float) -> Explanation:
         """How the score of one of the results came about."""
@@ -96,28 +98,20 @@ class Listing(Struct, frozen=True):
         return ranking.tree().explain(int(place[0]))
 
 
-NO_RESULTS = Listing(NOBODY, np.zeros(0), Total(0), Shown.none(0))
+NO_RESULTS = Listing(NOBODY, np.zeros(0), Total(0), Shown.none())
 
 
 def run(context: SearchContext, task: Task, wanted: int) -> Listing:
     """At least ``wanted`` results of the task's list, if there are so many."""
     if task.plan.empty:
         return NO_RESULTS
-    listing = _listed(context, task, wanted)
-    if listing.is_collapsed and len(listing.numbers) < wanted:
-        listing = _listed(context, task, REACH_AFTER_COLLAPSING * wanted)
-    return listing
-
-
-def _listed(context: SearchContext, task: Task, wanted: int) -> Listing:
     candidates = task.profile.candidates if task.is_ranked else 0
-    k = max(task.profile.candidates, 2 * wanted if task.per_host else wanted)
+    k = max(task.profile.candidates, wanted)
     while True:
         hits = context.shards.top(shard_query(context, task), k, candidates if task.profile.formula else 0)
         ranking = _ranking(context, task, hits) if candidates else _as_found(hits)
         found = arranged(task, ranking, wanted)
-        enough = len(hits.numbers) >= wanted and found.admitted >= wanted
-        if enough or hits.whole or k >= (task.profile.limit if candidates else MAX_FETCHED):
+        if len(found.numbers) >= wanted or hits.whole or k >= (task.profile.limit if candidates else MAX_FETCHED):
             return _listing(context, task, ranking, found)
         k = min(MAX_FETCHED, k * MORE_AT_ONCE)
 
@@ -149,7 +143,7 @@ def _listing(context: SearchContext, task: Task, ranking: Ranking, found: Result
         _explained(context, task, ranking) if task.is_ranked else None,
         tuple(notes),
         frozenset(task.pinned),
-        found.is_collapsed,
+        task.profile.most_of_host or task.per_host,
     )
 
 
@@ -159,7 +153,7 @@ def _explained(context: SearchContext, task: Task, ranking: Ranking) -> Callable
 
 
 def _as_found(hits: Hits) -> Ranking:
-    return Ranking(hits.numbers, hits.firsts, hits.hosts, hits.prints, hits.total)
+    return Ranking(hits.numbers, hits.firsts, hits.hosts, hits.prints, hits.fits, hits.total)
 
 
 def _ranking(context: SearchContext, task: Task, hits: Hits) -> Ranking:
@@ -199,7 +193,8 @@ def _by_parts(context: SearchContext, task: Task, hits: Hits) -> Ranking:
     late = np.setdiff1d(np.arange(len(head)), rows)  # those that there was no time for keep their order
     order = np.concatenate([rows[best], late])
     whole = _ordered(task, hits, order, np.where(np.isnan(scores), hits.firsts[: len(head)], scores), left)
-    return structs.replace(whole, cut=len(late) > 0, tree=lambda: score, ranked=known.numbers)
+    compared = min(len(best), len(whole.numbers))
+    return structs.replace(whole, compared=compared, cut=len(late) > 0, tree=lambda: score, ranked=known.numbers)
 
 
 def _ordered(task: Task, hits: Hits, order: Numbers, scores: Scores, total: Total) -> Ranking:
@@ -209,7 +204,8 @@ def _ordered(task: Task, hits: Hits, order: Numbers, scores: Scores, total: Tota
     if count < len(hits.numbers):
         places = np.concatenate([order, np.arange(count, len(hits.numbers))])[:limit]
         values = np.concatenate([scores, hits.firsts[count:]])
-    return Ranking(hits.numbers[places], values[places], hits.hosts[places], hits.prints[places], total)
+    sorts = hits.hosts[places], hits.prints[places], hits.fits[places]
+    return Ranking(hits.numbers[places], values[places], *sorts, total, min(count, len(places)))
 
 
 def _candidates(context: SearchContext, task: Task) -> Hits:
@@ -228,7 +224,7 @@ def _with_named(context: SearchContext, task: Task, hits: Hits) -> Hits:
     if not len(missing):
         return hits
     worth = float(hits.firsts[0]) if len(hits.firsts) else 0.0
-    return _preceded(hits, context.shards.hits_of(missing, worth))
+    return _preceded(hits, context.shards.hits_of(shard_query(context, task), missing, worth))
 
 
 def _with_favoured(context: SearchContext, task: Task, hits: Hits) -> Hits:
@@ -246,7 +242,7 @@ def _preceded(hits: Hits, first: Hits) -> Hits:
     rest = ~np.isin(hits.numbers, first.numbers)
     both = {
         name: np.concatenate([getattr(first, name), getattr(hits, name)[rest]])
-        for name in ("numbers", "firsts", "scores", "hosts", "prints")
+        for name in ("numbers", "firsts", "scores", "hosts", "prints", "fits")
     }
     return structs.replace(hits, **both)
 

@@ -68,7 +68,8 @@ def understand(
     """How ``text`` is read in this generation, with the filters of the request added to its own.
 
     ``plain`` text has no operators: every word of it is a word. Where the text does not tell its language, that of
-    the ``reader`` is the better one for a page to be in; words are not read by it.
+    the ``reader`` is the better one for a page to be in, and one that is filtered by (``lang:``) in any case; words are
+    not read by it.
     """
     generation = context.generation
     alone = words_alone(text)
@@ -91,11 +92,12 @@ def understand(
     both = combined(own, filters) if filters is not None and filters != _NO_FILTERS else own
     if both is not None and both is not own:
         made = structs.replace(made, query=structs.replace(made.query, filters=both))
+    only = both.languages[0] if both is not None and len(both.languages) == 1 else ""
     return Understood(
         text,
         reading,
         made,
-        guessed or reader,
+        only or guessed or reader,
         tells and asks_for_new(lowered, _year(int(time.time()) // DAY)),
         named,
         both is None,

@@ -150,7 +150,7 @@ def page_link(request: SearchRequest, page: int) -> str:
 def _page_link(request: SearchRequest, query: str, page: int) -> str:
     words = query.replace(" ", "")
     typed = query.replace(" ", "+") if words.isascii() and words.isalnum() else quote_plus(query)
-    usual = request == SearchRequest(request.query, request.page, correct=request.correct, reader=request.reader)
+    usual = request == SearchRequest(request.query, request.page, reader=request.reader)
     return f"{API_PATH}?q={typed}&page={page}{'' if usual else _others(request)}"
 
 
@@ -170,6 +170,7 @@ def _others(request: SearchRequest) -> str:
         "explain": 1 if request.explain else "",
         "duplicates": 1 if request.duplicates else "",
         "counts": 1 if request.counts else "",
+        "exact": "" if request.correct else 1,
     }
     more = {name: value for name, value in given.items() if value != ""}
     return f"&{urlencode(more)}" if more else ""

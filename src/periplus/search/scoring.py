@@ -9,12 +9,13 @@ import numpy as np
 
 from periplus.index import STRONG_SHARE
 from periplus.index.fields import PIECE_GAP
-from periplus.search.evidence import MAX_SIGHTINGS, NEITHER, language_worth
+from periplus.search.evidence import MAX_SIGHTINGS
 from periplus.search.exchange import NOBODY
 
 if TYPE_CHECKING:
     from periplus.index import Snapshot
     from periplus.search.exchange import Numbers, Scores, ShardQuery
+    from periplus.search.languages import Languages
     from periplus.search.lexicon import KnownWord
 
 _word = Layout("qd").pack  # forms, how often the word was asked for
@@ -25,21 +26,22 @@ _count = Layout("q").pack
 class Scorers:
     """Those of one snapshot, by profile."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, languages: Languages) -> None:
         self._snapshot = snapshot
+        self._languages = languages
         self._made: dict[str, Scorer] = {}
 
     def of(self, asked: ShardQuery) -> Scorer:
         made = self._made.get(asked.profile.name)
         if made is None or made.given != given_with(asked):
-            made = self._made[asked.profile.name] = Scorer(self._snapshot, asked)
+            made = self._made[asked.profile.name] = Scorer(self._snapshot, self._languages, asked)
         return made
 
 
 class Scorer:
     """Over one snapshot, by one profile and the statistics of one collection."""
 
-    def __init__(self, snapshot: Snapshot, asked: ShardQuery) -> None:
+    def __init__(self, snapshot: Snapshot, languages: Languages, asked: ShardQuery) -> None:
         assert asked.profile.formula is not None
         self.given = given_with(asked)
         self._snapshot = snapshot
@@ -48,7 +50,7 @@ class Scorer:
         self._formula = asked.profile.formula(
             averages, asked.profile.fields, documents, float(PIECE_GAP), MAX_SIGHTINGS
         )
-        self._languages: dict[str, Scores] = {"": NEITHER}
+        self._languages = languages
 
     def scores(self, asked: ShardQuery, numbers: Numbers, named: Numbers = NOBODY) -> Scores:
         """One a document."""
@@ -60,7 +62,7 @@ class Scorer:
             self._formula.constants,
             np.ascontiguousarray(numbers),
             query,
-            self._worth(asked.language),
+            self._languages.by_number(asked.language),
             asked.now,
             named,
             result,
@@ -77,15 +79,6 @@ class Scorer:
             for form, documents in zip(word.forms, word.frequencies, strict=True):
                 parts.append(_form(next(addresses), form.share >= STRONG_SHARE, form.share, documents))
         return terms, np.frombuffer(bytearray().join(parts), np.int64)
-
-    def _worth(self, language: str) -> Scores:
-        """What documents in each language get."""
-        worth = self._languages.get(language)
-        if worth is None:
-            worth = language_worth(self._snapshot, language)
-            if language in self._snapshot.language_names():
-                self._languages[language] = worth
-        return worth
 
 
 def given_with(asked: ShardQuery) -> tuple[int, tuple[float, ...]]:

@@ -21,13 +21,12 @@ from periplus.search.context import SearchContext
 from periplus.search.exchange import EVERYBODY, Visibility
 from periplus.search.explaining import find
 from periplus.search.generations import Generation, OpenGenerations
-from periplus.search.held_back import held_back, keeps_back, own_part, pages_of
 from periplus.search.lens import NO_LENS, spelled, without_blocked
 from periplus.search.listing import NO_RESULTS, Listing, Task, run, shard_query
 from periplus.search.reading import Understood, understand
 from periplus.search.requests import Checked
 from periplus.search.rules import Rules
-from periplus.search.spelling import suspects
+from periplus.search.spelling import suspects, unwritten
 
 if TYPE_CHECKING:
     from periplus.search.spelling import Speller
@@ -53,6 +52,7 @@ def task_of(
         checked.order,
         deadline,
         limit,
+        context.generation.sites,
         understood.language,
         time.time() if understood.wants_fresh else 0.0,
         understood.named,
@@ -82,59 +82,24 @@ class Search(Struct, gc=False):
         return self.context.generation
 
     def answer(self, started: float) -> SearchAnswer:
-        outcome = self._outcome(self.request.query)
-        corrections = self._corrections(outcome)
-        corrected = None
-        if outcome.total.value == 0 and corrections and self.request.correct:
-            other = self._outcome(corrections[0])
-            if other.total.value:
-                outcome, corrected = other, corrections[0]
-        return self._assembled(outcome, corrections, corrected, started)
+        understood = self._understood(self.request.query)
+        doubtful = unwritten(self.generation.lexicon, understood.reading) if self.request.correct else []
+        corrections = self._corrections(understood, doubtful)
+        corrected = self._outcome(self._understood(corrections[0])) if corrections else None
+        if corrected is not None and corrected.total.value:
+            return self._assembled(corrected, corrections, corrections[0], started)
+        outcome = self._outcome(understood)
+        found = outcome.total.value
+        corrections = self._corrections(understood, suspects(self.generation.lexicon, understood.reading, found))
+        if not found and corrections and self.request.correct:
+            corrected = self._outcome(self._understood(corrections[0]))
+            if corrected.total.value:
+                return self._assembled(corrected, corrections, corrections[0], started)
+        return self._assembled(outcome, corrections, None, started)
 
-    def _outcome(self, text: str) -> Outcome:
-        outcome = self._found(text)
-        if not self.per_host or outcome.listed > self.checked.last:
-            return outcome
-        return self._continued(outcome)
-
-    def _continued(self, outcome: Outcome) -> Outcome:
-        """A list that ends on this page or before it, with what host diversity keeps back."""
-        task = self._task_of(outcome.understood)
-        if task is None or not task.per_host:
-            return outcome
-        size = self.request.size
-        is_last = pages_of(outcome.listed, size) == self.request.page
-        listing = own_part(self.context, task, size, outcome.listed, outcome.listing if is_last else None)
-        if not keeps_back(listing):
-            return outcome
-        if len(listing.numbers) == self.per_host:
-            return self._whole(outcome.understood.text)
-        pages = pages_of(len(listing.numbers), size)
-        if self.request.page <= pages:
-            return self._followed(outcome)
-        first = self.checked.first - pages * size
-        rest = held_back(self.context, task, listing)
-        return structs.replace(
-            outcome,
-            listed=self.checked.first + len(rest.numbers) - first,
-            listing=rest,
-            first=first,
-            before=len(listing.numbers),
-        )
-
-    def _followed(self, outcome: Outcome) -> Outcome:
-        """An outcome that has a page behind the one asked for."""
-        return structs.replace(outcome, listed=self.checked.last + 1)
-
-    def _whole(self, text: str) -> Outcome:
-        """A list that keeps back results of its only host: nobody needs the room."""
-        self.per_host = 0
-        return self._found(text)
-
-    def _found(self, text: str) -> Outcome:
-        understood = self._understood(text)
+    def _outcome(self, understood: Understood) -> Outcome:
         listing = self._listed(understood)
-        return Outcome(understood, listing, listing.total, len(listing.numbers), self.checked.first)
+        return Outcome(understood, listing, listing.total)
 
     def _understood(self, text: str) -> Understood:
         language, filters = self.checked.language, self.checked.filters
@@ -170,11 +135,19 @@ class Search(Struct, gc=False):
             pinned = tuple(numbers[self.context.shards.visible(task.visibility, numbers)].tolist())
         return structs.replace(task, lens=self.checked.lens, pinned=pinned)
 
-    def _corrections(self, outcome: Outcome) -> tuple[str, ...]:
-        found, reading = outcome.total.value, outcome.understood.reading
-        doubtful = suspects(self.generation.lexicon, reading, found)
+    def _corrections(self, understood: Understood, doubtful: list[str]) -> tuple[str, ...]:
+        """The query as it was probably meant, by those of its words that are looked at."""
         speller = self._speller(doubtful)
-        return speller.corrections(reading, found, doubtful) if speller is not None else ()
+        if speller is None:
+            return ()
+        return speller.corrections(understood.reading, doubtful, self._languages(understood))
+
+    def _languages(self, understood: Understood) -> tuple[str, ...]:
+        """Those that words of the query may be of: its own, or the reader's and the main ones; none where all are."""
+        main, every = self.generation.languages, self.generation.summary.languages
+        told = (understood.language,) if understood.language != self.request.reader else (self.request.reader, *main)
+        languages = tuple(dict.fromkeys([*(language for language in told if language in every), ""]))
+        return () if not main or set(languages) >= set(every) else languages
 
     def _speller(self, doubtful: list[str]) -> Speller | None:
         """The one to ask about some words, if there are any and there is time left."""
@@ -198,16 +171,14 @@ class Search(Struct, gc=False):
         request, lens, understood = self.request, self.checked.lens, outcome.understood
         shards = self.context.shards
         counts = self._counts() if request.counts else None
-        page = ResultPage(
-            self.context.shards, request, outcome.first, understood.words, outcome.listing, outcome.before
-        )
+        page = ResultPage(shards, request, self.checked.first, understood.words, outcome.listing)
         return SearchAnswer(
             QueryReading(self.query, understood.parsed, corrected),
             page.results(),
             outcome.total,
             request.page,
             request.size,
-            requests.next_link(request, self.query, outcome.listed),
+            requests.next_link(request, self.query, len(outcome.listing.numbers)),
             corrections,
             self._suggestions(outcome) if outcome.total.value < SUGGESTED_BELOW else (),
             since(started),
@@ -249,9 +220,6 @@ class Outcome(Struct, gc=False):
     understood: Understood
     listing: Listing
     total: Total
-    listed: int  # results of the list, as far as it was made
-    first: int  # result of the listing on this page
-    before: int = 0  # results, in the list that kept this one back
 
 
 def since(started: float) -> float:

@@ -18,6 +18,7 @@ from periplus.search.display import displayed, moment
 from periplus.search.evidence import gathered
 from periplus.search.exchange import NOBODY, Excerpt, Hits, Mask, Numbers, Order, Scores, ShardQuery, Visibility
 from periplus.search.highlighter import Highlights, sought_word
+from periplus.search.languages import Languages
 from periplus.search.scoring import Scorers
 from periplus.search.text import clean
 from periplus.search.visibility import VisibleDocuments
@@ -38,7 +39,8 @@ class Shard:
         self.snapshot = snapshot
         self._ranks = ranks
         self._visible = VisibleDocuments(snapshot)
-        self._scorers = Scorers(snapshot)
+        self._languages = Languages(snapshot)
+        self._scorers = Scorers(snapshot, self._languages)
         self._host_keys = _host_keys(snapshot.host_names())
 
     # Finding
@@ -55,22 +57,24 @@ class Shard:
             scores[:scored] = self.score(asked, numbers[:scored])
         firsts = self._firsts(asked, found)
         order = self._order(asked, numbers, firsts) if ordered else None
-        return Hits(numbers, firsts, scores, *self._sorts(numbers), found.total, len(numbers) < k, order)
+        return Hits(numbers, firsts, scores, *self._sorts(asked, numbers), found.total, len(numbers) < k, order)
 
     def _order(self, asked: ShardQuery, numbers: Numbers, firsts: Scores) -> Order:
         """By what hits of several shards are merged."""
         by = dates(self.snapshot, numbers) if asked.order == "date" else firsts
         return Order(by, self._column("key", numbers))
 
-    def hits_of(self, numbers: Numbers, worth: float) -> Hits:
+    def hits_of(self, asked: ShardQuery, numbers: Numbers, worth: float) -> Hits:
         """Some documents as if the first pass had found them."""
         count = len(numbers)
         unscored = np.full(count, np.nan)
-        return Hits(numbers, np.full(count, worth), unscored, *self._sorts(numbers), Total(count), whole=True)
+        return Hits(numbers, np.full(count, worth), unscored, *self._sorts(asked, numbers), Total(count), whole=True)
 
-    def _sorts(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
-        """What diversity asks of documents: their hosts and fingerprints."""
-        return self._host_keys[self._column("host", numbers)], self._column("fingerprint", numbers)
+    def _sorts(self, asked: ShardQuery, numbers: Numbers) -> tuple[Numbers, Numbers, Scores]:
+        """What diversity asks of documents: their hosts, fingerprints, and how well their language fits."""
+        hosts = self._host_keys[self._column("host", numbers)]
+        fits = self._languages.worth(asked.language, self._column("language", numbers))
+        return hosts, self._column("fingerprint", numbers), fits
 
     def _first_pass(self, asked: ShardQuery, k: int) -> Any:
         return self.snapshot.top(
@@ -93,7 +97,7 @@ class Shard:
 
     def evidence(self, asked: ShardQuery, numbers: Numbers, named: Numbers = NOBODY) -> CandidateEvidence:
         """What a formula reads of some documents, as far as there is time."""
-        return gathered(self.snapshot, asked, self._ranks, numbers, named)
+        return gathered(self.snapshot, asked, self._ranks, self._languages, numbers, named)
 
     def matching(self, asked: ShardQuery, numbers: Numbers) -> Mask:
         """Which of some documents the query finds."""

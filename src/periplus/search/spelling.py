@@ -1,8 +1,10 @@
 """Spelling: "did you mean", from the collection's own words and how often they occur.
 
 Words near a misspelt one come from a generation's ``SpellingDictionary``; among close ones those decide that it stands
-among. A word that occurs, or of which another form does, is changed only for one that is far more frequent, the more so
-the shorter it is and the more has to be changed. A word that is none may be two, and two may be one.
+among. A word that occurs is changed only for one that is far more frequent, the more so the shorter it is and the more
+has to be changed. One that is written nowhere, but of which another form occurs, may be an inflection: it is changed
+for one that is frequent enough. Neither is changed for another ending of itself. A word that is none may be two, and
+two may be one. No word is changed for one of another language than the query may be in.
 """
 
 from __future__ import annotations
@@ -12,12 +14,12 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from periplus.index import Group, IndexQuery
+from periplus.index import Filters, Group, IndexQuery
 from periplus.search.dictionary import FAR, LEAST_LETTERS, WORDS_KEPT, Candidate, SpellingDictionary
 from periplus.search.lexicon import MAX_FORMS, Lexicon
 from periplus.search.plan import is_one_word
 from periplus.search.syntax import AnyOf, ParsedQuery, Phrase, Sequence, Signed, TypedWord
-from periplus.text import analyze, forms_of
+from periplus.text import STEM_MARK, TermForm, analyze, forms_of
 from periplus.text.stemming import DEFAULT_LANGUAGE
 
 if TYPE_CHECKING:
@@ -27,30 +29,38 @@ if TYPE_CHECKING:
     from periplus.search.syntax import Node
 
 MAX_CORRECTED = 8  # words of a query that are looked at
-FEW_RESULTS = 10
-# How much more frequent (as a logarithm) another word must be than one that occurs, or than nothing where only another
-# form of it occurs: at no cost, for every unit of cost, for every letter that the word is shorter than SHORT.
-SHORT = 7
-OCCURS, FORM_OCCURS = (2.0, 3.0, 0.5), (0.0, 4.5, 1.5)
+FEW_RESULTS = 10  # of a query: then all its words are looked at. A word of no more documents always is
+# How frequent (as a logarithm) another word must be: more than one that occurs, or at all where only another form of
+# it does. At no cost, for every unit of cost, for every letter that the word has less than SHORT (or more, up to LONG).
+SHORT, LONG = 7, 9
+OCCURS, FORM_OCCURS = (2.0, 3.0, 0.5), (-2.0, 7.0, 2.0)
 MOST_COST = 1.2  # of changing a word that occurs
+ENDING = 3  # letters that inflections may differ in
+FITTING = 0.5  # of the documents with a word: so many are in a language that the query may be in
 CLOSE, MOST_CLOSE = 2.0, 4  # of worth, between candidates of which other words decide; and how many these are
-CLOSE_ENOUGH = 1e-6  # for what computers make of fractions
 MOST_BESIDE = 3  # other words that decide
 PARTED_COST = 1.0  # of the best candidate, up to which a word is not parted
 ENOUGH = 1_000  # documents in which words stand together: more say nothing
 
 
 def suspects(lexicon: Lexicon, reading: ParsedQuery, found: int) -> list[str]:
-    """Words of a query that may be misspelt: unknown here, or rare in a query that found little."""
+    """Words of a query that may be misspelt: in hardly any document, or any word of a query that found little."""
     words = _words_of(reading)
-    return words if found <= FEW_RESULTS else [word for word in words if not _occurs(lexicon, word)]
+    return words if found <= FEW_RESULTS else [word for word in words if _written(lexicon, word) <= FEW_RESULTS]
 
 
-def _occurs(lexicon: Lexicon, text: str) -> bool:
-    """Whether a word occurs in any form: an inflection of a known word is no mistake."""
-    if is_one_word(text) and lexicon.frequency(text.lower()):
-        return True
-    return any(lexicon.frequencies([form.term for form in _forms(text)]))
+def unwritten(lexicon: Lexicon, reading: ParsedQuery) -> list[str]:
+    """Words of a query, neither quoted nor signed, that no document has as they are written."""
+    typed = list(dict.fromkeys([node.text for node in reading.nodes if type(node) is TypedWord]))[:MAX_CORRECTED]
+    return [text for text in typed if not _written(lexicon, text)]
+
+
+def _written(lexicon: Lexicon, text: str) -> int:
+    """Documents with a word as it is written, or without its accents, or with a part of a name."""
+    if is_one_word(text) and (documents := lexicon.frequency(text.lower())):
+        return documents
+    terms = [form.term for form in _forms(text) if not form.term.startswith(STEM_MARK)]
+    return max(lexicon.frequencies(terms), default=0)
 
 
 @lru_cache(maxsize=WORDS_KEPT)
@@ -76,55 +86,54 @@ class Speller:
         """A speller with these words, weighed by another generation."""
         return Speller(self._dictionary, lexicon, count)
 
-    def corrections(self, reading: ParsedQuery, found: int, doubtful: list[str] | None = None) -> tuple[str, ...]:
-        """The query as it was probably meant; empty when it needs no correction. ``found`` is its number of results,
-        ``doubtful`` are its ``suspects``."""
+    def corrections(
+        self, reading: ParsedQuery, doubtful: list[str], languages: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
+        """The query as it was probably meant; empty when it needs no correction.
+
+        ``doubtful`` are the words to look at, ``languages`` those that the query may be in; none: any.
+        """
         plain = [node.text for node in reading.nodes if type(node) is TypedWord]
-        looked_at = suspects(self._lexicon, reading, found) if doubtful is None else doubtful
-        if len(plain) == len(reading.nodes) and found > FEW_RESULTS:
-            return self.corrections_of_words(plain, looked_at)
-        changes = self._changes(looked_at, plain, self.word if found <= FEW_RESULTS else self._unknown)
+        changes: dict[str, str] = {}
+        for text in doubtful:
+            better = self.word(text, plain, languages)
+            if better and better != text.casefold():
+                changes[text] = better
         if not changes:
             joined = self._joined(plain)
             return (joined,) if joined else ()
         nodes = tuple(_changed(node, changes) for node in reading.nodes)
         return (str(ParsedQuery(nodes)),)
 
-    def corrections_of_words(self, words: list[str], doubtful: list[str]) -> tuple[str, ...]:
-        """Corrections of a query of words alone that found enough; ``doubtful`` are those that occur in no form."""
-        changes = self._changes(doubtful, words, self._unknown)
-        if changes:
-            return (" ".join([changes.get(word, word) for word in words]),)
-        joined = self._joined(words)
-        return (joined,) if joined else ()
-
-    def _changes(
-        self, doubtful: list[str], context: list[str], other: Callable[[str, list[str]], str]
-    ) -> dict[str, str]:
-        changes: dict[str, str] = {}
-        for text in doubtful:
-            better = other(text, context)
-            if better and better != text.casefold():
-                changes[text] = better
-        return changes
-
-    def word(self, text: str, context: list[str]) -> str:
+    def word(self, text: str, context: list[str], languages: tuple[str, ...] = ()) -> str:
         """The likeliest other spelling of one word, or empty; ``context`` are the words it stands among."""
-        word = _comparable_word(text)
-        own, known = self._documents(word) if word else (0, 0)
-        if not known:
-            return self._unknown(text, context)
-        best = self._in_context(self._more_frequent(word, own), [other for other in context if other != text])
-        return best.word if best else ""
-
-    def _unknown(self, text: str, context: list[str]) -> str:
-        """The likeliest spelling of a word that occurs in no form, or two words that it may be joined of, or empty."""
         word = _comparable_word(text)
         if not word:
             return ""
-        best = self._in_context(self._closest(word), [other for other in context if other != text])
-        parted = self._parted(word) if best is None or best.cost > PARTED_COST else ""
+        own, known = self._documents(word)
+        near = self._more_frequent(word, own) if known else self._closest(word)
+        others = [other for other in context if other != text]
+        best = self._of_language(near, others, languages)
+        parted = "" if known or (best is not None and best.cost <= PARTED_COST) else self._parted(word)
         return parted or (best.word if best else "")
+
+    def _of_language(
+        self, candidates: list[Candidate], context: list[str], languages: tuple[str, ...]
+    ) -> Candidate | None:
+        """The best candidate that is a word of one of some languages."""
+        left = candidates
+        for _ in range(MOST_CLOSE):
+            best = self._in_context(left, context)
+            if best is None or self._is_of(best, languages):
+                return best
+            left = [one for one in left if one is not best]
+        return None
+
+    def _is_of(self, candidate: Candidate, languages: tuple[str, ...]) -> bool:
+        if not languages:
+            return True
+        asked = IndexQuery(must=(Group((TermForm(candidate.word),)),), filters=Filters(languages=languages))
+        return self._count(asked) >= FITTING * candidate.frequency
 
     def _documents(self, word: str) -> tuple[int, int]:
         """Documents with a word as it is written, and, if there are none, with it in any form."""
@@ -132,16 +141,18 @@ class Speller:
         return own, own or max(others, default=0)
 
     def _closest(self, word: str) -> list[Candidate]:
-        """Candidates for a word that does not occur: not more than are compared with each other."""
-        return self._dictionary.near(word, MOST_CLOSE, margin=CLOSE + CLOSE_ENOUGH)
+        """Candidates for a word that does not occur."""
+        return self._dictionary.near(word)
 
     def _more_frequent(self, word: str, own: int) -> list[Candidate]:
         """Candidates for a word that occurs, or (``own`` 0) of which another form does."""
         base, by_cost, by_letter = OCCURS if own else FORM_OCCURS
-        least = math.log(own + 1) + base + by_letter * max(0, SHORT - len(word))
+        missing = SHORT - min(len(word), SHORT if own else LONG)
+        least = math.log(own + 1) + base + by_letter * missing
         most_cost = MOST_COST if own else FAR
-        near = self._dictionary.near(word, most_cost=most_cost, least_count=math.exp(least) - 1.0)
-        return [one for one in near if math.log(one.frequency + 1) >= least + by_cost * one.cost]
+        near = self._dictionary.near(word, most_cost=most_cost, least_count=max(0.0, math.exp(least) - 1.0))
+        enough = [one for one in near if math.log(one.frequency + 1) >= least + by_cost * one.cost]
+        return [one for one in enough if not _is_variant(word, one.word)]
 
     def _in_context(self, candidates: list[Candidate], context: list[str]) -> Candidate | None:
         """The best candidate; among close ones, that which occurs together with the query's other words."""
@@ -221,6 +232,15 @@ class Speller:
     def _occur(self, words: list[str]) -> list[bool]:
         """Whether words occur as they are written."""
         return [documents > 0 for documents in self._lexicon.frequencies(words)]
+
+
+def _is_variant(word: str, other: str) -> bool:
+    """Whether two words are one: with another ending, or as others spell it (``initialise``, ``initialize``)."""
+    if word.replace("s", "z") == other.replace("s", "z"):
+        return True
+    shorter = min(len(word), len(other))
+    same = next((i for i in range(shorter) if word[i] != other[i]), shorter)
+    return same >= max(len(word) - ENDING, shorter - 1) and _forms(word)[-1] == _forms(other)[-1]
 
 
 def _comparable_word(text: str) -> str:

@@ -14,11 +14,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 from xxhash import xxh3_64_hexdigest
 
-from periplus.errors import UsageError
+from periplus.errors import NotFound, UsageError
 from periplus.records import SearchAnswer
 from periplus.web.backend import COMMANDS
+from periplus.web.markdown import MARKDOWN, page_markdown
 from periplus.web.operations import (
     OPERATIONS,
+    PART_SIZE,
     PREFIX,
     AnalyzeAnswer,
     CommandAnswer,
@@ -26,18 +28,22 @@ from periplus.web.operations import (
     CrawlStarted,
     Operation,
     PageAdded,
+    PageAnswer,
+    PageLink,
     SimilarAnswer,
     SuggestAnswer,
     search_request,
 )
 from periplus.web.paging import address, has_next
 from periplus.web.parameters import Form, pairs_of
+from periplus.web.parts import cuts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from periplus.records import Link
     from periplus.settings import Settings
     from periplus.web.backend import Backend
 
@@ -45,9 +51,11 @@ if TYPE_CHECKING:
 
 JSON = "application/json"
 SEARCH_PATH = f"{PREFIX}/search"
+PAGE_PATH = f"{PREFIX}/page"
 SUGGESTIONS = "application/x-suggestions+json"
 QUICK = ("search", "suggest", "similar")  # what visitors wait for
 _encode = msgspec.json.Encoder().encode
+MAX_LINKS = 1_000  # of a page, in one answer
 FEW = 20  # results; a longer page is another kind of call
 
 
@@ -85,6 +93,8 @@ class Endpoint:
             result = await state.pool.run(self._handler, state.backend, values, kind=kind, **state.patience)
         else:
             result = await run_in_threadpool(self._handler, state.backend, values)
+        if operation.name == "page" and values["format"] == "markdown":
+            return Response(page_markdown(_rooted(result, state.public.root)), media_type=MARKDOWN)
         return _response(operation, _rooted(result, state.public.root))
 
 
@@ -95,7 +105,7 @@ def _is_closed(operation: Operation, settings: Settings) -> bool:
 
 def _rooted(result: Any, root: str) -> Any:
     """The links of an answer as readers can follow them."""
-    if root and isinstance(result, SearchAnswer) and result.next:
+    if root and isinstance(result, SearchAnswer | PageAnswer) and result.next:
         return msgspec.structs.replace(result, next=root + result.next)
     if root and isinstance(result, CrawlStarted | PageAdded):
         return msgspec.structs.replace(result, status=root + result.status)
@@ -187,6 +197,48 @@ def similar(backend: Backend, values: dict[str, Any]) -> SimilarAnswer:
     return SimilarAnswer(values["url"], tuple(backend.similar(values["url"], values["size"])))
 
 
+def page(backend: Backend, values: dict[str, Any]) -> PageAnswer:
+    """One part of a page; what is known of the page as a whole comes with each, its links with the first."""
+    content = backend.page(values["url"])
+    number, ends = values["part"], cuts(content.text, values["size"])
+    if number > len(ends):
+        raise NotFound(f"the page has {len(ends)} parts of this size; part {number} is beyond them")
+    text = content.text[ends[number - 2] if number > 1 else 0 : ends[number - 1]]
+    links = content.links if number == 1 else None
+    return PageAnswer(
+        content.id,
+        content.url,
+        content.site,
+        content.title,
+        content.description,
+        content.language,
+        content.type,
+        content.author,
+        content.published,
+        content.modified,
+        content.fetched,
+        content.headings,
+        text,
+        number,
+        len(ends),
+        len(content.text),
+        _part_address(values, number + 1) if number < len(ends) else None,
+        None if links is None else tuple(_page_link(link) for link in links[:MAX_LINKS]),
+        len(links) if links is not None and len(links) > MAX_LINKS else None,
+        content.structured if number == 1 else None,
+    )
+
+
+def _part_address(values: dict[str, Any], number: int) -> str:
+    usual = {"size": PART_SIZE, "format": "json"}
+    others = {name: values[name] for name, default in usual.items() if values[name] != default}
+    return f"{PAGE_PATH}?{urlencode({'url': values['url'], 'part': number, **others})}"
+
+
+def _page_link(link: Link) -> PageLink:
+    return PageLink(link.url, link.text, link.rel, link.place)
+
+
 def inspect(backend: Backend, values: dict[str, Any]) -> Any:
     return backend.inspect(values["url"])
 
@@ -229,6 +281,7 @@ _HANDLERS: dict[str, Handler] = {
     "suggest": suggest,
     "explain": explain,
     "similar": similar,
+    "page": page,
     "inspect": inspect,
     "analyze": analyze,
     "status": status,

@@ -13,6 +13,7 @@ too, absent ones are left out):
 * ``bot_report``: ``host``, and what the journal knows of our visits there.
 * ``cached``: ``title``, ``text`` (paragraphs parted by newlines), ``headings`` (of these), ``fetched``, ``language``;
   None when the page is unknown or asks not to be kept.
+* ``page``: ``NotFound`` when the page is unknown or asks not to be kept.
 * ``search_tab``: the answer, and facts by result id: ``source``, ``author``; ``address``, ``telephone``, ``hours`` …
 * ``start``: ``options`` are names of crawl settings (``scope``, ``max_pages``, ``max_depth``), which are remembered.
 * ``command``: raises ``WrongState`` when no crawl would obey; ``resume`` also goes on with one that was stopped.
@@ -24,7 +25,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
+    from periplus.records import (
+        Explanation,
+        Inspection,
+        PageContent,
+        SearchAnswer,
+        SearchRequest,
+        SearchResult,
+        Suggestion,
+    )
 
 COMMANDS = ("pause", "resume", "stop")
 TABS = {"news": "News", "places": "Places"}
@@ -66,6 +75,7 @@ class Backend(Protocol):
     def site(self, host: str) -> dict[str, Any] | None: ...
     def bot_report(self, host: str) -> dict[str, Any] | None: ...
     def cached(self, url: str) -> dict[str, Any] | None: ...
+    def page(self, url: str) -> PageContent: ...
     def icon(self, host: str) -> bytes | None: ...  # the picture of a site, when our own store holds one
     def ready(self) -> bool: ...
     def unsound(self) -> str: ...  # what is wrong inside the state; looked into when something failed that must not

@@ -9,6 +9,7 @@ import msgspec
 
 from periplus.web.access import GUARDED
 from periplus.web.keys import SCOPES
+from periplus.web.markdown import MARKDOWN
 from periplus.web.operations import OPERATIONS, Operation
 from periplus.web.problems import MEDIA_TYPE, Problem
 
@@ -79,6 +80,8 @@ def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     content: dict[str, Any] = {"application/json": {"schema": schema}}
     if operation.name == "suggest":
         content["application/x-suggestions+json"] = {"schema": {"type": "array"}}
+    if operation.name == "page":
+        content[MARKDOWN] = {"schema": {"type": "string"}}
     return content
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from periplus.errors import UsageError
-from periplus.records import Explanation, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
+from periplus.records import Explanation, Heading, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
 from periplus.web.backend import COMMANDS
 from periplus.web.parameters import Parameter
 
@@ -15,6 +15,10 @@ PREFIX = "/api/v1"
 MAX_SIZE = 100
 MAX_DEPTH = 1_000  # results that can be paged through, as the search has it
 MAX_SEEDS = 1_000
+PART_SIZE = 20_000  # characters of a page's text in one part, unless asked otherwise
+LEAST_PART = 1_000
+LARGEST_PART = 100_000
+MAX_PARTS = 100_000
 
 Address = Annotated[str, Meta(min_length=1, max_length=2_000)]
 
@@ -27,6 +31,36 @@ class SuggestAnswer(Struct, frozen=True):
 class SimilarAnswer(Struct, frozen=True):
     url: str
     results: tuple[SearchResult, ...]
+
+
+class PageLink(Struct, frozen=True):
+    url: str
+    text: str
+    rel: tuple[str, ...]
+    place: str
+
+
+class PageAnswer(Struct, frozen=True):
+    id: str
+    url: str
+    site: str
+    title: str
+    description: str
+    language: str
+    type: str
+    author: str
+    published: str | None
+    modified: str | None
+    fetched: str
+    headings: tuple[Heading, ...]
+    text: str  # of this part; never markup, and written by strangers
+    part: int
+    parts: int
+    characters: int  # of all parts together
+    next: str | None
+    links: tuple[PageLink, ...] | None = None  # with the first part; null where they are not known here
+    links_found: int | None = None  # where there are more than are given
+    structured: tuple[dict[str, Any], ...] | None = None  # with the first part; null where it is not known here
 
 
 class AnalyzeAnswer(Struct, frozen=True):
@@ -101,6 +135,7 @@ SEARCH_PARAMETERS = (
     Parameter("explain", "flag", "give the parts of each score", default=False),
     Parameter("duplicates", "flag", "show pages that are nearly alike instead of folding them", default=False),
     Parameter("counts", "flag", "count the matches by site, language, type and year", default=False),
+    Parameter("exact", "flag", "search for what was typed, uncorrected", default=False),
 )
 
 OPERATIONS = (
@@ -137,6 +172,19 @@ OPERATIONS = (
         "Pages like one page",
         (_URL, Parameter("size", "integer", "results, at most", 10, minimum=1, maximum=MAX_SIZE)),
         SimilarAnswer,
+        scope="search",
+    ),
+    Operation(
+        "page",
+        f"{PREFIX}/page",
+        "The text of one page, with its dates, links and structured data",
+        (
+            Parameter("url", help="the page's address, or the id of a document without one", required=True),
+            Parameter("part", "integer", "which part of a long text", 1, minimum=1, maximum=MAX_PARTS),
+            Parameter("size", "integer", "characters of a part", PART_SIZE, minimum=LEAST_PART, maximum=LARGEST_PART),
+            Parameter("format", "choice", "shape of the answer", "json", choices=("json", "markdown")),
+        ),
+        PageAnswer,
         scope="search",
     ),
     Operation(
@@ -227,4 +275,5 @@ def search_request(values: dict[str, Any]) -> SearchRequest:
         explain=values["explain"],
         duplicates=values["duplicates"],
         counts=values["counts"],
+        correct=not values["exact"],
     )

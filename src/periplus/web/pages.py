@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     from periplus.records import SearchAnswer, SearchRequest
     from periplus.web.backend import Backend
 
-_EXACT = Parameter("exact", "flag", "search for what was typed, uncorrected", default=False)
 _FORMAT = Parameter("format", "choice", "shape of the answer", "html", choices=FORMATS)
 _TAB = Parameter("tab", "choice", "only pages of this kind", "", choices=("", *TABS))
-_LISTED, _CHOSEN = Form(*SEARCH_PARAMETERS), Form(_EXACT, _FORMAT, _TAB)
+_LISTED, _CHOSEN = Form(*SEARCH_PARAMETERS), Form(_FORMAT, _TAB)
 _LOOKUP = Form(Parameter("url"), Parameter("q"), Parameter("host", maximum=255), Parameter("profile", maximum=60))
 
 
@@ -90,14 +89,14 @@ async def results(request: Request) -> Response:
         _backend(request).asked(values["q"], client_of((request.scope.get("client") or ("",))[0]))
     # What this browser keeps stays out of links; what was asked for once, because it costs more, is not kept either.
     kept = {**values, "lens": lens_given(request), "explain": False, "counts": False}
-    kept |= {"exact": choice["exact"], "tab": choice["tab"]}
+    kept["tab"] = choice["tab"]
     return result_page(request, answer, values=values, kept=kept, facts=facts, tabs=_tabs(request, choice["tab"]))
 
 
 def _search(
     backend: Backend, values: dict[str, Any], choice: dict[str, Any], reader: str
 ) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
-    wanted = msgspec.structs.replace(search_request(values), correct=not choice["exact"], reader=reader)
+    wanted = msgspec.structs.replace(search_request(values), reader=reader)
     try:
         return _ask(backend, wanted, choice["tab"])
     except UsageError:

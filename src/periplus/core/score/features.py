@@ -50,11 +50,14 @@ def _share(run: Any, words: Any) -> Any:
 
 
 @bare_helper
-def _subsequence(positions: Any, words: Any, begin: Any, end: Any, count: Any, best: Any, frozen: Any) -> Any:
-    """Longest common subsequence of the query and the field."""
+def _subsequence(positions: Any, words: Any, begin: Any, end: Any, weights: Any, best: Any, frozen: Any) -> Any:
+    """The weightiest common subsequence of the query and the field, as a share of the weight of the query."""
+    count, whole = len(weights), 0.0
     for i in range(count + 1):
-        best[i] = 0
-        frozen[i] = 0
+        best[i] = 0.0
+        frozen[i] = 0.0
+    for i in range(count):
+        whole += weights[i]
     last = np.int64(-1)
     for i in range(begin, end):
         position, word = np.int64(positions[i]), np.int64(words[i])
@@ -62,12 +65,12 @@ def _subsequence(positions: Any, words: Any, begin: Any, end: Any, count: Any, b
             last = position
             for j in range(count + 1):
                 frozen[j] = best[j]
-        longer = frozen[word] + 1
+        weightier = frozen[word] + weights[word]
         for j in range(word + 1, count + 1):
-            if best[j] >= longer:
+            if best[j] >= weightier:
                 break
-            best[j] = longer
-    return best[count]
+            best[j] = weightier
+    return best[count] / whole if whole > 0.0 else 0.0
 
 
 @bare_helper
@@ -161,7 +164,8 @@ def features_of(
         out[2] = _share(_longest_run(positions, words, title_end, heading_end, memory), count)
     out[5] = 1.0 / (1.0 + FAR)
     if title_end > begin:
-        out[3] = _subsequence(positions, words, begin, title_end, count, one, other) / count
+        best, frozen = at_f64(scratch_at + 40 * count, count + 1), at_f64(scratch_at + 48 * count + 8, count + 1)
+        out[3] = _subsequence(positions, words, begin, title_end, weights, best, frozen)
         in_title = 0
         before = np.int64(-1)
         for i in range(begin, title_end):

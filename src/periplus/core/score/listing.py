@@ -1,4 +1,4 @@
-"""A list as it is shown: near-duplicates collapsed, at most so many results of a host."""
+"""A list as it is shown: near-duplicates collapsed, hosts kept apart among results that compare."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from periplus.core.compiler import I64, M_I64, R_I64, bare_helper, kernel, signature
+from periplus.core.compiler import I64, M_I64, R_F64, R_I64, bare_helper, kernel, signature
 from periplus.core.machine.bits import ones_of
 
-LISTED, SHOWN = 0, 1  # what is told of a list: results after collapsing, hits that hosts admit
-FACTS = 2
 SLOT = 3  # numbers of a host: its key, how many results it has, how many of them came so far
 MIXED = np.uint64(0x9E3779B97F4A7C15)
 
@@ -38,76 +36,108 @@ def _count(table: Any, hosts: Any, places: Any, size: Any) -> Any:
 
 
 @bare_helper
-def _shown(table: Any, limit: Any, nameless: Any) -> Any:
-    """Results that are left when every host has at most ``limit``."""
-    shown = np.int64(0)
-    for at in range(0, len(table), SLOT):
-        shown += table[at + 1] if table[at] == nameless else min(table[at + 1], limit)
-    return shown
+def _collapse(
+    prints: Any, fits: Any, places: Any, ranked: Any, wanted: Any, bits: Any, firsts: Any, joined: Any
+) -> Any:
+    """``places`` without near-duplicates of earlier ones; how many are left. ``joined`` counts them.
 
-
-@bare_helper
-def _collapse(prints: Any, places: Any, compared: Any, bits: Any, joined: Any) -> Any:
-    """``places`` without the near-duplicates of earlier ones; how many are left. ``joined`` counts them."""
+    The first one of some copies has its place; shown there is the one that fits the reader best, as long as their
+    scores compare. All of the ranked hits are looked at, and behind them as many as the wanted results take: so a list
+    that is asked for further begins with the same results.
+    """
     kept = np.int64(0)
     for place in range(len(places)):
-        own, into = prints[places[place]], np.int64(-1)
-        if place < compared and own != 0:
+        own, into = prints[place], np.int64(-1)
+        if own != 0 and (place < ranked or kept < wanted):
             for earlier in range(kept):
-                other = prints[places[earlier]]
+                other = prints[firsts[earlier]]
                 if other != 0 and ones_of(np.uint64(other ^ own)) <= bits:
                     into = np.int64(earlier)
                     break
         if into >= 0:
             joined[into] += 1
+            if fits[place] > fits[places[into]] and (place < ranked) == (firsts[into] < ranked):
+                places[into] = place
         else:
-            places[kept] = places[place]
+            places[kept], firsts[kept] = place, place
             kept += 1
     return kept
 
 
-@kernel(signature(I64, R_I64, R_I64, I64, I64, I64, I64, I64, M_I64, M_I64, M_I64, M_I64))
+@bare_helper
+def _keep_apart(
+    hosts: Any, scores: Any, shares: Any, places: Any, size: Any, joined: Any, table: Any, worth: Any
+) -> Any:
+    """The first ``size`` places by what the n-th result of its host is worth; equal ones keep their order."""
+    for place in range(size):
+        at, also = places[place], joined[place]
+        slot = _slot_of(table, hosts[at])
+        nth = min(table[slot + 2], len(shares) - 1) if hosts[at] != 0 else np.int64(0)
+        table[slot + 2] += 1
+        own = scores[at] * shares[nth] if scores[at] > 0.0 else scores[at]
+        to = place
+        while to > 0 and worth[to - 1] < own:
+            worth[to], places[to], joined[to] = worth[to - 1], places[to - 1], joined[to - 1]
+            to -= 1
+        worth[to], places[to], joined[to] = own, at, also
+
+
+@bare_helper
+def _limit(hosts: Any, places: Any, size: Any, limit: Any, joined: Any, table: Any) -> Any:
+    """The first ``limit`` results of each host; how many are left."""
+    kept = np.int64(0)
+    for place in range(size):
+        slot = _slot_of(table, hosts[places[place]])
+        table[slot + 2] += 1
+        if hosts[places[place]] == 0 or table[slot + 2] <= limit:
+            places[kept], joined[kept] = places[place], joined[place]
+            kept += 1
+    return kept
+
+
+@kernel(signature(I64, R_I64, R_I64, R_F64, R_F64, R_F64, I64, I64, I64, I64, M_I64, M_I64, M_I64))
 def arrange(
-    hosts: Any,  # of the hits, best first
+    hosts: Any,  # of the hits, best first; 0: of no host, which is kept apart from nothing
     prints: Any,  # their fingerprints, 0 is none; empty: nothing is collapsed
-    longest: Any,  # hits that may be listed
-    compared: Any,  # hits that are compared for near-duplicates
-    bits: Any,  # in which the fingerprints of near-duplicates may differ
+    fits: Any,  # how well each would fit the reader among its copies
+    scores: Any,
+    shares: Any,  # of its score that the n-th result of a host is worth, and all behind the last; empty: all of it
+    ranked: Any,  # hits whose scores compare; those behind keep their order
     limit: Any,  # results of a host; 0: any number
-    wanted: Any,  # results, where hosts have a limit
-    facts: Any,
+    wanted: Any,  # results
+    bits: Any,  # in which the fingerprints of near-duplicates may differ
     places: Any,  # of the results among the hits
-    more: Any,  # of each result, when it is the last one shown of its host: how many more that host has
+    more: Any,  # of each result: how many of its host follow, or are left out
     joined: Any,  # of each result: near-duplicates collapsed into it
 ) -> Any:
-    """Which hits are results; how many they are. Hits of no host (key 0) have no limit."""
-    count, size = len(hosts), min(len(hosts), longest)
+    """Which hits are results, in their order; how many they are."""
+    count = len(hosts)
+    for place in range(count):
+        places[place], more[place], joined[place] = place, 0, 0
+    size = np.int64(count)
+    if len(prints) > 0:
+        size = _collapse(prints, fits, places, ranked, wanted, bits, more, joined)
+        for place in range(size):
+            more[place] = 0
+    if len(shares) == 0 and limit == 0:
+        return size
     slots = 16
     while slots < 2 * count:
         slots *= 2
-    table = np.empty(SLOT * slots, np.int64) if limit > 0 else np.empty(0, np.int64)
-    for place in range(count):
-        places[place], more[place], joined[place] = place, 0, 0
-    facts[SHOWN] = count
-    if limit > 0:
-        _count(table, hosts, places, count)
-        facts[SHOWN] = _shown(table, limit, 0)
-    if len(prints) > 0:
-        size = _collapse(prints, places[:size], min(compared, size), bits, joined)
-    facts[LISTED] = size
-    if limit == 0:
-        return size
+    table = np.empty(SLOT * slots, np.int64)
     _count(table, hosts, places, size)
-    kept = np.int64(0)
-    for place in range(size):
-        if kept == wanted:
-            break
-        at = places[place]
-        slot = _slot_of(table, hosts[at])
+    kept = size
+    if limit > 0:
+        kept = _limit(hosts, places, size, limit, joined, table)
+    else:
+        compared = np.int64(0)
+        while compared < size and places[compared] < ranked:
+            compared += 1
+        _keep_apart(hosts, scores, shares, places, compared, joined, table, np.empty(compared, np.float64))
+    for at in range(2, len(table), SLOT):
+        table[at] = 0
+    for place in range(kept):
+        slot = _slot_of(table, hosts[places[place]])
         table[slot + 2] += 1
-        if hosts[at] != 0 and table[slot + 2] > limit:
-            continue
-        places[kept], joined[kept] = at, joined[place]
-        more[kept] = table[slot + 1] - limit if hosts[at] != 0 and table[slot + 2] == limit else 0
-        kept += 1
+        more[place] = table[slot + 1] - table[slot + 2] if hosts[places[place]] != 0 else 0
     return kept

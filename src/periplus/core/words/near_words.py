@@ -182,12 +182,12 @@ def _alike(letters: Any, masks: Any, first: Any, end: Any, own: Any, reach: Any,
 def near(
     letters: Any,  # a row of MAX_LETTERS a word
     masks: Any,  # kinds of letters of each word, as bits; 64 more stand behind the last
-    counts: Any,  # documents of each word, as ln(n + 1)
+    counts: Any,  # what the documents of each word are worth
     starts: Any,  # the first word of each length
     word: Any,
     related: Any,  # for each letter a to z the keys beside it, as bits; then the letters that sound alike
     prices: Any,
-    bounds: Any,  # edits, cost, documents (as ln(n + 1)); how far below the best is of no use; worth of an edit, floor
+    bounds: Any,  # edits, cost, worth of documents; how far below the best is of no use; worth of an edit, floor
     rows: Any,  # of the best words
     costs: Any,
     worths: Any,
