@@ -17,6 +17,7 @@ from periplus import addresses
 from periplus.cluster.server import ShardServer
 from periplus.cluster.servers import Servers
 from periplus.cluster.sources import FolderShards, ServedGenerations
+from periplus.graph import Stores
 from periplus.index import IndexStore
 from periplus.records import Document, Heading
 from periplus.search import Engine
@@ -85,12 +86,12 @@ def serving(folder, groups, settings=PATIENT, token="", patience=60.0, **more):
     """An engine over shard servers in threads; ``groups`` are the shards of each server."""
     with ExitStack() as stack:
         running = [
-            stack.enter_context(ShardServer(lambda own=own: own, FolderShards(folder), token=token, **more))
+            stack.enter_context(ShardServer(lambda own=own: own, FolderShards(Stores(folder)), token=token, **more))
             for own in groups
         ]
         until(lambda: all(is_ready(one) for one in running))
         servers = stack.enter_context(Servers(lambda: [one.address for one in running], seed=SEED))
-        engine = Engine(folder, settings, ServedGenerations(folder, servers, token, patience))
+        engine = Engine(folder, settings, ServedGenerations(Stores(folder), servers, token, patience))
         stack.callback(engine.close)
         yield engine, servers, running
 

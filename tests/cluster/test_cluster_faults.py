@@ -12,6 +12,7 @@ from cluster_samples import HASTY, Process, build, serving, until
 from periplus.cluster.servers import Servers
 from periplus.cluster.sources import ServedGenerations
 from periplus.errors import ShardsMissing
+from periplus.graph import Stores
 from periplus.records import SearchRequest
 from periplus.search import Engine
 
@@ -46,7 +47,7 @@ def processes(folder, numbers):
 @contextmanager
 def searched(folder, running):
     with Servers(lambda: [one.url for one in running], seed=1) as servers:
-        engine = Engine(folder, HASTY, ServedGenerations(folder, servers))
+        engine = Engine(folder, HASTY, ServedGenerations(Stores(folder), servers))
         until(lambda: engine.ready or engine.reload())
         yield engine, servers
         engine.close()

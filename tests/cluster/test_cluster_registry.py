@@ -17,6 +17,7 @@ from periplus.cluster.server import ShardServer
 from periplus.cluster.sources import FolderShards
 from periplus.documents import BatchLog
 from periplus.errors import NotFound, StorageError, UsageError
+from periplus.graph import Stores
 from periplus.storage import Database, database_time
 from support.servers import listening, wait_for
 
@@ -25,7 +26,7 @@ from support.servers import listening, wait_for
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     build(folder, 2, count=60)
-    with ShardServer(lambda: [0, 1], FolderShards(folder)) as running:
+    with ShardServer(lambda: [0, 1], FolderShards(Stores(folder))) as running:
         until(lambda: is_ready(running))
         yield running
 
@@ -123,7 +124,7 @@ def test_what_a_dead_server_left_is_removed_a_day_later(database, server):
 
 def test_servers_of_two_processes_do_not_touch_each_other(database, server, tmp_path):
     build(tmp_path, 1, count=10)
-    with ShardServer(lambda: [0], FolderShards(tmp_path)) as other:
+    with ShardServer(lambda: [0], FolderShards(Stores(tmp_path))) as other:
         until(lambda: is_ready(other))
         Registry(database, clock=Clock()).report(server)
         Registry(database, clock=Clock()).report(other)

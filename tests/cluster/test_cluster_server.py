@@ -16,6 +16,7 @@ from periplus.cluster.server import ShardServer, check_token
 from periplus.cluster.servers import address_of
 from periplus.cluster.sources import FolderShards
 from periplus.errors import UsageError
+from periplus.graph import Stores
 
 TOKEN = "a-token-that-is-long"
 
@@ -29,7 +30,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(folder):
-    with ShardServer(lambda: [1], FolderShards(folder), token=TOKEN) as running:
+    with ShardServer(lambda: [1], FolderShards(Stores(folder)), token=TOKEN) as running:
         until(lambda: is_ready(running))
         yield running
 
@@ -102,12 +103,12 @@ def test_alive_is_apart_from_ready(server, folder):
     assert get(server, "/healthz")[0] == 200
     status, body = get(server, "/readyz")
     assert (status, list(msgspec.json.decode(body)["shards"])) == (200, ["1"])
-    with ShardServer(list, FolderShards(folder)) as idle:
+    with ShardServer(list, FolderShards(Stores(folder))) as idle:
         assert (get(idle, "/healthz")[0], get(idle, "/readyz")[0]) == (200, 503)
 
 
 def test_a_server_that_ends_is_not_ready_and_then_refuses(folder):
-    with ShardServer(lambda: [0], FolderShards(folder)) as ending:
+    with ShardServer(lambda: [0], FolderShards(Stores(folder))) as ending:
         until(lambda: is_ready(ending))
         ending.application.draining = True
         assert get(ending, "/readyz")[0] == 503
@@ -134,7 +135,7 @@ def test_on_this_machine_none_is():
 
 def test_two_generations_are_kept_and_older_ones_while_they_are_asked(tmp_path):
     now = [0.0]
-    shard = HeldShard(0, FolderShards(tmp_path), clock=lambda: now[0])
+    shard = HeldShard(0, FolderShards(Stores(tmp_path)), clock=lambda: now[0])
     for number in range(1, 5):
         build(tmp_path, 1, count=10, number=number, seed=number)
         assert shard.look()

@@ -10,6 +10,7 @@ import pytest
 from msgspec import structs
 from search_samples import DOCUMENTS, PATIENT, anchors_of, build, page, prior_of
 
+from periplus.graph import Stores
 from periplus.index import IndexStore
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
@@ -49,16 +50,19 @@ def made_up(count):
 class ShardedSource:
     """The shards of a generation, each open by itself, and its files: no part of it knows all segments."""
 
+    keeps_before = True
+
     def __init__(self, folder):
         self._folder = folder
-        self._store = IndexStore(folder / "index")
+        self._stores = Stores(folder)
+        self._store = self._stores.index
 
     def newest(self):
         manifest = self._store.manifest()
         return manifest.generation if manifest else 0
 
     def open(self):
-        ranks = Ranks.open(self._folder / "ranks")
+        ranks = Ranks.open(self._stores.ranks)
         shards = range(self._store.manifest().shards)
         broker = Broker(LocalShards(Shard(self._store.open(shard=number), ranks) for number in shards))
         return Opened(open_summary(self._store), broker, ranks)

@@ -19,7 +19,6 @@ from periplus.app.starting import CrawlStarter
 from periplus.app.steering import Steering
 from periplus.crawl import host_report
 from periplus.errors import NotFound, StorageError
-from periplus.graph import RankStore
 from periplus.storage import Blocklist, write_event
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class CollectionBackend:
             known["best"] = [{"url": result.url, "title": result.title} for result in best]
             counted = best.counts.language if best.counts else ()
             known["languages"] = [{"language": one.value, "documents": one.count} for one in counted if one.value]
-        table = RankStore(self._collection.folder / "ranks").whole()
+        table = self._collection.stores.ranks.whole()
         ranked = {**_standing(table, host), **self._links(table, host)} if table else {}
         return {**(report or {}), **known, **ranked, "host": host}
 

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from periplus.app.sharing import SharedKeys
     from periplus.cluster import ServedGenerations
     from periplus.crawl import AuditReport, Crawler, Removal
+    from periplus.graph import Stores
     from periplus.index import Manifest
     from periplus.jobs import CollectionStatus, Pipeline, RankSummary
     from periplus.records import CrawlStatus, Document, Explanation, Inspection, Suggestion
     from periplus.search import Engine
     from periplus.settings import LoadedSettings, Remembered, Settings
-    from periplus.storage import Database
+    from periplus.storage import Catalogs, Database
 
 NEW_SETTINGS = """\
 # Settings of this collection; docs/settings.md lists them all with their defaults.
@@ -60,6 +61,7 @@ class Collection:
         self._keys: SharedKeys | None = None
         self._depot: Depot | None = None
         self._engine: Engine | None = None
+        self._catalogs: Catalogs | None = None
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self.shard_orders: ShardOrders | None = None  # to those servers
         self._is_settled = False
@@ -194,12 +196,13 @@ class Collection:
     @property
     def engine(self) -> Engine:
         if self._engine is None:
-            from periplus.search import Engine
+            from periplus.search import Engine, LocalSource
 
             self._require()
             with self._opening:
                 if self._engine is None:
-                    self._engine = Engine(self.folder, self.settings, self.source, state=self.sound_state)
+                    source = self.source or LocalSource(self.stores)
+                    self._engine = Engine(self.folder, self.settings, source, state=self.sound_state)
         return self._engine
 
     @property
@@ -219,6 +222,25 @@ class Collection:
     def note_damage(self, what: str) -> None:
         """Have the status tell of a damaged file."""
         self._noted.append(what)
+
+    @property
+    def stores(self) -> Stores:
+        """The index and the ranks, as they are published."""
+        from periplus.graph import Stores
+
+        return Stores(self.folder, self.catalogs)
+
+    @property
+    def catalogs(self) -> Catalogs | None:
+        """What all machines know of published generations; none where the folder is all there is."""
+        depot = self.depot
+        if depot is None:
+            return None
+        from periplus.storage.catalog import Catalogs
+
+        with self._opening:
+            self._catalogs = self._catalogs or Catalogs(self.sound_state(), depot)
+            return self._catalogs
 
     @property
     def pipeline(self) -> Pipeline:
@@ -245,7 +267,7 @@ class Collection:
             self._engine.close()
         if self._database is not None:
             self._database.close()
-        self._engine = self._database = None
+        self._engine = self._database = self._catalogs = None
         self._is_settled = False
 
     def __enter__(self) -> Self:
@@ -292,7 +314,7 @@ class Collection:
             self.database,
             loaded.values,
             progress=progress,
-            rank_of=host_ranks(self.folder),
+            rank_of=host_ranks(self),
             begun=lambda: self.remember(loaded, forget=forget),
         )
 
@@ -339,7 +361,6 @@ class Collection:
         """
         from periplus.crawl import is_removed, lift, remove
         from periplus.documents import BatchLog
-        from periplus.index import IndexStore
 
         self._require_state()
         wanted = ban or is_removed(self.database, target)
@@ -347,12 +368,12 @@ class Collection:
         if removal.is_empty and not wanted:
             lift(self.database, target)
             raise NotFound(f"nothing is known of {removal.target}, so nothing was removed; --ban keeps it out for good")
-        store = IndexStore(self.folder / "index")
+        store = self.stores.index
         with suppress(StorageBusy):
             if store.manifest() is not None:
                 self.index(rebuild=rebuild)
                 if rebuild:
-                    store.remove(())  # a further step, which clears away the files of the old index
+                    store.drop_replaced()
                 return msgspec.structs.replace(removal, indexed=True)
         return removal
 
@@ -380,7 +401,7 @@ class Collection:
         from periplus.jobs import collection_status
 
         self._require()
-        found = collection_status(self.folder, self.database)
+        found = collection_status(self.folder, self.database, self.stores)
         return msgspec.structs.replace(found, notice=self.notice)
 
     def politeness(self, host: str = "") -> AuditReport:

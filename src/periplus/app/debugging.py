@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from periplus.errors import NotReady
-from periplus.index import IndexStore
 from periplus.records import SearchRequest
 from periplus.text import analysis_steps
 
@@ -58,7 +57,7 @@ def _timed(timings: dict[str, float], name: str, work: Callable[[], T]) -> T:
 def _words(collection: Collection, made: QueryPlan) -> list[dict[str, Any]]:
     """The words that score, with the number of documents that have each of their forms."""
     try:
-        snapshot = IndexStore(collection.folder / "index").open()
+        snapshot = collection.stores.index.open()
     except NotReady:
         return []
     try:

@@ -92,10 +92,8 @@ def documents(collection: Collection, tell: Progress) -> Iterator[Finding]:
 
 
 def ranks(collection: Collection, tell: Progress) -> Iterator[Finding]:
-    from periplus.graph import RankStore
-
     tell(0, "ranks")
-    store = RankStore(collection.folder / "ranks")
+    store = collection.stores.ranks
     try:
         store.verify()
         meta = store.meta()
@@ -109,11 +107,9 @@ def ranks(collection: Collection, tell: Progress) -> Iterator[Finding]:
 
 
 def index(collection: Collection, tell: Progress) -> Iterator[Finding]:
-    from periplus.index import IndexStore
-
     tell(0, "index")
     try:
-        manifest = IndexStore(collection.folder / "index").verify()
+        manifest = collection.stores.index.verify()
     except NotReady:
         yield Finding("index", "warning", "no generation is published yet", "periplus index")
     except StorageError as error:

@@ -8,19 +8,18 @@ from periplus.errors import StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
+
+    from periplus.app.collection import Collection
 
 
-def host_ranks(folder: Path) -> Callable[[Sequence[int]], Sequence[float]] | None:
+def host_ranks(collection: Collection) -> Callable[[Sequence[int]], Sequence[float]] | None:
     """A look-up by host key, relative to the best host; ``None`` before the first rank run."""
-    if not (folder / "ranks").is_dir():
+    if collection.depot is None and not (collection.folder / "ranks").is_dir():
         return None  # the first crawl goes without loading what ranks need
     import numpy as np
 
-    from periplus.graph import RankStore
-
     try:
-        table = RankStore(folder / "ranks").current()
+        table = collection.stores.ranks.current()
     except StorageError:
         return None  # a head start is not worth a failed crawl; `periplus rank` will say what is wrong
     if table is None or not table.hosts:

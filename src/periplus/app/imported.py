@@ -13,7 +13,6 @@ from msgspec import Struct
 from periplus import addresses
 from periplus.documents import BatchLog
 from periplus.errors import Corrupt, NotFound, NotReady, StorageError
-from periplus.index import IndexStore
 from periplus.reasons import REASONS, sentence
 from periplus.records import Document, StepRecord
 
@@ -77,7 +76,7 @@ def _batches(collection: Collection, url: str) -> list[tuple[int, float, str]]:
 
 def _is_found(collection: Collection, url: str) -> bool:
     try:
-        with IndexStore(collection.folder / "index").open(partial=True) as snapshot:
+        with collection.stores.index.open(partial=True) as snapshot:
             return snapshot.find(addresses.key(url)) is not None
     except (NotReady, StorageError):
         return False

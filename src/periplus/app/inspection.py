@@ -10,8 +10,6 @@ from periplus import addresses
 from periplus.app.imported import find_imported
 from periplus.crawl import inspect as inspect_crawl
 from periplus.errors import NotReady, StorageError
-from periplus.graph import RankStore
-from periplus.index import IndexStore
 from periplus.reasons import REASONS, sentence
 from periplus.records import Inspection, StepRecord
 from periplus.storage import Blocklist
@@ -77,7 +75,7 @@ def _with_choices(collection: Collection, url: str, steps: list[StepRecord]) -> 
 def _with_delay(collection: Collection, steps: list[StepRecord]) -> list[StepRecord]:
     """A page that was read and is not in the index waits, while there are batches that the index has not seen."""
     is_read = any(step.step == "parse" and step.state == "ok" for step in steps)
-    manifest = IndexStore(collection.folder / "index").manifest() if is_read else None
+    manifest = collection.stores.index.manifest() if is_read else None
     if steps[-1].state != "unknown" or manifest is None:
         return steps
     with collection.database.read() as tx:
@@ -113,7 +111,7 @@ def _original(collection: Collection, url: str) -> str:
 
 def _index_step(collection: Collection, key: int) -> StepRecord:
     try:
-        snapshot = IndexStore(collection.folder / "index").open(partial=True)
+        snapshot = collection.stores.index.open(partial=True)
     except NotReady:
         return StepRecord("index", "waiting", detail="no generation is published yet", advice="periplus index")
     except StorageError as error:
@@ -131,7 +129,7 @@ def _index_step(collection: Collection, key: int) -> StepRecord:
 
 def _rank_step(collection: Collection, url: str) -> StepRecord:
     try:
-        table = RankStore(collection.folder / "ranks").current()
+        table = collection.stores.ranks.current()
     except StorageError as error:
         return StepRecord("rank", "failed", detail=str(error), advice=MEND)
     if table is None:

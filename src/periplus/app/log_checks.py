@@ -129,10 +129,8 @@ def _adopt(collection: Collection, one: Span, folders: frozenset[str]) -> bool:
 
 def _has_passed(collection: Collection, number: int) -> bool:
     """Whether the index has taken in later batches."""
-    from periplus.index import IndexStore
-
     try:
-        manifest = IndexStore(collection.folder / "index").manifest()
+        manifest = collection.stores.index.manifest()
     except PeriplusError:
         return False
     return manifest is not None and manifest.last_batch >= number

@@ -14,8 +14,6 @@ from periplus import crawl, settings
 from periplus.app.debugging import debug
 from periplus.app.judging import Judgements
 from periplus.app.query_counts import QueryCounts
-from periplus.graph import RankStore
-from periplus.index import IndexStore
 from periplus.index.merging import TIER_FACTOR, tier
 from periplus.reasons import REASONS, sentence
 from periplus.storage import Blocklist
@@ -104,7 +102,7 @@ class CollectionPanels:
             last = int(tx.value("SELECT COALESCE(MAX(id), 0) FROM journal"))
             failed = [row for row in tx.rows(sql, (_tail(tx),)) if not _is_plain_absence(row)]
             refused = tx.rows(
-                "SELECT reason, COUNT(*), MIN(url) FROM (SELECT reason, url FROM urls WHERE state = ? LIMIT ?) AS some"
+                "SELECT reason, COUNT(*), MIN(url) FROM (SELECT reason, url FROM urls WHERE state = ? LIMIT ?) AS them"
                 " GROUP BY reason ORDER BY 2 DESC",
                 (REFUSED, REFUSED_READ),
             )
@@ -131,7 +129,7 @@ class CollectionPanels:
     def index(self) -> dict[str, Any]:
         """The published generation and its segments."""
         folder = self._collection.folder / "index"
-        manifest = IndexStore(folder).manifest()
+        manifest = self._collection.stores.index.manifest()
         if manifest is None:
             return {}
         segments = [_segment(folder / "segments" / entry.name, entry) for entry in manifest.segments]
@@ -164,7 +162,7 @@ class CollectionPanels:
 
     def ranks(self) -> dict[str, Any]:
         """The published ranks: how they converged, and who stands highest."""
-        table = RankStore(self._collection.folder / "ranks").current()
+        table = self._collection.stores.ranks.current()
         if table is None:
             return {}
         plain: dict[str, Any] = msgspec.to_builtins(table.meta)

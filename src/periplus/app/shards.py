@@ -6,8 +6,7 @@ import secrets
 import socket
 import threading
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
@@ -23,10 +22,10 @@ from periplus.cluster import (
     check_token,
 )
 from periplus.errors import NotFound, NotReady, UsageError
-from periplus.index import IndexStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from periplus.app.collection import Collection
 
@@ -92,7 +91,7 @@ def over_shards(collection: Collection, plan: ShardPlan, say: Callable[[str], No
             orders = own = stack.enter_context(_own_processes(collection, plan.processes, say))
             plan = own.plan
         servers = stack.enter_context(Servers(_addresses(collection, plan)))
-        collection.source = ServedGenerations(collection.folder, servers, plan.token)
+        collection.source = ServedGenerations(collection.stores, servers, plan.token)
         collection.shard_orders = orders
         try:
             yield plan
@@ -111,7 +110,7 @@ def _addresses(collection: Collection, plan: ShardPlan) -> Callable[[], Sequence
 @contextmanager
 def _own_processes(collection: Collection, processes: int, say: Callable[[str], None]) -> Iterator[OwnServers]:
     """Shard servers as children: each has the shards whose number leaves its own when divided by how many there are."""
-    manifest = IndexStore(collection.folder / "index").manifest()
+    manifest = collection.stores.index.manifest()
     if manifest is None:
         raise NotReady("no index is published yet; run periplus index")
     if processes > manifest.shards:
@@ -123,7 +122,10 @@ def _own_processes(collection: Collection, processes: int, say: Callable[[str], 
     listeners = [socket.create_server(("127.0.0.1", 0), backlog=1024) for _ in range(processes)]
     children = {
         f"http://127.0.0.1:{listener.getsockname()[1]}": Child(
-            f"shards {place}", serve_shards, (str(collection.folder), place, processes, token, listener), say
+            f"shards {place}",
+            serve_shards,
+            (str(collection.folder), collection.flags, place, processes, token, listener),
+            say,
         )
         for place, listener in enumerate(listeners)
     }
@@ -139,17 +141,26 @@ def _own_processes(collection: Collection, processes: int, say: Callable[[str], 
 
 
 def serve_shards(
-    stopping: threading.Event, folder: str, place: int, processes: int, token: str, listener: socket.socket
+    stopping: threading.Event,
+    folder: str,
+    flags: dict[str, Any],
+    place: int,
+    processes: int,
+    token: str,
+    listener: socket.socket,
 ) -> None:
     """Child: serve some shards of a collection until stopped."""
-    source = FolderShards(Path(folder))
+    from periplus.app.collection import Collection
 
-    def numbers() -> range:
-        return range(place, source.count(), processes)
+    with Collection(folder, flags=flags) as collection:
+        source = FolderShards(collection.stores)
 
-    with ShardServer(numbers, source, token=token, listener=listener) as server:
-        stopping.wait()
-        server.drain(0.0)  # without notice: its broker ends, too, or told it to
+        def numbers() -> range:
+            return range(place, source.count(), processes)
+
+        with ShardServer(numbers, source, token=token, listener=listener) as server:
+            stopping.wait()
+            server.drain(0.0)  # without notice: its broker ends, too, or told it to
 
 
 def serve_shard(
@@ -167,7 +178,7 @@ def serve_shard(
     if not advertised and host in _EVERYWHERE:
         raise UsageError(f"{host} is no address that brokers could ask; name one with --advertise http://HOST:PORT")
     registry = Registry(collection.database, on_drain=stopping.set)
-    source = FolderShards(collection.folder)
+    source = FolderShards(collection.stores)
     server = ShardServer(
         lambda: numbers, source, host, port, token=token, report=registry.report, advertised=advertised
     )

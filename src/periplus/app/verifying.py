@@ -11,8 +11,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from periplus.errors import Corrupt, PeriplusError, StorageError
-from periplus.graph import RankStore
-from periplus.index import IndexStore
 from periplus.storage import write_event
 from periplus.storage.parquet import check_whole
 
@@ -60,7 +58,7 @@ class Verifier:
     def _checks(self) -> Iterator[tuple[str, Callable[[], object]]]:
         """What there is to read now, by a name that changes with it."""
         collection = self._collection
-        store, ranks = IndexStore(collection.folder / "index"), RankStore(collection.folder / "ranks")
+        store, ranks = collection.stores.index, collection.stores.ranks
         with suppress(PeriplusError):  # a manifest that cannot be read is told by every search
             manifest = store.manifest()
             for entry in manifest.segments if manifest else ():

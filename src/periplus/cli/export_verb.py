@@ -73,7 +73,7 @@ def _format(text: str | None) -> Literal["parquet", "csv"] | None:
 def _tables(collection: Collection, kind: str) -> Iterator[pa.Table]:
     from periplus.crawl.export import page_tables
     from periplus.documents import BatchLog
-    from periplus.graph import RankStore, export
+    from periplus.graph import export
 
     if kind == "pages":
         return page_tables(collection.database)
@@ -82,7 +82,7 @@ def _tables(collection: Collection, kind: str) -> Iterator[pa.Table]:
         return export.document_tables(log)
     if kind == "links":
         return export.link_tables(log)
-    ranks = RankStore(collection.folder / "ranks").current()
+    ranks = collection.stores.ranks.current()
     if ranks is None:
         raise NotFound("no ranks are published yet; run periplus rank first")
     return export.rank_tables(log, ranks) if kind == "ranks" else export.host_tables(ranks)

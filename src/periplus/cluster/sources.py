@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.cluster.asking import RemoteShards
 from periplus.errors import NotReady
-from periplus.index import IndexStore
 from periplus.search import Broker, FileSummary, Opened, Ranks, Shard, SnapshotSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from periplus.cluster.servers import Servers
+    from periplus.graph import Stores
     from periplus.index import Manifest
     from periplus.search import CollectionSummary
 
@@ -26,38 +25,37 @@ PATIENCE = 60.0  # seconds that a broker waits for all shards of a new generatio
 
 
 class FolderShards:
-    """Shards of the collection in a folder, for a shard server."""
+    """Shards of a collection, for a shard server."""
 
-    def __init__(self, folder: Path) -> None:
-        self._store = IndexStore(folder / "index")
-        self._ranks = folder / "ranks"
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
 
     def newest(self) -> int:
-        manifest = self._store.manifest()
-        return manifest.generation if manifest else 0
+        return self._stores.index.newest()
 
     def count(self) -> int:
-        manifest = self._store.manifest()
+        manifest = self._stores.index.manifest()
         return manifest.shards if manifest else 0
 
     def open(self, number: int) -> Shard:
-        return Shard(self._store.open(partial=True, shard=number), Ranks.open(self._ranks))
+        return Shard(self._stores.index.open(partial=True, shard=number), Ranks.open(self._stores.ranks))
 
 
 class ServedGenerations:
-    """Generations of the collection in a folder whose documents are on shard servers, for a broker."""
+    """Generations of a collection whose documents are on shard servers, for a broker."""
+
+    keeps_before = True
 
     def __init__(
         self,
-        folder: Path,
+        stores: Stores,
         servers: Servers,
         token: str = "",
         patience: float = PATIENCE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.servers = servers
-        self._store = IndexStore(folder / "index")
-        self._ranks = folder / "ranks"
+        self._store, self._ranks = stores.index, stores.ranks
         self._token = token
         self._patience, self._clock = patience, clock
         self._opened = 0  # the generation that was opened last
@@ -65,8 +63,9 @@ class ServedGenerations:
 
     def newest(self) -> int:
         """The published generation once its shards are ready; until then the one that is open."""
-        manifest = self._store.manifest()
-        if manifest is None or manifest.generation == self._opened:
+        newest = self._store.newest()
+        manifest = self._store.manifest() if newest != self._opened else None
+        if manifest is None:
             return self._opened
         return manifest.generation if self._is_ready(manifest) else self._opened
 

@@ -14,6 +14,7 @@ from periplus.graph.pagerank import Convergence, PageRank, pagerank
 from periplus.graph.ranks import RankMeta, RankStore, RankTable, TopRank
 from periplus.graph.refresh import refresh_ranks
 from periplus.graph.site_links import Linked, Neighbours
+from periplus.graph.stores import Stores
 
 __all__ = [
     "AnchorTable",
@@ -33,6 +34,7 @@ __all__ = [
     "RankOrigin",
     "RankStore",
     "RankTable",
+    "Stores",
     "TopRank",
     "anchors",
     "block_pagerank",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.graph.measures import HostNote
+    from periplus.storage import Catalog
 
     Keys = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -171,8 +172,10 @@ class RankTable:
 class RankStore:
     """The folder ``ranks/`` of a collection."""
 
-    def __init__(self, folder: Path | str) -> None:
+    def __init__(self, folder: Path | str, catalog: Catalog | None = None) -> None:
+        """With a ``catalog``, generations are those of all machines, and ``folder`` is this machine's copy."""
         self._files = LocalFiles(folder)
+        self._catalog = catalog
 
     @property
     def files(self) -> LocalFiles:
@@ -232,6 +235,8 @@ class RankStore:
         table = msgspec.json.encode(meta)
         pointer = Pointer(generation, FORMAT, xxh3_64_intdigest(table))
         self._files.write(f"{generation}/{_META}", table, new=True)
+        if self._catalog is not None:
+            _share(self._catalog, pointer, [_META, *(f"{name}.npy" for name in columns)])
         self._files.write(_POINTER, msgspec.json.encode(pointer))
         self._sweep(generation)
         return self._open(pointer)
@@ -255,7 +260,7 @@ class RankStore:
         """Raises ``Corrupt`` when a file of the current generation is not what was written, or another one counts."""
         meta, newest = self.meta(), max(self._used(), default=0)
         self.current()
-        if meta is not None and meta.generation < newest:
+        if self._catalog is None and meta is not None and meta.generation < newest:
             path = self._files.path(_POINTER)
             raise Corrupt(f"{path} names generation {meta.generation}, but {newest} is there; run periplus rank again")
 
@@ -265,7 +270,7 @@ class RankStore:
             return None
         try:
             return read(pointer)
-        except Corrupt:
+        except (Corrupt, NotFound):
             newer = self._pointer()
             if newer is None or newer == pointer:
                 raise
@@ -273,20 +278,31 @@ class RankStore:
 
     def _pointer(self) -> Pointer | None:
         path = self._files.path(_POINTER)
+        if self._catalog is not None:
+            entry = self._catalog.current()
+            return _decoded_pointer(path, entry.manifest) if entry else None
         if not path.exists():
             if any(self._files.exists(f"{generation}/{_META}") for generation in self._used()):
                 raise Corrupt(f"{path} is missing, but ranks were published; run periplus rank again")
             return None
-        try:
-            pointer = msgspec.json.decode(self._files.read(_POINTER), type=Pointer)
-        except (msgspec.MsgspecError, ValueError) as error:
-            raise Corrupt(f"{path} is damaged ({error}); run periplus rank again") from error
-        if pointer.format != FORMAT:
-            raise Incompatible(f"{path} has format {pointer.format}, this version reads {FORMAT}; run periplus rank")
-        return pointer
+        return _decoded_pointer(path, self._files.read(_POINTER))
+
+    def _fetch(self, pointer: Pointer, *, whole: bool) -> None:
+        """Have the table of a generation here, or the ``whole`` of it, which then counts for all of this machine."""
+        if self._catalog is None:
+            return
+        entry = self._catalog.current()
+        if entry is None or entry.number != pointer.generation:
+            raise NotFound(f"ranks {pointer.generation} were replaced; look again")
+        self._catalog.pull(entry, lambda name: whole or name.endswith(f"/{_META}"))
+        if whole and not (self._files.exists(_POINTER) and self._files.read(_POINTER) == entry.manifest):
+            self._files.write(_POINTER, entry.manifest)
+            self._sweep(pointer.generation)
+            self._catalog.forget_swept()
 
     def _next_generation(self) -> int:
-        return max(self._used(), default=0) + 1
+        shared = self._catalog.newest() if self._catalog is not None else 0
+        return max(shared, *self._used(), 0) + 1
 
     def _used(self) -> set[int]:
         """Generations of which there are files."""
@@ -294,6 +310,7 @@ class RankStore:
         return {int(path.name) for path in root.iterdir() if path.name.isdigit()} if root.is_dir() else set()
 
     def _meta(self, pointer: Pointer) -> RankMeta:
+        self._fetch(pointer, whole=False)
         name = f"{pointer.generation}/{_META}"
         path = self._files.path(name)
         try:
@@ -306,6 +323,7 @@ class RankStore:
         return meta
 
     def _open(self, pointer: Pointer) -> RankTable:
+        self._fetch(pointer, whole=True)
         meta = self._meta(pointer)
         columns = [self._column(meta, name) for name in _ARRAYS]
         anchors = AnchorTable(*(self._column(meta, name) for name in _ANCHOR_ARRAYS))
@@ -341,6 +359,25 @@ class RankStore:
                 folder = self._files.path(name).parent
                 if not any(folder.iterdir()):
                     folder.rmdir()
+
+
+def _share(catalog: Catalog, pointer: Pointer, names: list[str]) -> None:
+    """Let all machines have a generation that is whole in this machine's folder."""
+    with catalog.writing():
+        catalog.sweep_leftovers()
+        generation = pointer.generation
+        catalog.publish(generation, msgspec.json.encode(pointer), [f"{generation}/{name}" for name in names])
+        catalog.sweep()
+
+
+def _decoded_pointer(path: Path, data: bytes) -> Pointer:
+    try:
+        pointer = msgspec.json.decode(data, type=Pointer)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise Corrupt(f"{path} is damaged ({error}); run periplus rank again") from error
+    if pointer.format != FORMAT:
+        raise Incompatible(f"{path} has format {pointer.format}, this version reads {FORMAT}; run periplus rank")
+    return pointer
 
 
 def _looked_up(known: Keys, ranks: Any, keys: Keys) -> Floats:

@@ -89,8 +89,20 @@ class Generations:
                 return decoded(record, record.read_bytes()).shards
         return 0
 
-    def hold(self) -> Hold:
-        """The published generation, kept from being swept."""
+    def published(self) -> int:
+        """The number of the published generation; 0 when there is none yet."""
+        manifest = self.current()
+        return manifest.generation if manifest else 0
+
+    def is_here(self, segment: str) -> bool:
+        """Whether all files of a published segment should be on this machine."""
+        return True
+
+    def fetch_headers(self, manifest: Manifest) -> None:
+        """Have the headers of all segments here, where they may be elsewhere."""
+
+    def hold(self, shard: int | None = None, *, summary_only: bool = False) -> Hold:
+        """The published generation, kept from being swept. What is needed of it says what must be on this machine."""
         last = -1
         for _ in range(OPEN_ATTEMPTS):
             manifest = self.current()
@@ -109,14 +121,15 @@ class Generations:
         return self._folder / "merging"
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Be the only writer; waits for one that only publishes a merge, and refuses when another one writes."""
-        folders = (self.segments, self.overlays, self.summaries, self.merging_folder, self._record(0).parent)
-        for folder in (self._folder, *folders):
-            folder.mkdir(parents=True, exist_ok=True)
+    def writing(self, *, fresh: bool = False) -> Iterator[None]:
+        """Be the only writer; waits for one that only publishes a merge, and refuses when another one writes.
+
+        A ``fresh`` start needs nothing of the published generation.
+        """
+        self._make_folders()
         with (self._folder / WRITER_LOCK).open("w") as lock:
             patience = time.monotonic() + PUBLISHING_TIME
-            while not _taken(lock):
+            while not taken(lock):
                 if time.monotonic() > patience or not self._is_held(MERGER_LOCK):
                     raise DatabaseBusy(f"another process is writing {self._folder}; wait until it is done")
                 time.sleep(POLL)
@@ -129,7 +142,7 @@ class Generations:
             yield False  # nothing was ever written here
             return
         with (self._folder / MERGER_LOCK).open("w") as lock:
-            is_alone = _taken(lock)
+            is_alone = taken(lock)
             if is_alone:
                 for path in self.merging_folder.iterdir():
                     shutil.rmtree(path, ignore_errors=True)
@@ -142,11 +155,19 @@ class Generations:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
+    def _make_folders(self) -> None:
+        folders = (self.segments, self.overlays, self.summaries, self.merging_folder, self._record(0).parent)
+        for folder in (self._folder, *folders):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def stage(self, folder: Path) -> None:
+        """A segment that a merge wrote in ``merging_folder`` will be published; nothing is to be done on one disk."""
+
     def _is_held(self, name: str) -> bool:
         """Whether some process has the lock of that name."""
         try:
             with (self._folder / name).open("r") as lock:
-                return not _taken(lock)
+                return not taken(lock)
         except FileNotFoundError:
             return False
 
@@ -174,6 +195,9 @@ class Generations:
             for path in folder.glob("*"):
                 if path.name not in names:
                     path.unlink(missing_ok=True)
+
+    def drop_replaced(self) -> None:
+        """Leave nobody time with files of earlier generations; on one disk the sweep of a publication is enough."""
 
     def _record(self, generation: int) -> Path:
         return self._folder / "generations" / f"{generation:08d}.json"
@@ -210,7 +234,7 @@ class Generations:
         return None
 
 
-def _taken(lock: IO[str]) -> bool:
+def taken(lock: IO[str]) -> bool:
     """Whether the lock could be taken; it is let go when the file is closed."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from periplus.index.generations import Hold
     from periplus.index.writing import AnchorSource, PriorSource
     from periplus.records import Document
+    from periplus.storage import Catalog
 
     Batches = Iterable[tuple[int, Iterable[Document]]]
 
@@ -39,13 +40,22 @@ OPEN_ATTEMPTS = 3
 class IndexStore:
     """The index of one collection; one writer at a time, any number of readers, in any number of processes."""
 
-    def __init__(self, folder: Path, *, memory: int = DEFAULT_MEMORY, workers: int = 1, shards: int = 1) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        workers: int = 1,
+        shards: int = 1,
+        catalog: Catalog | None = None,
+    ) -> None:
         """``memory`` bounds what building and merging take, in all ``workers`` processes together (``budget.py``).
 
         ``shards`` is for the first generation; later ones keep its number, however they are built, until ``reshard``.
+        With a ``catalog``, generations are those of all machines, and ``folder`` is this machine's copy.
         """
         self._shards = checked_shards(shards)
-        self._generations = Generations(folder)
+        self._generations = _generations(folder, catalog)
         self._memory = memory
         self._workers = workers
         self._segments: dict[str, Segment] = {}
@@ -55,9 +65,15 @@ class IndexStore:
         """The published generation; ``None`` when there is none yet."""
         return self._generations.current()
 
+    def newest(self) -> int:
+        """The number of the published generation; 0 when there is none yet. Cheap enough to be asked all the time."""
+        return self._generations.published()
+
     def check_format(self) -> None:
         """Raise ``Incompatible`` when the published generation is of another format, so that only a rebuild helps."""
         manifest = self.manifest()
+        if manifest is not None:
+            self._generations.fetch_headers(manifest)
         for entry in manifest.segments if manifest else ():
             read_header(self._generations.segments / entry.name)
 
@@ -69,7 +85,7 @@ class IndexStore:
         is left: ``Snapshot.losses`` says which files are damaged, and what answers lack.
         """
         for attempt in range(OPEN_ATTEMPTS):
-            hold = self._generations.hold()
+            hold = self._generations.hold(shard)
             try:
                 return self._snapshot(hold, shard, partial=partial)
             except NotFound:
@@ -86,7 +102,7 @@ class IndexStore:
 
         ``NotReady`` when there is none yet; ``UsageError`` for a collection in one shard, which has no such files.
         """
-        hold = self._generations.hold()
+        hold = self._generations.hold(summary_only=True)
         try:
             return GenerationFiles(hold.manifest, self._generations.summaries, hold)
         except BaseException:
@@ -169,6 +185,14 @@ class IndexStore:
             published = session.publish()
         return self._kept_up(published, merge=True)
 
+    def drop_replaced(self) -> None:
+        """A further generation; its publication clears away the files of all those before, on every machine's behalf.
+
+        Machines that have such a generation open keep their copies until they take up this one.
+        """
+        self.remove(())
+        self._generations.drop_replaced()
+
     def merge(self) -> Manifest | None:
         """Do the merges that are due, beside a writer and readers; the generation that was published, if any.
 
@@ -211,7 +235,7 @@ class IndexStore:
         fresh: bool = False,
     ) -> Iterator[WritingSession]:
         """A session from the published generation on, after removing what a crashed writer may have left."""
-        with storage_errors("the index"), self._generations.writing(), few_looks_for_cycles():
+        with storage_errors("the index"), self._generations.writing(fresh=fresh), few_looks_for_cycles():
             before = self._before(fresh=fresh)
             self._generations.sweep()
             session = WritingSession(
@@ -264,9 +288,9 @@ class IndexStore:
                 self._segment(entry.name, entry.seal).verify()
             if snapshot.manifest.summary:
                 self.open_files().close()  # which compares all of them
-            newest = self._generations.newest()
-            if newest > snapshot.generation:
-                raise Corrupt(f"{FILE_NAME} is of generation {snapshot.generation}, but {newest} was published")
+            newest, named = self._generations.newest(), self.newest()
+            if newest > named:
+                raise Corrupt(f"{FILE_NAME} is of generation {named}, but {newest} was published")
             return snapshot.manifest
 
     def verify_segment(self, name: str) -> None:
@@ -275,6 +299,8 @@ class IndexStore:
         seals = {entry.name: entry.seal for entry in manifest.segments} if manifest else {}
         if name not in seals:
             raise NotFound(f"{name} is not in the published generation")
+        if not self._generations.is_here(name):
+            raise NotFound(f"{name} is not on this machine")
         try:
             Segment(self._generations.segments / name, seals[name]).verify()
         except Missing:
@@ -308,3 +334,11 @@ class IndexStore:
         """Let go of segments of older generations; snapshots that still use them keep them."""
         with self._opening:
             self._segments = {name: segment for name, segment in self._segments.items() if name in names}
+
+
+def _generations(folder: Path, catalog: Catalog | None) -> Generations:
+    if catalog is None:
+        return Generations(folder)
+    from periplus.index.shared_generations import SharedGenerations
+
+    return SharedGenerations(folder, catalog)

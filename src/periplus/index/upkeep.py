@@ -157,6 +157,7 @@ class Upkeep:
         sources = [Source(part.segment, _of_shard(part, one.shard, due.shards)) for part in one.parts]
         order = merge(folder, sources, due.epoch, self._memory)
         order.forget_new_numbers()
+        self._generations.stage(folder)
         return Merged(folder, [part.segment.name for part in one.parts], order, one.shard)
 
     def _publish(self, due: Due, merged: Sequence[Merged], holds: Sequence[Hold]) -> Manifest:

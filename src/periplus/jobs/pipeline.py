@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,7 @@ from periplus.jobs.anchor_updates import changed_pages, newest_versions
 from periplus.jobs.runners import ProcessRunner
 from periplus.jobs.sources import StoredAnchors, StoredBatch
 from periplus.jobs.stand_ins import Chosen, LateStandIns, choose
-from periplus.storage import LocalFiles, folder_lock, write_event
+from periplus.storage import Catalogs, LocalFiles, folder_lock, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -63,14 +63,16 @@ class Pipeline:
     """The batch steps of one collection. One process at a time runs them; a second gets ``StorageBusy``."""
 
     def __init__(self, folder: Path, database: Database, settings: Settings, depot: Depot | None = None) -> None:
-        """``depot``: of a collection on many machines."""
+        """``depot``: of a collection on many machines. What is published is then for all of them, and one process of
+        all of them runs the steps."""
         self._folder = folder
+        self._catalogs = Catalogs(database, depot) if depot else None
         self._database = database
         self._settings = settings
         self._depot = depot
         self._log = BatchLog(LocalFiles(folder), database, depot)
         self._store = self._index_store(1)
-        self._ranks = RankStore(folder / "ranks")
+        self._ranks = RankStore(folder / "ranks", self._catalogs.ranks if self._catalogs else None)
 
     def due(self) -> DueSteps:
         manifest, ranks = self._store.manifest(), self._last_ranked()
@@ -247,7 +249,10 @@ class Pipeline:
 
     def _index_store(self, workers: int) -> IndexStore:
         index = self._settings.index
-        return IndexStore(self._folder / "index", memory=index.memory, workers=workers, shards=index.shards)
+        catalog = self._catalogs.index if self._catalogs else None
+        return IndexStore(
+            self._folder / "index", memory=index.memory, workers=workers, shards=index.shards, catalog=catalog
+        )
 
     def _workers(self, after: int) -> int:
         """How many processes the batches after ``after`` are worth."""
@@ -257,7 +262,11 @@ class Pipeline:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        with folder_lock(self._folder / LOCK_FILE, "indexing or ranking"):
+        doing = "indexing or ranking"
+        with (
+            folder_lock(self._folder / LOCK_FILE, doing),
+            self._catalogs.alone(doing) if self._catalogs else nullcontext(),
+        ):
             yield
 
 

@@ -10,14 +10,13 @@ from msgspec import Struct
 from periplus import crawl
 from periplus.crawl import SlotStatus, WorkerStatus
 from periplus.errors import Corrupt, Incompatible
-from periplus.graph import RankStore
-from periplus.index import IndexStore
 from periplus.records import CrawlStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from periplus.graph import Stores
     from periplus.storage import Database
 
 
@@ -60,16 +59,16 @@ class CollectionStatus(Struct, frozen=True):
     damage: tuple[str, ...] = ()  # files that are not what was written, as far as a glance shows
 
 
-def collection_status(folder: Path, database: Database) -> CollectionStatus:
+def collection_status(folder: Path, database: Database, stores: Stores) -> CollectionStatus:
     """Raises ``Corrupt`` where the state holds what nobody wrote: SQLite has no checksums, and reads damaged pages."""
     try:
-        return _collected(folder, database)
+        return _collected(folder, database, stores)
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
         advice = "periplus doctor --repair builds it again from the stored files, or restore it from a backup"
         raise Corrupt(f"{database.name} holds values that nobody wrote ({error}); {advice}") from error
 
 
-def _collected(folder: Path, database: Database) -> CollectionStatus:
+def _collected(folder: Path, database: Database, stores: Stores) -> CollectionStatus:
     with database.read() as tx:
         batches, links, last = tx.row("SELECT COUNT(*), SUM(links), MAX(created) FROM batches") or (0, 0, 0.0)
         committed = tx.value("SELECT MAX(at) FROM (SELECT at FROM workers UNION ALL SELECT at FROM crawls) AS writers")
@@ -78,8 +77,8 @@ def _collected(folder: Path, database: Database) -> CollectionStatus:
     return CollectionStatus(
         collection=str(folder),
         crawl=crawl.status(database),
-        index=_if_whole(index_status, folder, damage),
-        ranks=_if_whole(rank_status, folder, damage),
+        index=_if_whole(index_status, stores, damage),
+        ranks=_if_whole(rank_status, stores, damage),
         batches=int(batches),
         links=int(links or 0),
         pages=crawl.stored_pages(database),
@@ -93,17 +92,17 @@ def _collected(folder: Path, database: Database) -> CollectionStatus:
     )
 
 
-def _if_whole(read: Callable[[Path], T | None], folder: Path, damage: list[str]) -> T | None:
+def _if_whole(read: Callable[[Stores], T | None], stores: Stores, damage: list[str]) -> T | None:
     """What can be read; what is damaged is named instead."""
     try:
-        return read(folder)
+        return read(stores)
     except (Corrupt, Incompatible) as error:
         damage.append(str(error))
         return None
 
 
-def index_status(folder: Path) -> IndexStatus | None:
-    manifest = IndexStore(folder / "index").manifest()
+def index_status(stores: Stores) -> IndexStatus | None:
+    manifest = stores.index.manifest()
     if manifest is None:
         return None
     shards = tuple(manifest.of_shard(shard).documents for shard in range(manifest.shards))
@@ -112,8 +111,8 @@ def index_status(folder: Path) -> IndexStatus | None:
     )
 
 
-def rank_status(folder: Path) -> RankStatus | None:
-    meta = RankStore(folder / "ranks").meta()
+def rank_status(stores: Stores) -> RankStatus | None:
+    meta = stores.ranks.meta()
     if meta is None:
         return None
     origin = meta.origin.file if meta.origin else ""

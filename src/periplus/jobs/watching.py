@@ -22,12 +22,12 @@ _HOSTS = (
     " FROM hosts ORDER BY queued DESC, pages DESC, name LIMIT ?"
 )
 _ERRORS = (  # a missing robots.txt or favicon.ico is an answer, not an error
-    "SELECT j.outcome, j.host, grouped.times, j.status, j.url"
-    " FROM (SELECT outcome, host, COUNT(*) AS times, MAX(id) AS last FROM journal WHERE id > ?"
+    "SELECT j.outcome, j.host, grouped.count, j.status, j.url"
+    " FROM (SELECT outcome, host, COUNT(*) AS count, MAX(id) AS last FROM journal WHERE id > ?"
     " AND outcome <> '' AND outcome <> 'redirected'"
     " AND NOT (outcome = 'http-4xx' AND (url LIKE '%/robots.txt' OR url LIKE '%/favicon.ico'))"
     " GROUP BY outcome, host) AS grouped"
-    " JOIN journal AS j ON j.id = grouped.last ORDER BY grouped.times DESC, j.outcome, j.host LIMIT ?"
+    " JOIN journal AS j ON j.id = grouped.last ORDER BY grouped.count DESC, j.outcome, j.host LIMIT ?"
 )
 
 

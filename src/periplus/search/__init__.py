@@ -17,7 +17,7 @@ from periplus.search.exchange import (
     ShardQuery,
     Visibility,
 )
-from periplus.search.generations import Opened
+from periplus.search.generations import LocalSource, Opened
 from periplus.search.language import read
 from periplus.search.lexicon import KnownWord
 from periplus.search.plan import QueryPlan, QueryWord, plan
@@ -41,6 +41,7 @@ __all__ = [
     "Hits",
     "KnownWord",
     "LocalShards",
+    "LocalSource",
     "Mask",
     "Numbers",
     "Opened",

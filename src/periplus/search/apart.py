@@ -99,19 +99,20 @@ def _read(stream: IO[bytes], size: int) -> memoryview:
 
 def main() -> None:
     """In the process of its own: a question comes in, what was gathered goes out."""
-    from periplus.index import IndexStore
+    from periplus.graph import Stores
     from periplus.search.completion import Completion
     from periplus.search.dictionary import dictionary_of
     from periplus.search.ranks import Ranks
     from periplus.search.summary import open_summary
 
     kind, folder, past_queries, blocked = pickle.load(sys.stdin.buffer)  # noqa: S301  # of the process that asks
-    summary = open_summary(IndexStore(Path(folder) / "index"))
+    stores = Stores(Path(folder))  # where machines share a collection, what its process has pulled
+    summary = open_summary(stores.index)
     gathered: Any
     if kind == "words":
         gathered = dictionary_of(summary)
     else:
-        texts = Ranks.open(Path(folder) / "ranks").link_texts(blocked)
+        texts = Ranks.open(stores.ranks).link_texts(blocked)
         gathered = Completion.build(summary, texts, past_queries, blocked)
     send(sys.stdout.buffer, gathered)
     sys.stdout.flush()

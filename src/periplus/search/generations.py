@@ -11,7 +11,7 @@ import numpy as np
 
 from periplus import addresses
 from periplus.errors import NotReady
-from periplus.index import IndexStore
+from periplus.graph import Stores
 from periplus.search import conditions
 from periplus.search.apart import gathered_completion, gathered_words
 from periplus.search.broker import Broker, LocalShards
@@ -65,6 +65,8 @@ class Opened(NamedTuple):
 class GenerationSource(Protocol):
     """Where generations come from: the files of this machine, or shards elsewhere."""
 
+    keeps_before: bool  # whether servers elsewhere may lack the newest one for a while
+
     def newest(self) -> int:
         """The number of the published generation; 0 when there is none yet."""
 
@@ -73,18 +75,18 @@ class GenerationSource(Protocol):
 
 
 class LocalSource:
-    """The collection in a folder, as one shard in this process."""
+    """A collection as one shard in this process."""
 
-    def __init__(self, folder: Path) -> None:
-        self._store = IndexStore(folder / "index")
-        self._ranks = folder / "ranks"
+    keeps_before = False
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
 
     def newest(self) -> int:
-        manifest = self._store.manifest()
-        return manifest.generation if manifest else 0
+        return self._stores.index.newest()
 
     def open(self) -> Opened:
-        snapshot, ranks = self._store.open(partial=True), Ranks.open(self._ranks)
+        snapshot, ranks = self._stores.index.open(partial=True), Ranks.open(self._stores.ranks)
         return Opened(SnapshotSummary(snapshot), Broker(LocalShards([Shard(snapshot, ranks)])), ranks)
 
 
@@ -229,11 +231,10 @@ class OpenGenerations:
     ) -> None:
         self._folder = folder
         self._past_queries = past_queries
-        self._source: GenerationSource = source or LocalSource(folder)
+        self._source: GenerationSource = source or LocalSource(Stores(folder))
         self._lock = threading.Lock()
         self._reloading = threading.Lock()
         self._current: Generation | None = None
-        self._keeps_before = source is not None  # servers elsewhere may lack the new one for a while
         self._before: Generation | None = None
         self._closed = False
 
@@ -350,7 +351,7 @@ class OpenGenerations:
     def _swap(self, fresh: Generation | None) -> None:
         with self._lock:
             old, self._current = self._current, fresh
-            if self._keeps_before and fresh is not None:
+            if self._source.keeps_before and fresh is not None:
                 old, self._before = self._before, old
             retired = [old] if fresh is not None else [old, self._before]
             idle = []

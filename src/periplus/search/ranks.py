@@ -8,11 +8,9 @@ import numpy as np
 
 from periplus import addresses
 from periplus.errors import StorageError
-from periplus.graph import RankStore, RankTable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from periplus.graph import RankStore, RankTable
     from periplus.index import Snapshot
     from periplus.search.exchange import Numbers
 
@@ -30,12 +28,10 @@ class Ranks:
         self._link_texts = table.link_texts if table is not None else None
 
     @classmethod
-    def open(cls, folder: Path) -> Ranks:
-        """The ranks in ``folder``; damaged or missing ones degrade the answer and never prevent it."""
-        if not folder.is_dir():
-            return cls()
+    def open(cls, store: RankStore) -> Ranks:
+        """The published ranks; damaged or missing ones degrade the answer and never prevent it."""
         try:
-            return cls(RankStore(folder).current())
+            return cls(store.current())
         except StorageError as error:
             return cls(damage=str(error))
 

@@ -1,10 +1,12 @@
 """Files with atomic writes; the state database (SQLite or PostgreSQL) with migrations; leases."""
 
 from periplus.storage.blocklist import Blocklist
+from periplus.storage.catalog import Catalog, CatalogEntry, Catalogs
 from periplus.storage.database import Database, Transaction
 from periplus.storage.depot import Depot, Stored
 from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
+from periplus.storage.kept_leases import KeptLease, kept_lease
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
 from periplus.storage.objects import Objects, may_fork, open_objects
@@ -15,9 +17,13 @@ from periplus.storage.shared import Follower, Shares, State, is_taken, mark_take
 
 __all__ = [
     "Blocklist",
+    "Catalog",
+    "CatalogEntry",
+    "Catalogs",
     "Database",
     "Depot",
     "Follower",
+    "KeptLease",
     "Lease",
     "Leases",
     "LocalFiles",
@@ -34,6 +40,7 @@ __all__ = [
     "holder_of",
     "is_dead",
     "is_taken",
+    "kept_lease",
     "mark_taken",
     "may_fork",
     "named_function",

@@ -116,6 +116,13 @@ class Depot:
                     gone.append(name)
         return gone
 
+    def forget_removed(self, prefix: str) -> None:
+        """Forget copies below ``prefix`` whose files somebody else removed."""
+        for name in self._copies(prefix):
+            with self._locked(name):
+                if not self.files.exists(name):
+                    self._forget(name)
+
     def shrink(self, limit_bytes: int, keep: Collection[str] = (), idle_seconds: float = IDLE_SECONDS) -> list[str]:
         """Remove the copies that were looked for least recently until ``limit_bytes`` are left; their local names.
 
