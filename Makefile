@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-refresh bench-extract bench-index bench-live bench-scale bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier bench-articles clean
+.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-blocks bench-refresh bench-extract bench-index bench-live bench-scale bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier bench-articles clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -103,6 +103,9 @@ soak-sim-frontier: environment  ## 1,000 workers and 100,000 hosts played on Pos
 
 bench-rank: bench-environment  ## PageRank against scipy, igraph, scikit-network, networkx, NetworKit; ARGS="--all"
 	.venv-bench/bin/python -m bench.rank $(ARGS)
+
+bench-blocks: environment  ## PageRank of one process beside PageRank over blocks: time and memory; ARGS="--edges 10000000"
+	$(PYTHON) -m bench.rank.blocks $(ARGS)
 
 bench-refresh: bench-environment  ## links of 200,000 documents to published ranks
 	.venv-bench/bin/python -m bench.rank.refresh $(ARGS)

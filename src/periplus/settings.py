@@ -124,6 +124,9 @@ class RankSettings(Struct, frozen=True, forbid_unknown_fields=True):
     one_voice: Annotated[
         Literal["site", "address"], Meta(description="hosts that count as one: of a site, or also of an IP address")
     ] = "address"
+    memory: Annotated[
+        int, Meta(ge=1, description="bytes that the graph of pages may take; a larger one is ranked in blocks on disk")
+    ] = 4_000_000_000
 
 
 class SearchSettings(Struct, frozen=True, forbid_unknown_fields=True):

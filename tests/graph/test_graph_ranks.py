@@ -15,6 +15,7 @@ from periplus.errors import Corrupt, Incompatible, UsageError
 from periplus.graph import RankStore, prior, refresh_ranks
 from periplus.graph.ranks import Pointer
 from periplus.records import Anchor, Link
+from periplus.settings import RankSettings
 
 
 def keys(*values: int) -> np.ndarray:
@@ -169,13 +170,13 @@ def test_a_refresh_starts_from_the_ranks_before(log, store: RankStore) -> None:
 
 def test_random_jumps_may_lead_to_trusted_hosts_alone(log, store: RankStore) -> None:
     log.append([page(A, B), page(B), page(C, A)])
-    table = refresh_ranks(log, store, trusted=("a.example",), jump="trusted")
+    table = refresh_ranks(log, store, RankSettings(trusted=("a.example",), jump="trusted"))
     assert table.page_rank(addresses.page_key(C)) is None  # nobody links to it, and no jump leads there
     assert table.host_rank(addresses.host_key("c.example")) is None
     a, b = (table.page_rank(addresses.page_key(url)) for url in (A, B))
     assert a == pytest.approx(1 / 1.85)
     assert b == pytest.approx(0.85 / 1.85)
-    nobody = refresh_ranks(log, store, trusted=("z.example",), jump="trusted")
+    nobody = refresh_ranks(log, store, RankSettings(trusted=("z.example",), jump="trusted"))
     assert nobody.page_rank(addresses.page_key(C)) is not None
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from periplus import addresses
 from periplus.errors import Corrupt
 from periplus.graph import LinkGraph, RankStore, csr, host_addresses, refresh_ranks, runs, sorting
+from periplus.jobs.runners import ProcessRunner
 from periplus.records import Link
 from periplus.storage import Database, LocalFiles
 
@@ -165,7 +166,8 @@ def test_many_runs_are_made_by_several_processes(log, tmp_path: Path) -> None:
         log.append([page(f"https://h{number}.example/", A, B)])
     (tmp_path / "apart").mkdir()
     apart = runs.Runs(log, LocalFiles(tmp_path / "apart"))
-    apart.make_missing(processes=3)
+    with ProcessRunner(3) as runner:
+        apart.make_missing(runner)
     assert len(list((tmp_path / "apart" / runs.FOLDER).iterdir())) == runs.MANY
     counting = Counting(log)
     kept = list(runs.Runs(counting, LocalFiles(tmp_path / "apart")))
@@ -178,7 +180,8 @@ def test_many_runs_are_made_by_several_processes(log, tmp_path: Path) -> None:
 def test_few_runs_are_made_when_they_are_asked_for(log, tmp_path: Path) -> None:
     log.append([page(A, B)])
     (tmp_path / "few").mkdir()
-    runs.Runs(log, LocalFiles(tmp_path / "few")).make_missing(processes=2)
+    with ProcessRunner(2) as runner:
+        runs.Runs(log, LocalFiles(tmp_path / "few")).make_missing(runner)
     assert list((tmp_path / "few").iterdir()) == []
 
 
@@ -188,8 +191,8 @@ def test_what_fails_in_another_process_is_raised(log, tmp_path: Path) -> None:
     damaged = log.reader._files.path("links/00000002.parquet")
     damaged.write_bytes(b"no links")
     (tmp_path / "bad").mkdir()
-    with pytest.raises(Corrupt, match="links/00000002"):
-        runs.Runs(log, LocalFiles(tmp_path / "bad")).make_missing(processes=2)
+    with ProcessRunner(2) as runner, pytest.raises(Corrupt, match="links/00000002"):
+        runs.Runs(log, LocalFiles(tmp_path / "bad")).make_missing(runner)
 
 
 def test_runs_without_a_place_to_keep_them(log) -> None:

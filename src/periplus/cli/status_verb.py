@@ -63,6 +63,8 @@ def _picture(status: CollectionStatus, view: OperatorView) -> Group:
         parts.append(_hosts(view))
     if view.errors:
         parts.append(_errors(view))
+    if view.failed_tasks:
+        parts.append(_failed_tasks(view))
     if view.events:
         parts.append(_events(view))
     return Group(*parts)
@@ -111,6 +113,13 @@ def _errors(view: OperatorView) -> Table:
     table = _columns("error", "host", "times>", "status>", "newest")
     for error in view.errors:
         table.add_row(error.reason, error.host, number(error.count), str(error.status or ""), error.sample)
+    return table
+
+
+def _failed_tasks(view: OperatorView) -> Table:
+    table = _columns("failed", "tries>", "of", "error")
+    for task in view.failed_tasks:
+        table.add_row(task.job, str(task.tries), task.input, task.error)
     return table
 
 

@@ -2,6 +2,7 @@
 
 from periplus.graph.anchors import AnchorTable, anchors
 from periplus.graph.backlinks import Backlinks
+from periplus.graph.block_pagerank import block_pagerank
 from periplus.graph.csr import Csr, from_edges
 from periplus.graph.edge_list import EdgeList, read_edges
 from periplus.graph.given_ranks import RankFile, RankOrigin
@@ -36,6 +37,7 @@ __all__ = [
     "Stores",
     "TopRank",
     "anchors",
+    "block_pagerank",
     "from_edges",
     "host_addresses",
     "pagerank",

@@ -6,7 +6,7 @@ atomic additions and parts well among threads. Every edge stands once; its weigh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -80,9 +80,19 @@ def from_pairs(pairs: Pairs, vertices: int, weights: Floats | None = None, leak:
     for start in range(0, len(sources), CHUNK):
         part = slice(start, start + CHUNK)
         sums += np.bincount(sources[part], None if weights is None else weights[part], minlength=vertices)
+    return Csr(offsets, sources, weights, *parted(sums, leak))
+
+
+def parted(sums: Floats, leak: Floats | None) -> tuple[Floats, Floats]:
+    """What weights are divided by where they sum to these, and what follows no edge."""
     lost = np.where(sums == 0, 1.0, 0.0 if leak is None else leak)
-    out_weight = np.divide(sums, 1.0 - lost, out=np.zeros_like(sums), where=lost < 1)
-    return Csr(offsets, sources, weights, out_weight, lost)
+    return np.divide(sums, 1.0 - lost, out=np.zeros_like(sums), where=lost < 1), lost
+
+
+def lacking(left: NDArray[Any], whole: NDArray[Any]) -> Floats:
+    """The part that the weights ``left`` lack of the ``whole``."""
+    kept: Floats = np.divide(left, whole, out=np.ones(len(whole)), where=whole > 0)
+    return np.clip(1.0 - kept, 0.0, 1.0)
 
 
 def pair(sources: Integers, targets: Integers) -> Pairs:

@@ -19,7 +19,8 @@ neither. Links marked nofollow, ugc or sponsored count nowhere (``exclude``), or
 (``discount``; unless the page has a plain link to the same target), or like all others (``keep``).
 
 Memory: some 40 bytes a document and 30 a page, 12 a link for the finished graph and 28 while it is made of sorted
-links; of unsorted ones at most ``sorting.BUDGET``, and what is more waits on disk; 8 for a discounted one.
+links; of unsorted ones at most ``sorting.BUDGET``, and what is more waits on disk; 8 for a discounted one. A graph in
+blocks (``blocks.py``) takes no memory a link.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import numpy as np
 
 from periplus import addresses
 from periplus.graph import csr
+from periplus.graph.blocks import BlockWriter
 from periplus.graph.counting import PairCounts
 from periplus.graph.hosts import HostSigns, judge, voices_of
 from periplus.graph.links import counted_links, look_up, newest_pages
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from periplus.graph.blocks import BlockGraph, BlockStorage
     from periplus.graph.csr import Csr
     from periplus.graph.links import NewestPages
     from periplus.graph.runs import Batches, Run
@@ -64,7 +67,7 @@ class LinkGraph(NamedTuple):
 
     page_keys: Integers  # sorted
     page_hosts: Integers  # vertex of the host graph
-    pages: Csr
+    pages: Csr | BlockGraph
     page_sites: Integers  # distinct sites that link to each page, its own not counted
     host_keys: Integers
     host_names: Sequence[str]
@@ -84,11 +87,13 @@ class LinkGraph(NamedTuple):
         ips: Mapping[str, str] | None = None,
         trusted: Collection[str] = (),
         runs: Runs | None = None,
+        blocks: BlockStorage | None = None,
     ) -> LinkGraph:
         """The graph of the newest version of every page.
 
         ``uncrawled`` keeps targets that were never read. Hosts of the same ``voice`` count as one site, and so do hosts
-        of the same address in ``ips``. ``trusted`` hosts are where trust starts from.
+        of the same address in ``ips``. ``trusted`` hosts are where trust starts from. ``blocks`` take the links between
+        pages when they outgrow what memory may hold.
         """
         runs = runs or Runs(batches)
         pages = newest_pages(runs)
@@ -109,13 +114,15 @@ class LinkGraph(NamedTuple):
         host_edges, counts = between.all()
         signs = judge(host_edges, voices, None if known is None else np.array(known, np.int64))
         voices = np.where(signs.unvouched, -1, voices) + 1
-        page_graph, page_sites = _page_graph(
-            sorter, vertices.hosts, voices, sites, signs.spam, csr.distinct(np.concatenate(weak))
-        )
+        store: CsrMaker | BlockWriter = CsrMaker(len(vertices.keys))
+        if blocks is not None and blocks.is_wanted(sorter.pairs, len(vertices.keys)):
+            store = BlockWriter(blocks.files, len(vertices.keys))
+        weigher = _Weigher(vertices.hosts, voices, sites, signs.spam, csr.distinct(np.concatenate(weak)))
+        page_sites = weigher.weigh(sorter, store)
         return cls(
             vertices.keys,
             vertices.hosts,
-            page_graph,
+            store.finish(),
             page_sites,
             vertices.host_keys,
             vertices.host_names,
@@ -145,24 +152,46 @@ def _host_pairs(edges: Pairs, page_hosts: Integers) -> Pairs:
     return csr.pair(from_host[other], to_host[other])
 
 
-def _page_graph(
-    sorter: PairSorter, page_hosts: Integers, voices: Integers, sites: Integers, spam: Floats, weak: Pairs
-) -> tuple[Csr, Integers]:
-    """The more links one voice has for one page, the less each of them weighs."""
-    parts, weights = [np.empty(0, np.uint64)], [np.empty(0)]
-    linking_sites = np.zeros(len(page_hosts), np.int64)
-    for edges in sorter.sorted():
-        sources, targets = (edges & _LOW).astype(np.int64), (edges >> np.uint64(32)).astype(np.int64)
-        hosts, own = page_hosts[sources], page_hosts[targets]
-        factor = np.where(hosts == own, 1.0, 1.0 - spam[hosts])
-        if len(weak):
-            factor *= np.where(look_up(weak, edges)[1], DISCOUNTED, 1.0)
-        parts.append(edges)
-        weights.append(diminished(csr.pair(voices[hosts], targets), hosts == own) * factor)
-        other = sites[hosts] != sites[own]
-        said = csr.distinct(csr.pair(sites[hosts[other]], targets[other]))
-        linking_sites += np.bincount((said >> np.uint64(32)).astype(np.int64), minlength=len(page_hosts))
-    return _weighted(np.concatenate(parts), len(page_hosts), np.concatenate(weights), None), linking_sites
+class CsrMaker:
+    """Takes sorted edges in parts, as ``BlockWriter`` does, and keeps them in memory."""
+
+    def __init__(self, vertices: int) -> None:
+        self._vertices = vertices
+        self._parts = [np.empty(0, np.uint64)]
+        self._weights = [np.empty(0)]
+
+    def add(self, edges: Pairs, weights: Floats) -> None:
+        self._parts.append(edges)
+        self._weights.append(weights)
+
+    def finish(self) -> Csr:
+        return _weighted(np.concatenate(self._parts), self._vertices, np.concatenate(self._weights), None)
+
+
+class _Weigher(NamedTuple):
+    """Weighs links between pages: the more links one voice has for one page, the less each of them weighs."""
+
+    page_hosts: Integers
+    voices: Integers
+    sites: Integers
+    spam: Floats
+    weak: Pairs  # discounted links
+
+    def weigh(self, sorter: PairSorter, store: CsrMaker | BlockWriter) -> Integers:
+        """All links with their weights go to ``store``; for each page how many other sites link to it."""
+        page_hosts, sites = self.page_hosts, self.sites
+        linking_sites = np.zeros(len(page_hosts), np.int64)
+        for edges in sorter.sorted():
+            sources, targets = (edges & _LOW).astype(np.int64), (edges >> np.uint64(32)).astype(np.int64)
+            hosts, own = page_hosts[sources], page_hosts[targets]
+            factor = np.where(hosts == own, 1.0, 1.0 - self.spam[hosts])
+            if len(self.weak):
+                factor *= np.where(look_up(self.weak, edges)[1], DISCOUNTED, 1.0)
+            store.add(edges, diminished(csr.pair(self.voices[hosts], targets), hosts == own) * factor)
+            other = sites[hosts] != sites[own]
+            said = csr.distinct(csr.pair(sites[hosts[other]], targets[other]))
+            linking_sites += np.bincount((said >> np.uint64(32)).astype(np.int64), minlength=len(page_hosts))
+        return linking_sites
 
 
 def _host_graph(edges: Pairs, counts: Integers, voices: Integers, spam: Floats) -> Csr:
@@ -178,8 +207,7 @@ def _weighted(edges: Pairs, vertices: int, weights: Floats, plain: Floats | None
     sources = (edges & _LOW).astype(np.int64)
     whole = np.bincount(sources, plain, minlength=vertices)
     left = np.bincount(sources, weights, minlength=vertices)
-    leak = 1.0 - np.divide(left, whole, out=np.ones(vertices), where=whole > 0)
-    return csr.from_pairs(edges, vertices, weights, np.clip(leak, 0.0, 1.0))
+    return csr.from_pairs(edges, vertices, weights, csr.lacking(left, whole))
 
 
 def diminished(pairs: Pairs, own: NDArray[np.bool_]) -> Floats:

@@ -29,7 +29,7 @@ from periplus.graph import csr, steps
 from periplus.graph.sweeps import MAX_THREADS, Sweeps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -81,7 +81,7 @@ def pagerank(
 
     The error of the result is at most d / (1 - d) times the last difference. ``start`` begins from earlier ranks.
     """
-    _check(damping, tolerance, max_iterations, check_every, dangling, form)
+    check_options(damping, tolerance, max_iterations, check_every, dangling, form)
     if not self_links:
         graph = csr.without_self_links(graph)
     if dangling == "back-edges":
@@ -90,9 +90,9 @@ def pagerank(
     if not count:
         return PageRank(np.empty(0), 0, converged=True, difference=0.0, seconds=0.0, history=())
     uniform = np.full(1, 1.0 / count)
-    personal = uniform if teleport is None else _distribution(teleport, count, "teleport")
-    first = np.broadcast_to(personal, count).copy() if start is None else _distribution(start, count, "start")
-    watch = _Watch(tolerance, max_iterations, check_every, progress)
+    personal = uniform if teleport is None else distribution(teleport, count, "teleport")
+    first = np.broadcast_to(personal, count).copy() if start is None else distribution(start, count, "start")
+    watch = Watch(tolerance, max_iterations, check_every, progress)
     if dangling == "normalise" or graph.edges < steps.COMPILED_FROM:
         ranks = _iterated(graph, first, personal, damping, dangling, threads, watch)
     else:
@@ -103,19 +103,25 @@ def pagerank(
     return PageRank(ranks, last.iteration, last.difference <= tolerance, last.difference, last.seconds, tuple(history))
 
 
-class _Watch:
+class Watch:
     """Decides when to stop, and keeps the convergence table."""
 
     def __init__(
-        self, tolerance: float, max_iterations: int, every: int, progress: Callable[[int, float], None] | None
+        self,
+        tolerance: float,
+        max_iterations: int,
+        every: int,
+        progress: Callable[[int, float], None] | None,
+        before: Sequence[Convergence] = (),
     ) -> None:
+        """``before``: rows of a table that is gone on with."""
         self._tolerance = tolerance
         self._most = max_iterations
         self._every = every
         self._progress = progress
-        self._began = time.perf_counter()
-        self._iteration = 0
-        self.history: list[Convergence] = []
+        self._began = time.perf_counter() - (before[-1].seconds if before else 0.0)
+        self._iteration = before[-1].iteration if before else 0
+        self.history = list(before)
 
     def ends(self, difference: float) -> bool:
         """To be told the difference after every iteration."""
@@ -125,11 +131,17 @@ class _Watch:
         self.history.append(Convergence(self._iteration, difference, time.perf_counter() - self._began))
         if self._progress is not None:
             self._progress(self._iteration, difference)
-        return difference <= self._tolerance or self._iteration >= self._most
+        return self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last row of the table is good enough, or one too many."""
+        last = self.history[-1]
+        return last.difference <= self._tolerance or last.iteration >= self._most
 
 
 def _iterated(
-    graph: Csr, first: Floats, teleport: Floats, damping: float, dangling: str, threads: int, watch: _Watch
+    graph: Csr, first: Floats, teleport: Floats, damping: float, dangling: str, threads: int, watch: Watch
 ) -> Floats:
     """By plain iteration."""
     spread = dangling in ("spread", "back-edges")
@@ -147,7 +159,7 @@ def _iterated(
 
 
 def _swept(
-    graph: Csr, first: Floats, teleport: Floats, damping: float, dangling: str, threads: int, watch: _Watch
+    graph: Csr, first: Floats, teleport: Floats, damping: float, dangling: str, threads: int, watch: Watch
 ) -> Floats:
     """By sweeps over the linear equations; where nothing is lost, the solution is scaled to sum to 1 at the end."""
     scaled = dangling != "ignore"
@@ -163,7 +175,7 @@ def _swept(
     return ranks / ranks.sum() if scaled else ranks
 
 
-def _distribution(values: Floats, count: int, name: str) -> Floats:
+def distribution(values: Floats, count: int, name: str) -> Floats:
     """Weights of all vertices, scaled to sum to 1."""
     weights = np.array(values, np.float64)
     if weights.shape != (count,):
@@ -174,7 +186,9 @@ def _distribution(values: Floats, count: int, name: str) -> Floats:
     return weights / total
 
 
-def _check(damping: float, tolerance: float, max_iterations: int, check_every: int, dangling: str, form: str) -> None:
+def check_options(
+    damping: float, tolerance: float, max_iterations: int, check_every: int, dangling: str, form: str
+) -> None:
     if not 0 <= damping < 1:
         raise UsageError(f"damping is {damping}; give a number from 0 to below 1")
     if not tolerance > 0:

@@ -2,78 +2,79 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from periplus.errors import Corrupt, Incompatible
 from periplus.graph.anchors import anchors
 from periplus.graph.backlinks import backlinks_of
+from periplus.graph.block_pagerank import block_pagerank
+from periplus.graph.blocks import BlockGraph, BlockStorage
 from periplus.graph.link_graph import LinkGraph, top_names
 from periplus.graph.link_texts import link_texts_of
 from periplus.graph.measures import measures_of
-from periplus.graph.pagerank import DAMPING, MAX_ITERATIONS, TOLERANCE, PageRank, pagerank
+from periplus.graph.pagerank import PageRank, pagerank
 from periplus.graph.ranks import TOP_KEPT, TopRank
 from periplus.graph.runs import Runs
 from periplus.graph.site_links import site_links_of
+from periplus.settings import RankSettings
+from periplus.storage import LocalFiles, SerialRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from periplus.graph.given_ranks import RankFile
-    from periplus.graph.link_graph import Nofollow
+    from periplus.graph.given_ranks import RankFile, RankOrigin
     from periplus.graph.ranks import RankStore, RankTable
     from periplus.graph.runs import Batches
+    from periplus.storage import Runner
 
     Keys = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-Jump = Literal["anywhere", "trusted"]
+DEFAULTS = RankSettings()
+BLOCKS = "blocks"  # folder of a graph that outgrows the memory, while it is ranked
 
 
 def refresh_ranks(
     batches: Batches,
     store: RankStore,
+    settings: RankSettings = DEFAULTS,
     *,
-    damping: float = DAMPING,
-    tolerance: float = TOLERANCE,
-    max_iterations: int = MAX_ITERATIONS,
-    nofollow: Nofollow = "exclude",
-    uncrawled: bool = True,
-    jump: Jump = "anywhere",
     ips: Mapping[str, str] | None = None,
-    trusted: Collection[str] = (),
     given: RankFile | None = None,
+    runner: Runner | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> RankTable:
     """Computes and publishes the ranks of everything in the log; starts from the ranks published before.
 
     ``ips`` are the addresses of hosts as far as they are known (``host_addresses``): hosts of one address count as one
-    voice. ``trusted`` names the hosts that trust starts from; without, the core of the graph is found (``hosts``).
-    With ``jump="trusted"`` the random jumps lead to them alone; until one of them is known, anywhere. ``given`` has the
-    ranks of pages from elsewhere; everything else is made of the links all the same.
+    voice. ``settings.trusted`` names the hosts that trust starts from; without, the core of the graph is found
+    (``hosts``). With ``jump = "trusted"`` the random jumps lead to them alone; until one of them is known, anywhere.
+    ``given`` has the ranks of pages from elsewhere; everything else is made of the links all the same. A graph that
+    outgrows ``settings.memory`` is ranked in blocks, by ``runner``.
     """
     runs = Runs(batches, store.files)
     runs.forget_others()
-    runs.make_missing()
-    graph = LinkGraph.build(batches, nofollow=nofollow, uncrawled=uncrawled, ips=ips, trusted=trusted, runs=runs)
-    old = _before(store)
-    landing = _landing(graph.host_names, trusted) if jump == "trusted" else None
-    solve = partial(pagerank, damping=damping, tolerance=tolerance, max_iterations=max_iterations)
-    if given is None:
-        start = warm_start(old.page(graph.page_keys)) if old else None
-        jumps = None if landing is None else landing[graph.page_hosts]
-        pages, origin = solve(graph.pages, teleport=jumps, start=start, progress=progress), None
-    else:
-        ranks, origin = given.fit(graph, runs)
-        pages = PageRank(ranks, 0, converged=True, difference=0.0, seconds=0.0, history=())
-    start = warm_start(old.host(graph.host_keys)) if old else None
-    hosts = solve(graph.hosts, teleport=landing, start=start)
+    runner = runner or SerialRunner()
+    runs.make_missing(runner)
+    blocks = BlockStorage(LocalFiles(store.files.path(BLOCKS)), settings.memory)
+    graph = LinkGraph.build(
+        batches,
+        nofollow=settings.nofollow,
+        uncrawled=settings.uncrawled,
+        ips=ips,
+        trusted=settings.trusted,
+        runs=runs,
+        blocks=blocks,
+    )
+    rank = _Solver(graph, settings, _before(store), runner)
+    pages, origin = (rank.pages(progress), None) if given is None else _given(given.fit(graph, runs))
+    hosts = rank.hosts()
     backlinks = backlinks_of(runs, graph.newest)
-    return store.publish(
+    table = store.publish(
         graph.page_keys,
         pages.ranks,
         graph.host_keys,
@@ -92,6 +93,43 @@ def refresh_ranks(
         link_texts=link_texts_of(batches, runs, graph.newest, backlinks.link_targets),
         origin=origin,
     )
+    blocks.clear()
+    return table
+
+
+class _Solver:
+    """Ranks of pages and of hosts, from those of the last time on."""
+
+    def __init__(self, graph: LinkGraph, settings: RankSettings, old: RankTable | None, runner: Runner) -> None:
+        self._graph = graph
+        self._old = old
+        self._runner = runner
+        self._landing = _landing(graph.host_names, settings.trusted) if settings.jump == "trusted" else None
+        self._options: dict[str, Any] = {
+            "damping": settings.damping,
+            "tolerance": settings.tolerance,
+            "max_iterations": settings.max_iterations,
+        }
+
+    def pages(self, progress: Callable[[int, float], None] | None) -> PageRank:
+        graph = self._graph
+        options = self._options | {
+            "start": warm_start(self._old.page(graph.page_keys)) if self._old else None,
+            "teleport": None if self._landing is None else self._landing[graph.page_hosts],
+            "progress": progress,
+        }
+        if isinstance(graph.pages, BlockGraph):
+            return block_pagerank(graph.pages, runner=self._runner, **options)
+        return pagerank(graph.pages, **options)
+
+    def hosts(self) -> PageRank:
+        start = warm_start(self._old.host(self._graph.host_keys)) if self._old else None
+        return pagerank(self._graph.hosts, start=start, teleport=self._landing, **self._options)
+
+
+def _given(fitted: tuple[Floats, RankOrigin]) -> tuple[PageRank, RankOrigin]:
+    ranks, origin = fitted
+    return PageRank(ranks, 0, converged=True, difference=0.0, seconds=0.0, history=()), origin
 
 
 def _landing(names: Sequence[str], trusted: Collection[str]) -> Floats | None:

@@ -1,33 +1,30 @@
 """What a batch says about the graph, in numbers: made once for each batch, kept, and merged with the others.
 
 Batches never change, so neither do their runs; those of batches that were compacted are removed. A refresh reads the
-texts of new batches only, by a process a core when they are many; a folder of runs can be deleted at any time and is
+texts of new batches only, by several processes when they are many; a folder of runs can be deleted at any time and is
 made again. A run of a batch with d documents, l links and p distinct pages takes about 13 d + 9 l + 12 p bytes.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import struct
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from periplus import addresses
 from periplus.errors import NotFound
-from periplus.index.processes import HelperProcess
+from periplus.storage import results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from multiprocessing.connection import Connection
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from periplus.storage import LocalFiles
+    from periplus.storage import LocalFiles, Runner
 
     Booleans = NDArray[np.bool_]
     Integers = NDArray[np.int64]
@@ -37,6 +34,7 @@ FORMAT: Final = 2  # before, runs had no seal; they are made again
 FOLDER: Final = "runs"
 _SEAL: Final = struct.Struct("<QQ")  # number of the batch, checksum of what follows
 MANY: Final = 40  # missing runs for which it pays to start processes
+AT_ONCE: Final = 8  # batches of one task
 
 # States of a document, added up.
 READ: Final = 1  # has or had content of its own; those that must not be found link all the same
@@ -120,31 +118,23 @@ class Runs:
             if name not in wanted:
                 self._files.remove(name)
 
-    def make_missing(self, processes: int = 0) -> None:
-        """Makes the runs that are not kept yet, a process a core, where that is quicker than one at a time."""
+    def make_missing(self, runner: Runner) -> None:
+        """Makes the runs that are not kept yet, where that is quicker by several than one at a time."""
         if self._files is None:
             return
-        processes = processes or len(os.sched_getaffinity(0))
         missing = [number for number in self.numbers if not self._files.exists(self._name(number))]
-        if processes < 2 or len(missing) < MANY:
+        if runner.workers < 2 or len(missing) < MANY:
             return  # ``run`` makes them when they are asked for
-        shares = [missing[number::processes] for number in range(processes)]
-        with ExitStack() as stack:
-            helpers = [stack.enter_context(HelperProcess(f"{__name__}:keep_runs")) for _ in shares[1:]]
-            for helper, share in zip(helpers, shares[1:], strict=True):
-                helper.send(self._batches.reader, self._files, share)
-            for number in shares[0]:
-                _make_and_keep(self._batches, self._files, number)
-            for helper in helpers:
-                helper.receive()
+        parts = [missing[start : start + AT_ONCE] for start in range(0, len(missing), AT_ONCE)]
+        tasks = [(self._batches.reader, self._files, part) for part in parts]
+        results(runner.run(f"{__name__}:keep_runs", tasks))
 
 
-def keep_runs(connection: Connection[Any, Any]) -> None:
-    """In a helper process: makes the runs it is sent the numbers of."""
-    batches, files, numbers = connection.recv()
+def keep_runs(task: tuple[LogTables, LocalFiles, list[int]]) -> None:
+    """Makes the runs of some batches, wherever it is called."""
+    batches, files, numbers = task
     for number in numbers:
         _make_and_keep(batches, files, number)
-    connection.send(len(numbers))
 
 
 def _make_and_keep(batches: LogTables, files: LocalFiles, number: int) -> Run:

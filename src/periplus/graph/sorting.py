@@ -27,12 +27,14 @@ class PairSorter:
         bounds = np.linspace(0, vertices, RANGES + 1).astype(np.uint64)
         self._bounds = bounds << np.uint64(32)
         self._held: list[Pairs] = []
+        self.pairs = 0  # so far, some of them perhaps twice
         self._bytes = 0
         self._files: list[IO[bytes]] = []
 
     def add(self, pairs: Pairs) -> None:
         """Takes a sorted run."""
         self._held.append(pairs)
+        self.pairs += len(pairs)
         self._bytes += pairs.nbytes
         if self._bytes > BUDGET:
             self._spill()

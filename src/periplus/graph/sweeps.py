@@ -97,7 +97,7 @@ class Sweeps:
         change, followed, total, reaching = self._run(sweep).tolist()
         self._sweeps += 1
         self._exchange()
-        self._factor = self._scaling(change, total, reaching)
+        self._factor = scaling_factor(self._given, self._damping, change, total, reaching)
         return change, 1.0 - self._damping + self._damping * followed
 
     def settle(self) -> Floats:
@@ -114,7 +114,7 @@ class Sweeps:
         from periplus.core.graph import sweep
 
         sums, view = np.empty(4), self._views[number]
-        given = (self._heard, self._damping, 1.0 - self._damping, int(sinks))
+        given = (self._heard, self._damping, int(sinks), 0)
         sweep(self._edges, self._vertices, *given, self.rank, view, before, sums, *self._ranges[number])
         return sums
 
@@ -150,14 +150,6 @@ class Sweeps:
         self._run(add)
         return parts[0]
 
-    def _scaling(self, change: float, total: float, reaching: float) -> float:
-        """What all ranks should be multiplied with; 1 when it is not worth the while."""
-        rest = total - self._damping * reaching
-        if rest <= 0 or self._given <= 0:
-            return 1.0
-        factor = self._given / rest
-        return factor if abs(factor - 1.0) * total > WORTH_SCALING * change else 1.0
-
     def _scale(self, number: int) -> Floats:
         start, stop = self._ranges[number]
         self.rank[start:stop] *= self._factor
@@ -181,7 +173,7 @@ class Sweeps:
             measure_steps(first, second, third, self.rank, sums, *self._ranges[number])
             return sums
 
-        factors = _least(*self._run(measure).tolist())
+        factors = least_step(*self._run(measure).tolist())
         if factors is not None:
 
             def combine(number: int) -> Floats:
@@ -206,7 +198,16 @@ class Sweeps:
                 view[start:stop] = self._views[other][start:stop]
 
 
-def _least(aa: float, ab: float, bb: float, af: float, bf: float) -> tuple[float, float] | None:
+def scaling_factor(given: float, damping: float, change: float, total: float, reaching: float) -> float:
+    """What all ranks should be multiplied with; 1 when it is not worth the while."""
+    rest = total - damping * reaching
+    if rest <= 0 or given <= 0:
+        return 1.0
+    factor = given / rest
+    return factor if abs(factor - 1.0) * total > WORTH_SCALING * change else 1.0
+
+
+def least_step(aa: float, ab: float, bb: float, af: float, bf: float) -> tuple[float, float] | None:
     """Factors x, y for which the step less x a and y b is shortest; None where the equations say too little."""
     determinant = aa * bb - ab * ab
     if not determinant > 1e-12 * aa * bb:

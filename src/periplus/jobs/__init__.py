@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from periplus.jobs.status import CollectionStatus, IndexStatus, RankStatus, collection_status
+from periplus.jobs.tasks import FailedTask
 from periplus.jobs.watching import ErrorGroup, Event, HostQueue, OperatorView, operator_view, seconds_left
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ __all__ = [
     "DueSteps",
     "ErrorGroup",
     "Event",
+    "FailedTask",
     "HostQueue",
     "IndexStatus",
     "OperatorView",

@@ -20,6 +20,7 @@ from periplus.index import IndexStore, Manifest
 from periplus.index.budget import most_workers
 from periplus.jobs.aliases import AliasTable
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
+from periplus.jobs.runners import ProcessRunner
 from periplus.jobs.sources import StoredAnchors, StoredBatch
 from periplus.jobs.stand_ins import Chosen, LateStandIns, choose
 from periplus.storage import Catalogs, LocalFiles, folder_lock, write_event
@@ -146,20 +147,11 @@ class Pipeline:
         with self._alone():
             self._read_backlog()
             old = self._known_ranks()
-            table = refresh_ranks(
-                self._log,
-                self._ranks,
-                damping=rank.damping,
-                tolerance=rank.tolerance,
-                max_iterations=rank.max_iterations,
-                nofollow=rank.nofollow,
-                uncrawled=rank.uncrawled,
-                ips=host_addresses(self._database) if rank.one_voice == "address" else None,
-                trusted=rank.trusted,
-                jump=rank.jump,
-                given=ranks_given,
-                progress=progress,
-            )
+            ips = host_addresses(self._database) if rank.one_voice == "address" else None
+            with self._runner() as runner:
+                table = refresh_ranks(
+                    self._log, self._ranks, rank, ips=ips, given=ranks_given, runner=runner, progress=progress
+                )
             if hand_over and self._store.manifest() is not None:
                 self._hand_over(old, table)
             if old is None or table.generation != old.generation:
@@ -251,6 +243,9 @@ class Pipeline:
     def _chosen(self, after: int, last: int, store: IndexStore | None) -> Chosen:
         held = store.held if store else lambda keys: np.zeros(len(keys), np.bool_)
         return choose(AliasTable(self._database, self._log), after, last, held)
+
+    def _runner(self) -> ProcessRunner:
+        return ProcessRunner(self._settings.index.workers)
 
     def _index_store(self, workers: int) -> IndexStore:
         index = self._settings.index

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from periplus.jobs.tasks import FailedTask, failed_tasks
+
 if TYPE_CHECKING:
     from periplus.jobs.status import CollectionStatus
     from periplus.storage import Database
@@ -60,6 +62,7 @@ class OperatorView(Struct, frozen=True):
     host_queues: tuple[HostQueue, ...]
     errors: tuple[ErrorGroup, ...]
     events: tuple[Event, ...]
+    failed_tasks: tuple[FailedTask, ...] = ()
 
 
 def operator_view(database: Database, limit: int = SHOWN) -> OperatorView:
@@ -77,6 +80,7 @@ def operator_view(database: Database, limit: int = SHOWN) -> OperatorView:
         ),
         tuple(ErrorGroup(*row) for row in errors),
         tuple(Event(*row) for row in events),
+        tuple(failed_tasks(database, limit)),
     )
 
 

@@ -13,6 +13,7 @@ from periplus.storage.migrations import schema_version
 from periplus.storage.objects import Objects, may_fork, open_objects
 from periplus.storage.processes import is_dead, process_name
 from periplus.storage.retirement import remove_orphans, remove_retired, retire
+from periplus.storage.running import Runner, SerialRunner, TaskOutcome, named_function, outcome_of, results
 from periplus.storage.sealing import sealed, unsealed
 from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
 from periplus.storage.state_copies import copy_state
@@ -30,9 +31,12 @@ __all__ = [
     "Leases",
     "LocalFiles",
     "Objects",
+    "Runner",
+    "SerialRunner",
     "Shares",
     "State",
     "Stored",
+    "TaskOutcome",
     "Transaction",
     "copy_state",
     "database_time",
@@ -43,11 +47,14 @@ __all__ = [
     "kept_lease",
     "mark_taken",
     "may_fork",
+    "named_function",
     "note_change",
     "open_objects",
+    "outcome_of",
     "process_name",
     "remove_orphans",
     "remove_retired",
+    "results",
     "retire",
     "schema_version",
     "sealed",

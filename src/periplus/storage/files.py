@@ -42,16 +42,22 @@ class LocalFiles:
             raise UsageError(f"{name!r} leads out of {self.root} through a symbolic link")
         return path
 
-    def write(self, name: str, data: bytes | bytearray | memoryview, *, new: bool = False) -> None:
-        """Put ``data`` under ``name``, replacing what was there unless it must be ``new``; durable when it returns."""
-        with self.create(name, new=new) as temporary, temporary.open("wb") as file:
+    def write(
+        self, name: str, data: bytes | bytearray | memoryview, *, new: bool = False, durable: bool = True
+    ) -> None:
+        """Put ``data`` under ``name``, replacing what was there unless it must be ``new``.
+
+        It survives loss of power when this returns, unless it need not be ``durable``.
+        """
+        with self.create(name, new=new, durable=durable) as temporary, temporary.open("wb") as file:
             file.write(data)
 
     @contextmanager
-    def create(self, name: str, *, new: bool = False) -> Iterator[Path]:
+    def create(self, name: str, *, new: bool = False, durable: bool = True) -> Iterator[Path]:
         """A temporary path for a writer of any kind; becomes ``name`` when the block ends without an error.
 
-        A file that must be ``new`` never takes the place of another one: ``AlreadyThere``.
+        A file that must be ``new`` never takes the place of another one: ``AlreadyThere``. Working files that can be
+        made again need not be ``durable``: loss of power may then leave them short or empty, kill -9 does not.
         """
         path = self.path(name)
         temporary = path.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}-{path.name}")
@@ -59,9 +65,11 @@ class LocalFiles:
             self._make_folder(path.parent)
             with _held(temporary):
                 yield temporary
-                _flush(temporary)
+                if durable:
+                    _flush(temporary)
                 (_place if new else Path.replace)(temporary, path)
-                _flush(path.parent)
+                if durable:
+                    _flush(path.parent)
 
     def read(self, name: str) -> bytes:
         path = self.path(name)

@@ -53,16 +53,16 @@ def pull(
     sums[2] = total
 
 
-@kernel(signature("void", Edges, VertexTables, R_F64, F64, F64, I64, M_F64, M_F64, M_F64, M_F64, I64, I64))
+@kernel(signature("void", Edges, VertexTables, R_F64, F64, I64, I64, M_F64, M_F64, M_F64, M_F64, I64, I64))
 def sweep(
     edges: Any,
     vertices: Any,
     heard: Any,  # share of a rank that reaches vertices that are no sinks
     damping: float,
-    base: float,  # what teleport is multiplied with
     sinks: int,  # 1: only sinks, else all others
+    first: int,  # place in ``share`` of the first vertex of all other arrays
     rank: Any,
-    share: Any,  # rank over weight out, this thread's view of it
+    share: Any,  # rank over weight out of the whole graph, as this caller sees it
     before: Any,  # takes the ranks as they were; empty: nobody asks
     sums: Any,  # difference, mass that follows edges, mass, mass that reaches vertices that are no sinks
     start: int,
@@ -97,7 +97,7 @@ def sweep(
                 edge += _TWO
             if edge < end:
                 received += share[sources[edge]]
-        value = damping * (received + other) + base * (teleport[vertex] if personal else teleport[0])
+        value = damping * (received + other) + (1.0 - damping) * (teleport[vertex] if personal else teleport[0])
         old = rank[vertex]
         if remembered:
             before[vertex] = old
@@ -107,7 +107,7 @@ def sweep(
         reaching += value * heard[vertex]
         rank[vertex] = value
         if part != 0.0:
-            share[vertex] = value * part
+            share[first + vertex] = value * part
     sums[0] = difference
     sums[1] = followed
     sums[2] = total

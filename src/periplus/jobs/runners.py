@@ -1,0 +1,99 @@
+"""Runners of tasks (``storage.Runner``): this process alone, or several on this machine.
+
+Which one runs is a matter of time only: tasks are cut by what there is to do, never by how many work on it.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+from periplus.errors import StorageError
+from periplus.index.processes import HelperProcess, answered
+from periplus.storage import SerialRunner, TaskOutcome, named_function, outcome_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from multiprocessing.connection import Connection
+    from types import TracebackType
+
+
+class ProcessRunner:
+    """Several processes on this machine, started when there is something for two of them to do.
+
+    A process that dies takes the task that it had with it, as an error; another one goes on with the next.
+    """
+
+    def __init__(self, workers: int = 0) -> None:
+        """As many processes as ``workers``, or as there are cores."""
+        self.workers = workers or len(os.sched_getaffinity(0))
+        self._idle: list[HelperProcess] = []
+
+    @property
+    def is_local(self) -> bool:
+        return True
+
+    def run(self, function: str, inputs: Iterable[Any]) -> Iterator[TaskOutcome]:
+        if self.workers == 1:
+            return SerialRunner().run(function, inputs)
+        waiting = iter(inputs)
+        first = list(islice(waiting, 2))
+        if len(first) < 2:
+            return SerialRunner().run(function, first)
+        return self._run(function, chain(first, waiting))
+
+    def close(self) -> None:
+        helpers, self._idle = self._idle, []
+        for helper in helpers:
+            helper.close()
+
+    def __enter__(self) -> ProcessRunner:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, function: str, inputs: Iterable[Any]) -> Iterator[TaskOutcome]:
+        waiting = iter(enumerate(inputs))
+        busy: dict[int, HelperProcess] = {}  # by the place of its input
+        try:
+            while True:
+                while len(busy) < self.workers and (following := next(waiting, None)) is not None:
+                    place, given = following
+                    busy[place] = self._idle.pop() if self._idle else HelperProcess(f"{__name__}:work", may_copy=True)
+                    busy[place].send(function, place, given)
+                if not busy:
+                    return
+                yield self._next_outcome(busy)
+        finally:
+            for helper in busy.values():  # nobody waits for what they do
+                helper.close()
+
+    def _next_outcome(self, busy: dict[int, HelperProcess]) -> TaskOutcome:
+        places = list(busy)
+        place = places[answered(list(busy.values()))[0]]
+        helper = busy.pop(place)
+        try:
+            outcome: TaskOutcome = helper.receive()
+        except StorageError as error:
+            helper.close()
+            return TaskOutcome(place, None, error)
+        self._idle.append(helper)
+        return outcome
+
+
+def work(connection: Connection[Any, Any]) -> None:
+    """The function that a process runs: tasks come one at a time, and each is answered."""
+    while True:
+        function, place, given = connection.recv()
+        outcome = outcome_of(named_function(function), place, given)
+        try:
+            message = pickle.dumps(outcome)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            told = outcome.error or error
+            message = pickle.dumps(TaskOutcome(place, None, StorageError(f"{type(told).__name__}: {told}")))
+        connection.send_bytes(message)
