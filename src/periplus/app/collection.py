@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from periplus.app.shards import ShardOrders
     from periplus.app.sharing import SharedKeys
+    from periplus.archive import ArchiveParts
     from periplus.cluster import ServedGenerations
     from periplus.crawl import AuditReport, Crawler, Removal
     from periplus.index import Manifest
@@ -159,6 +160,13 @@ class Collection:
         return self._depot
 
     @property
+    def archive(self) -> Path | ArchiveParts:
+        """Where the records of the archive are read."""
+        from periplus.archive import ArchiveParts
+
+        return ArchiveParts(self.database, self.depot) if self.depot is not None else self.folder / "archive"
+
+    @property
     def database(self) -> Database:
         """The state; where it is lost or is not that of the files, a stand-in that cannot be written to."""
         if self._database is None:
@@ -294,6 +302,7 @@ class Collection:
             progress=progress,
             rank_of=host_ranks(self.folder),
             begun=lambda: self.remember(loaded, forget=forget),
+            depot=self.depot,
         )
 
     def index(self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None) -> Manifest:

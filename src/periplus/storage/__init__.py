@@ -9,10 +9,12 @@ from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
 from periplus.storage.objects import Objects, may_fork, open_objects
 from periplus.storage.processes import is_dead, process_name
-from periplus.storage.retirement import remove_orphans, remove_retired, retire
+from periplus.storage.retirement import FILES, PREFIXES, SharedCopies, remove_orphans, remove_retired, retire
 from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
 
 __all__ = [
+    "FILES",
+    "PREFIXES",
     "Blocklist",
     "Database",
     "Depot",
@@ -21,6 +23,7 @@ __all__ = [
     "Leases",
     "LocalFiles",
     "Objects",
+    "SharedCopies",
     "Shares",
     "State",
     "Stored",

@@ -25,7 +25,7 @@ from periplus.errors import Corrupt, NotFound
 from periplus.storage.files import TEMPORARY_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from periplus.storage.files import LocalFiles
@@ -116,12 +116,20 @@ class Depot:
                     gone.append(name)
         return gone
 
-    def shrink(self, limit_bytes: int, keep: Collection[str] = (), idle_seconds: float = IDLE_SECONDS) -> list[str]:
+    def shrink(
+        self,
+        limit_bytes: int,
+        keep: Collection[str] = (),
+        idle_seconds: float = IDLE_SECONDS,
+        prefixes: Sequence[str] = ("",),
+    ) -> list[str]:
         """Remove the copies that were looked for least recently until ``limit_bytes`` are left; their local names.
 
-        Those in ``keep``, and those looked for in the last ``idle_seconds``, stay whatever the limit.
+        Those in ``keep``, and those looked for in the last ``idle_seconds``, stay whatever the limit. Only copies below
+        ``prefixes`` count and go.
         """
-        copies = [(used, size, name) for name in self._copies("") for used, size in self._use(name)]
+        names = [name for prefix in prefixes for name in self._copies(prefix)]
+        copies = [(used, size, name) for name in names for used, size in self._use(name)]
         left = sum(size for _, size, _ in copies)
         before = time.time() - idle_seconds
         removed = []

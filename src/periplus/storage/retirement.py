@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from periplus.storage.depot import Stored
 from periplus.storage.leases import database_time
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from periplus.storage.depot import Depot
 
 RETIRED_SECONDS: Final = 60.0  # that objects stay for readers that had looked at their rows
+FILES: Final = "files"  # in ``changes``: rises when rows name other files, so that machines forget old copies
+PREFIXES: Final = ("archive/", "documents/", "links/")  # of objects that rows of their own name
 ORPHAN_SECONDS: Final = 6 * 3600.0  # within which a writer makes a row of what it uploaded, or never does
 SWEEP_SECONDS: Final = 24 * 3600.0  # between two looks for objects that no row ever named
 _SWEPT: Final = "objects.swept "  # in meta, followed by the prefix
@@ -62,3 +65,25 @@ def remove_orphans(database: Database, depot: Depot, prefix: str, named: Collect
             (_SWEPT + prefix, str(now)),
         )
     return gone
+
+
+class SharedCopies:
+    """This machine's copies of the files that rows name; those that no row names any more go when a takedown was."""
+
+    shares = FILES
+
+    def __init__(self, database: Database, depot: Depot) -> None:
+        self._database = database
+        self._depot = depot
+
+    def share(self, *, changed: bool) -> None:
+        if changed:
+            self.forget()
+
+    def forget(self) -> list[str]:
+        """The names of copies that went."""
+        with self._database.read() as tx:
+            rows = tx.rows("SELECT documents_file, links_file FROM batches WHERE documents_file <> ''")
+            parts = tx.rows("SELECT file FROM archive_parts")
+        named = {Stored.decode(text).name for row in (*rows, *parts) for text in row}
+        return [name for prefix in PREFIXES for name in self._depot.retain(prefix, named)]
