@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mockweb.mock_web import MockWeb
+    from periplus.records import Document
     from support.object_store import Gate
 
 SECRET = "the harbourmaster's private letter"
@@ -249,6 +250,53 @@ def test_a_crawl_waits_for_its_object_store_and_keeps_its_hosts(
     assert machines.numbers("ended") == [1, 2]  # nobody lost its lease
     prove(machines, growing)
     assert max(growing.asked.values()) == 1
+
+
+@pytest.mark.postgres
+def test_machines_find_the_same_pages_and_documents_as_an_embedded_crawl(
+    tmp_path: Path, shared: Database, mock_web: MockWeb, bucket: str
+) -> None:
+    names = [f"h{number}.test" for number in range(6)]
+    for place, name in enumerate(names):
+        mock_web.site(name, 12, f"Words of {name} alone, {'calm ' * place}sea.")
+        mock_web.page(f"http://{name}/3", f"<p>On to {name}'s neighbour", links=[f"http://{names[place - 1]}/"])
+    mock_web.redirect("http://h0.test/4", "http://h1.test/5", 301)
+    mock_web.page("http://h2.test/5", "<meta name=robots content=noindex><p>Not to be found.")
+    with Database.open(tmp_path / "state.db") as own:
+        embedded = Voyage(tmp_path / "embedded", own)
+        embedded.run(mock_web, "http://h0.test/")
+        expected = {document.url: _said(document) for document in documents(embedded)}
+        fetched = embedded.fetched()
+    assert len(expected) > 70
+    mock_web.log.clear()
+    machines = Machines(tmp_path, shared, mock_web, ["http://h0.test/"])
+    machines.files = bucket
+    started = [machines.start(name) for name in ("one", "two")]
+    for machine in started:
+        machine.join()
+    found = reader(machines)
+    assert found.fetched() == fetched
+    assert {document.url: _said(document) for document in documents(found)} == expected
+    assert set(archived(found, whole=True)) == fetched
+    machines.prove_polite(DELAY)
+
+
+def documents(voyage: Voyage) -> list[Document]:
+    log = BatchLog(LocalFiles(voyage.folder), voyage.database, voyage.depot)
+    return [document for number in log.numbers() for document in log.documents(number, links=True)]
+
+
+def _said(document: Document) -> tuple[object, ...]:
+    return document.title, document.text, document.refusal, document.canonical, document.links
+
+
+def test_worker_processes_of_one_machine_upload_too(parted: Voyage, mock_web: MockWeb) -> None:
+    pages = [page for number in range(6) for page in mock_web.site(f"h{number}.test", 20)]
+    seeds = [f"http://h{number}.test/" for number in range(6)]
+    parted.run(mock_web, *seeds, workers=2)
+    assert set(archived(parted, whole=True)) == set(pages) == set(parted.documents())
+    writers = {name.split("-")[2] for (name,) in parted.rows("SELECT name FROM archive_parts")}
+    assert len(writers) == 2
 
 
 # Faults of the store in one process

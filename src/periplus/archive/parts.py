@@ -144,8 +144,9 @@ class ArchiveParts:
 
     def sweep(self) -> list[str]:
         """Remove objects of the archive that were uploaded long ago and never became part of it; their names."""
-        named = {part.stored.name for part in self.parts()}
-        return remove_orphans(self._database, self._depot, f"{FOLDER}/", named)
+        return remove_orphans(
+            self._database, self._depot, f"{FOLDER}/", lambda: {one.stored.name for one in self.parts()}
+        )
 
     def _replace(self, part: ArchivePart, places: list[ArchiveLocation]) -> None:
         blank_member(min(place.length for place in places))  # raises before anything is changed that cannot be done

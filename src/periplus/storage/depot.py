@@ -105,15 +105,16 @@ class Depot:
             if self._noted(local_name) is not None:
                 self._forget(local_name)
 
+    def copies(self, prefix: str = "") -> dict[str, Stored]:
+        """The copies below ``prefix`` by their local names, and what they are copies of."""
+        noted = ((name, self._noted(name)) for name in self._copies(prefix))
+        return {name: note.stored for name, note in noted if note is not None}
+
     def retain(self, prefix: str, named: Collection[str]) -> list[str]:
         """Remove copies below ``prefix`` of objects that no row names any more; their local names."""
-        gone = []
-        for name in self._copies(prefix):
-            with self._locked(name):
-                note = self._noted(name)
-                if note is not None and note.stored.name not in named:
-                    self._forget(name)
-                    gone.append(name)
+        gone = [name for name, stored in self.copies(prefix).items() if stored.name not in named]
+        for name in gone:
+            self.drop(name)
         return gone
 
     def shrink(
