@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from periplus.app.shards import ShardOrders
     from periplus.app.sharing import SharedKeys
+    from periplus.archive import ArchiveParts
     from periplus.cluster import ServedGenerations
     from periplus.crawl import AuditReport, Crawler, Removal
     from periplus.graph import Stores
@@ -159,6 +160,13 @@ class Collection:
         if self._depot is None:
             self._depot = Depot(self.files, open_objects(address))
         return self._depot
+
+    @property
+    def archive(self) -> Path | ArchiveParts:
+        """Where the records of the archive are read."""
+        from periplus.archive import ArchiveParts
+
+        return ArchiveParts(self.database, self.depot) if self.depot is not None else self.folder / "archive"
 
     @property
     def database(self) -> Database:
@@ -316,6 +324,7 @@ class Collection:
             progress=progress,
             rank_of=host_ranks(self),
             begun=lambda: self.remember(loaded, forget=forget),
+            depot=self.depot,
         )
 
     def index(self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None) -> Manifest:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from periplus.app import file_checks, log_checks, machine_checks
+from periplus.app import file_checks, log_checks, machine_checks, object_checks
 from periplus.app.findings import Finding
 from periplus.app.mending import TAKEDOWN, mend, mend_archive, mend_identity, mend_state
 from periplus.crawl.crawler import LOCK as CRAWL_LOCK
@@ -31,6 +31,7 @@ CHECKS: Final[dict[str, Check]] = {
     "archive": file_checks.archives,
     "documents": file_checks.documents,
     "log": log_checks.log,
+    "objects": object_checks.objects,
     "ranks": file_checks.ranks,
     "index": file_checks.index,
     "files": file_checks.small_files,
