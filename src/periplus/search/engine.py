@@ -301,6 +301,15 @@ class Engine:
 
         return self._over_shards(kept)
 
+    def holds(self, key: int) -> bool:
+        """Whether a document has this key; wherever its shard is, none is opened here for it."""
+        return self._over_shards(lambda context: context.shards.find([key])[0] is not None)
+
+    def frequencies(self, terms: Sequence[str]) -> list[int]:
+        """How many documents of the collection have each of these terms."""
+        with self._generations.use() as generation:
+            return [int(count) for count in generation.summary.vocabulary.frequencies(list(terms))]
+
     def similar(self, url: str, k: int = 10) -> list[SearchResult]:
         """Pages with the telling words of the page at ``url``, best first; none when it is not indexed."""
         request = SearchRequest("", size=min(max(k, 1), requests.MAX_SIZE))
