@@ -151,6 +151,8 @@ class CollectionBackend:
     def ready(self) -> bool:
         """A generation is open and warm; ``Corrupt`` while it must not be searched."""
         Blocklist(self._collection.files).targets()
+        if self._collection.cold and not self._collection.has_engine:
+            return False  # files may be on their way for long: nobody who looks waits for them
         return bool(self._collection.engine.ready) and not self._collection.cold
 
     def unsound(self) -> str:

@@ -202,6 +202,11 @@ class Collection:
         return self._database.why if isinstance(self._database, state.StandIn) else ""
 
     @property
+    def has_engine(self) -> bool:
+        """Whether the engine was opened, so that nobody waits for it."""
+        return self._engine is not None
+
+    @property
     def engine(self) -> Engine:
         if self._engine is None:
             from periplus.search import Engine, LocalSource

@@ -28,10 +28,13 @@ class Ranks:
         self._link_texts = table.link_texts if table is not None else None
 
     @classmethod
-    def open(cls, store: RankStore) -> Ranks:
-        """The published ranks; damaged or missing ones degrade the answer and never prevent it."""
+    def open(cls, store: RankStore, *, bare: bool = False) -> Ranks:
+        """The published ranks; damaged or missing ones degrade the answer and never prevent it.
+
+        ``bare`` ones are without links, for which a broker is asked and not a shard.
+        """
         try:
-            return cls(store.current())
+            return cls(store.bare() if bare else store.current())
         except StorageError as error:
             return cls(damage=str(error))
 
