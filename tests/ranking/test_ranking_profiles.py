@@ -61,6 +61,7 @@ def test_every_profile_of_the_surface_is_there():
     assert set(PROFILES) == {
         "periplus",
         "bm25",
+        "bm25f",
         "grs2",
         "cosine-bonus",
         "tfidf-pagerank",
