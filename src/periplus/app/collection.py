@@ -354,15 +354,20 @@ class Collection:
     def rank(
         self,
         *,
+        policy: str = "",
         given: Path | None = None,
         progress: Callable[[int, float], None] | None = None,
         hand_over: bool = True,
     ) -> RankSummary:
         """Compute PageRank over the links of all pages, and let the index use it unless ``hand_over`` is false.
 
+        A ``policy`` is that of the source of a reference profile (``graph.policies``), which alone reads its ranks.
         ``given`` names a file of ranks that were computed elsewhere (Parquet or CSV of url and rank), taken in instead.
         """
-        summary = self.pipeline.rank(given=given, progress=progress, hand_over=hand_over)
+        if policy not in ("", "ours"):
+            summary = self.pipeline.rank_by(policy, progress=progress)
+        else:
+            summary = self.pipeline.rank(given=given, progress=progress, hand_over=hand_over)
         self._reload()
         return summary
 

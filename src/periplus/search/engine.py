@@ -238,14 +238,18 @@ class Engine:
         usual = self._settings.search.budget_ms / 1000
         return usual if self._has_answered else max(usual, FIRST_BUDGET)
 
-    def ranking(self, query: str, k: int = 1_000, profile: str = "", *, plain: bool = True) -> list[tuple[str, float]]:
+    def ranking(
+        self, query: str, k: int = 1_000, profile: str = "", *, plain: bool = True, exhaustive: bool = False
+    ) -> list[tuple[str, float]]:
         """Ids and scores of the best ``k``, without host diversity, correction or snippets: for evaluation.
 
-        Judged queries are prose: unless ``plain`` is false, their quotes, brackets and signs are not operators.
+        Judged queries are prose: unless ``plain`` is false, their quotes, brackets and signs are not operators. With
+        ``exhaustive`` the profile scores every page that has a word of the query, not the best of a first pass.
         """
-        checked = requests.check(SearchRequest(query, profile=profile), self._settings)
+        given = requests.check(SearchRequest(query, profile=profile), self._settings)
 
         def ranked(context: SearchContext) -> list[tuple[str, float]]:
+            checked = _over_all(given, context.generation.summary.live) if exhaustive else given
             understood = understand(context, query, plain=plain)
             listing = run(context, task_of(context, understood, checked, 0, FOREVER), k)
             ids = context.shards.ids(listing.numbers[:k])
@@ -332,6 +336,12 @@ class Engine:
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """The steps by which ``text`` becomes terms."""
         return analysis_steps(text[:MAX_TEXT], language)
+
+
+def _over_all(checked: Checked, documents: int) -> Checked:
+    """The request with every document as a candidate of its profile."""
+    wider = structs.replace(checked.profile, candidates=max(documents, checked.profile.candidates))
+    return structs.replace(checked, profile=wider)
 
 
 def _facts(context: SearchContext, results: Sequence[SearchResult], tab: str) -> dict[str, dict[str, str]]:
