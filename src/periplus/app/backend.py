@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from periplus.records import (
         Explanation,
         Inspection,
+        InstantAnswer,
         PageContent,
         SearchAnswer,
         SearchRequest,
@@ -53,6 +54,9 @@ class CollectionBackend:
         if request.page == 1:
             self._counts.add(request.query, found=bool(answer.total.value))
         return answer
+
+    def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
+        return self._collection.answers(query, explain=explain)
 
     def asked(self, query: str, person: str) -> None:
         self._collection.engine.asked(query, person)

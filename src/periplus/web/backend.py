@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from periplus.records import (
         Explanation,
         Inspection,
+        InstantAnswer,
         PageContent,
         SearchAnswer,
         SearchRequest,
@@ -64,6 +65,7 @@ class Backend(Protocol):
     def panels(self) -> Panels: ...
 
     def search(self, request: SearchRequest) -> SearchAnswer: ...
+    def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]: ...  # computed, not found
     def asked(self, query: str, person: str) -> None: ...  # somebody was shown results; ``person`` is not kept
     def tabs(self) -> tuple[str, ...]: ...  # of TABS, those that the collection has pages for; does not wait
     def search_tab(self, request: SearchRequest, name: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]: ...

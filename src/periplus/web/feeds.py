@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from periplus.records import SearchAnswer, SearchResult
+    from periplus.records import InstantAnswer, SearchAnswer, SearchResult
 
 FORMATS = ("html", "json", "rss", "atom")
 _TIME_RANGES = {"day": 1, "week": 7, "month": 31, "year": 366}
@@ -55,13 +55,18 @@ def searxng(answer: SearchAnswer) -> Response:
             "query": answer.query.text,
             "number_of_results": answer.total.value,
             "results": [_searxng_result(result) for result in answer.results],
-            "answers": [],
+            "answers": [_searxng_answer(found) for found in answer.answers or ()],
             "corrections": list(answer.corrections),
             "infoboxes": [],
             "suggestions": list(answer.suggestions),
             "unresponsive_engines": [[part, "degraded"] for part in answer.degraded],
         }
     )
+
+
+def _searxng_answer(found: InstantAnswer) -> dict[str, Any]:
+    sign = "=" if found.exact else "≈"
+    return {"answer": f"{found.question} {sign} {found.answer}", "url": None, "engine": "periplus"}
 
 
 def _searxng_result(result: SearchResult) -> dict[str, Any]:

@@ -100,12 +100,14 @@ def _search(
 ) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
     wanted = msgspec.structs.replace(search_request(values), reader=reader)
     try:
-        return _ask(backend, wanted, choice["tab"])
+        answer, facts = _ask(backend, wanted, choice["tab"])
     except UsageError:
         if not wanted.lens:
             raise
         # A lens that nobody knows is left out.
-        return _ask(backend, msgspec.structs.replace(wanted, lens=""), choice["tab"])
+        answer, facts = _ask(backend, msgspec.structs.replace(wanted, lens=""), choice["tab"])
+    computed = backend.answers(wanted.query) if wanted.page == 1 and not choice["tab"] else ()
+    return (msgspec.structs.replace(answer, answers=computed) if computed else answer), facts
 
 
 def _ask(backend: Backend, wanted: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
