@@ -383,6 +383,15 @@ class FakeBackend:
             "languages": [{"language": "en", "documents": 12}, {"language": "de", "documents": 1}],
         }  # fmt: skip
 
+    def sites(self, text: str, page: int) -> dict[str, Any]:
+        self._check()
+        hosts = [host for host in sorted({note.host for note in self.notes if note.host}) if text in host]
+        first = (page - 1) * 4
+        return {
+            "text": text, "total": len(hosts), "first": first + 1, "hosts": hosts[first : first + 4], "page": page,
+            "pages": -(-len(hosts) // 4),
+        }  # fmt: skip
+
     def bot_report(self, host: str) -> dict[str, Any] | None:
         self._check()
         return {"host": host, "requests": 24, "shortest_gap": 1.02} if host == "harbours.test" else None

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from periplus.web.api import json_response
 from periplus.web.public import public_of
-from periplus.web.rendering import page
+from periplus.web.rendering import href, page
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from periplus.records import InstantAnswer, SearchAnswer, SearchResult
 
-FORMATS = ("html", "json", "rss", "atom")
+FEEDS = ("rss", "atom", "jsonfeed")
+FORMATS = ("html", "json", *FEEDS)
+JSON_FEED = "application/feed+json"
 _TIME_RANGES = {"day": 1, "week": 7, "month": 31, "year": 366}
 
 
@@ -107,6 +109,31 @@ def feed(request: Request, answer: SearchAnswer, kind: str, home: str) -> Respon
         "full_time": full_time,
     }
     return page(request, f"{kind}.xml", context, media_type=f"application/{kind}+xml")
+
+
+def json_feed(request: Request, answer: SearchAnswer, home: str) -> Response:
+    """JSON Feed 1.1 of the list."""
+    base = public_of(request).base(request)
+    listed = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": f"{answer.query.text} · Periplus",
+        "home_page_url": base + home,
+        "feed_url": f"{base}{request.url.path}?{request.url.query}",
+        "items": [_json_item(result) for result in answer.results],
+    }
+    return json_response(listed, media_type=JSON_FEED)
+
+
+def _json_item(result: SearchResult) -> dict[str, str]:
+    item = {
+        "id": result.id,
+        "url": href(result.url),
+        "title": result.title or result.display_url,
+        "content_text": result.snippet,
+        "date_published": full_time(result.published or result.fetched),
+        "language": result.language,
+    }
+    return {name: text for name, text in item.items() if text or name == "content_text"}
 
 
 def mail_date(text: str) -> str:
