@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from periplus.answers import Answerer
 from periplus.crawl import Submission
 from periplus.errors import InvalidAddress, NotFound, NotReady, StorageBusy, UsageError
 from periplus.records import (
@@ -22,6 +23,7 @@ from periplus.records import (
     FilterCounts,
     Heading,
     Inspection,
+    InstantAnswer,
     Link,
     PageContent,
     QueryReading,
@@ -237,6 +239,7 @@ class FakeBackend:
         self.notes = notes()
         self.panels = FakePanels(self)
         self.kinds: dict[str, dict[str, dict[str, str]]] = {}  # tab → address → facts
+        self.answerer = Answerer()
         self.icons: dict[str, bytes] = {}
         self.long_texts: dict[str, str] = {}  # by address
         self.links_of: dict[str, tuple[Link, ...]] = {}
@@ -256,6 +259,9 @@ class FakeBackend:
             raise self.error
         if not self.is_ready:
             raise NotReady("no generation is published yet; run periplus index")
+
+    def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
+        return self.answerer.answers(query, explain=explain)
 
     def asked(self, query: str, person: str) -> None:
         self.people.append((query, person))
@@ -375,6 +381,15 @@ class FakeBackend:
             "host": host, "pages": len(pages), "rank": 0.42, "robots": {"state": "allowed"}, "best": best,
             "links_in": links, "hosts_in": 30, "links_out": [], "hosts_out": 0,
             "languages": [{"language": "en", "documents": 12}, {"language": "de", "documents": 1}],
+        }  # fmt: skip
+
+    def sites(self, text: str, page: int) -> dict[str, Any]:
+        self._check()
+        hosts = [host for host in sorted({note.host for note in self.notes if note.host}) if text in host]
+        first = (page - 1) * 4
+        return {
+            "text": text, "total": len(hosts), "first": first + 1, "hosts": hosts[first : first + 4], "page": page,
+            "pages": -(-len(hosts) // 4),
         }  # fmt: skip
 
     def bot_report(self, host: str) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ from periplus.app.icons import stored_icon
 from periplus.app.page_content import page_content
 from periplus.app.panels import CollectionPanels
 from periplus.app.query_counts import QueryCounts
+from periplus.app.site_list import SiteList
 from periplus.app.starting import CrawlStarter
 from periplus.app.steering import Steering
 from periplus.crawl import host_report
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from periplus.records import (
         Explanation,
         Inspection,
+        InstantAnswer,
         PageContent,
         SearchAnswer,
         SearchRequest,
@@ -45,6 +47,7 @@ class CollectionBackend:
         self._collection = collection
         self._counts = QueryCounts(on=collection.settings.search.past_queries)
         self.panels = CollectionPanels(collection, self._counts)
+        self._sites = SiteList(collection)
         self._starter = CrawlStarter(collection)
         self._steering = Steering(collection, self._starter)
 
@@ -53,6 +56,9 @@ class CollectionBackend:
         if request.page == 1:
             self._counts.add(request.query, found=bool(answer.total.value))
         return answer
+
+    def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
+        return self._collection.answers(query, explain=explain)
 
     def asked(self, query: str, person: str) -> None:
         self._collection.engine.asked(query, person)
@@ -128,6 +134,9 @@ class CollectionBackend:
             rows = tx.rows(f"SELECT key FROM hosts WHERE key IN ({places})", tuple(keys)) if keys else []  # noqa: S608
         known = {keys[int(key)] for (key,) in rows}
         return [{"host": one.host, "links": one.links, "known": one.host in known} for one in linked]
+
+    def sites(self, text: str, page: int) -> dict[str, Any]:
+        return self._sites.page(text, page)
 
     def bot_report(self, host: str) -> dict[str, Any] | None:
         report = host_report(self._collection.database, host.strip().lower())

@@ -20,6 +20,7 @@ from periplus.storage import Blocklist, Depot, LocalFiles, open_objects
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from periplus.answers import Answerer
     from periplus.app.shards import ShardOrders
     from periplus.app.sharing import SharedKeys
     from periplus.archive import ArchiveParts
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from periplus.graph import Stores
     from periplus.index import Manifest
     from periplus.jobs import CollectionStatus, Pipeline, RankSummary
-    from periplus.records import CrawlStatus, Document, Explanation, Inspection, Suggestion
+    from periplus.records import CrawlStatus, Document, Explanation, Inspection, InstantAnswer, Suggestion
     from periplus.search import Engine
     from periplus.settings import LoadedSettings, Remembered, Settings
     from periplus.storage import Catalogs, Database
@@ -65,6 +66,7 @@ class Collection:
         self._catalogs: Catalogs | None = None
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self.shard_orders: ShardOrders | None = None  # to those servers
+        self._answerer: Answerer | None = None
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
 
@@ -401,6 +403,17 @@ class Collection:
     def search(self, query: str, k: int = 10, *, page: int = 1, profile: str = "", **options: Any) -> SearchAnswer:
         """The best ``k`` pages for ``query``; iterating the answer gives its results."""
         return self.engine.search(SearchRequest(query=query, size=k, page=page, profile=profile, **options))
+
+    def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
+        """What can be computed of ``query`` without looking into the index: ``2+2``, ``10 miles in km``."""
+        chosen = self.settings.search
+        if not chosen.instant_answers:
+            return ()
+        if self._answerer is None:
+            from periplus.answers import Answerer
+
+            self._answerer = Answerer(self.folder / chosen.rates if chosen.rates else None)
+        return self._answerer.answers(query, explain=explain)
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         return self.engine.suggest(text, limit)

@@ -223,6 +223,15 @@ class Engine:
         except NotReady:
             return ()
 
+    def hosts(self) -> tuple[str, ...]:
+        """All hosts that have documents and are shown; none before a generation is published."""
+        blocked = self._blocked()
+        try:
+            with self._generations.use() as generation:
+                return tuple(host for host in generation.summary.hosts if host and host not in blocked)
+        except NotReady:
+            return ()
+
     def search_tab(self, request: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
         """The results that belong to one tab, and what each says of itself, by its id."""
         asked = structs.replace(request, explain=False, counts=False)
