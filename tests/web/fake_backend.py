@@ -34,6 +34,7 @@ from periplus.records import (
     Suggestion,
     Total,
 )
+from periplus.web.metrics import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -478,6 +479,9 @@ class FakeBackend:
             raise StorageBusy("a crawl is under way; stop it first, or wait for its end")
         self.commands.append("start")
         return seeds
+
+    def figures(self) -> Figures:
+        return Figures({"periplus_index_documents": {(): len(self.notes)}})
 
     def add_page(self, url: str, *, trusted: bool = True) -> Submission:
         self._check()

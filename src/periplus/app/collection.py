@@ -221,6 +221,11 @@ class Collection:
         return self._engine
 
     @property
+    def known_engine(self) -> Engine | None:
+        """The engine, where something was searched already."""
+        return self._engine
+
+    @property
     def damage(self) -> tuple[str, ...]:
         """What the open index does without because it is damaged, and what else was noted; a sentence each."""
         found = self._engine.damage if self._engine is not None else ()

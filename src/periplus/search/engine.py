@@ -86,6 +86,7 @@ class Engine:
         self._folder, self._popular = folder, read_popular(folder, settings.search.popular)
         self._generations = OpenGenerations(folder, self._known_queries, source)
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
+        self.kept_answers = 0  # that were given again
         self._repeated = Repeated(REMEMBERED)
         self._has_answered = False
         self._rule_book = RuleBook(folder, settings.search.rules, state)
@@ -171,6 +172,7 @@ class Engine:
         asked_before = self._repeated.again(key)
         answer = self._answers.get(key) if asked_before else None
         if answer is not None:
+            self.kept_answers += 1
             return structs.replace(answer, took_ms=since(asked.started))
         answer = Search(
             self._generations,

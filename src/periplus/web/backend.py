@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         SearchResult,
         Suggestion,
     )
+    from periplus.web.metrics import Figures
 
 COMMANDS = ("pause", "resume", "stop")
 TABS = {"news": "News", "places": "Places"}
@@ -90,4 +91,5 @@ class Backend(Protocol):
     def steer(self, action: str, target: str) -> int: ...  # one of ACTIONS on a host or an address
     def order_shard(self, order: str, server: str) -> None: ...  # one of SHARD_ORDERS; NotFound when it cannot be told
     def forget(self, setting: str) -> None: ...  # what crawls were told of it; NotFound when that is nothing
+    def figures(self) -> Figures: ...  # for /metrics, by the names of ``metric_table``
     def add_page(self, url: str, *, trusted: bool = True) -> Submission: ...  # visited as soon as politeness allows
