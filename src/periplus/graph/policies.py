@@ -88,7 +88,6 @@ def refresh_policy_ranks(
     """Computes the ranks of everything in the log as a policy has it, and publishes them beside ours."""
     chosen = policy(name)
     runs = Runs(batches, store.files)
-    runs.make_missing()
     pages = newest_pages(runs)
     vertices = find_vertices(runs, pages, followed=False, uncrawled=False)
     edges = _edges(runs, pages, vertices)
