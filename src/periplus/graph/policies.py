@@ -23,6 +23,7 @@ from periplus.graph.pagerank import DAMPING, Convergence, Dangling
 from periplus.graph.ranks import RankStore
 from periplus.graph.runs import Runs
 from periplus.graph.vertices import find_vertices
+from periplus.storage import SerialRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +89,7 @@ def refresh_policy_ranks(
     """Computes the ranks of everything in the log as a policy has it, and publishes them beside ours."""
     chosen = policy(name)
     runs = Runs(batches, store.files)
-    runs.make_missing()
+    runs.make_missing(SerialRunner())
     pages = newest_pages(runs)
     vertices = find_vertices(runs, pages, followed=False, uncrawled=False)
     edges = _edges(runs, pages, vertices)
