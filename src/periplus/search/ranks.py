@@ -8,7 +8,6 @@ import numpy as np
 
 from periplus import addresses
 from periplus.errors import StorageError
-from periplus.graph.policies import POLICIES, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +35,8 @@ class Ranks:
     @classmethod
     def open(cls, store: RankStore) -> Ranks:
         """The published ranks; damaged or missing ones degrade the answer and never prevent it."""
+        from periplus.graph import POLICIES, store_of
+
         try:
             found = {name: store_of(store, name).current() for name in POLICIES}
             return cls(store.current(), policies={name: table for name, table in found.items() if table is not None})
