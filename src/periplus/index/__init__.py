@@ -3,6 +3,7 @@
 from periplus.index.generation_files import GenerationFiles
 from periplus.index.hits import TopHits
 from periplus.index.manifest import Manifest
+from periplus.index.meant_for import meant_for, text_language
 from periplus.index.query import FIELDS, STRONG_SHARE, Filters, Group, IndexQuery
 from periplus.index.snapshot import Snapshot
 from periplus.index.statistics import GivenStatistics, Statistics
@@ -27,4 +28,6 @@ __all__ = [
     "TermForm",
     "TitledPage",
     "TopHits",
+    "meant_for",
+    "text_language",
 ]

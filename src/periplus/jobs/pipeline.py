@@ -15,8 +15,16 @@ from periplus.crawl.takedown import LOCK as TAKEDOWN_LOCK
 from periplus.documents import BatchLog
 from periplus.documents.compaction import Compaction
 from periplus.errors import Corrupt, Incompatible, NotFound, StorageBusy, StorageFull
-from periplus.graph import Convergence, RankFile, RankOrigin, RankStore, TopRank, host_addresses, refresh_ranks
-from periplus.graph.policies import refresh_policy_ranks
+from periplus.graph import (
+    Convergence,
+    RankFile,
+    RankOrigin,
+    RankStore,
+    TopRank,
+    host_addresses,
+    refresh_policy_ranks,
+    refresh_ranks,
+)
 from periplus.index import IndexStore, Manifest
 from periplus.index.budget import most_workers
 from periplus.jobs.aliases import AliasTable
