@@ -68,9 +68,7 @@ def machine(tmp_path, state):
     def make(name, files=f"file://{tmp_path}/objects"):
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
-        settings = (
-            f'[storage]\ndatabase = "{state}"\nfiles = "{files}"\n[search]\nbudget_ms = 60000\n'
-        )
+        settings = f'[storage]\ndatabase = "{state}"\nfiles = "{files}"\n[search]\nbudget_ms = 60000\n'
         (folder / "periplus.toml").write_text(settings)
         opened.append(Collection(folder).create())
         return opened[-1]
