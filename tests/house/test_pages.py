@@ -33,6 +33,7 @@ BESIDE_ROOMS = {
     "browser",
     "compat",
     "damage",
+    "deploy",
     "house",
     "mockweb",
     "support",

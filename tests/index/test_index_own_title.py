@@ -15,6 +15,7 @@ from periplus.records import Document
         ("asyncio — Waiting — Python 3.11", "https://docs.python.org/", "", "asyncio — Waiting", "Python 3.11"),
         ("std::vector - cppreference.com", "https://en.cppreference.com/w/", "", "std::vector", "cppreference.com"),
         ("Vec in std::vec - Rust", "https://doc.rust-lang.org/std/", "", "Vec in std::vec", "Rust"),
+        ("Events | Node.js v18.20.4 Docs", "https://nodejs.org/", "", "Events", "Node.js v18.20.4 Docs"),
         ("Git - git-rebase Documentation", "https://git-scm.com/docs/", "", "git-rebase Documentation", "Git"),
         ("Tides | The Harbour Office", "https://a.example/", "The Harbour Office", "Tides", "The Harbour Office"),
         ("Tides | Harbour Office", "https://a.example/", "", "Tides | Harbour Office", ""),

@@ -26,7 +26,7 @@ def test_search_has_the_documented_shape(client):
     content = answer.json
     assert set(content) == {
         "query", "results", "total", "page", "size", "next", "corrections", "suggestions", "took_ms", "degraded",
-        "generation", "counts", "lens", "coverage",
+        "generation", "counts", "lens", "coverage", "answers",
     }  # fmt: skip
     assert set(content["results"][0]) == {
         "rank", "id", "url", "display_url", "site", "title", "snippet", "highlights", "language", "published",

@@ -20,6 +20,7 @@ from periplus.storage import Blocklist, Catalogs, Depot, LocalFiles, open_object
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from periplus.answers import Answerer
     from periplus.app.moving import Moved
     from periplus.app.shards import ShardOrders
     from periplus.app.sharing import SharedKeys
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from periplus.graph import Stores
     from periplus.index import Manifest
     from periplus.jobs import CollectionStatus, Pipeline, RankSummary
-    from periplus.records import CrawlStatus, Document, Explanation, Inspection, Suggestion
+    from periplus.records import CrawlStatus, Document, Explanation, Inspection, InstantAnswer, Suggestion
     from periplus.search import Engine
     from periplus.settings import LoadedSettings, Remembered, Settings
     from periplus.storage import Database
@@ -66,6 +67,7 @@ class Collection:
         self._catalogs: Catalogs | None = None
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self.shard_orders: ShardOrders | None = None  # to those servers
+        self._answerer: Answerer | None = None
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
 
@@ -220,6 +222,11 @@ class Collection:
         return self._engine
 
     @property
+    def known_engine(self) -> Engine | None:
+        """The engine, where something was searched already."""
+        return self._engine
+
+    @property
     def damage(self) -> tuple[str, ...]:
         """What the open index does without because it is damaged, and what else was noted; a sentence each."""
         found = self._engine.damage if self._engine is not None else ()
@@ -353,15 +360,20 @@ class Collection:
     def rank(
         self,
         *,
+        policy: str = "",
         given: Path | None = None,
         progress: Callable[[int, float], None] | None = None,
         hand_over: bool = True,
     ) -> RankSummary:
         """Compute PageRank over the links of all pages, and let the index use it unless ``hand_over`` is false.
 
+        A ``policy`` is that of the source of a reference profile (``graph.policies``), which alone reads its ranks.
         ``given`` names a file of ranks that were computed elsewhere (Parquet or CSV of url and rank), taken in instead.
         """
-        summary = self.pipeline.rank(given=given, progress=progress, hand_over=hand_over)
+        if policy not in ("", "ours"):
+            summary = self.pipeline.rank_by(policy, progress=progress)
+        else:
+            summary = self.pipeline.rank(given=given, progress=progress, hand_over=hand_over)
         self._reload()
         return summary
 
@@ -405,6 +417,17 @@ class Collection:
     def search(self, query: str, k: int = 10, *, page: int = 1, profile: str = "", **options: Any) -> SearchAnswer:
         """The best ``k`` pages for ``query``; iterating the answer gives its results."""
         return self.engine.search(SearchRequest(query=query, size=k, page=page, profile=profile, **options))
+
+    def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
+        """What can be computed of ``query`` without looking into the index: ``2+2``, ``10 miles in km``."""
+        chosen = self.settings.search
+        if not chosen.instant_answers:
+            return ()
+        if self._answerer is None:
+            from periplus.answers import Answerer
+
+            self._answerer = Answerer(self.folder / chosen.rates if chosen.rates else None)
+        return self._answerer.answers(query, explain=explain)
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         return self.engine.suggest(text, limit)

@@ -55,9 +55,8 @@ def parted(title: str, url: str, site_name: str = "") -> tuple[str, str]:
 
 def _names_site(part: str, names: frozenset[str]) -> bool:
     words = _words(part)
-    return any(word in names for word in words) and all(
-        word in names or word in STOCK or _NUMBER.match(word) for word in words
-    )
+    telling = [word for word in words if word not in STOCK and not _NUMBER.match(word)]
+    return bool(telling) and (names.issuperset(telling) or "".join(telling) in names)  # Node.js at nodejs.org
 
 
 def _words(text: str) -> list[str]:

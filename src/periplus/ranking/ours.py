@@ -151,7 +151,7 @@ _MEANING = {
     "title_overlap": "idf of the words in the title / idf of all words",
     "title_phrase": "idf of the weightiest common subsequence of query and title / idf of all words",
     "title_exact": "words of the query in the title / words of the title, squared",
-    "title_early": "1 / (1 + place of the first word in the title)",
+    "title_whole": "(title_phrase · words of the query in the title / words of the title) ^ 4: the query is the title",
     "anchors": "idf of the words in other pages' links to this one / idf of all words",
     "host": "share of the query's words in the host name",
     "path": "share of the query's words in the path",

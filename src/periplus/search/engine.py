@@ -86,6 +86,7 @@ class Engine:
         self._folder, self._popular = folder, read_popular(folder, settings.search.popular)
         self._generations = OpenGenerations(folder, self._known_queries, source)
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
+        self.kept_answers = 0  # that were given again
         self._repeated = Repeated(REMEMBERED)
         self._has_answered = False
         self._rule_book = RuleBook(folder, settings.search.rules, state)
@@ -171,6 +172,7 @@ class Engine:
         asked_before = self._repeated.again(key)
         answer = self._answers.get(key) if asked_before else None
         if answer is not None:
+            self.kept_answers += 1
             return structs.replace(answer, took_ms=since(asked.started))
         answer = Search(
             self._generations,
@@ -223,6 +225,15 @@ class Engine:
         except NotReady:
             return ()
 
+    def hosts(self) -> tuple[str, ...]:
+        """All hosts that have documents and are shown; none before a generation is published."""
+        blocked = self._blocked()
+        try:
+            with self._generations.use() as generation:
+                return tuple(host for host in generation.summary.hosts if host and host not in blocked)
+        except NotReady:
+            return ()
+
     def search_tab(self, request: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
         """The results that belong to one tab, and what each says of itself, by its id."""
         asked = structs.replace(request, explain=False, counts=False)
@@ -238,14 +249,18 @@ class Engine:
         usual = self._settings.search.budget_ms / 1000
         return usual if self._has_answered else max(usual, FIRST_BUDGET)
 
-    def ranking(self, query: str, k: int = 1_000, profile: str = "", *, plain: bool = True) -> list[tuple[str, float]]:
+    def ranking(
+        self, query: str, k: int = 1_000, profile: str = "", *, plain: bool = True, exhaustive: bool = False
+    ) -> list[tuple[str, float]]:
         """Ids and scores of the best ``k``, without host diversity, correction or snippets: for evaluation.
 
-        Judged queries are prose: unless ``plain`` is false, their quotes, brackets and signs are not operators.
+        Judged queries are prose: unless ``plain`` is false, their quotes, brackets and signs are not operators. With
+        ``exhaustive`` the profile scores every page that has a word of the query, not the best of a first pass.
         """
-        checked = requests.check(SearchRequest(query, profile=profile), self._settings)
+        given = requests.check(SearchRequest(query, profile=profile), self._settings)
 
         def ranked(context: SearchContext) -> list[tuple[str, float]]:
+            checked = _over_all(given, context.generation.summary.live) if exhaustive else given
             understood = understand(context, query, plain=plain)
             listing = run(context, task_of(context, understood, checked, 0, FOREVER), k)
             ids = context.shards.ids(listing.numbers[:k])
@@ -332,6 +347,12 @@ class Engine:
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """The steps by which ``text`` becomes terms."""
         return analysis_steps(text[:MAX_TEXT], language)
+
+
+def _over_all(checked: Checked, documents: int) -> Checked:
+    """The request with every document as a candidate of its profile."""
+    wider = structs.replace(checked.profile, candidates=max(documents, checked.profile.candidates))
+    return structs.replace(checked, profile=wider)
 
 
 def _facts(context: SearchContext, results: Sequence[SearchResult], tab: str) -> dict[str, dict[str, str]]:

@@ -52,6 +52,7 @@ def gathered(
 ) -> CandidateEvidence:
     """The evidence of the first candidates, in the order of the index, chunk by chunk."""
     profile, terms = asked.profile, QueryTerms(asked.words)
+    own = ranks.of(profile.name)
     counts, places, done = _occurrences(snapshot, terms, numbers, profile, asked.deadline)
     lengths = snapshot.lengths_of(done).astype(np.float64)
     now = asked.now or time.time()
@@ -64,8 +65,8 @@ def gathered(
         average_lengths=np.asarray(asked.statistics.average_lengths, dtype=np.float64),
         max_frequencies=_largest(snapshot, done, profile),
         prior=np.asarray(snapshot.column("prior", done), dtype=np.float64),
-        page_rank=ranks.pages(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
-        host_rank=ranks.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
+        page_rank=own.pages(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
+        host_rank=own.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
         depth=np.maximum(lengths[:, ADDRESS] - 1.0, 0.0),
         host_words=np.full(len(done), float(PIECE_GAP)),
         age=_ages(snapshot, done, now),

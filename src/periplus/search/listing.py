@@ -139,7 +139,7 @@ def shard_query(context: SearchContext, task: Task) -> ShardQuery:
 
 def _listing(context: SearchContext, task: Task, ranking: Ranking, found: Results) -> Listing:
     notes = ["budget"] if ranking.cut else []
-    if task.is_ranked and task.profile.reads_ranks and not context.generation.ranks.known:
+    if task.is_ranked and task.profile.reads_ranks and not context.generation.ranks.of(task.profile.name).known:
         notes.append("ranks")
     return Listing(
         found.numbers,

@@ -3,11 +3,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from periplus.web.access_log import AccessLog
 from periplus.web.application import create_app
 from periplus.web.backend import Backend
 from periplus.web.connections import ClientConnections
 from periplus.web.keys import KeyRing
 from periplus.web.limits import is_loopback
+from periplus.web.metric_table import BUCKETS, CRAWL_STATES, LACKS, OUTCOMES, PARTS
+from periplus.web.metrics import Figures
 from periplus.web.operator import Operator
 from periplus.web.pool import Expired, Pool
 from periplus.web.server import WebServer, serve
@@ -16,9 +19,16 @@ if TYPE_CHECKING:
     from periplus.web.mcp_server import make_mcp_server, mcp_app
 
 __all__ = [
+    "BUCKETS",
+    "CRAWL_STATES",
+    "LACKS",
+    "OUTCOMES",
+    "PARTS",
+    "AccessLog",
     "Backend",
     "ClientConnections",
     "Expired",
+    "Figures",
     "KeyRing",
     "Operator",
     "Pool",

@@ -173,7 +173,8 @@ def entity_tag(answer: SearchAnswer, query: bytes) -> str:
     """Weak, since the time taken differs: the generation, the request, and which results in which order."""
     listed = "\n".join([result.id for result in answer.results]).encode("utf-8", "replace")
     scores = array("d", [result.score for result in answer.results]).tobytes()
-    return f'W/"{answer.generation}-{xxh3_64_hexdigest(query + b" " + listed + scores)}"'
+    computed = _encode(answer.answers) if answer.answers else b""  # the time in a place is another every minute
+    return f'W/"{answer.generation}-{xxh3_64_hexdigest(query + b" " + listed + scores + computed)}"'
 
 
 def is_known(header: str, tag: str) -> bool:
@@ -187,6 +188,9 @@ def is_known(header: str, tag: str) -> bool:
 
 def search(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
     answer = backend.search(search_request(values))
+    if values["answers"]:
+        computed = backend.answers(values["q"], explain=values["explain"])
+        answer = msgspec.structs.replace(answer, answers=computed)
     following = address(SEARCH_PATH, values, page=answer.page + 1) if has_next(answer) else None
     return answer if following == answer.next else msgspec.structs.replace(answer, next=following)
 

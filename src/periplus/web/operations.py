@@ -138,6 +138,7 @@ SEARCH_PARAMETERS = (
     Parameter("duplicates", "flag", "show pages that are nearly alike instead of folding them", default=False),
     Parameter("counts", "flag", "count the matches by site, language, type and year", default=False),
     Parameter("exact", "flag", "search for what was typed, uncorrected", default=False),
+    Parameter("answers", "flag", "give what can be computed of the query, such as 2+2", default=False),
 )
 
 OPERATIONS = (

@@ -5,16 +5,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-from msgspec import Struct
-
 from periplus import __version__
+from periplus.app.backup_reports import BACKUP_LOCK, BackupReport, remember
 from periplus.app.backups import inventory as inventories
 from periplus.app.backups.capture import captured, takedowns_wait
 from periplus.app.backups.inventory import CHUNK_BYTES, CHUNKS, Inventory, KeptFile, chunk_name, digest_of
 from periplus.app.state import identity_of
 from periplus.errors import Corrupt, NotFound, Occupied, StorageError, UsageError
-from periplus.storage import LocalFiles, folder_lock, schema_version, write_event
+from periplus.storage import LocalFiles, folder_lock, schema_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,24 +23,8 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int, str], None]  # files done, of how many, the name of one
 
-LOCK: Final = "backup.lock"
 KEPT: Final = 3
-LAST: Final = "backup.last"  # in the table meta
 TRIES: Final = 3  # to read an archive file without a takedown between
-
-
-class BackupReport(Struct, frozen=True):
-    """What a backup did."""
-
-    number: int
-    address: str
-    made: float
-    files: int
-    bytes: int
-    sent_chunks: int
-    sent_bytes: int
-    removed: tuple[int, ...]  # numbers of backups that went
-    seconds: float
 
 
 def back_up(
@@ -58,27 +40,10 @@ def back_up(
         )
     started = time.perf_counter()
     collection.create()  # sees to it that state and folder have a name
-    with folder_lock(collection.folder / LOCK, "backing up"):
+    with folder_lock(collection.folder / BACKUP_LOCK, "backing up"):
         report = _Copying(collection, objects, progress).run(keep, started)
-        _remember(collection, report)
+        remember(collection, report)
     return report
-
-
-def last_backup(collection: Collection) -> BackupReport | None:
-    """What the last backup of the collection was; none where it never had one."""
-    with collection.database.read() as tx:
-        text = tx.value("SELECT value FROM meta WHERE key = ?", (LAST,))
-    try:
-        return msgspec.json.decode(str(text), type=BackupReport) if text else None
-    except msgspec.MsgspecError:
-        return None
-
-
-def _remember(collection: Collection, report: BackupReport) -> None:
-    sql = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-    with collection.database.write() as tx:
-        tx.execute(sql, (LAST, msgspec.json.encode(report).decode()))
-        write_event(tx, "backup", f"backup {report.number} is at {report.address}: {report.files:,} files")
 
 
 class _Copying:
