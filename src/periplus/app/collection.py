@@ -15,12 +15,13 @@ from periplus.app import state
 from periplus.app.occupancy import refuse_second_crawl
 from periplus.errors import CollectionMissing, NotFound, SettingError, StateLost, StorageBusy, StorageError, UsageError
 from periplus.records import SearchAnswer, SearchRequest
-from periplus.storage import Blocklist, Depot, LocalFiles, open_objects
+from periplus.storage import Blocklist, Catalogs, Depot, LocalFiles, open_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from periplus.answers import Answerer
+    from periplus.app.moving import Moved
     from periplus.app.shards import ShardOrders
     from periplus.app.sharing import SharedKeys
     from periplus.archive import ArchiveParts
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from periplus.records import CrawlStatus, Document, Explanation, Inspection, InstantAnswer, Suggestion
     from periplus.search import Engine
     from periplus.settings import LoadedSettings, Remembered, Settings
-    from periplus.storage import Catalogs, Database
+    from periplus.storage import Database
 
 NEW_SETTINGS = """\
 # Settings of this collection; docs/settings.md lists them all with their defaults.
@@ -266,8 +267,6 @@ class Collection:
         depot = self.depot
         if depot is None:
             return None
-        from periplus.storage.catalog import Catalogs
-
         with self._opening:
             self._catalogs = self._catalogs or Catalogs(self.sound_state(), depot)
             return self._catalogs
@@ -412,6 +411,16 @@ class Collection:
                     store.drop_replaced()
                 return msgspec.structs.replace(removal, indexed=True)
         return removal
+
+    def move(self, to: str, database: str = "", *, progress: Callable[[int, int, str], None] | None = None) -> Moved:
+        """Move to an object store and a database that machines share, or to a folder; the collection is closed then.
+
+        ``progress`` is told how much is done, of how much (0 where that is not known), and what.
+        """
+        from periplus.app.moving import move
+
+        self._require()
+        return move(self, to, database, progress)
 
     # Asking
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from periplus.crawl import Backlog, backlog_size
-from periplus.crawl.takedown import LOCK as TAKEDOWN_LOCK
+from periplus.crawl import TAKEDOWN_LOCK, Backlog, backlog_size
 from periplus.documents import BatchLog
 from periplus.documents.compaction import Compaction
 from periplus.errors import Corrupt, Incompatible, NotFound, StorageBusy, StorageFull
