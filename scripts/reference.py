@@ -1,4 +1,4 @@
-"""Writes the generated reference pages: docs/settings.md, docs/reasons.md and docs/command-line.md.
+"""Writes the generated reference pages: docs/settings.md, reasons.md, command-line.md, metrics.md.
 
 ``--check`` writes nothing and fails when a page differs from what the code says; the tests do the same.
 """
@@ -14,6 +14,7 @@ import typer
 from periplus import settings
 from periplus.cli.verbs import VERBS, application
 from periplus.reasons import REASONS
+from periplus.web.metric_table import METRICS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -85,11 +86,33 @@ def command_line_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def metrics_page() -> str:
+    lines = [
+        "# Metrics",
+        "",
+        "`/metrics` answers in the text format of Prometheus. Where `serve.public_status` is false it wants a key with",
+        "the scope `inspect`. With several server processes a scrape shows one of them (`periplus_http_process` says",
+        "which): what is read from the collection is the same in all, what is counted is of that process. Figures of",
+        "the collection are at most 5 s old, those of the disk 60 s. Names are stable, and no label holds what a",
+        "visitor or a page wrote.",
+        "`deploy/monitoring/` has a dashboard and alarms that use them; [the handbook](handbook.md) says what to do.",
+        "",
+        "| name | kind | meaning | labels |",
+        "|---|---|---|---|",
+    ]
+    for metric in METRICS:
+        name = f"{metric.name}_total" if metric.kind == "counter" else metric.name
+        labels = ", ".join(f"`{label}`" for label in metric.labels) + (f": {metric.bound}" if metric.bound else "")
+        lines.append(f"| `{name}` | {metric.kind} | {metric.help} | {labels} |")
+    return "\n".join(lines) + "\n"
+
+
 def pages() -> dict[str, str]:
     return {
         "settings.md": settings_page(),
         "reasons.md": reasons_page(),
         "command-line.md": command_line_page(),
+        "metrics.md": metrics_page(),
     }
 
 

@@ -13,7 +13,7 @@ from bench.relevance import known, learn, report, sets
 from periplus.evaluation import Scores, evaluate
 from periplus.evaluation.learning import Learner
 from periplus.evaluation.scores import DEPTH
-from periplus.ranking import PROFILES, Profile, ours
+from periplus.ranking import PROFILES
 from periplus.search.plan import MAX_SCORING
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from periplus.evaluation import Qrels, Queries
 
 KNOWN_DEPTH = 10
-# Not for searching: what links and features add shows beside it.
-PROFILES["bm25f"] = Profile("bm25f", "field-weighted BM25F without links", ours.bm25f, 200, 0.0)
 PAGE = sets.ROOT / "docs" / "relevance.md"
 
 

@@ -3,6 +3,7 @@
 anchors   the text of a link from another site, and the page it leads to
 entries   an entry of a back-of-the-book index, and the page it names
 titles    a title with words left out, and its page
+whole     a whole title that no other page has, and its page
 
 Whatever gave a query away is taken out before anything is scored: those links are in neither anchors nor graph, and
 index pages are not in the collection at all. Sites are split into a half to learn from and a half to report.
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from periplus.evaluation import Qrels, Queries
 
-KINDS = ("anchors", "entries", "titles")
+KINDS = ("anchors", "entries", "titles", "whole")
 SKIPPED_HOSTS = ("handbook.debian.test", "httpd.test")  # mostly translations of the same pages
 # Every second host by name, so that both halves have small and large ones.
 LEARNT_FROM = frozenset(
@@ -167,10 +168,11 @@ def _titles(documents: list[Document], pages: set[str]) -> list[KnownItem]:
     for document in documents:
         if document.url in pages:
             by_title[_SUFFIX.sub("", document.title).strip()].append(document.url)
+    unique = [(title, urls[0]) for title, urls in sorted(by_title.items()) if len(urls) == 1 and title]
+    shortened = [(_shortened(title), url) for title, url in unique if len(title.split()) >= LEAST_TITLE]
     return [
-        KnownItem("titles", _shortened(title), urls[0])
-        for title, urls in sorted(by_title.items())
-        if len(urls) == 1 and len(title.split()) >= LEAST_TITLE
+        *(KnownItem("titles", title, url) for title, url in shortened),
+        *(KnownItem("whole", title, url) for title, url in unique),
     ]
 
 

@@ -10,7 +10,8 @@ document with the class's ``code``. Third-party errors are turned into these at 
     │   ├── InvalidAddress         a text is not an http(s) URL
     │   └── UnfitFile              a file, or what is in it, cannot be used for what was asked (exit 1)
     ├── NotFound                   a thing that was named does not exist
-    │   └── CollectionMissing      no collection in that folder
+    │   ├── CollectionMissing      no collection in that folder
+    │   └── MissingExtra           a package that only some verbs need is not installed
     ├── StorageError               files or the state database
     │   ├── StorageFull            no space left; what was acknowledged is kept
     │   ├── StorageAway            the object store does not answer for now; what waits for it is kept
@@ -79,6 +80,10 @@ class NotFound(PeriplusError):
 
 class CollectionMissing(NotFound):
     code = "collection-missing"
+
+
+class MissingExtra(NotFound):
+    code = "missing-extra"
 
 
 # Files and state

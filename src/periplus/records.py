@@ -223,6 +223,19 @@ class FilterCounts(Struct, frozen=True):
     relation: str = "eq"  # gte: only the best of very many matches were counted
 
 
+class InstantAnswer(Struct, frozen=True):
+    """What was computed of a query; text, as people read it."""
+
+    kind: str  # calculation, unit, currency, time, date or colour
+    question: str  # as it was read
+    answer: str
+    detail: str = ""
+    exact: bool = True  # false: rounded
+    score: float = 1.0  # how sure it is that this was asked
+    colour: str = ""  # to be shown, as #rrggbb
+    explain: Explanation | None = None
+
+
 class SearchAnswer(Struct, frozen=True, gc=False):
     query: QueryReading
     results: tuple[SearchResult, ...]
@@ -238,6 +251,7 @@ class SearchAnswer(Struct, frozen=True, gc=False):
     counts: FilterCounts | None = None  # only when asked for
     lens: str = ""  # the preferences among sites in force, spelled out
     coverage: float = 1.0  # the share of the published documents that were searched
+    answers: tuple[InstantAnswer, ...] | None = None  # only when asked for
 
     def __iter__(self) -> Iterator[SearchResult]:
         return iter(self.results)

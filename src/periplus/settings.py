@@ -137,6 +137,11 @@ class SearchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = 3
     budget_ms: Annotated[int, Meta(ge=1, description="milliseconds after which the best so far is given")] = 500
     rules: Annotated[str, Meta(description="TOML file of synonyms, pinned results, lenses, words not to suggest")] = ""
+    popular: Annotated[str, Meta(description="file of popular queries to complete with: a line each, tab, count")] = ""
+    instant_answers: Annotated[bool, Meta(description="answer what can be computed: 2+2, 10 miles in km")] = True
+    rates: Annotated[
+        str, Meta(description="file of exchange rates, ECB's XML or JSON; empty: currencies are not answered")
+    ] = ""
     past_queries: Annotated[bool, Meta(description="complete with what several people asked; kept as counts only")] = (
         True
     )
@@ -163,6 +168,23 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
         bool, Meta(description="/metrics and /api/v1/status answer everybody; false asks for a key")
     ] = True
     api_keys: Annotated[bool, Meta(description="programs need a key for the API; periplus keys makes them")] = False
+    access_log: Annotated[
+        Literal["off", "routes", "full"],
+        Meta(
+            description="logs/access.log in the collection: off; routes, which says nothing of what was asked for or by"
+            " whom; or full, with addresses, queries and clients"
+        ),
+    ] = "off"
+    access_log_bytes: Annotated[
+        int, Meta(ge=10_000, le=MOST, description="an access log of that size is put aside; seven are kept")
+    ] = 50_000_000
+    submissions: Annotated[
+        Literal["key", "visitors"],
+        Meta(description="who may have a page visited now: who has a key, or anybody, within the scope of the crawl"),
+    ] = "key"
+    submission_rate: Annotated[
+        int, Meta(ge=1, le=100_000, description="addresses an hour that one visitor may submit, and for one host")
+    ] = 20
     tls_cert: Annotated[str, Meta(description="certificate file, for https; empty serves http")] = ""
     tls_key: Annotated[str, Meta(description="file of the certificate's key, where it is not in the same file")] = ""
 

@@ -196,7 +196,7 @@ def test_a_crawl_started_from_the_pages_makes_them_findable(tmp_path):
             try:
                 assert starter.start([seed]) == [seed]
                 starter._child._thread.join(60)
-                assert starter.add(seed) == "known"
+                assert starter.add(seed).state == "known"
                 assert collection.status().pages == 3
                 assert collection.status().ranks is not None
                 assert collection.engine.ready

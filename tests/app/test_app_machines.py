@@ -15,6 +15,7 @@ import pytest
 
 from periplus import Collection, addresses
 from periplus.app.backend import CollectionBackend
+from periplus.app.debugging import debug
 from periplus.app.shards import FOUND, ShardPlan, over_shards, serve_shard
 from periplus.cli.main import run
 from periplus.documents import BatchLog
@@ -64,12 +65,10 @@ def state(request, tmp_path):
 def machine(tmp_path, state):
     opened = []
 
-    def make(name):
+    def make(name, files=f"file://{tmp_path}/objects"):
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
-        settings = (
-            f'[storage]\ndatabase = "{state}"\nfiles = "file://{tmp_path}/objects"\n[search]\nbudget_ms = 60000\n'
-        )
+        settings = f'[storage]\ndatabase = "{state}"\nfiles = "{files}"\n[search]\nbudget_ms = 60000\n'
         (folder / "periplus.toml").write_text(settings)
         opened.append(Collection(folder).create())
         return opened[-1]
@@ -178,6 +177,10 @@ def test_shard_servers_and_a_broker_on_machines_of_their_own(machine, alone):
             wait_for(lambda: broker.engine.reload() or broker.engine.ready)
             assert answers(broker) == answers(alone)
             assert links_of(broker) == links_of(alone)
+            inspected = {step.step: step for step in broker.inspect("https://a.example/0").steps}
+            assert inspected["index"].state == "ok"
+            assert debug(broker, "tide", ("",))["words"][0]["forms"][0]["documents"] > 0
+            assert CollectionBackend(broker).panels.index()["documents"] == 200
             assert segments(broker) == set()
             for number, one in enumerate(servers):
                 assert segments(one) == {entry.name for entry in manifest.segments if entry.shard == number}
@@ -189,6 +192,20 @@ def test_shard_servers_and_a_broker_on_machines_of_their_own(machine, alone):
         stopping.set()
         for thread in threads:
             thread.join()
+
+
+def test_generations_travel_through_an_object_store(machine, alone, gated_bucket, gate):
+    """Over a server that speaks S3, which fails now and then."""
+    a, b = machine("a", gated_bucket), machine("b", gated_bucket)
+    append(a, 200)
+    a.index()
+    gate.refuse(2)
+    a.rank()
+    gate.refuse(2)
+    assert answers(b) == answers(alone)
+    a.reshard(2)
+    assert b.engine.reload()
+    assert answers(b) == answers(alone)
 
 
 def test_a_second_machine_that_indexes_or_ranks_is_refused(machine, capsys):

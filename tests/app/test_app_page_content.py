@@ -7,10 +7,12 @@ import json
 import pytest
 
 from periplus import Collection
+from periplus.addresses import host, host_key
 from periplus.app.backend import CollectionBackend
 from periplus.app.importing import import_paths
 from periplus.demo import DemoWeb
 from periplus.errors import NotFound
+from periplus.graph import RankStore
 
 PAGE = """<html lang="en"><head><title>Bars</title>{robots}
 <script type="application/ld+json">{{"@type": "Article", "headline": "Bars"}}</script></head>
@@ -110,3 +112,22 @@ def test_a_document_without_an_address_is_known_by_its_id(tmp_path):
             CollectionBackend(collection).page("doc-8")
 
     assert (page.id, page.text, page.links) == ("doc-7", "A bar is a bank of sand.", None)
+
+
+def test_sites_are_all_hosts_with_documents(crawled):
+    listed = CollectionBackend(crawled).sites("", 1)
+    hosts = {host(document.url) for document in _documents(crawled) if not document.refusal}
+
+    assert set(listed["hosts"]) == hosts
+    assert (listed["total"], listed["pages"], listed["first"]) == (len(hosts), 1, 1)
+    assert CollectionBackend(crawled).sites("almanac", 1)["total"] == 1
+
+
+def test_sites_come_by_rank_once_there_are_ranks(crawled):
+    crawled.rank()
+    table = RankStore(crawled.folder / "ranks").current()
+    listed = CollectionBackend(crawled).sites("", 1)["hosts"]
+    ranks = [table.host_rank(host_key(name)) for name in listed]
+
+    assert ranks == sorted(ranks, reverse=True)
+    assert len(set(ranks)) > 1

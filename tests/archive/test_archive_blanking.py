@@ -87,7 +87,7 @@ def test_a_crash_in_the_middle_is_made_good_before_the_file_is_judged(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(blanking, "_overwrite", torn)
+        patch.setattr(blanking, "overwrite", torn)
         archive.blank(tmp_path, archive.places_of(tmp_path, lambda url: url == URLS[2]))
     (tmp_path / (path.name + ".open")).touch()  # as if its writer had died: it is read through
     assert archive.repair(tmp_path) == []

@@ -59,7 +59,7 @@ def test_a_server_reports_each_shard_with_its_newest_generation(database, server
 def test_a_server_behind_another_address_reports_that_one(database, tmp_path):
     build(tmp_path, 1, count=20)
     registry = Registry(database)
-    with ShardServer(lambda: [0], FolderShards(tmp_path), advertised="http://shard0.internal:8650/") as running:
+    with ShardServer(lambda: [0], FolderShards(Stores(tmp_path)), advertised="http://shard0.internal:8650/") as running:
         until(lambda: is_ready(running))
         registry.report(running)
         assert registry.addresses() == ["http://shard0.internal:8650"]

@@ -9,6 +9,7 @@ import pytest
 from crawl.voyages import Voyage
 from mockweb.fixtures import certificates, demo_web, mock_dns, mock_web, secure_web  # noqa: F401 (fixtures)
 from periplus.storage import Database
+from support.object_store import bucket, gate, gated_bucket, object_server  # noqa: F401 (fixtures)
 from support.polite_crawls import polite_crawls  # noqa: F401 (a fixture)
 from support.postgres import postgres_address  # noqa: F401 (a fixture)
 

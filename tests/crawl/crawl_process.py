@@ -1,7 +1,8 @@
 """A crawl in a process of its own, so that a test can kill it: FOLDER RESOLVE [setting=value…] SEED…
 
-Besides settings of the crawl: ``database=ADDRESS``, ``contact=URL``, ``margin=SECONDS`` by which leases outlive a
-request. SIGINT lets it leave, as on the command line.
+Besides settings of the crawl: ``database=ADDRESS``, ``files=ADDRESS`` of an object store that is asked
+``retries=COUNT`` times again, ``contact=URL``, ``margin=SECONDS`` by which leases outlive a request. SIGINT lets it
+leave, as on the command line.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import msgspec
 
 from periplus.crawl import Crawler, partitions
 from periplus.settings import BotSettings, CrawlSettings, Settings
-from periplus.storage import Database
+from periplus.storage import Database, Depot, LocalFiles, objects, open_objects
 
 
 def main(folder: str, resolve: str, *rest: str) -> None:
@@ -29,11 +30,14 @@ def main(folder: str, resolve: str, *rest: str) -> None:
     seeds = [word for word in rest if word.startswith("http")]
     options |= dict(word.split("=", 1) for word in rest if not word.startswith("http"))
     address = options.pop("database", str(Path(folder) / "state.db"))
+    files = options.pop("files", "")
+    objects.RETRIES = int(options.pop("retries", objects.RETRIES))
+    depot = Depot(LocalFiles(folder), open_objects(files)) if files else None
     bot = BotSettings(contact=options.pop("contact", ""))
     partitions.MARGIN = float(options.pop("margin", partitions.MARGIN))
     settings = Settings(bot=bot, crawl=msgspec.convert(options, CrawlSettings, strict=False))
     with Database.open(address) as database:
-        crawler = Crawler(Path(folder), database, settings)
+        crawler = Crawler(Path(folder), database, settings, depot=depot)
         signal.signal(signal.SIGINT, lambda *_: crawler.stop())
         crawler.run(seeds)
 

@@ -74,6 +74,7 @@ class Machines:
         self.seeds = seeds
         self.options = {"timeout": TIMEOUT, "icons": "false", "workers": 1, "delay": 0.02, **options}
         self.margin = MARGIN
+        self.files = ""  # an object store: then each machine has a folder of its own
         self.all: list[Machine] = []
 
     def start(self, name: str) -> Machine:
@@ -82,8 +83,12 @@ class Machines:
             f"margin={self.margin}",
             f"contact=https://bot.test/{name}",
         ]
+        folder = self.folder
+        if self.files:
+            where.append(f"files={self.files}")
+            folder = self.folder / name
         told = [*where, *(f"{key}={value}" for key, value in self.options.items())]
-        command = [sys.executable, str(SCRIPT), str(self.folder), *self.web.resolve, *told, *self.seeds]
+        command = [sys.executable, str(SCRIPT), str(folder), *self.web.resolve, *told, *self.seeds]
         machine = Machine(name, subprocess.Popen(command), self.web)
         self.all.append(machine)
         return machine

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from periplus.crawl import Crawler, audit
 from periplus.documents import BatchLog
 from periplus.settings import BotSettings, CrawlSettings, Settings
-from periplus.storage import LocalFiles
+from periplus.storage import Depot, LocalFiles, open_objects
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,14 +30,16 @@ def settings_for(resolve: tuple[str, ...], **options: Any) -> Settings:
 class Voyage:
     """A collection being crawled."""
 
-    def __init__(self, folder: Path, database: Database) -> None:
+    def __init__(self, folder: Path, database: Database, files: str = "") -> None:
+        """``files``: the object store of a collection on many machines."""
+        self.depot = Depot(LocalFiles(folder), open_objects(files)) if files else None
         self.folder = folder
         self.database = database
         self.web: MockWeb | None = None
 
     def run(self, web: Any, *seeds: str, recrawl: bool = False, seconds: float = 30, **options: Any) -> CrawlStatus:
         self.web = web if hasattr(web, "pauses") else None
-        crawler = Crawler(self.folder, self.database, settings_for(web.resolve, **options))
+        crawler = Crawler(self.folder, self.database, settings_for(web.resolve, **options), depot=self.depot)
         return crawler.run(list(seeds), recrawl=recrawl, seconds=seconds)
 
     def rows(self, sql: str, *arguments: Any) -> list[tuple[Any, ...]]:
@@ -56,7 +58,7 @@ class Voyage:
 
     def documents(self) -> dict[str, str]:
         """Newest refusal of every address in the batches."""
-        log = BatchLog(LocalFiles(self.folder), self.database)
+        log = BatchLog(LocalFiles(self.folder), self.database, self.depot)
         return {doc.url: doc.refusal for number in log.numbers() for doc in log.documents(number)}
 
     def prove_polite(self) -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from periplus.documents import BatchLog, compaction
-from periplus.documents.batches import SHARES, tables_of
+from periplus.documents.batches import tables_of
 from periplus.documents.compaction import FAN, Compaction
 from periplus.errors import NotFound, SettingError, StorageBusy
 from periplus.records import Document, Link
-from periplus.storage import Database, Depot, LocalFiles, Stored, open_objects, retirement
+from periplus.storage import FILES, Database, Depot, LocalFiles, SharedCopies, Stored, open_objects, retirement
 from periplus.storage.shared import changes
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Machine:
         self.database = database
         self.depot = Depot(self.files, open_objects(store))
         self.log = BatchLog(self.files, database, self.depot)
+        self.copies = SharedCopies(database, self.depot)
 
     @property
     def stored(self) -> set[str]:
@@ -116,14 +117,14 @@ def test_a_takedown_writes_new_objects_and_removes_the_old_ones_at_once(machines
     assert texts(two.log) == texts(one.log)
     before = one.stored
     empty = Document("https://a.test/a", document("a").key, 1.0, refusal="removed")
-    counted = changes(one.database).get(SHARES, 0)
+    counted = changes(one.database).get(FILES, 0)
     two.log.replace(1, {0: empty})
-    assert changes(one.database)[SHARES] > counted  # which tells all machines to forget their copies
+    assert changes(one.database)[FILES] > counted  # which tells all machines to forget their copies
     assert len(one.stored) == 2
     assert not one.stored & before
     assert two.retired() == 0
     assert texts(one.log) == texts(two.log) == {"a": "", "b": "text of b"}
-    assert sorted(one.log.forget_copies()) == sorted(before)
+    assert sorted(one.copies.forget()) == sorted(before)
     assert one.local() == two.local() == one.stored
     assert b"text of a" not in b"".join(one.files.read(name) for name in one.local())
     assert one.log.links(1).column("target").to_pylist()[0] == "https://a.test/a"
@@ -179,7 +180,7 @@ def test_merged_batches_are_read_on_other_machines_and_their_parts_go_later(
     one.log.forget_merged()
     assert one.stored == set(one.log.names_of(FAN))
     assert one.local() == one.stored
-    two.log.forget_copies()
+    two.copies.forget()
     assert {doc.url for doc in two.log.documents(3, links=True)} == {f"https://a.test/{name}" for name in before}
     assert two.local() == one.stored
 

@@ -7,6 +7,7 @@ from graph_samples import page
 
 from periplus import addresses
 from periplus.graph import anchors
+from periplus.graph.anchors import MAX_PHRASES
 from periplus.records import Anchor, Link
 
 TARGET = "https://port.example/tides"
@@ -48,6 +49,20 @@ def test_own_site_and_navigation_count_less(log) -> None:
         ]
     )
     assert found(log) == {"our tides": 1, "elsewhere": 2, "elsewhere in text": 4}
+
+
+def test_what_a_site_calls_its_page_often_is_kept_and_weighs_more(log) -> None:
+    """Its name is not dropped from a full list, and many uses by another site still count once."""
+    rare = [Link(TARGET, f"a phrase of its own {number:02}") for number in range(40)]
+    pages = [page(f"https://port.example/{number}", Link(TARGET, "tides of the port")) for number in range(1_000)]
+    others = [
+        page(f"https://other.example/{number}", Link(TARGET, "theirs", place="footer")) for number in range(1_000)
+    ]
+    log.append([page(TARGET), page("https://port.example/", *rare), *pages, *others])
+    phrases = anchors(log)(KEY)
+    assert phrases[0] == Anchor("tides of the port", 2)  # 1/2 and three times half a site for every tenfold use
+    assert len(phrases) == MAX_PHRASES
+    assert {anchor.sites for anchor in phrases[1:]} == {1}
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,10 @@ def test_ranks_travel_and_machines_take_turns(machine):
     publish(a)
     assert b.meta().last_batch == 7
     assert not b.files.exists("1/page_keys.npy")  # what is known of them does not need them
+    assert b.bare().page_rank(-5) == 0.6
+    assert [name.partition("/")[2] for name in b.files.names("1/")] == [
+        *("host_keys.npy", "host_ranks.npy", "meta.json", "page_keys.npy", "page_ranks.npy")
+    ]
     assert b.current().page_rank(-5) == 0.6
     assert RankStore(b.files.root).current().page_rank(-5) == 0.6  # processes of that machine find them, too
 

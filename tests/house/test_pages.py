@@ -34,6 +34,7 @@ BESIDE_ROOMS = {
     "browser",
     "compat",
     "damage",
+    "deploy",
     "house",
     "mockweb",
     "support",

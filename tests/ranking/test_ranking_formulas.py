@@ -74,5 +74,6 @@ def test_normalised():
     assert formulas.normalised(np.zeros(0)).size == 0
 
 
-def test_half_life():
-    assert formulas.half_life(np.array([0.0, 30.0, 60.0, -5.0]), 30.0) == pytest.approx([1, 0.5, 0.25, 1])
+def test_freshness():
+    ages = np.array([0.0, 30.0, 60.0, -5.0, np.inf])
+    assert formulas.freshness(ages, 30.0) == pytest.approx([1, 0.5, 1 / 3, 1, 0])

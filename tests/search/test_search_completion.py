@@ -9,11 +9,25 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
+from search_samples import PATIENT, build, page
 
 from periplus.core.words import completing
-from periplus.search import completion
-from periplus.search.completion import ENOUGH, INSIDE_SHARE, MAX_BEGINNINGS, MISTAKEN_SHARE, Completion
+from periplus.errors import SettingError
+from periplus.records import SearchRequest
+from periplus.search import Engine, completion
+from periplus.search.completion import (
+    ENOUGH,
+    INSIDE_SHARE,
+    MAX_BEGINNINGS,
+    MISTAKEN_SHARE,
+    Completion,
+    by_words,
+    title_parts,
+)
+from periplus.search.popular import read_popular
 from periplus.search.text import folded
+from periplus.settings import SearchSettings
 
 
 def made(*entries: tuple[str, float]) -> Completion:
@@ -196,3 +210,101 @@ def test_link_texts_and_past_queries_are_entries(engine):
 @given(st.text(max_size=60))
 def test_any_text_may_be_typed(text):
     assert len(ENTRIES.complete(text, 8)) <= 4
+
+
+# What is never offered, and what an operator seeds.
+
+
+def shown(completion, text, limit=8, **options):
+    return [one.text for one in completion.complete(text, limit, **options)]
+
+
+def test_unfit_words_are_offered_only_when_they_were_typed_whole():
+    entries = {"porn studies": ("Porn studies", 9.0), "portolan charts": ("Portolan charts", 1.0)}
+    completion = Completion(entries)
+    assert shown(completion, "por") == ["Portolan charts"]
+    assert shown(completion, "porn")[0] == "Porn studies"
+    assert "Porn studies" not in shown(completion, "porn", never=frozenset(["porn"]))
+    assert [one.text for one in completion.related(["por"], 4)] == ["Portolan charts"]
+
+
+def test_unfit_words_of_the_dictionary_are_offered_only_when_they_were_typed_whole():
+    class Words:
+        def prefix(self, text, limit):
+            return [(word, 1) for word in ("porn", "portolan") if word.startswith(text)][:limit]
+
+    assert [one.text for one in by_words(Words(), "old por", 8)] == ["old portolan"]
+    assert [one.text for one in by_words(Words(), "old porn", 8)] == ["old porn"]
+
+
+@pytest.mark.parametrize(
+    ("title", "parts"),
+    [
+        ("3.2. Tides and moons", ["Tides and moons"]),
+        ("3.2 Tides", ["Tides"]),
+        ("Chapter 5: Tides | Almanac", ["Tides", "Almanac"]),
+        ("Appendix B. Tables", ["Tables"]),
+        ("Almanac - 4. Storms", ["Almanac", "Storms"]),
+        ("3D charts", ["3D charts"]),
+        ("2001 A Space Odyssey", ["2001 A Space Odyssey"]),
+        ("Part of the coast", ["Part of the coast"]),
+        ("3.11", ["3.11"]),
+    ],
+)
+def test_titles_are_completed_without_the_numbers_of_chapters(title, parts):
+    assert title_parts(title) == parts
+
+
+def test_popular_queries_seed_completion(tmp_path):
+    build(tmp_path, [page("https://a.example/", "Tides", "the tide")])
+    (tmp_path / "popular.txt").write_text("tide tables today\t5000\n\ntidal power\n", encoding="utf-8")
+    engine = Engine(tmp_path, structs.replace(PATIENT, search=SearchSettings(popular="popular.txt")))
+    assert [one.text for one in engine.suggest("tid")][:2] == ["tide tables today", "tidal power"]
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"tide\tmany\n", "line 1: 'many' is no count"), (b"\xff\n", "not UTF-8"), (None, "cannot be read")],
+)
+def test_a_bad_file_of_popular_queries_is_an_error(tmp_path, content, reason):
+    if content is not None:
+        (tmp_path / "popular.txt").write_bytes(content)
+    with pytest.raises(SettingError, match=re.escape(reason)):
+        read_popular(tmp_path, "popular.txt")
+
+
+def test_popular_queries_are_bounded(tmp_path, monkeypatch):
+    (tmp_path / "popular.txt").write_text("a\nb\nc\n", encoding="utf-8")
+    monkeypatch.setattr("periplus.search.popular.MAX_POPULAR", 2)
+    with pytest.raises(SettingError, match="more than 2 queries"):
+        read_popular(tmp_path, "popular.txt")
+    monkeypatch.setattr("periplus.search.popular.MAX_BYTES", 3)
+    with pytest.raises(SettingError, match="larger than 3 bytes"):
+        read_popular(tmp_path, "popular.txt")
+    assert read_popular(tmp_path, "") == {}
+
+
+def test_related_searches_are_not_the_only_result_again(tmp_path):
+    titles = {"Sextant care": "polish", "Sextant makers": "brass", "Old instruments": "nothing else"}
+    pages = [page(f"https://a.example/{i}", title, text) for i, (title, text) in enumerate(titles.items())]
+    build(tmp_path, pages)
+    engine = Engine(tmp_path, PATIENT)
+    answer = engine.search(SearchRequest("+sextant +polish"))
+    assert [result.title for result in answer.results] == ["Sextant care"]
+    assert answer.suggestions == ("Sextant makers",)
+    engine.close()
+
+
+def test_similar_pages_are_in_the_language_of_the_page(tmp_path):
+    said = "tide moon harbour lantern"
+    pages = [page(f"https://a.example/{i}", "Tide", said, language="en") for i in range(3)]
+    pages += [page("https://a.example/de", "Tide", said, language="de"), page("https://a.example/x", "Other", "words")]
+    build(tmp_path, pages)
+    engine = Engine(tmp_path, PATIENT)
+    assert {result.url for result in engine.similar("https://a.example/0")} == {
+        "https://a.example/1",
+        "https://a.example/2",
+    }
+    assert engine.similar("https://a.example/de") == []
+    engine.close()

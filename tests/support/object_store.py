@@ -87,6 +87,10 @@ class Gate:
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def is_closed(self) -> bool:
+        return self._server is None
+
     def open(self) -> None:
         """Listen, on the same port as ever."""
         self._server = ThreadingHTTPServer(("127.0.0.1", self.port), self._handler())
@@ -97,9 +101,9 @@ class Gate:
     def close(self) -> None:
         """Connections are refused from now on."""
         if self._server is not None:
-            self._server.shutdown()
-            self._server.server_close()
-            self._server = None
+            server, self._server = self._server, None
+            server.shutdown()
+            server.server_close()
 
     def refuse(self, times: int, status: int = 503) -> None:
         left = iter(range(times))
@@ -116,6 +120,9 @@ class Gate:
 
             def _pass(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
+                if gate.is_closed:
+                    self.close_connection = True  # one that was open before
+                    return
                 gate.asked.append((self.command, self.path))
                 fault = gate.fault(self.command, self.path)
                 if isinstance(fault, int):

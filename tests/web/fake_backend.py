@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from periplus.answers import Answerer
+from periplus.crawl import Submission
 from periplus.errors import InvalidAddress, NotFound, NotReady, StorageBusy, UsageError
 from periplus.records import (
     Count,
@@ -21,6 +23,7 @@ from periplus.records import (
     FilterCounts,
     Heading,
     Inspection,
+    InstantAnswer,
     Link,
     PageContent,
     QueryReading,
@@ -31,6 +34,7 @@ from periplus.records import (
     Suggestion,
     Total,
 )
+from periplus.web.metrics import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -236,6 +240,7 @@ class FakeBackend:
         self.notes = notes()
         self.panels = FakePanels(self)
         self.kinds: dict[str, dict[str, dict[str, str]]] = {}  # tab → address → facts
+        self.answerer = Answerer()
         self.icons: dict[str, bytes] = {}
         self.long_texts: dict[str, str] = {}  # by address
         self.links_of: dict[str, tuple[Link, ...]] = {}
@@ -255,6 +260,9 @@ class FakeBackend:
             raise self.error
         if not self.is_ready:
             raise NotReady("no generation is published yet; run periplus index")
+
+    def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
+        return self.answerer.answers(query, explain=explain)
 
     def asked(self, query: str, person: str) -> None:
         self.people.append((query, person))
@@ -376,6 +384,15 @@ class FakeBackend:
             "languages": [{"language": "en", "documents": 12}, {"language": "de", "documents": 1}],
         }  # fmt: skip
 
+    def sites(self, text: str, page: int) -> dict[str, Any]:
+        self._check()
+        hosts = [host for host in sorted({note.host for note in self.notes if note.host}) if text in host]
+        first = (page - 1) * 4
+        return {
+            "text": text, "total": len(hosts), "first": first + 1, "hosts": hosts[first : first + 4], "page": page,
+            "pages": -(-len(hosts) // 4),
+        }  # fmt: skip
+
     def bot_report(self, host: str) -> dict[str, Any] | None:
         self._check()
         return {"host": host, "requests": 24, "shortest_gap": 1.02} if host == "harbours.test" else None
@@ -463,11 +480,16 @@ class FakeBackend:
         self.commands.append("start")
         return seeds
 
-    def add_page(self, url: str) -> str:
+    def figures(self) -> Figures:
+        return Figures({"periplus_index_documents": {(): len(self.notes)}})
+
+    def add_page(self, url: str, *, trusted: bool = True) -> Submission:
         self._check()
         if not url.startswith("http"):
             raise InvalidAddress(f"{url!r} is not an http or https URL")
-        return "known" if any(note.url == url for note in self.notes) else "queued"
+        if not trusted and "tides.test" not in url:
+            return Submission(url, "refused", "out-of-scope")
+        return Submission(url, "known" if any(note.url == url for note in self.notes) else "queued")
 
 
 def _score(note: Note, words: set[str]) -> float:

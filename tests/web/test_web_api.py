@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from periplus.errors import Corrupt, Incompatible, NotReady, OverBudget
-from periplus.settings import Settings
+from periplus.settings import ServeSettings, Settings
 from periplus.web import create_app
 from periplus.web.operations import OPERATIONS
 
@@ -26,7 +26,7 @@ def test_search_has_the_documented_shape(client):
     content = answer.json
     assert set(content) == {
         "query", "results", "total", "page", "size", "next", "corrections", "suggestions", "took_ms", "degraded",
-        "generation", "counts", "lens", "coverage",
+        "generation", "counts", "lens", "coverage", "answers",
     }  # fmt: skip
     assert set(content["results"][0]) == {
         "rank", "id", "url", "display_url", "site", "title", "snippet", "highlights", "language", "published",
@@ -351,3 +351,48 @@ def test_a_query_that_cannot_be_answered_yet_stays_in_its_box(client, backend):
 
     assert answer.status == 503
     assert 'type="search" value="spring tide"' in answer.text
+
+
+@pytest.fixture
+def open_to_visitors(backend):
+    settings = Settings(serve=ServeSettings(submissions="visitors", submission_rate=2))
+    return create_app(backend, settings, operator_key="s3same")
+
+
+def test_visitors_submit_pages_where_the_operator_lets_them(open_to_visitors):
+    visitor = Client(open_to_visitors, address="192.0.2.7")
+
+    answer = order(visitor, "/api/v1/pages", b'{"url": "http://tides.test/new"}')
+    refused = order(visitor, "/api/v1/pages", b'{"url": "http://elsewhere.test/"}')
+
+    assert (answer.status, answer.json["state"], answer.json["reason"]) == (202, "queued", "")
+    assert refused.json["reason"] == "out-of-scope"
+    assert "scope" in refused.json["detail"]
+    assert order(visitor, "/api/v1/pages", b'{"url": "http://tides.test/"}', authorization="Bearer no").status == 401
+    trusted = order(visitor, "/api/v1/pages", b'{"url": "http://elsewhere.test/"}', authorization="Bearer s3same")
+    assert trusted.json["state"] == "queued"
+
+
+def test_visitors_submit_so_many_an_hour_each_and_for_one_host(open_to_visitors):
+    first, second = (Client(open_to_visitors, address=f"192.0.2.{number}") for number in (7, 8))
+    body = b'{"url": "http://tides.test/new"}'
+
+    assert [order(first, "/api/v1/pages", body).status for _ in range(3)] == [202, 202, 429]
+    too_many = order(second, "/api/v1/pages", body)  # for that host, whoever asks
+    assert too_many.status == 429
+    assert 1 <= int(too_many.headers["retry-after"]) <= 1800
+    assert order(second, "/api/v1/pages", b'{"url": "http://other.tides.test/"}').status == 202
+    assert order(second, "/api/v1/pages", body, authorization="Bearer s3same").status == 202
+
+
+def test_a_visitor_submits_with_the_inspectors_button(open_to_visitors, guarded):
+    visitor = Client(open_to_visitors, address="192.0.2.7")
+    form = {"content_type": "application/x-www-form-urlencoded"}
+
+    assert 'action="/submit"' in visitor.get("/inspect?url=http://tides.test/").text
+    assert 'action="/submit"' not in guarded.get("/inspect?url=http://tides.test/").text
+    answer = visitor.post("/submit", b"url=http%3A%2F%2Ftides.test%2Fnew", **form)
+    assert (answer.status, answer.headers["location"]) == (303, "/inspect?url=http%3A%2F%2Ftides.test%2Fnew")
+    assert visitor.post("/submit", b"url=mailto%3Ax", **form).status == 400
+    assert visitor.post("/submit", b"url=x", origin="http://evil.test", **form).status in (401, 403)
+    assert guarded.post("/submit", b"url=http%3A%2F%2Ftides.test%2F", **form).status == 401

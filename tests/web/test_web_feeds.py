@@ -39,7 +39,7 @@ def test_rss(client):
 
     assert answer.media_type == "application/rss+xml"
     assert channel.findtext("title") == "tide · Periplus"
-    assert channel.findtext("link") == "http://127.0.0.1:8080/search?q=tide"
+    assert channel.findtext("link") == "http://127.0.0.1:8080/search?q=tide&sort=date"
     assert channel.findtext(f"{OPENSEARCH}totalResults") == "33"
     assert len(channel.findall("item")) == 10
     assert channel.find("item").findtext("link") == "http://tides.test/tables/"

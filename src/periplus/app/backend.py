@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -10,29 +11,34 @@ import msgspec
 
 from periplus import __version__, addresses
 from periplus.app.commanding import command
+from periplus.app.figures import CollectionFigures, SearchFigures
 from periplus.app.file_checks import state_damage
 from periplus.app.icons import stored_icon
 from periplus.app.page_content import page_content
 from periplus.app.panels import CollectionPanels
 from periplus.app.query_counts import QueryCounts
+from periplus.app.site_list import SiteList
 from periplus.app.starting import CrawlStarter
 from periplus.app.steering import Steering
 from periplus.crawl import host_report
-from periplus.errors import NotFound, StorageError
+from periplus.errors import NotFound, PeriplusError, StorageError
 from periplus.storage import Blocklist, write_event
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
+    from periplus.crawl import Submission
     from periplus.graph import Linked, RankTable
     from periplus.records import (
         Explanation,
         Inspection,
+        InstantAnswer,
         PageContent,
         SearchAnswer,
         SearchRequest,
         SearchResult,
         Suggestion,
     )
+    from periplus.web import Figures
 
 BEST_PAGES = 10
 
@@ -44,14 +50,28 @@ class CollectionBackend:
         self._collection = collection
         self._counts = QueryCounts(on=collection.settings.search.past_queries)
         self.panels = CollectionPanels(collection, self._counts)
+        self._sites = SiteList(collection)
         self._starter = CrawlStarter(collection)
         self._steering = Steering(collection, self._starter)
+        self._searches = SearchFigures()
+        self._figures = CollectionFigures(collection, self._searches)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
-        answer = self._collection.engine.search(request)
+        try:
+            answer = self._collection.engine.search(request)
+        except PeriplusError:
+            self._searches.failed()
+            raise
+        self._searches.answered(request, answer)
         if request.page == 1:
             self._counts.add(request.query, found=bool(answer.total.value))
         return answer
+
+    def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
+        return self._collection.answers(query, explain=explain)
+
+    def figures(self) -> Figures:
+        return self._figures.figures()
 
     def asked(self, query: str, person: str) -> None:
         self._collection.engine.asked(query, person)
@@ -63,7 +83,10 @@ class CollectionBackend:
         return self._collection.engine.search_tab(request, name)
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
-        return self._collection.suggest(text, limit)
+        started = time.perf_counter()
+        found = self._collection.suggest(text, limit)
+        self._searches.took("suggest", time.perf_counter() - started)
+        return found
 
     def explain(self, query: str, url: str, profile: str = "", reader: str = "") -> Explanation:
         return self._collection.explain(query, url, profile=profile, reader=reader)
@@ -128,6 +151,9 @@ class CollectionBackend:
         known = {keys[int(key)] for (key,) in rows}
         return [{"host": one.host, "links": one.links, "known": one.host in known} for one in linked]
 
+    def sites(self, text: str, page: int) -> dict[str, Any]:
+        return self._sites.page(text, page)
+
     def bot_report(self, host: str) -> dict[str, Any] | None:
         report = host_report(self._collection.database, host.strip().lower())
         return None if report is None else dict(msgspec.to_builtins(report))
@@ -150,6 +176,8 @@ class CollectionBackend:
     def ready(self) -> bool:
         """A generation is open and warm; ``Corrupt`` while it must not be searched."""
         Blocklist(self._collection.files).targets()
+        if self._collection.cold and not self._collection.has_engine:
+            return False  # files may be on their way for long: nobody who looks waits for them
         return bool(self._collection.engine.ready) and not self._collection.cold
 
     def unsound(self) -> str:
@@ -157,7 +185,10 @@ class CollectionBackend:
         return f"{self._collection.database.name} is damaged ({wrong})" if wrong else ""
 
     def similar(self, url: str, k: int = 10) -> list[SearchResult]:
-        return self._collection.engine.similar(addresses.canonical(url), k)
+        started = time.perf_counter()
+        found = self._collection.engine.similar(addresses.canonical(url), k)
+        self._searches.took("similar", time.perf_counter() - started)
+        return found
 
     def icon(self, host: str) -> bytes | None:
         return stored_icon(self._collection, host)
@@ -185,8 +216,8 @@ class CollectionBackend:
             raise NotFound(f"nothing is remembered of {setting}")
         self._collection.forget(setting)
 
-    def add_page(self, url: str) -> str:
-        return self._starter.add(url)
+    def add_page(self, url: str, *, trusted: bool = True) -> Submission:
+        return self._starter.add(url, trusted=trusted)
 
 
 def _standing(table: RankTable, host: str) -> dict[str, Any]:

@@ -20,14 +20,16 @@ from periplus.storage import Blocklist, Depot, LocalFiles, open_objects
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from periplus.answers import Answerer
     from periplus.app.shards import ShardOrders
     from periplus.app.sharing import SharedKeys
+    from periplus.archive import ArchiveParts
     from periplus.cluster import ServedGenerations
     from periplus.crawl import AuditReport, Crawler, Removal
     from periplus.graph import Stores
     from periplus.index import Manifest
     from periplus.jobs import CollectionStatus, Pipeline, RankSummary
-    from periplus.records import CrawlStatus, Document, Explanation, Inspection, Suggestion
+    from periplus.records import CrawlStatus, Document, Explanation, Inspection, InstantAnswer, Suggestion
     from periplus.search import Engine
     from periplus.settings import LoadedSettings, Remembered, Settings
     from periplus.storage import Catalogs, Database
@@ -64,6 +66,7 @@ class Collection:
         self._catalogs: Catalogs | None = None
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self.shard_orders: ShardOrders | None = None  # to those servers
+        self._answerer: Answerer | None = None
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
 
@@ -161,6 +164,13 @@ class Collection:
         return self._depot
 
     @property
+    def archive(self) -> Path | ArchiveParts:
+        """Where the records of the archive are read."""
+        from periplus.archive import ArchiveParts
+
+        return ArchiveParts(self.database, self.depot) if self.depot is not None else self.folder / "archive"
+
+    @property
     def database(self) -> Database:
         """The state; where it is lost or is not that of the files, a stand-in that cannot be written to."""
         if self._database is None:
@@ -194,6 +204,11 @@ class Collection:
         return self._database.why if isinstance(self._database, state.StandIn) else ""
 
     @property
+    def has_engine(self) -> bool:
+        """Whether the engine was opened, so that nobody waits for it."""
+        return self._engine is not None
+
+    @property
     def engine(self) -> Engine:
         if self._engine is None:
             from periplus.search import Engine, LocalSource
@@ -203,6 +218,11 @@ class Collection:
                 if self._engine is None:
                     source = self.source or LocalSource(self.stores)
                     self._engine = Engine(self.folder, self.settings, source, state=self.sound_state)
+        return self._engine
+
+    @property
+    def known_engine(self) -> Engine | None:
+        """The engine, where something was searched already."""
         return self._engine
 
     @property
@@ -316,6 +336,7 @@ class Collection:
             progress=progress,
             rank_of=host_ranks(self),
             begun=lambda: self.remember(loaded, forget=forget),
+            depot=self.depot,
         )
 
     def index(self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None) -> Manifest:
@@ -340,15 +361,20 @@ class Collection:
     def rank(
         self,
         *,
+        policy: str = "",
         given: Path | None = None,
         progress: Callable[[int, float], None] | None = None,
         hand_over: bool = True,
     ) -> RankSummary:
         """Compute PageRank over the links of all pages, and let the index use it unless ``hand_over`` is false.
 
+        A ``policy`` is that of the source of a reference profile (``graph.policies``), which alone reads its ranks.
         ``given`` names a file of ranks that were computed elsewhere (Parquet or CSV of url and rank), taken in instead.
         """
-        summary = self.pipeline.rank(given=given, progress=progress, hand_over=hand_over)
+        if policy not in ("", "ours"):
+            summary = self.pipeline.rank_by(policy, progress=progress)
+        else:
+            summary = self.pipeline.rank(given=given, progress=progress, hand_over=hand_over)
         self._reload()
         return summary
 
@@ -382,6 +408,17 @@ class Collection:
     def search(self, query: str, k: int = 10, *, page: int = 1, profile: str = "", **options: Any) -> SearchAnswer:
         """The best ``k`` pages for ``query``; iterating the answer gives its results."""
         return self.engine.search(SearchRequest(query=query, size=k, page=page, profile=profile, **options))
+
+    def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
+        """What can be computed of ``query`` without looking into the index: ``2+2``, ``10 miles in km``."""
+        chosen = self.settings.search
+        if not chosen.instant_answers:
+            return ()
+        if self._answerer is None:
+            from periplus.answers import Answerer
+
+            self._answerer = Answerer(self.folder / chosen.rates if chosen.rates else None)
+        return self._answerer.answers(query, explain=explain)
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         return self.engine.suggest(text, limit)

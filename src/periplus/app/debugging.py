@@ -56,24 +56,19 @@ def _timed(timings: dict[str, float], name: str, work: Callable[[], T]) -> T:
 
 def _words(collection: Collection, made: QueryPlan) -> list[dict[str, Any]]:
     """The words that score, with the number of documents that have each of their forms."""
+    forms = [form for word in made.words for form in word.forms]
     try:
-        snapshot = collection.stores.index.open()
+        counts = iter(collection.engine.frequencies([form.term for form in forms]))
     except NotReady:
         return []
-    try:
-        return [
-            {
-                "word": word.text,
-                "weight": word.weight,
-                "forms": [
-                    {"term": form.term, "share": form.share, "documents": snapshot.frequency(form.term)}
-                    for form in word.forms
-                ],
-            }
-            for word in made.words
-        ]
-    finally:
-        snapshot.close()
+    return [
+        {
+            "word": word.text,
+            "weight": word.weight,
+            "forms": [{"term": form.term, "share": form.share, "documents": next(counts)} for form in word.forms],
+        }
+        for word in made.words
+    ]
 
 
 def _run(collection: Collection, query: str, profile: str) -> dict[str, Any]:

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from periplus.app import file_checks, log_checks, machine_checks
+from periplus.app import file_checks, log_checks, machine_checks, object_checks
 from periplus.app.findings import Finding
 from periplus.app.mending import TAKEDOWN, mend, mend_archive, mend_identity, mend_state
 from periplus.crawl.crawler import LOCK as CRAWL_LOCK
-from periplus.errors import PeriplusError
+from periplus.errors import Incompatible, PeriplusError
 from periplus.storage import folder_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from periplus.app.collection import Collection
     from periplus.app.findings import Progress
 
     Check = Callable[[Collection, Progress], Iterator[Finding]]
 
-__all__ = ["Finding", "examine", "repair"]
+__all__ = ["Finding", "examine", "examine_files", "repair"]
 
 CHECKS: Final[dict[str, Check]] = {
     "machine": machine_checks.machine,
@@ -31,6 +31,7 @@ CHECKS: Final[dict[str, Check]] = {
     "archive": file_checks.archives,
     "documents": file_checks.documents,
     "log": log_checks.log,
+    "objects": object_checks.objects,
     "ranks": file_checks.ranks,
     "index": file_checks.index,
     "files": file_checks.small_files,
@@ -40,16 +41,37 @@ CHECKS: Final[dict[str, Check]] = {
 _STUMBLES = (PeriplusError, ValueError, TypeError, LookupError, OSError)
 
 
-def examine(collection: Collection, progress: Progress | None = None) -> list[Finding]:
-    """Every check of the machine and of the collection; reads every file."""
+OF_FILES: Final = ("database", "archive", "documents", "log", "ranks", "index", "files")
+
+
+def examine(
+    collection: Collection, progress: Progress | None = None, names: Iterable[str] = tuple(CHECKS)
+) -> list[Finding]:
+    """Every check of the machine and of the collection, or those of these names; reads every file."""
     tell = progress or (lambda _done, _note: None)
     findings: list[Finding] = []
-    for name, check in CHECKS.items():
+    said: set[str] = set()  # one cause, such as a state of a newer version, stops several checks
+    for name in names:
         try:
-            findings.extend(check(collection, tell))
+            findings.extend(CHECKS[name](collection, tell))
         except _STUMBLES as error:
-            findings.append(Finding(name, "failed", str(error), "see the message"))
+            if str(error) not in said:
+                findings.append(_stumble(name, error))
+            said.add(str(error))
     return findings
+
+
+def examine_files(collection: Collection, progress: Progress | None = None) -> list[Finding]:
+    """Is every file of the collection what was written?"""
+    return examine(collection, progress, OF_FILES)
+
+
+def _stumble(name: str, error: Exception) -> Finding:
+    """What kept a check from being done; after the semicolon a message says what to do."""
+    detail, _, advice = str(error).partition("; ") if isinstance(error, PeriplusError) else (str(error), "", "")
+    if isinstance(error, Incompatible) and "index" not in name:
+        advice = f"{advice}, or periplus restore a backup that this version made"
+    return Finding(name, "failed", detail, advice or "see the message")
 
 
 def repair(collection: Collection, progress: Progress | None = None) -> list[Finding]:

@@ -124,12 +124,14 @@ def small_files(collection: Collection, _tell: Progress) -> Iterator[Finding]:
     """The operator's own files, which carry no checksum: can they be read?"""
     from periplus.app.judging import Judgements
     from periplus.app.state import check_identity
+    from periplus.search.popular import read_popular
     from periplus.search.rules import read_rules
     from periplus.storage import Blocklist
 
     is_lost = bool(collection.notice)  # which is said already
     readers: tuple[Callable[[], object], ...] = (
         lambda: read_rules(collection.folder, collection.settings.search.rules),
+        lambda: read_popular(collection.folder, collection.settings.search.popular),
         lambda: is_lost or collection.keys.programs.all(),
         lambda: is_lost or collection.keys.operator.check(),
         lambda: Blocklist(collection.files).targets(),

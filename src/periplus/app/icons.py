@@ -33,7 +33,7 @@ def stored_icon(collection: Collection, host: str) -> bytes | None:
     if row is None:
         return None
     try:
-        exchange = archive.read(collection.folder / "archive", ArchiveLocation(str(row[0]), int(row[1]), int(row[2])))
+        exchange = archive.read(collection.archive, ArchiveLocation(str(row[0]), int(row[1]), int(row[2])))
     except PeriplusError:
         return None  # taken down, or its file is gone
     return exchange.body if exchange.status == 200 else None

@@ -76,7 +76,6 @@ def _batches(collection: Collection, url: str) -> list[tuple[int, float, str]]:
 
 def _is_found(collection: Collection, url: str) -> bool:
     try:
-        with collection.stores.index.open(partial=True) as snapshot:
-            return snapshot.find(addresses.key(url)) is not None
+        return collection.engine.holds(addresses.key(url))
     except (NotReady, StorageError):
         return False

@@ -78,7 +78,7 @@ def _mend_takedown(collection: Collection) -> list[Finding]:
     except StorageError:
         _set_aside(collection, PLAN)
         collection.files.remove(PLAN)
-        sweep(collection.database, collection.folder)
+        sweep(collection.database, collection.folder, collection.depot)
         return [Finding(TAKEDOWN, "mended", f"{PLAN} was damaged; unfinished takedowns are done again")]
     return []
 

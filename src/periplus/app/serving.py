@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import sys
 import threading
 from contextlib import contextmanager
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
 
     from periplus.app.collection import Collection
     from periplus.app.shards import ShardPlan
-    from periplus.web import WebServer
+    from periplus.web import AccessLog, WebServer
 
 WARMING_QUERY = "the search page"
+LOGS = "logs"  # in the folder of the collection
 RELOAD_EVERY = 0.25  # seconds between looks at the manifest
 YOUNG = 50_000  # objects made and not given back between two looks for cycles: 10 MB of 200 bytes each
 SWITCH_EVERY = 0.0005  # seconds that a thread may compute while others wait: words are gathered beside searches
@@ -131,6 +133,7 @@ def web_server(collection: Collection, listener: socket.socket | None = None) ->
         operator_key=keys.operator,
         keys=keys.programs,
         waits=collection.source is not None,
+        log=_access_log(collection, is_first=listener is None),
     )
     settings = collection.settings.serve
     return WebServer(
@@ -141,6 +144,19 @@ def web_server(collection: Collection, listener: socket.socket | None = None) ->
         tls_key=settings.tls_key,
         listener=listener,
         connections=app.state.connections,
+    )
+
+
+def _access_log(collection: Collection, *, is_first: bool) -> AccessLog | None:
+    """Where the operator wants one; further processes of the same server write one of their own each."""
+    from periplus.web import AccessLog
+
+    settings = collection.settings.serve
+    if settings.access_log == "off":
+        return None
+    suffix = "" if is_first else f"-{os.getpid()}"
+    return AccessLog(
+        collection.folder / LOGS, settings.access_log_bytes, full=settings.access_log == "full", suffix=suffix
     )
 
 

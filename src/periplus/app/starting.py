@@ -7,11 +7,13 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from periplus import addresses, crawl
+from periplus import crawl
 from periplus.app.children import Child
 from periplus.app.collection import Collection
+from periplus.app.occupancy import is_up
 from periplus.crawl.checks import check
 from periplus.errors import StorageBusy
+from periplus.storage import Blocklist
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,15 +64,16 @@ class CrawlStarter:
         self._child = Child("crawler", crawl_once, arguments, lambda _: None)
         self._child.start()
 
-    def add(self, url: str) -> str:
-        """Crawl one address now; ``known`` when the crawl has it already, which visits it when it is due."""
-        wanted = addresses.canonical(url)
-        place = addresses.host_key(addresses.host(wanted)), addresses.key(wanted)
-        with self._collection.database.read() as tx:
-            if tx.value("SELECT 1 FROM urls WHERE host = ? AND key = ?", place):
-                return "known"
-        self.start([wanted])
-        return "queued"
+    def add(self, url: str, *, trusted: bool = True) -> crawl.Submission:
+        """Have one address visited now, by the crawl that is at work or by one that begins."""
+        collection = self._collection
+        blocked = Blocklist(collection.files).targets()
+        settings = collection.in_force().values.crawl
+        done = crawl.submit(collection.sound_state(), settings, url, blocked=blocked, trusted=trusted)
+        is_stopped = crawl.status(collection.database).state == "stopped"  # by somebody, who is not overruled
+        if done.state != "refused" and not is_up(collection.folder) and (trusted or not is_stopped):
+            self.go_on()
+        return done
 
     def close(self) -> None:
         if self._child is not None:

@@ -14,6 +14,7 @@ from periplus.app.collection import Collection
 from periplus.app.occupancy import hold_up, refuse_second_crawl
 from periplus.app.serving import Reloader, further_servers, told_where, web_server
 from periplus.app.verifying import Verifier
+from periplus.crawl import submitted_at
 from periplus.errors import Occupied, StorageBusy, StorageError, StorageFull
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def crawl_until(
     """Child: crawl, and crawl again whenever pages are due, until stopped."""
     with Collection(folder, flags=flags, flags_at=flags_at) as collection:
         while not stopping.is_set():
+            asked = submitted_at(collection.database)
             crawler = collection.crawler(collection.in_force())
             watcher = threading.Thread(target=_stop_crawler, args=(stopping, crawler), daemon=True)
             watcher.start()
@@ -95,7 +97,15 @@ def crawl_until(
             if status.state == "stopped":  # somebody said `periplus stop`; the pages stay up
                 _wait_for_resume(stopping, collection)
             else:
-                stopping.wait(REVISIT_EVERY)
+                _wait_for_submission(stopping, collection, asked)
+
+
+def _wait_for_submission(stopping: threading.Event, collection: Collection, asked: float) -> None:
+    """Until pages may be due again, or somebody submits one after ``asked``, when the crawl before began."""
+    limit = time.monotonic() + REVISIT_EVERY
+    while time.monotonic() < limit and submitted_at(collection.database) <= asked:
+        if stopping.wait(LOOK_EVERY):
+            return
 
 
 def _wait_for_resume(stopping: threading.Event, collection: Collection) -> None:

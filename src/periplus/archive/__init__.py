@@ -5,15 +5,19 @@ from periplus.archive.cutting import Stretch, can_be_cut, stretches
 from periplus.archive.encoding import unpack
 from periplus.archive.foreign import SUFFIXES, Damaged, Passed, contents
 from periplus.archive.package import PackagedPage, write_package
-from periplus.archive.reader import iterate, read
-from periplus.archive.repair import Repair, repair
+from periplus.archive.parts import ArchivePart, ArchiveParts, settle_all, settle_parts, write_parts
+from periplus.archive.reader import ArchiveSource, iterate, read
+from periplus.archive.repair import Repair, repair, repair_file
 from periplus.archive.salvage import ArchivePlace
 from periplus.archive.streams import unpacked
 from periplus.archive.writer import ArchiveWriter, Revisit
 
 __all__ = [
     "SUFFIXES",
+    "ArchivePart",
+    "ArchiveParts",
     "ArchivePlace",
+    "ArchiveSource",
     "ArchiveWriter",
     "Damaged",
     "PackagedPage",
@@ -29,8 +33,12 @@ __all__ = [
     "places_of",
     "read",
     "repair",
+    "repair_file",
+    "settle_all",
+    "settle_parts",
     "stretches",
     "unpack",
     "unpacked",
     "write_package",
+    "write_parts",
 ]

@@ -41,7 +41,7 @@ def places_of(
     found: list[ArchiveLocation] = []
     for path in sorted(Path(folder).glob(f"*{SUFFIX}")):
         if files is None or path.name in files:
-            found += _places_in(path, wanted)
+            found += places_in(path, wanted)
     return found
 
 
@@ -78,7 +78,7 @@ def finish(folder: Path | str) -> int:
 
 def _carry_out(folder: Path, planned: Sequence[ArchiveLocation]) -> None:
     for name in sorted({place.file for place in planned}):
-        _overwrite(folder / name, [place for place in planned if place.file == name])
+        overwrite(folder / name, [place for place in planned if place.file == name])
     (folder / PLAN).unlink(missing_ok=True)
     sync_folder(folder)
 
@@ -136,7 +136,8 @@ def _planned(folder: Path) -> list[ArchiveLocation]:
         raise StorageError(f"{folder / PLAN} cannot be read ({error}); {advice}") from error
 
 
-def _overwrite(path: Path, places: Sequence[ArchiveLocation]) -> None:
+def overwrite(path: Path, places: Sequence[ArchiveLocation]) -> None:
+    """Overwrite the records at these places of one file, durably."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -153,7 +154,7 @@ def _overwrite(path: Path, places: Sequence[ArchiveLocation]) -> None:
         os.close(descriptor)
 
 
-def _places_in(path: Path, wanted: Callable[[str], bool]) -> Iterator[ArchiveLocation]:
+def places_in(path: Path, wanted: Callable[[str], bool]) -> Iterator[ArchiveLocation]:
     """Records of one file, as far as it is whole: a writer may be busy at its end."""
     with path.open("rb") as file:
         try:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from itertools import islice
+from os import SEEK_END
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from periplus.archive import encoding, http, member, record
 from periplus.archive.blanking import is_blank
@@ -25,30 +26,44 @@ RESPONSES = ("response", "revisit")
 _REPETITIONS = (IDENTICAL, IDENTICAL.replace("1.1", "1.0"))
 
 
-def read(folder: Path | str, location: ArchiveLocation, max_unpacked: int = encoding.MAX_UNPACKED) -> Exchange:
+class ArchiveSource(Protocol):
+    """Where the files of an archive are, if not in a folder."""
+
+    def opened(self, name: str) -> BinaryIO:
+        """A file to be read from any place; ``NotFound`` when there is none of that name."""
+
+
+def read(
+    folder: Path | str | ArchiveSource, location: ArchiveLocation, max_unpacked: int = encoding.MAX_UNPACKED
+) -> Exchange:
     """The exchange at ``location``, verified; a revisit of an identical payload is given with that payload.
 
     A body that unpacks to more than ``max_unpacked`` bytes is cut there, and ``truncated`` says so.
     """
-    response, request = _at(Path(folder) / location.file, location)
-    payload = _referred_payload(Path(folder), response) if _is_repetition(response) else None
+    response, request = _at(folder, location)
+    payload = _referred_payload(folder, response) if _is_repetition(response) else None
     return _exchange(response, request, max_unpacked, payload)
 
 
 def iterate(
-    path: Path | str, offset: int = 0, max_unpacked: int = encoding.MAX_UNPACKED
+    path: Path | str,
+    offset: int = 0,
+    max_unpacked: int = encoding.MAX_UNPACKED,
+    others: ArchiveSource | None = None,
 ) -> Iterator[tuple[ArchiveLocation, Exchange]]:
     """Every HTTP response and revisit of a file with its request, from the record at ``offset`` on.
 
     Raises ``Corrupt``, ``Truncated`` or ``Incompatible`` where the file cannot be read further. A revisit of an
-    identical payload has that payload if the record it names is in the same folder; if not, ``truncated`` is
-    "unspecified". Others' files are read too, plain or packed, with the request before or after the response.
+    identical payload has that payload if the record it names is in the same folder, or among ``others``; if not,
+    ``truncated`` is "unspecified". Others' files are read too, plain or packed, with the request before or after the
+    response.
     """
     path = Path(path)
     with _opened(path) as file:
         for placed, request in _pairs(_located(path, file, offset)):
             try:
-                exchange = _exchange(placed.record, request, max_unpacked, _payload_at_hand(path.parent, placed.record))
+                payload = _payload_at_hand(others or path.parent, placed.record)
+                exchange = _exchange(placed.record, request, max_unpacked, payload)
             except Corrupt as error:
                 raise type(error)(f"{path} at {placed.offset}: {error}") from error
             yield ArchiveLocation(path.name, placed.offset, placed.length), exchange
@@ -119,10 +134,11 @@ def is_http(found: Record) -> bool:
     return kind.startswith("application/http") and found.url.lower().startswith(("http:", "https:"))
 
 
-def _at(path: Path, location: ArchiveLocation) -> tuple[Record, Record | None]:
+def _at(folder: Path | str | ArchiveSource, location: ArchiveLocation) -> tuple[Record, Record | None]:
     """The response at a place, and the request that follows it."""
-    with _opened(path) as file:
-        if location.offset >= path.stat().st_size:
+    path = Path(folder, location.file) if isinstance(folder, Path | str) else Path(location.file)
+    with _opened(path) if isinstance(folder, Path | str) else folder.opened(location.file) as file:
+        if location.offset >= file.seek(0, SEEK_END):
             raise Truncated(f"{path} ends before {location.offset}, where a record should be")
         placed = next(_located(path, file, location.offset), None)
         if placed is not None and is_blank(placed.record):
@@ -148,21 +164,21 @@ def _is_repetition(found: Record) -> bool:
     return found.type == "revisit" and found.fields.get("warc-profile", "").lower() in _REPETITIONS
 
 
-def _payload_at_hand(folder: Path, found: Record) -> bytes | None:
+def _payload_at_hand(folder: Path | str | ArchiveSource, found: Record) -> bytes | None:
     try:
         return _referred_payload(folder, found) if _is_repetition(found) else None
     except (NotFound, Corrupt):
         return None
 
 
-def _referred_payload(folder: Path, found: Record) -> bytes | None:
+def _referred_payload(folder: Path | str | ArchiveSource, found: Record) -> bytes | None:
     """The payload that a revisit repeats, or None when the earlier record is not at hand."""
     for _ in range(MAX_REFERENCES):
         name = found.fields.get("warc-refers-to-filename", "")
         offset = found.fields.get("warc-refers-to-file-offset", "")
         if not offset.isdigit() or not name or Path(name).name != name:
             return None
-        found, _request = _at(folder / name, ArchiveLocation(name, int(offset), 0))
+        found, _request = _at(folder, ArchiveLocation(name, int(offset), 0))
         if found.type == "response":
             return http.decode(found.block).payload
     return None

@@ -37,13 +37,14 @@ def repair(folder: Path | str) -> list[Repair]:
     if not folder.is_dir():
         return []
     blanking.finish(folder)  # before anything is judged: a record half overwritten would look like a torn tail
-    found = [_repaired(path) for path in sorted(folder.glob(f"*{SUFFIX}"))]
+    found = [repair_file(path) for path in sorted(folder.glob(f"*{SUFFIX}"))]
     if any(found):
         sync_folder(folder)
     return [item for item in found if item is not None]
 
 
-def _repaired(path: Path) -> Repair | None:
+def repair_file(path: Path) -> Repair | None:
+    """Cut one file back to its last whole record, unless somebody writes it."""
     try:
         with path.open("r+b") as file:
             try:

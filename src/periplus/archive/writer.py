@@ -54,7 +54,8 @@ class ArchiveWriter:
     """Appends exchanges to files of its own in ``folder``; not for use by two threads at once.
 
     ``settled`` names files and their sizes whose records are all known: the newest of them that has room is gone on
-    with, so that many short crawls do not leave a file each.
+    with, so that many short crawls do not leave a file each. With ``part_of``, a text that no other writer has, files
+    are parts that travel: each has that text in its name, and ends with ``cut``.
     """
 
     def __init__(
@@ -63,11 +64,14 @@ class ArchiveWriter:
         rotate_bytes: int = ROTATE_BYTES,
         software: str = "Periplus",
         settled: Callable[[], Mapping[str, int]] = dict,
+        part_of: str = "",
     ) -> None:
         self._folder = Path(folder)
         self._rotate_bytes = rotate_bytes
         self._software = software
-        self._settled = settled
+        self._settled = settled if not part_of else dict
+        self._part_of = part_of
+        self._cut: dict[str, int] = {}  # parts that are whole, and the descriptors that hold their locks
         self._descriptor = -1
         self._path = Path()
         self._size = 0
@@ -86,7 +90,8 @@ class ArchiveWriter:
     def append(self, exchange: Exchange, revisit: Revisit | None = None) -> ArchiveLocation:
         """Writes one exchange; a status of 304, or a ``revisit``, makes it a revisit record without payload."""
         if self._descriptor >= 0 and self._size >= self._rotate_bytes:
-            self.close()
+            self.cut()
+            self._end()
         if self._descriptor < 0:
             self._open()
         response, request = _members(exchange, revisit)
@@ -105,8 +110,33 @@ class ArchiveWriter:
             raise _failure(self._path, error) from error
         self._safe_size = self._size
 
+    @property
+    def in_parts(self) -> bool:
+        return bool(self._part_of)
+
+    def cut(self) -> None:
+        """End a part; the next ``append`` begins another. It stays locked until ``let_go``. Other files go on.
+
+        Nothing is flushed: whoever asked for the cut takes the part to where it is safe.
+        """
+        if self._part_of and self._descriptor >= 0:
+            self._cut[self._path.name] = self._descriptor
+            self._descriptor = -1
+
+    def let_go(self, name: str) -> None:
+        """A part is kept elsewhere and is known: what it holds need not be looked for again."""
+        descriptor = self._cut.pop(name, -1)
+        if descriptor >= 0:
+            os.close(descriptor)
+            marker_of(self._folder / name).unlink(missing_ok=True)
+
     def close(self) -> None:
         """Flushes and closes the file; the next ``append`` begins a new one."""
+        while self._cut:  # parts that were not kept: their markers tell
+            os.close(self._cut.popitem()[1])
+        self._end()
+
+    def _end(self) -> None:
         if self._descriptor < 0:
             return
         self.flush()
@@ -161,7 +191,8 @@ class ArchiveWriter:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         while self._descriptor < 0:
             self._serial += 1
-            self._path = self._folder / f"{PREFIX}-{stamp}-{self._serial:05d}{SUFFIX}"
+            part = f"-{self._part_of}" if self._part_of else ""
+            self._path = self._folder / f"{PREFIX}-{stamp}{part}-{self._serial:05d}{SUFFIX}"
             try:
                 self._descriptor = os.open(self._path, flags, 0o644)
             except FileExistsError:

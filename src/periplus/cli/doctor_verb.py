@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from periplus.cli import options as opt
-from periplus.cli.output import data, mark, print_json
+from periplus.cli.findings import show_findings
 from periplus.cli.progress import step
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from periplus.app.doctor import Finding
-
-MARKS = {"ok": ("✓", "green"), "mended": ("+", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red")}
 
 
 def doctor(
@@ -33,17 +24,4 @@ def doctor(
     with Collection.existing(directory) as collection, step("check") as bar:
         work = doctors.repair if repair else doctors.examine
         findings = work(collection, lambda done, note: bar.at(done, note=note))
-    if json:
-        print_json(findings)
-    else:
-        data().print(_table(findings))
-    if any(finding.state == "failed" for finding in findings):
-        raise typer.Exit(1)
-
-
-def _table(findings: Sequence[Finding]) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for finding in findings:
-        said = Text.assemble(finding.detail, (f"\n→ {finding.advice}" if finding.advice else "", "dim"))
-        table.add_row(mark(*MARKS[finding.state]), finding.check, said)
-    return table
+    show_findings(findings, json=json)

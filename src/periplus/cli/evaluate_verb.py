@@ -21,6 +21,10 @@ def evaluate(
     queries: Annotated[Path, typer.Option(help="TSV: query id, text")],
     qrels: Annotated[Path, typer.Option(help="TSV: query id, document id, grade")],
     profile: Annotated[list[str] | None, typer.Option(help="ranking profile; repeatable")] = None,
+    exhaustive: Annotated[
+        bool,
+        typer.Option(help="score also every page with a word of the query, not only the best of a first pass"),
+    ] = False,
     run: Annotated[Path | None, typer.Option(help="write the last profile's lists as a TREC run file")] = None,
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     json: opt.Json = False,
@@ -31,7 +35,8 @@ def evaluate(
 
     with Collection.existing(directory) as collection:
         names = profile or [collection.settings.search.profile]
-        scored = [_scores(collection, name, queries, qrels) for name in names]
+        ways = (False, True) if exhaustive else (False,)
+        scored = [_scores(collection, name, queries, qrels, exhaustive=way) for name in names for way in ways]
     messages().print("host diversity and folding are off", style="dim")
     if run is not None:
         write_run(run, scored[-1].run, scored[-1].profile)
@@ -41,7 +46,7 @@ def evaluate(
     data().print(_table(scored, [compare(scored[0], other) for other in scored[1:]]))
 
 
-def _scores(collection: Collection, profile: str, queries: Path, qrels: Path) -> Scores:
+def _scores(collection: Collection, profile: str, queries: Path, qrels: Path, *, exhaustive: bool) -> Scores:
     from periplus.evaluation import evaluate as score
     from periplus.evaluation import read_qrels, read_queries
 
@@ -51,10 +56,12 @@ def _scores(collection: Collection, profile: str, queries: Path, qrels: Path) ->
         nonlocal asked
         asked += 1
         bar.at(asked)
-        return [identifier for identifier, _ in collection.engine.ranking(query, count, profile)]
+        found = collection.engine.ranking(query, count, profile, exhaustive=exhaustive)
+        return [identifier for identifier, _ in found]
 
-    with step(profile) as bar:
-        return score(search, read_queries(queries), read_qrels(qrels), profile)
+    name = f"{profile}, all matches" if exhaustive else profile
+    with step(name) as bar:
+        return score(search, read_queries(queries), read_qrels(qrels), name)
 
 
 def _table(scored: list[Scores], comparisons: list[Comparison]) -> Table:

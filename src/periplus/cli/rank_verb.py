@@ -27,6 +27,9 @@ GRAPHS = ("page", "host", "both")
 def rank(
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     graph: Annotated[str, typer.Option(help="whose ranks to show: page, host or both")] = "both",
+    policy: Annotated[
+        str, typer.Option(help="ours, or that of a reference profile, which alone reads those ranks")
+    ] = "ours",
     plot: Annotated[Path | None, typer.Option(help="write a picture of the ranks there, as SVG")] = None,
     given: Annotated[
         Path | None,
@@ -39,12 +42,15 @@ def rank(
     """Compute PageRank of pages and hosts from the stored links."""
     from periplus.app import Collection
     from periplus.graph import RankStore
+    from periplus.graph.policies import OURS, store_of
 
     if graph not in GRAPHS:
         raise UsageError(f"graph is {graph!r}; give one of {', '.join(GRAPHS)}")
     with Collection.existing(directory) as collection, step("rank") as bar:
-        summary = collection.rank(given=given, progress=lambda done, change: bar.at(done, note=f"change {change:.1e}"))
-    table = RankStore(collection.folder / "ranks").current()
+        told = lambda done, change: bar.at(done, note=f"change {change:.1e}")  # noqa: E731
+        summary = collection.rank(policy=policy, given=given, progress=told)
+    ranks = RankStore(collection.folder / "ranks")
+    table = (ranks if policy == OURS else store_of(ranks, policy)).current()
     if plot is not None and table is not None:
         _draw(table, plot)
     if json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import typer
+from msgspec import structs
 from rich.padding import Padding
 from rich.text import Text
 
@@ -38,6 +39,7 @@ def search(
         ready_kernels()
         say_notice(collection)
         answer = collection.search(opt.typed(query), k, page=page, profile=profile, explain=explain, correct=not exact)
+        answer = structs.replace(answer, answers=collection.answers(opt.typed(query), explain=explain))
     if json:
         print_json(answer)
     else:
@@ -52,6 +54,10 @@ def show_answer(answer: SearchAnswer) -> None:
         console.print(Text.assemble("showing results for ", corrected, "; --exact searches for what was typed"))
     elif answer.corrections:
         console.print(Text.assemble("did you mean ", (answer.corrections[0], "bold"), "?"))
+    for computed in answer.answers or ():
+        sign = " = " if computed.exact else " ≈ "
+        console.print(Text.assemble(computed.question, sign, (computed.answer, "bold")))
+        console.print(Padding(Text(computed.detail, style="dim"), (0, 0, 1, 0), expand=False))
     for result in answer.results:
         _show_result(console, result)
     about = "at least " if answer.total.relation == "gte" else ""

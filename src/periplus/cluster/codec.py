@@ -80,6 +80,7 @@ _METHODS: dict[str, tuple[Any, Any]] = {
     "counted": (tuple[WireQuery], Counted),
     "find": (tuple[list[int]], list[int]),
     "facts": (tuple[list[int], str], list[dict[str, str]]),
+    "titles": (tuple[list[int]], list[tuple[str, str]]),
     "stored": (tuple[int], StoredDocument),
     "ids": (tuple[Numbers], list[str]),
     "show": (tuple[list[int], tuple[KnownWord, ...]], list[Excerpt]),

@@ -38,7 +38,7 @@ class FolderShards:
         return manifest.shards if manifest else 0
 
     def open(self, number: int) -> Shard:
-        return Shard(self._stores.index.open(partial=True, shard=number), Ranks.open(self._stores.ranks))
+        return Shard(self._stores.index.open(partial=True, shard=number), Ranks.open(self._stores.ranks, bare=True))
 
 
 class ServedGenerations:

@@ -16,6 +16,8 @@ from periplus.crawl.roster import SlotStatus, WorkerStatus, slots, workers
 from periplus.crawl.scope import canonical_seeds
 from periplus.crawl.seeds import BarrenSeed, barren_seeds, known_seeds
 from periplus.crawl.status import is_running, is_unfinished, last_sign, status, stored_pages
+from periplus.crawl.submissions import Submission, submit, submitted_at
+from periplus.crawl.takedown import LOCK as TAKEDOWN_LOCK
 from periplus.crawl.takedown import Removal, is_removed, lift, remove, spellings
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from periplus.crawl.fetcher import Fetched, Fetcher, user_agent
 
 __all__ = [
+    "TAKEDOWN_LOCK",
     "UNDER_WAY",
     "AuditReport",
     "Backlog",
@@ -35,6 +38,7 @@ __all__ = [
     "Removal",
     "RobotsFile",
     "SlotStatus",
+    "Submission",
     "Verdict",
     "Violation",
     "WorkerStatus",
@@ -60,6 +64,8 @@ __all__ = [
     "spellings",
     "status",
     "stored_pages",
+    "submit",
+    "submitted_at",
     "told",
     "user_agent",
     "workers",

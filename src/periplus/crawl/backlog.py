@@ -51,7 +51,8 @@ class Backlog:
     """The pages of one collection whose documents are still to be made."""
 
     def __init__(self, folder: Path, database: Database, log: BatchLog, settings: CrawlSettings) -> None:
-        self._archive = folder / ARCHIVE
+        self._shared = archive.ArchiveParts(database, log.depot) if log.depot is not None else None
+        self._archive = self._shared or folder / ARCHIVE
         self._database = database
         self._log = log
         self._languages = _kept_languages(database, settings)
@@ -98,6 +99,8 @@ class Backlog:
         if row.state != FETCHED or location is None:
             return refusal_document(row, row.refusal or "gone")
         try:
+            if self._shared is not None:
+                self._shared.path(location.file)  # whole: its other pages come next
             exchange = archive.read(self._archive, location)
         except (NotFound, Corrupt):
             return None

@@ -2,6 +2,10 @@
 
 The order is the promise: an address is marked fetched only when its record is on disk, and a document goes into a batch
 only when its address is marked. What a crash leaves undone is found again by ``pending`` rows and archive marks.
+
+On many machines the object store is the disk (``UploadPatience``): the bundle's part of the archive is uploaded whole
+before the transaction that names it. While the store is away the bundle is kept, the lease is renewed, no new hosts are
+taken, and the upload is tried again; when the lease is lost, the bundle is dropped.
 """
 
 from __future__ import annotations
@@ -11,30 +15,37 @@ import errno
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec import Struct, field
 
+from periplus.archive import ArchivePart, ArchiveParts
 from periplus.crawl import takedown
 from periplus.crawl.page_pool import Grant
 from periplus.crawl.rows import ActiveRow, Batched, Bundle, Committed
+from periplus.crawl.uploads import UploadPatience
 from periplus.errors import StorageError, StorageFull
-from periplus.storage import LocalFiles
+from periplus.storage import PREFIXES, LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from periplus.archive import ArchiveWriter
     from periplus.crawl.frontier import Frontier
     from periplus.crawl.member import Member
     from periplus.crawl.roster import SlotStatus, WorkerStatus
     from periplus.documents import BatchLog
     from periplus.records import Document
-    from periplus.storage import Database
+    from periplus.storage import Database, Depot
 
+T = TypeVar("T")
 BATCH_DOCUMENTS = 500
 BATCH_SECONDS = 5.0
 ARCHIVE = "archive"
+COPY_BYTES = 2_000_000_000  # of archive and batches that a machine keeps as copies of objects
+SHRINK_SECONDS = 60.0  # between two looks at them
 
 
 class CommitOrder(NamedTuple):
@@ -74,7 +85,15 @@ class Committer:
         member: Member,
         delay: float,
         clock: Callable[[], float],
+        depot: Depot | None = None,
+        writer: ArchiveWriter | None = None,
     ) -> None:
+        """``depot``: of a collection on many machines; ``writer`` then wrote the files that travel."""
+        self._depot = depot
+        self._writer = writer
+        self._parts = ArchiveParts(database, depot) if depot is not None else None
+        self._patience = UploadPatience(database, member, frontier.worker) if depot is not None else None
+        self._next_shrink = 0.0
         self._clock = clock
         self._folder = folder
         self._database = database
@@ -97,14 +116,15 @@ class Committer:
     def round(self, bundle: Bundle, order: CommitOrder) -> Round:
         member, frontier = self._member, self._frontier
         bundle.batched, self._batched = self._batched, []
-        self._sync(bundle)
+        self._keep(bundle, order)
         member.order = order
         result = Round(frontier.commit(bundle, self._clock(), member.check, member.settle), asked=order.hosts)
+        self._let_go(bundle)
         result.grant = member.grant
         self._waiting += result.committed.documents
         leaves = member.gives_back(order.used)
         if order.last or leaves or self._is_batch_due():
-            self._store()
+            self._store(order)
         if order.last:
             self._finish()
             return result
@@ -132,22 +152,35 @@ class Committer:
         self._mark_batched()
         self._member.leave(self.documents)
 
+    @property
+    def away(self) -> str:
+        """Why a commit waits for the object store; nothing as a rule."""
+        return self._patience.away if self._patience is not None else ""
+
+    def hurry(self) -> None:
+        """The worker ends: do not wait for ever."""
+        if self._patience is not None:
+            self._patience.hurry()
+
     def close(self) -> None:
         self._executor.shutdown(wait=True)
+        if self._patience is not None:
+            self._patience.close()
 
     def _is_batch_due(self) -> bool:
         if len(self._waiting) >= BATCH_DOCUMENTS:
             return True
         return bool(self._waiting) and time.monotonic() - self._last_batch >= BATCH_SECONDS
 
-    def _store(self) -> None:
+    def _store(self, order: CommitOrder) -> None:
         self._last_batch = time.monotonic()
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
         log = self._batch_log()
-        number = log.append([document for document, _ in waiting])
-        takedown.recall(self._database, self._folder, log, number, [document for document, _ in waiting])
+        documents = [document for document, _ in waiting]
+        number = self._patiently(order, partial(log.append, documents))
+        self._patiently(order, partial(takedown.recall, self._database, self._folder, log, number, documents))
         self._batched += [Batched(number, document.key, tried_at) for document, tried_at in waiting]
         self.documents += len(waiting)
 
@@ -159,8 +192,32 @@ class Committer:
             from periplus.documents import BatchLog
 
             pa.set_memory_pool(pa.system_memory_pool())  # Arrow's own keeps 50 MB after a batch that used 20
-            self._log = BatchLog(LocalFiles(self._folder), self._database)
+            self._log = BatchLog(LocalFiles(self._folder), self._database, self._depot)
         return self._log
+
+    def _patiently(self, order: CommitOrder, action: Callable[[], T]) -> T:
+        """What may need the object store."""
+        return self._patience.run(action, order) if self._patience is not None else action()
+
+    def _keep(self, bundle: Bundle, order: CommitOrder) -> None:
+        """Every record of the bundle is safe when this returns."""
+        if self._parts is None:
+            self._sync(bundle)
+            return
+        for name, hosts in bundle.cut.items():
+            stored = self._patiently(order, partial(self._parts.push, name))
+            bundle.parts.append(ArchivePart(name, stored, self._frontier.worker, frozenset(hosts)))
+        bundle.settled, bundle.marks = bundle.marks, {}
+
+    def _let_go(self, bundle: Bundle) -> None:
+        """Parts are known from here on: their files are copies, of which we keep so many bytes."""
+        if self._depot is None or self._writer is None:
+            return
+        for name in bundle.cut:
+            self._writer.let_go(name)
+        if time.monotonic() >= self._next_shrink:
+            self._next_shrink = time.monotonic() + SHRINK_SECONDS
+            self._depot.shrink(COPY_BYTES, prefixes=PREFIXES)
 
     def _sync(self, bundle: Bundle) -> None:
         """Every record of the bundle is on disk when this returns; its writer may go on meanwhile."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from periplus.records import CrawlStatus
     from periplus.settings import Settings
-    from periplus.storage import Database
+    from periplus.storage import Database, Depot
 
 LOCK = "crawl.lock"
 
@@ -34,7 +34,8 @@ class Crawler:
     """One crawl of a collection. ``run`` blocks; ``stop``, ``pause`` and ``resume`` may be called from any thread.
 
     ``rank_of`` tells the ranks (0 to 1) of hosts by their keys: where many wait, the higher come first. ``begun`` is
-    called when nothing can refuse the crawl any more, before its first request.
+    called when nothing can refuse the crawl any more, before its first request. ``depot``: of a collection on many
+    machines.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Crawler:
         tls: ssl.SSLContext | None = None,
         rank_of: Callable[[Sequence[int]], Sequence[float]] | None = None,
         begun: Callable[[], None] | None = None,
+        depot: Depot | None = None,
     ) -> None:
         self._folder = folder
         self._database = database
@@ -55,6 +57,7 @@ class Crawler:
         self._tls = tls
         self._rank_of = rank_of
         self._begun = begun
+        self._depot = depot
         self._command = ""
         self._lock = threading.Lock()
 
@@ -62,8 +65,10 @@ class Crawler:
         """Crawl from ``seeds`` and everything known before, until nothing is due, or for so many seconds."""
         listed = canonical_seeds(seeds)
         check(self._settings.crawl)
+        if self._depot is not None:
+            self._depot.objects.check()
         with self._alone() as alone:
-            session = Session(self, self._folder, self._database, self._settings, self._tls)
+            session = Session(self, self._folder, self._database, self._settings, self._tls, self._depot)
             session.prepare(listed, recrawl=recrawl, rank_of=self._rank_of, alone=alone)
             if self._begun is not None:
                 self._begun()
@@ -74,6 +79,7 @@ class Crawler:
     def _alone(self) -> Iterator[bool]:
         """A collection in a file is crawled by one machine and one crawl at a time; others share one crawl."""
         if self._database.dialect != "sqlite":
+            self._folder.mkdir(parents=True, exist_ok=True)
             yield False
             return
         with folder_lock(self._folder / LOCK, "crawling"):

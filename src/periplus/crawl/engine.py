@@ -132,6 +132,11 @@ class CrawlEngine:
         return self._member.may_send()
 
     @property
+    def away(self) -> str:
+        """What keeps commits from ending; nothing as a rule."""
+        return self._committer.away
+
+    @property
     def hosts(self) -> int:
         return len(self._hosts)
 
@@ -183,7 +188,7 @@ class CrawlEngine:
     # Launching
 
     def _launch(self, now: float) -> None:
-        if not self._member.may_send():
+        if not self._member.may_send() or (self._commit is not None and self._ledger.is_heavy):
             return
         while self._heap and self._heap[0][0] <= now and len(self._tasks) < self._settings.concurrency:
             _, key = heapq.heappop(self._heap)
@@ -449,6 +454,7 @@ class CrawlEngine:
     async def _finish(self) -> None:
         """Let requests under way end, give all hosts back, commit everything."""
         limit = time.monotonic() + STOP_GRACE
+        self._committer.hurry()
         while self._tasks or self._commit is not None:
             if time.monotonic() > limit:
                 for task in self._tasks:

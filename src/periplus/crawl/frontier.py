@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from periplus import addresses
+from periplus import addresses, archive
 from periplus.crawl import takedown
 from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, number_list, parts_of, place_of
 from periplus.crawl.bodies import Owner, owners_of
@@ -333,6 +333,8 @@ class Frontier:
             " ON CONFLICT (file) DO UPDATE SET place = excluded.place",
             list(bundle.marks.items()),
         )
+        archive.write_parts(tx, bundle.parts)
+        archive.settle_parts(tx, bundle.settled)
         tx.executemany(
             "INSERT INTO closed_patterns (host, pattern, reason, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [(addresses.host_key(host), pattern, reason, now) for host, pattern, reason in bundle.traps],

@@ -21,6 +21,7 @@ from periplus.crawl.rows import (
     UrlRow,
 )
 from periplus.crawl.scope import Scope
+from periplus.crawl.submissions import is_arriving
 from periplus.crawl.takedown import removed_targets
 from periplus.crawl.traps import shape_refusal
 from periplus.reasons import REASONS, sentence
@@ -56,6 +57,7 @@ class _KnownAddress:
             self.robots = RobotsRow(*robots) if robots else None
             self.pages = int(tx.value("SELECT COALESCE(SUM(pages), 0) FROM hosts"))
         self.removed = removed_targets(database)
+        self.arrives = self.row is None and is_arriving(database, url)
 
 
 def inspect(database: Database, url: str, settings: Settings) -> list[StepRecord]:
@@ -74,6 +76,8 @@ def inspect(database: Database, url: str, settings: Settings) -> list[StepRecord
 
 def _discovered(known: _KnownAddress, url: str) -> StepRecord:
     row = known.row
+    if row is None and known.arrives:
+        return StepRecord("discovered", "waiting", detail="it was named; the crawl takes it up with its next step")
     if row is None:
         return StepRecord("discovered", "unknown", detail="no page, sitemap or seed that was kept names this address")
     if url in known.seeds:

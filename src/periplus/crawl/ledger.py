@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from periplus import addresses
 from periplus.crawl.rows import Bundle
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from periplus.records import ArchiveLocation, Exchange
 
 BYTES_AT_ONCE = 64_000_000  # of documents in one bundle
+MOST_PAGES = 10_000  # in one that waits for a commit that cannot end
 
 
 class Ledger:
@@ -30,11 +32,14 @@ class Ledger:
         self.bundle = Bundle()
         self._bytes = 0
         self._ends: dict[str, int] = {}  # files written since the last commit, and where they end
+        self._hosts: dict[str, set[int]] = {}  # of records in files that travel with the next commit
         self._open: set[tuple[str, int]] = set()  # records whose meaning is not in a bundle yet
 
     def swap(self) -> Bundle:
         """The bundle to commit; a fresh one takes its place."""
         bundle, self.bundle, self._bytes = self.bundle, Bundle(), 0
+        self._archive.cut()
+        bundle.cut, self._hosts = self._hosts, {}
         bundle.marks = {file: self._mark(file, end) for file, end in self._ends.items()}
         still_open = {file for file, _ in self._open}
         self._ends = {file: end for file, end in self._ends.items() if file in still_open}
@@ -46,12 +51,19 @@ class Ledger:
     def is_full(self, pages: int) -> bool:
         return len(self.bundle.visited) >= pages or self._bytes >= BYTES_AT_ONCE
 
+    @property
+    def is_heavy(self) -> bool:
+        """Whether no more should be fetched before it is committed."""
+        return self._bytes >= BYTES_AT_ONCE or len(self.bundle.visited) >= MOST_PAGES
+
     def archive(self, exchange: Exchange, revisit: Revisit | None) -> ArchiveLocation:
         """Write a response down; it stays open until ``settle``, so that a crash in between replays it."""
         location = self._archive.append(exchange, revisit)
         self._begin()
         self._ends[location.file] = location.offset + location.length
         self._open.add((location.file, location.offset))
+        if self._archive.in_parts:
+            self._hosts.setdefault(location.file, set()).add(addresses.host_key(addresses.host(exchange.url)))
         return location
 
     def settle(self, location: ArchiveLocation | None) -> None:

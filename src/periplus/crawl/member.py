@@ -67,6 +67,15 @@ class Member:
         if self._also is not None:
             self._also(tx)
 
+    def stay(self, order: CommitOrder) -> None:
+        """While a commit cannot end: keep the lease, and show that we are alive."""
+        self._partitions.keep()
+        with self._database.write() as tx:
+            self._partitions.check(tx)
+            roster.write(tx, order.status, order.slots)
+            if self._also is not None:
+                self._also(tx)
+
     def more_to_fetch(self, now: float) -> bool:
         """Before a crawl ends: whether there are places after all, and pages that were passed over for want of them."""
         if not self._account.limit:

@@ -64,8 +64,7 @@ class Partitions:
         ``place`` is ours among them; with no workers at all, our share is nothing.
         """
         before = self.usable
-        if self._clock() >= self._next_renewal:
-            self._renew()
+        self.keep()
         self._give_back(still_used)
         share = share_of(self._count, workers, place)
         kept = len(self._held) - len(self.leaving)
@@ -74,6 +73,11 @@ class Partitions:
         elif kept < share:
             self._take(share - kept)
         return self.usable != before
+
+    def keep(self) -> None:
+        """Renew when due, and nothing else."""
+        if self._clock() >= self._next_renewal:
+            self._renew()
 
     def check(self, tx: Transaction) -> None:
         """Refuse to write when the lease is lost; nobody can take it over before the transaction ends."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from periplus.crawl.interpretation import Interpreter
     from periplus.records import ArchiveLocation, Document, Exchange
     from periplus.settings import CrawlSettings
-    from periplus.storage import Database, Transaction
+    from periplus.storage import Database, Depot, Transaction
 
     Check = Callable[[Transaction], None]
 
@@ -62,8 +62,15 @@ class Recovery:
         *,
         adopts: bool = False,
         clock: Callable[[], float] | None = None,
+        depot: Depot | None = None,
     ) -> None:
-        """With ``adopts``, addresses that only the archive knows become rows too."""
+        """With ``adopts``, addresses that only the archive knows become rows too.
+
+        ``depot``: of a collection on many machines.
+        """
+        self._depot = depot
+        self._parts = archive.ArchiveParts(database, depot) if depot is not None else None
+        self._archive = self._parts or folder / ARCHIVE
         self._folder = folder
         self._database = database
         self._settings = settings
@@ -74,9 +81,8 @@ class Recovery:
 
     def run(self, *, recrawl: bool) -> int:
         """All of it, when no worker lives; how many responses were replayed."""
-        archive.repair(self._folder / ARCHIVE)
         replayed = self._replay()
-        takedown.sweep(self._database, self._folder)
+        takedown.sweep(self._database, self._folder, self._depot)
         self.store_pending()
         with self._database.write() as tx:
             self._rest_hosts(tx, "active > 0")
@@ -94,7 +100,6 @@ class Recovery:
         living process writes is left alone.
         """
         numbers = ", ".join(str(int(number)) for number in dead)
-        archive.repair(self._folder / ARCHIVE)
         replayed = self._replay(dead, check)
         theirs = f"SELECT h.key FROM hosts h JOIN partitions p ON p.part = h.part WHERE p.worker IN ({numbers})"  # noqa: S608
         self.store_pending(f"AND host IN ({theirs})", check)
@@ -109,10 +114,30 @@ class Recovery:
                 count_pool(tx, crawl, self._settings.max_pages)
         return replayed
 
+    def close_archive(self) -> None:
+        """All is committed: the next start need not look into these files."""
+        if self._parts is not None:
+            with self._database.write() as tx:
+                archive.settle_all(tx)
+            self._parts.sweep()
+            return
+        sizes = {path.name: path.stat().st_size for path in (self._folder / ARCHIVE).glob(PATTERN)}
+        with self._database.read() as tx:
+            marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
+        changed = {name: size for name, size in sizes.items() if name in marks and marks[name] != size}
+        if changed:
+            self._frontier.commit(Bundle(marks=changed), self._clock())
+
     # The archive is ahead of the database
 
     def _replay(self, dead: Sequence[int] | None = None, check: Check | None = None) -> int:
         """Files that nobody writes. While others than ``dead`` live, responses of hosts that they have are left out."""
+        if self._parts is not None:
+            replayed = self.replay_leftovers(dead, check)
+            for name, place in self._parts.unsettled(dead):
+                replayed += self.replay_file(self._parts.path(name), place, dead, check)
+            return replayed
+        archive.repair(self._folder / ARCHIVE)
         with self._database.read() as tx:
             marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
         replayed = 0
@@ -121,27 +146,56 @@ class Recovery:
                 replayed += self.replay_file(path, marks.get(path.name, 0), dead, check)
         return replayed
 
-    def replay_file(self, path: Path, place: int, dead: Sequence[int] | None = None, check: Check | None = None) -> int:
-        """Judge what stands behind ``place``; how many responses. What stands before damage is kept."""
+    def replay_leftovers(self, dead: Sequence[int] | None = None, check: Check | None = None) -> int:
+        """Files of this machine that never became part of the archive: uploaded, and judged as if they came now."""
+        replayed = 0
+        if self._parts is None:
+            return replayed
+        for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
+            if self._parts.knows(path.name) or _is_being_written(path):
+                continue
+            archive.repair_file(path)
+            if path.exists():
+                part = archive.ArchivePart(path.name, self._parts.push(path.name), worker=0)
+                replayed += self.replay_file(path, 0, dead, check, part)
+        return replayed
+
+    def replay_file(
+        self,
+        path: Path,
+        place: int,
+        dead: Sequence[int] | None = None,
+        check: Check | None = None,
+        part: archive.ArchivePart | None = None,
+    ) -> int:
+        """Judge what stands behind ``place``; how many responses. What stands before damage is kept.
+
+        ``part``: the file becomes part of the archive with the first of them.
+        """
         count = 0
-        bundle = Bundle()
+        bundle = Bundle(parts=[part] if part is not None else [])
         try:
-            for location, exchange in archive.iterate(path, place):
+            for location, exchange in archive.iterate(path, place, others=self._parts):
                 if location.offset < place:
                     continue
                 self._replay_one(bundle, location, exchange)
                 count += 1
                 if count % CHUNK == 0:
-                    self._frontier.commit(bundle, self._clock(), check, held_by=dead)
+                    self._commit(bundle, check, dead)
                     bundle = Bundle()
             bundle.marks[path.name] = path.stat().st_size
         finally:
-            self._frontier.commit(bundle, self._clock(), check, held_by=dead)
+            self._commit(bundle, check, dead)
         return count
+
+    def _commit(self, bundle: Bundle, check: Check | None, dead: Sequence[int] | None) -> None:
+        if self._parts is not None:
+            bundle.settled, bundle.marks = bundle.marks, {}
+        self._frontier.commit(bundle, self._clock(), check, held_by=dead)
 
     def _replay_one(self, bundle: Bundle, location: ArchiveLocation, exchange: Exchange) -> None:
         if exchange.status == 200 and not exchange.payload:  # perhaps a revisit of the same payload
-            exchange = archive.read(self._folder / ARCHIVE, location)
+            exchange = archive.read(self._archive, location)
         fetched = Fetched(exchange.url, exchange.started, exchange.elapsed, exchange, ip=exchange.ip)
         host = addresses.host(exchange.url)
         key = addresses.host_key(host)
@@ -202,7 +256,7 @@ class Recovery:
                 return
             from periplus.documents import BatchLog
 
-            log = BatchLog(LocalFiles(self._folder), self._database)
+            log = BatchLog(LocalFiles(self._folder), self._database, self._depot)
             documents = [(row, document) for row in rows if (document := self._document(row)) is not None]
             lost = [row for row in rows if row.key not in {kept.key for kept, _ in documents}]
             number = log.append([document for _, document in documents]) if documents else 0
@@ -214,7 +268,7 @@ class Recovery:
         if row.state != FETCHED or row.location is None:
             return refusal_document(row, row.refusal or "gone")
         try:
-            exchange = archive.read(self._folder / ARCHIVE, row.location)
+            exchange = archive.read(self._archive, row.location)
         except (NotFound, Corrupt):
             return None
         document = self._interpreter.document(row.url, exchange, row.location)

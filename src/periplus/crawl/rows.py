@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from periplus.archive import ArchivePart
 from periplus.records import ArchiveLocation, Document
 
 NEVER = 1e15  # a next visit that does not come
@@ -192,6 +193,9 @@ class Bundle(Struct):
     traps: list[Trap] = field(default_factory=list)
     linked: dict[str, set[str]] = field(default_factory=dict)  # hosts, and sites that link to them
     marks: dict[str, int] = field(default_factory=dict)
+    cut: dict[str, set[int]] = field(default_factory=dict)  # archive files that travel, and the hosts of their records
+    parts: list[ArchivePart] = field(default_factory=list)  # those that the object store has …
+    settled: dict[str, int] = field(default_factory=dict)  # … and marks in them
     batched: list[Batched] = field(default_factory=list)
     began: float = 0.0
     urgent: bool = False

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Protocol
 from periplus import addresses
 from periplus.crawl import control, roster
 from periplus.crawl.backlog import keep_languages
-from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.condition import (
     DONE,
     PAUSED,
@@ -44,7 +43,7 @@ from periplus.crawl.team import WorkerTeam
 from periplus.crawl.undertaker import Undertaker
 from periplus.crawl.waits import host_waits
 from periplus.crawl.worker import Worker
-from periplus.errors import LeaseLost, PeriplusError, StorageBusy, UsageError
+from periplus.errors import LeaseLost, PeriplusError, StorageAway, StorageBusy, UsageError
 from periplus.reasons import in_words
 from periplus.storage import write_event
 
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from periplus.crawl.roster import WorkerStatus
     from periplus.records import CrawlStatus
     from periplus.settings import Settings
-    from periplus.storage import Database, Transaction
+    from periplus.storage import Database, Depot, Transaction
 
     RankOf = Callable[[Sequence[int]], Sequence[float]]
 
@@ -84,8 +83,15 @@ class Session:
     """The parts of one run, and what watches over them."""
 
     def __init__(
-        self, caller: Caller, folder: Path, database: Database, settings: Settings, tls: ssl.SSLContext | None
+        self,
+        caller: Caller,
+        folder: Path,
+        database: Database,
+        settings: Settings,
+        tls: ssl.SSLContext | None,
+        depot: Depot | None = None,
     ) -> None:
+        self._depot = depot
         self._caller = caller
         self._folder = folder
         self._database = database
@@ -97,7 +103,7 @@ class Session:
         self._next = {"progress": 0.0, "figures": 0.0, "watch": 0.0}
         self._next_sums = 0.0
         self._conductor = Conductor(database)
-        self._undertaker = Undertaker(folder, database, settings)
+        self._undertaker = Undertaker(folder, database, settings, depot)
         self._news: list[tuple[str, str]] = []  # for the operator, with the next commit: text and level
         self._first_event = 0
         self._leaving = False  # by the caller, or because its time is over
@@ -118,10 +124,14 @@ class Session:
         if not (seeds or known_seeds(self._database)):
             raise UsageError("nothing to crawl yet; name at least one address, such as https://example.org/")
         begins = self._enter(alone=alone)
-        self._worker = Worker(self._folder, self._database, self._settings, seeds=seeds, tls=self._tls)
+        self._worker = Worker(
+            self._folder, self._database, self._settings, seeds=seeds, tls=self._tls, depot=self._depot
+        )
         earlier = self._begin(recrawl=recrawl, rank_of=rank_of) if begins else self._join()
         self._enroll(earlier)
-        self._team = WorkerTeam(self._folder, self._database, self._settings, self._number, self._undertaker)
+        self._team = WorkerTeam(
+            self._folder, self._database, self._settings, self._number, self._undertaker, self._depot
+        )
         self._refresh_figures()
 
     def _enter(self, *, alone: bool) -> bool:
@@ -167,6 +177,7 @@ class Session:
     def _join(self) -> CrawlStatus | None:
         self._worker.frontier.parts = ()  # seeds go into the inboxes of whoever has their hosts
         self._add_seeds()
+        self._recover().replay_leftovers(())
         with self._database.write() as tx:
             self._number = newest(tx)
             write_event(tx, "crawl", f"{socket.gethostname()} joins crawl {self._number}")
@@ -185,7 +196,13 @@ class Session:
     def _recover(self) -> Recovery:
         worker = self._worker
         return Recovery(
-            self._folder, self._database, self._settings.crawl, worker.frontier, worker.interpreter, clock=worker.clock
+            self._folder,
+            self._database,
+            self._settings.crawl,
+            worker.frontier,
+            worker.interpreter,
+            clock=worker.clock,
+            depot=self._depot,
         )
 
     # Working
@@ -218,7 +235,7 @@ class Session:
                 if self._orders.leave != "restart" or self._leaving:
                     return
                 self._tell(f"worker {self._worker.number} has left")
-            self._worker = Worker(self._folder, self._database, self._settings, tls=self._tls)
+            self._worker = Worker(self._folder, self._database, self._settings, tls=self._tls, depot=self._depot)
             earlier = self._counters.earlier
             self._enroll(earlier)
             self._refresh_figures()
@@ -311,6 +328,7 @@ class Session:
             stopping=engine.stopping,
             paused=self._orders.paused,
             closed_hours="" if self._hours.is_open(now) else self._settings.crawl.hours,
+            away=engine.away,
             may_send=engine.may_send,
             silent=tuple(one.number for one in self._others if one.state == roster.SILENT),
             waits=waits,
@@ -346,9 +364,10 @@ class Session:
             time.sleep(ENTRY_PAUSE)
 
     def _close(self) -> CrawlStatus:
-        self._close_marks()
-        self._recover().store_pending()  # of a worker that lost its lease
-        sweep(self._database, self._folder)
+        recovery = self._recover()
+        recovery.close_archive()
+        recovery.store_pending()  # of a worker that lost its lease
+        sweep(self._database, self._folder, self._depot)
         self._refresh_figures()
         found = self._counters.status(self._last_condition(), self._others)
         barren = barren_seeds(self._database, self._seeds, self._settings.crawl.max_pages)
@@ -400,7 +419,7 @@ class Session:
                 return
             error = self._watch.exception()
             self._watch = None
-            if error is not None:
+            if error is not None and not isinstance(error, StorageAway):  # what waits for it is done with a later look
                 engine.fail(error)
         if now >= self._next["watch"] and (self._team.wanted or self._team.size or self._is_shared):
             self._next["watch"] = now + WATCH_SECONDS
@@ -442,15 +461,6 @@ class Session:
         if whole or self._team.wanted or self._others or self._is_shared:
             ours = self._worker.number
             self._others = [other for other in roster.workers(self._database) if other.number != ours]
-
-    def _close_marks(self) -> None:
-        """All is committed: the next start need not look into these files."""
-        sizes = {path.name: path.stat().st_size for path in (self._folder / ARCHIVE).glob("periplus-*.warc.gz")}
-        with self._database.read() as tx:
-            marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
-        changed = {name: size for name, size in sizes.items() if name in marks and marks[name] != size}
-        if changed:
-            self._worker.frontier.commit(Bundle(marks=changed), self._worker.clock())
 
 
 def _news(now: CrawlCondition) -> tuple[str, str]:

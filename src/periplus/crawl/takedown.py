@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from periplus.documents import BatchLog
-    from periplus.storage import Database, Transaction
+    from periplus.storage import Database, Depot, Transaction
 
+T = TypeVar("T")
 REASON = "removed"
 CHUNK = 1_000
 IN_LIST = 400
+TRIES = 20  # where machines change the same files
 LOCK, LOCK_SECONDS, LOCK_PAUSE = "takedown.lock", 60.0, 0.05
 ARCHIVE = "archive"
 _UNFINISHED = "takedown.unfinished "  # in meta, followed by the target
@@ -122,7 +125,7 @@ def removed_targets(database: Database) -> frozenset[str]:
         return frozenset(str(target) for (target,) in tx.rows("SELECT target FROM removed"))
 
 
-def sweep(database: Database, folder: Path) -> None:
+def sweep(database: Database, folder: Path, depot: Depot | None = None) -> None:
     """Finish what was begun, and take out what slipped in while it was taken down; cheap when there is nothing."""
     with database.read() as tx:
         keys = tx.rows("SELECT key FROM meta WHERE key LIKE ?", (_UNFINISHED + "%",))
@@ -130,7 +133,7 @@ def sweep(database: Database, folder: Path) -> None:
         return
     from periplus.documents import BatchLog
 
-    log = BatchLog(LocalFiles(folder), database)
+    log = BatchLog(LocalFiles(folder), database, depot)
     for (key,) in keys:
         remove(database, str(key).removeprefix(_UNFINISHED), log, folder)
 
@@ -163,10 +166,14 @@ def recall(database: Database, folder: Path, log: BatchLog, number: int, documen
         named = _named(tx, [document.url for document in documents])
     if named:
         with _alone(folder):
-            holder = log.holder(number)  # it may have been compacted since
-            rows = _full_rows(log, holder, _matcher(named))
-            if rows:
-                log.replace(holder, rows)
+            _again(partial(_recalled, log, number, _matcher(named)))
+
+
+def _recalled(log: BatchLog, number: int, wanted: Callable[[str], bool]) -> None:
+    holder = log.holder(number)  # it may have been compacted since
+    rows = _full_rows(log, holder, wanted)
+    if rows:
+        log.replace(holder, rows)
 
 
 def _refuse_visit(item: Visited) -> None:
@@ -227,14 +234,31 @@ def _purge(
     emptied, places = 0, []
     with _alone(folder):
         if log is not None:
-            emptied = _empty_batches(log, wanted, written)
-        if folder is not None:
+            emptied = _again(partial(_empty_batches, log, wanted, written))
+        if log is not None and log.depot is not None:
+            parts = archive.ArchiveParts(database, log.depot)
+            places = _again(partial(parts.blank, wanted, _hosts_of(targets)))
+        elif folder is not None:
             places = archive.places_of(folder / ARCHIVE, wanted)
             archive.blank(folder / ARCHIVE, places)
     with database.write() as tx:
         tx.executemany(_FORGET_PLACE, [(REFUSED, REASON, place.file, place.offset) for place in places])
         tx.executemany("DELETE FROM meta WHERE key = ?", [(_UNFINISHED + one,) for one in targets])
     return Removal(target, is_host, (), tuple(places), emptied)
+
+
+def _again(action: Callable[[], T]) -> T:
+    """On many machines others may change the same files: then it is begun again with what they made of them."""
+    for _ in range(TRIES - 1):
+        try:
+            return action()
+        except StorageBusy:
+            continue
+    return action()
+
+
+def _hosts_of(targets: Sequence[str]) -> frozenset[int]:
+    return frozenset(addresses.host_key(addresses.host(one) if "://" in one else one) for one in targets)
 
 
 @contextmanager

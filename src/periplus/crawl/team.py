@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from periplus.crawl.undertaker import Undertaker
     from periplus.settings import Settings
-    from periplus.storage import Database
+    from periplus.storage import Database, Depot
 
 PATIENCE = 15.0  # seconds for workers of a crawl that died to notice it
 STOP_SECONDS = 30.0  # beyond a request's time limit: then a worker that should stop is ended
@@ -43,8 +43,15 @@ class WorkerTeam:
     """Belongs to a session of the crawl; ``look`` must be called now and then, from any one thread."""
 
     def __init__(
-        self, folder: Path, database: Database, settings: Settings, crawl: int, undertaker: Undertaker
+        self,
+        folder: Path,
+        database: Database,
+        settings: Settings,
+        crawl: int,
+        undertaker: Undertaker,
+        depot: Depot | None = None,
     ) -> None:
+        self._files = depot.objects.address if depot is not None else ""
         self._folder = folder
         self._database = database
         self._settings = settings
@@ -106,7 +113,7 @@ class WorkerTeam:
     def _start(self) -> Hand:
         number, lease = roster.register(self._database, lease_seconds(self._settings.crawl.timeout))
         address = database_address(self._database)
-        task = WorkerTask(str(self._folder), address, self._settings, self._crawl, number, lease)
+        task = WorkerTask(str(self._folder), address, self._settings, self._crawl, number, lease, self._files)
         try:
             process = subprocess.Popen(
                 [sys.executable, "-m", "periplus.crawl.worker"],

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from periplus.crawl.roster import Seat
     from periplus.settings import Settings
-    from periplus.storage import Database, Lease, Transaction
+    from periplus.storage import Database, Depot, Lease, Transaction
 
 GRACE = 3.0  # seconds that an expired lease is left to its holder, who may just be waking up
 HEALING_SECONDS = 60.0  # that one may take; each chunk of work renews it
@@ -30,10 +30,11 @@ HEALING_SECONDS = 60.0  # that one may take; each chunk of work renews it
 class Undertaker:
     """Belongs to a session; ``look`` must be called now and then, from one thread at a time."""
 
-    def __init__(self, folder: Path, database: Database, settings: Settings) -> None:
+    def __init__(self, folder: Path, database: Database, settings: Settings, depot: Depot | None = None) -> None:
         self._folder = folder
         self._database = database
         self._settings = settings
+        self._depot = depot
         self._leases = Leases(database)
         self._expired: dict[int, float] = {}  # workers whose lease has run out, and since when we know
 
@@ -72,8 +73,10 @@ class Undertaker:
                 self._leases.check(tx, lease)
                 tx.execute("UPDATE leases SET expires = ? WHERE name = ?", (self._later(tx), lease.name))
 
-        kit = Worker(self._folder, self._database, self._settings)
-        recovery = Recovery(self._folder, self._database, self._settings.crawl, kit.frontier, kit.interpreter)
+        kit = Worker(self._folder, self._database, self._settings, depot=self._depot)
+        recovery = Recovery(
+            self._folder, self._database, self._settings.crawl, kit.frontier, kit.interpreter, depot=self._depot
+        )
         kit.frontier.parts = ()
         try:
             recovery.heal(sorted(dead), check)

@@ -16,6 +16,7 @@ import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -50,7 +51,7 @@ from periplus.crawl.traps import TrapRules
 from periplus.crawl.visitor import Visitor
 from periplus.errors import LeaseLost, PeriplusError
 from periplus.settings import Settings
-from periplus.storage import Blocklist, Database, Follower, Lease, LocalFiles
+from periplus.storage import Blocklist, Database, Depot, Follower, Lease, LocalFiles, SharedCopies, open_objects
 
 if TYPE_CHECKING:
     import ssl
@@ -76,6 +77,7 @@ class WorkerTask(Struct):
     crawl: int
     number: int
     lease: Lease
+    files: str = ""  # the object store of a collection on many machines
 
 
 class Worker:
@@ -89,14 +91,17 @@ class Worker:
         *,
         seeds: Sequence[str] = (),
         tls: ssl.SSLContext | None = None,
+        depot: Depot | None = None,
     ) -> None:
+        self._depot = depot
         self._folder = folder
         self._database = database
         self._settings = settings
         self._tls = tls
         self._seeds = list(dict.fromkeys([*known_seeds(database), *seeds]))
         self._blocklist = Blocklist(LocalFiles(folder), lambda: database)
-        self._shared = Follower(self._blocklist)
+        copies = (SharedCopies(database, depot),) if depot is not None else ()
+        self._shared = Follower(self._blocklist, *copies)
         self._shared.look(database)
         self._removed, self._blocked = removed_targets(database), self._blocklist.targets()
         self._next_refresh = 0.0
@@ -134,10 +139,16 @@ class Worker:
         """Work until there is nothing to do, or until ``poll`` stops the engine."""
         settings, token = self._settings.crawl, self._settings.bot.name
         writer = ArchiveWriter(
-            self._folder / ARCHIVE, self._settings.archive.rotate_bytes, f"Periplus/{VERSION}", self._settled
+            self._folder / ARCHIVE,
+            self._settings.archive.rotate_bytes,
+            f"Periplus/{VERSION}",
+            self._settled,
+            part_of=f"w{self.number}-{token_hex(4)}" if self._depot is not None else "",
         )
         ledger = Ledger(writer, self.counters, self.clock)
-        committer = Committer(self._folder, self._database, self.frontier, self._member, settings.delay, self.clock)
+        committer = Committer(
+            self._folder, self._database, self.frontier, self._member, settings.delay, self.clock, self._depot, writer
+        )
         engine = CrawlEngine(
             settings, token, self.frontier, committer, ledger, self.links, self._member,
             poll=lambda: self._poll(engine, poll),
@@ -253,7 +264,8 @@ def _shared_lock(path: Path) -> Iterator[None]:
 def _work(task: WorkerTask) -> None:
     folder = Path(task.folder)
     with _shared_lock(folder / WORKERS_LOCK), Database.open(task.database) as database:
-        worker = Worker(folder, database, task.settings)
+        depot = Depot(LocalFiles(folder), open_objects(task.files)) if task.files else None
+        worker = Worker(folder, database, task.settings, depot=depot)
         worker.enroll(task.crawl, task.number, task.lease)
         with database.write() as tx:
             roster.take_seat(tx, task.number)

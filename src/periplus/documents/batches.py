@@ -30,7 +30,7 @@ from msgspec import Struct
 
 from periplus.documents import schema, spans
 from periplus.errors import Missing, NotFound, SettingError, StorageBusy
-from periplus.storage import Stored, note_change, remove_retired, retire
+from periplus.storage import FILES, Stored, note_change, remove_retired, retire
 from periplus.storage.files import TEMPORARY_PREFIX
 from periplus.storage.parquet import ADVICE, check_whole, damage_named, seal_file
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from periplus.records import Document
     from periplus.storage import Database, Depot, LocalFiles, Transaction
 
-SHARES: Final = "files"  # rises when files of rows are replaced, so that all machines forget their copies
 _COUNTER: Final = "batches"
 _ROW: Final = "number, first, documents_file, links_file"
 STREAMED_TOGETHER: Final = 256  # documents that ``stream`` makes of a table at once
@@ -240,6 +239,11 @@ class BatchLog(BatchFiles):
         self._database = database
 
     @property
+    def depot(self) -> Depot | None:
+        """Of a collection on many machines."""
+        return self._depot
+
+    @property
     def reader(self) -> BatchFiles:
         """Reads the same batches without the database."""
         return BatchFiles(self._files, self._firsts, self._depot, self._objects)
@@ -370,15 +374,6 @@ class BatchLog(BatchFiles):
 
         sweep(self._files, self._database, older=0, depot=self._depot)
 
-    def forget_copies(self) -> list[str]:
-        """Remove this machine's copies of files that no batch has any more; their names."""
-        if self._depot is None:
-            return []
-        self._objects.clear()
-        self.numbers()
-        named = {name for objects in self._objects.values() for name in objects.names}
-        return [name for folder in spans.FOLDERS for name in self._depot.retain(f"{folder}/", named)]
-
     def replace(self, number: int, rows: Mapping[int, Document]) -> None:
         """Put other documents in the place of these rows, and empty their links; for takedowns.
 
@@ -424,7 +419,7 @@ class BatchLog(BatchFiles):
             if tx.execute(sql, (*staged.columns, number, before.columns[0])) != 1:
                 raise StorageBusy(f"another process changed batch {number} meanwhile; do it again")
             retire(tx, before.names)
-            note_change(tx, SHARES)
+            note_change(tx, FILES)
         self.holder(number)
         remove_retired(self._database, self._depot, older=0)
 

@@ -16,6 +16,7 @@ writes down which objects are to go, and is undone when a takedown swapped one o
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -152,12 +153,16 @@ def _placed_at(files: LocalFiles, holder: Span) -> float:
 
 def _sweep_objects(database: Database, depot: Depot, older: float) -> None:
     remove_retired(database, depot, older)
+    for folder in spans.FOLDERS:
+        remove_orphans(database, depot, f"{folder}/", partial(_named_objects, database))
+
+
+def _named_objects(database: Database) -> set[str]:
+    """Of batches that count, and of those that were merged just now."""
     with database.read() as tx:
         columns = tx.rows("SELECT documents_file, links_file FROM batches WHERE documents_file <> ''")
         retired = {str(name) for (name,) in tx.rows("SELECT name FROM retired_objects")}
-    named = retired | {Stored.decode(text).name for row in columns for text in row}
-    for folder in spans.FOLDERS:
-        remove_orphans(database, depot, f"{folder}/", named)
+    return retired | {Stored.decode(text).name for row in columns for text in row}
 
 
 def _is_spare(one: Span, rows: Sequence[Span], stored: Container[Span]) -> bool:

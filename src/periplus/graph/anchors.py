@@ -5,8 +5,10 @@
                                                             1/2  (within the page's own site)
                                                             0    (in its own navigation or footer)
 
-rounded, at least 1. Repeating a link costs nothing and so counts for nothing: only distinct sites do. Phrases that say
-nothing (``generic_anchors.txt``), bare addresses and links that are not followed are left out.
+rounded, at least 1. Repeating a link costs nothing and so counts for nothing: only distinct sites do. Within its own
+site, where nobody but itself is flattered, a phrase gains half a site for every tenfold use: what a site calls a page a
+thousand times is its name. Phrases that say nothing (``generic_anchors.txt``), bare addresses and links that are not
+followed are left out.
 
 Phrases of equal weight stand in the order of their letters, and of the spellings of a phrase the first one is shown
 (one in capitals alone after all others), so that neither depends on how links are grouped into batches.
@@ -48,7 +50,7 @@ _EDGES = " \t\n\"'.,:;!?()[]{}<>«»»›‹→←↑…–—-|·•*"
 
 
 # A use is two numbers that sort by page, phrase and site, the weightiest first; pages by their place among those read.
-_USE = np.dtype([("what", np.uint64), ("who", np.uint64)])
+_USE = np.dtype([("what", np.uint64), ("who", np.uint64), ("times", np.int64)])  # of its own site
 _THIRTY_TWO = np.uint64(32)
 
 
@@ -140,6 +142,7 @@ class _Uses:
         uses = np.empty(int(used.sum()), _USE)
         uses["what"] = csr.pair(phrase[used], targets[used])
         uses["who"] = csr.pair(_MOST - halves[used], source_site[used])
+        uses["times"] = (source_site == target_site)[used]
         self._uses.append(_distinct_uses(uses))
 
     def all(self) -> NDArray[np.void]:
@@ -194,16 +197,21 @@ def clean_phrase(text: str) -> str:
 
 
 def _distinct_uses(uses: NDArray[np.void]) -> NDArray[np.void]:
-    """Of the uses of a phrase for a page by one site, the weightiest."""
+    """Of the uses of a phrase for a page by one site, the weightiest, and how many are of its own site."""
     ordered = uses[np.lexsort((uses["who"], uses["what"]))]
-    return ordered[_changes(ordered["what"], ordered["who"] >> _THIRTY_TWO)]
+    starts = np.flatnonzero(_changes(ordered["what"], ordered["who"] >> _THIRTY_TWO))
+    distinct = ordered[starts]
+    if len(starts):
+        distinct["times"] = np.add.reduceat(ordered["times"], starts)
+    return distinct
 
 
 def _table(uses: _Uses) -> AnchorTable:
     rows = uses.all()
     starts = np.flatnonzero(_changes(rows["what"]))
     halves = _MOST - (rows["who"] & _LOW).astype(np.int64)
-    score = np.add.reduceat(halves, starts) / 2 if len(starts) else halves
+    repeated = np.log10(np.maximum(rows["times"], 1))
+    score = np.add.reduceat(halves + repeated, starts) / 2 if len(starts) else halves / 2
     target = (rows["what"][starts] >> _THIRTY_TWO).astype(np.int64)
     phrase = (rows["what"][starts] & _LOW).astype(np.int64)
     best = np.lexsort((uses.order()[phrase], -score, target))

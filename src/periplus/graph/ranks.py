@@ -31,7 +31,7 @@ from periplus.graph.site_links import SiteLinks
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -176,6 +176,7 @@ class RankStore:
         """With a ``catalog``, generations are those of all machines, and ``folder`` is this machine's copy."""
         self._files = LocalFiles(folder)
         self._catalog = catalog
+        self._swept = 0  # the generation after which this machine's copies were swept last
 
     @property
     def files(self) -> LocalFiles:
@@ -245,6 +246,10 @@ class RankStore:
         """The ranks that count, or None when none were published yet."""
         return self._newest_of(self._open)
 
+    def bare(self) -> RankTable | None:
+        """The ranks that count without anchor texts, measures and links: all that the server of a shard needs."""
+        return self._newest_of(self._open_bare)
+
     def whole(self) -> RankTable | None:
         """The ranks that count, or None where there are none or they are damaged: for whoever can do without."""
         try:
@@ -287,18 +292,25 @@ class RankStore:
             return None
         return _decoded_pointer(path, self._files.read(_POINTER))
 
-    def _fetch(self, pointer: Pointer, *, whole: bool) -> None:
-        """Have the table of a generation here, or the ``whole`` of it, which then counts for all of this machine."""
+    def _fetch(self, pointer: Pointer, names: Collection[str] = ()) -> None:
+        """Have these columns of a generation here, with its table; where machines share it, they may be elsewhere."""
         if self._catalog is None:
             return
         entry = self._catalog.current()
         if entry is None or entry.number != pointer.generation:
             raise NotFound(f"ranks {pointer.generation} were replaced; look again")
-        self._catalog.pull(entry, lambda name: whole or name.endswith(f"/{_META}"))
-        if whole and not (self._files.exists(_POINTER) and self._files.read(_POINTER) == entry.manifest):
-            self._files.write(_POINTER, entry.manifest)
+        wanted = {_META, *(f"{name}.npy" for name in names)}
+        self._catalog.pull(entry, lambda name: name.rpartition("/")[2] in wanted)
+        if names and self._swept < pointer.generation:
+            self._swept = pointer.generation
             self._sweep(pointer.generation)
             self._catalog.forget_swept()
+
+    def _name_here(self, pointer: Pointer) -> None:
+        """Let other processes of this machine open a generation that is whole here."""
+        data = msgspec.json.encode(pointer)
+        if self._catalog is not None and not (self._files.exists(_POINTER) and self._files.read(_POINTER) == data):
+            self._files.write(_POINTER, data)
 
     def _next_generation(self) -> int:
         shared = self._catalog.newest() if self._catalog is not None else 0
@@ -310,7 +322,7 @@ class RankStore:
         return {int(path.name) for path in root.iterdir() if path.name.isdigit()} if root.is_dir() else set()
 
     def _meta(self, pointer: Pointer) -> RankMeta:
-        self._fetch(pointer, whole=False)
+        self._fetch(pointer)
         name = f"{pointer.generation}/{_META}"
         path = self._files.path(name)
         try:
@@ -323,15 +335,23 @@ class RankStore:
         return meta
 
     def _open(self, pointer: Pointer) -> RankTable:
-        self._fetch(pointer, whole=True)
         meta = self._meta(pointer)
-        columns = [self._column(meta, name) for name in _ARRAYS]
+        self._fetch(pointer, meta.digests)
+        self._name_here(pointer)
         anchors = AnchorTable(*(self._column(meta, name) for name in _ANCHOR_ARRAYS))
-        if [len(column) for column in columns] != [meta.pages, meta.pages, meta.hosts, meta.hosts]:
-            raise Corrupt(f"generation {meta.generation} of the ranks has columns of wrong length; run periplus rank")
-        pages, page_ranks, hosts, host_ranks = columns
         further = [self._further(meta, kind) for kind in (Measures, Backlinks, SiteLinks, LinkTexts)]
-        return RankTable(meta, pages, page_ranks, hosts, host_ranks, anchors, *further)
+        return RankTable(meta, *self._columns(meta), anchors, *further)
+
+    def _open_bare(self, pointer: Pointer) -> RankTable:
+        meta = self._meta(pointer)
+        self._fetch(pointer, _ARRAYS)
+        return RankTable(meta, *self._columns(meta), table_of({}))
+
+    def _columns(self, meta: RankMeta) -> tuple[Keys, Floats, Keys, Floats]:
+        pages, page_ranks, hosts, host_ranks = (self._column(meta, name) for name in _ARRAYS)
+        if [len(one) for one in (pages, page_ranks, hosts, host_ranks)] != [meta.pages] * 2 + [meta.hosts] * 2:
+            raise Corrupt(f"generation {meta.generation} of the ranks has columns of wrong length; run periplus rank")
+        return pages, page_ranks, hosts, host_ranks
 
     def _further(self, meta: RankMeta, kind: type[Any]) -> Any:
         """Further columns; generations of earlier versions have none."""

@@ -22,6 +22,7 @@ from periplus.index.columns import Collected, ColumnTable
 from periplus.index.fields import PIECE_GAP
 from periplus.index.gathering import Gatherer
 from periplus.index.inversion import Inversion, Scratch, first_positions
+from periplus.index.own_title import with_own_title
 from periplus.index.query import FIELDS
 from periplus.index.segment import SegmentWriter
 from periplus.index.sharding import shards_of
@@ -94,7 +95,7 @@ class SegmentBuilder:
     def add(self, document: Document, anchors: Sequence[Anchor] = ()) -> None:
         if anchors:
             self._waiting_anchors[len(self._waiting)] = anchors
-        self._waiting.append(document)
+        self._waiting.append(with_own_title(document))
         self._current[document.key] = self._count
         self._count += 1
         self._waiting_size += len(document.text) + len(document.boilerplate)  # by far the most of it

@@ -56,7 +56,7 @@ def further_pieces(
 
 def anchor_pieces(anchors: Sequence[Anchor]) -> list[str]:
     """Anchor phrases, each as often as the logarithm of the sites that use it says."""
-    ordered = sorted(anchors, key=lambda anchor: (-anchor.sites, anchor.text))[:MAX_ANCHORS]
+    ordered = sorted(anchors, key=lambda anchor: -anchor.sites)[:MAX_ANCHORS]
     return [anchor.text for anchor in ordered for _ in range(min(MAX_REPEATS, max(1, anchor.sites).bit_length()))]
 
 

@@ -18,6 +18,7 @@ INDEXED_FIELDS: Final = (
     "id",
     "refusal",
     "title",
+    "site_name",
     "headings",
     "text",
     "boilerplate",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from periplus.jobs.status import CollectionStatus, IndexStatus, RankStatus, collection_status
+from periplus.jobs.status import CollectionStatus, IndexStatus, RankStatus, collection_status, index_status, rank_status
 from periplus.jobs.tasks import FailedTask
 from periplus.jobs.watching import ErrorGroup, Event, HostQueue, OperatorView, operator_view, seconds_left
 
@@ -22,7 +22,9 @@ __all__ = [
     "RankStatus",
     "RankSummary",
     "collection_status",
+    "index_status",
     "operator_view",
+    "rank_status",
     "seconds_left",
 ]
 

@@ -16,6 +16,7 @@ from periplus.documents import BatchLog
 from periplus.documents.compaction import Compaction
 from periplus.errors import Corrupt, Incompatible, NotFound, StorageBusy, StorageFull
 from periplus.graph import Convergence, RankFile, RankOrigin, RankStore, TopRank, host_addresses, refresh_ranks
+from periplus.graph.policies import refresh_policy_ranks
 from periplus.index import IndexStore, Manifest, most_processes
 from periplus.jobs.aliases import AliasTable
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
@@ -163,6 +164,17 @@ class Pipeline:
                 self._tell(
                     f"ranks {table.generation} are published: {table.pages:,} pages, {table.hosts:,} hosts{source}"
                 )
+        return _summary(table.meta, time.perf_counter() - started)
+
+    def rank_by(self, policy: str, *, progress: Callable[[int, float], None] | None = None) -> RankSummary:
+        """Compute ranks as the source of a reference profile does, and publish them beside ours for that profile."""
+        started = time.perf_counter()
+        with self._alone():
+            self._read_backlog()
+            table = refresh_policy_ranks(self._log, self._ranks, policy, progress)
+            self._tell(
+                f"ranks {table.generation} of {policy} are published: {table.pages:,} pages, {table.hosts:,} hosts"
+            )
         return _summary(table.meta, time.perf_counter() - started)
 
     def tidy(self) -> None:

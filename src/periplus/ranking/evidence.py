@@ -43,7 +43,7 @@ class Evidence(Struct, frozen=True):
     host_rank: FloatArray  # D: 0..1, the best host is 1; all ones where there are no ranks
     depth: FloatArray  # D: segments in the path of the address
     host_words: FloatArray  # D: how many words of the address field belong to the host name
-    age: FloatArray  # D: days since published, else fetched
+    age: FloatArray  # D: days since published; infinite for a page without a date
     language: FloatArray  # D: 1 when in the query's language, 0 when not, 0.5 when unknown
     places: WordPlaces  # where the words stand; only in the fields that a profile needs
     wants_fresh: bool = False

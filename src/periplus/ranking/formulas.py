@@ -91,6 +91,6 @@ def normalised(values: Array) -> Array:
     return values / most if most > 0 else np.zeros_like(values)
 
 
-def half_life(age: Array, days: float) -> Array:
-    """0.5 ** (age / days) for an age in days: one when new, a half after ``days``."""
-    return np.asarray(np.power(0.5, np.maximum(age, 0.0) / days))
+def freshness(age: Array, days: float) -> Array:
+    """1 / (1 + age / days): half after so many days, and still something after years; 0 for an infinite age."""
+    return np.asarray(1.0 / (1.0 + np.maximum(age, 0.0) / days))

@@ -45,6 +45,13 @@ _ALL = (
         (TITLE, HEADINGS, BODY, ADDRESS),
         formula=Formula,
     ),
+    Profile(
+        "bm25f",
+        "field-weighted BM25F, the text part of periplus: without links and features",
+        ours.bm25f,
+        REFERENCE_CANDIDATES,
+        0.0,
+    ),
     Profile("bm25", "Robertson et al., Okapi at TREC-3 (1994)", references.bm25, REFERENCE_CANDIDATES, 0.0),
     Profile(
         "grs2",

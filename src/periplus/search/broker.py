@@ -235,6 +235,11 @@ class Broker:
         found: list[dict[str, str]] = self._listed(numbers, "facts", tab)
         return found
 
+    def titles(self, numbers: Numbers) -> list[tuple[str, str]]:
+        """Addresses and titles of documents."""
+        found: list[tuple[str, str]] = self._listed(numbers, "titles")
+        return found
+
     def stored(self, number: int) -> StoredDocument:
         document: StoredDocument = self._one(number, "stored")
         return document

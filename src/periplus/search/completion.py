@@ -41,6 +41,13 @@ KEYS_AT_ONCE = 3  # of these, in one sort of all rows: few are alike so far
 _FIRST_BYTES = np.array([(1 << 64) - (1 << 8 * (KEY_BYTES - size)) for size in range(KEY_BYTES + 1)], np.uint64)
 
 _WORD = re.compile(r"\w[\w'’.+#-]*")
+# 3. Tides · 3.2 Tides · Chapter 5: Tides · Appendix B. Tides
+_NUMBERED = re.compile(
+    r"(?:§\s*)?\d{1,3}(?:\.\d{1,3})*\.\s+(?=\w)|\d{1,2}(?:\.\d{1,2})+\s+(?=\w)"
+    r"|(?:chapter|section|appendix|part|kapitel|abschnitt|anhang|teil|chapitre|annexe|capítulo|capitolo|hoofdstuk)"
+    r"\s+(?:\d{1,3}|[a-z]|[ivxlc]{1,6})(?:\.\d{1,3})*[.:]?\s+(?=\w)",
+    re.IGNORECASE,
+)
 _TITLE_PARTS = re.compile(r"\s+[|–—·:»-]\s+")
 
 WEIGHT_UNIT = 1 << 20  # weights are added up as whole numbers: the sum does not depend on the order
@@ -104,14 +111,17 @@ class Completion:
         return self._count
 
     def complete(self, text: str, limit: int, never: frozenset[str] = frozenset()) -> list[Suggestion]:
-        """Entries with a word that begins as ``text`` does, the heaviest first; none with a word of ``never``."""
-        typed = folded(text).encode("utf-8", "replace")[:MAX_TYPED]
+        """Entries with a word that begins as ``text`` does, the heaviest first.
+
+        None has a word of ``never``, or one that is unfit for all ages, unless that was typed whole.
+        """
+        plain = folded(text)
+        typed = plain.encode("utf-8", "replace")[:MAX_TYPED]
         if not typed or limit < 1 or not self._count:
             return []
-        if not never:
-            return self._best(typed, limit)
+        hidden = never | (_unfit() - set(_WORD.findall(plain)))
         found = self._best(typed, 4 * limit + 16)
-        return [one for one in found if never.isdisjoint(_WORD.findall(folded(one.text)))][:limit]
+        return [one for one in found if hidden.isdisjoint(_WORD.findall(folded(one.text)))][:limit]
 
     def related(self, words: Iterable[str], limit: int, never: frozenset[str] = frozenset()) -> list[Suggestion]:
         """Entries that begin a word with one of ``words``, for a query that found little."""
@@ -209,10 +219,27 @@ def _highest(worths: Any) -> Any:
 
 
 def _phrases(page: TitledPage) -> Iterator[tuple[str, float]]:
-    for part in _TITLE_PARTS.split(clean(page.title.title))[:MAX_TITLE_PARTS]:  # a site's name and the page's own
+    for part in title_parts(page.title.title):
         yield part, TITLE_WEIGHT
     for heading in page.title.headings:
-        yield clean(heading), HEADING_WEIGHT
+        yield _unnumbered(clean(heading)), HEADING_WEIGHT
+
+
+def title_parts(title: str) -> list[str]:
+    """A site's name and the page's own, without the number of its chapter."""
+    return [_unnumbered(part) for part in _TITLE_PARTS.split(clean(title))[:MAX_TITLE_PARTS]]
+
+
+def _unnumbered(text: str) -> str:
+    number = _NUMBERED.match(text)
+    return text[number.end() :] if number else text
+
+
+@cache
+def _unfit() -> frozenset[str]:
+    from periplus.documents import ADULT_WORDS  # readers of pages come with it, which a search can do without
+
+    return ADULT_WORDS
 
 
 class _Gathered:
@@ -257,8 +284,9 @@ def by_words(words: Beginnings, text: str, limit: int, never: frozenset[str] = f
     before, _, last = typed.rpartition(" ")
     if not last or limit < 1:
         return []
+    hidden = never | (_unfit() - {last})
     return [
         Suggestion(f"{before} {word}".strip(), float(frequency))
         for word, frequency in words.prefix(last, limit)
-        if word not in never
+        if word not in hidden
     ]

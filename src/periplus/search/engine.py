@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import structs
 
 from periplus import addresses
-from periplus.errors import NotReady
+from periplus.errors import NotReady, SettingError
 from periplus.records import SearchRequest
 from periplus.search import requests
 from periplus.search.answers import ResultPage
@@ -22,6 +23,7 @@ from periplus.search.exchange import Visibility
 from periplus.search.explaining import explain, find_in_all
 from periplus.search.generations import OpenGenerations
 from periplus.search.listing import candidates, run, without
+from periplus.search.popular import read_popular
 from periplus.search.reading import Understood, understand
 from periplus.search.rule_book import RuleBook
 from periplus.search.searching import Search, since, task_of
@@ -81,8 +83,10 @@ class Engine:
         self._settings = settings
         files = LocalFiles(folder)
         self._past = PastQueries(state, files) if settings.search.past_queries else None
-        self._generations = OpenGenerations(folder, lambda: self._past.counts if self._past else {}, source)
+        self._folder, self._popular = folder, read_popular(folder, settings.search.popular)
+        self._generations = OpenGenerations(folder, self._known_queries, source)
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
+        self.kept_answers = 0  # that were given again
         self._repeated = Repeated(REMEMBERED)
         self._has_answered = False
         self._rule_book = RuleBook(folder, settings.search.rules, state)
@@ -111,6 +115,15 @@ class Engine:
             self._rules = rules
             self._answers.clear()
         return self._generations.reload()
+
+    def _known_queries(self) -> dict[str, int]:
+        """Popular queries and those that people asked, with their counts, for completion."""
+        with suppress(SettingError):  # what was read before serves until the file is in order again
+            self._popular = read_popular(self._folder, self._settings.search.popular)
+        found = dict(self._popular)
+        for query, times in (self._past.counts if self._past else {}).items():
+            found[query] = found.get(query, 0) + times
+        return found
 
     @property
     def sharing(self) -> tuple[Shares, ...]:
@@ -159,6 +172,7 @@ class Engine:
         asked_before = self._repeated.again(key)
         answer = self._answers.get(key) if asked_before else None
         if answer is not None:
+            self.kept_answers += 1
             return structs.replace(answer, took_ms=since(asked.started))
         answer = Search(
             self._generations,
@@ -211,6 +225,15 @@ class Engine:
         except NotReady:
             return ()
 
+    def hosts(self) -> tuple[str, ...]:
+        """All hosts that have documents and are shown; none before a generation is published."""
+        blocked = self._blocked()
+        try:
+            with self._generations.use() as generation:
+                return tuple(host for host in generation.summary.hosts if host and host not in blocked)
+        except NotReady:
+            return ()
+
     def search_tab(self, request: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
         """The results that belong to one tab, and what each says of itself, by its id."""
         asked = structs.replace(request, explain=False, counts=False)
@@ -226,14 +249,18 @@ class Engine:
         usual = self._settings.search.budget_ms / 1000
         return usual if self._has_answered else max(usual, FIRST_BUDGET)
 
-    def ranking(self, query: str, k: int = 1_000, profile: str = "", *, plain: bool = True) -> list[tuple[str, float]]:
+    def ranking(
+        self, query: str, k: int = 1_000, profile: str = "", *, plain: bool = True, exhaustive: bool = False
+    ) -> list[tuple[str, float]]:
         """Ids and scores of the best ``k``, without host diversity, correction or snippets: for evaluation.
 
-        Judged queries are prose: unless ``plain`` is false, their quotes, brackets and signs are not operators.
+        Judged queries are prose: unless ``plain`` is false, their quotes, brackets and signs are not operators. With
+        ``exhaustive`` the profile scores every page that has a word of the query, not the best of a first pass.
         """
-        checked = requests.check(SearchRequest(query, profile=profile), self._settings)
+        given = requests.check(SearchRequest(query, profile=profile), self._settings)
 
         def ranked(context: SearchContext) -> list[tuple[str, float]]:
+            checked = _over_all(given, context.generation.summary.live) if exhaustive else given
             understood = understand(context, query, plain=plain)
             listing = run(context, task_of(context, understood, checked, 0, FOREVER), k)
             ids = context.shards.ids(listing.numbers[:k])
@@ -289,6 +316,15 @@ class Engine:
 
         return self._over_shards(kept)
 
+    def holds(self, key: int) -> bool:
+        """Whether a document has this key; wherever its shard is, none is opened here for it."""
+        return self._over_shards(lambda context: context.shards.find([key])[0] is not None)
+
+    def frequencies(self, terms: Sequence[str]) -> list[int]:
+        """How many documents of the collection have each of these terms."""
+        with self._generations.use() as generation:
+            return [int(count) for count in generation.summary.vocabulary.frequencies(list(terms))]
+
     def similar(self, url: str, k: int = 10) -> list[SearchResult]:
         """Pages with the telling words of the page at ``url``, best first; none when it is not indexed."""
         request = SearchRequest("", size=min(max(k, 1), requests.MAX_SIZE))
@@ -311,6 +347,12 @@ class Engine:
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]:
         """The steps by which ``text`` becomes terms."""
         return analysis_steps(text[:MAX_TEXT], language)
+
+
+def _over_all(checked: Checked, documents: int) -> Checked:
+    """The request with every document as a candidate of its profile."""
+    wider = structs.replace(checked.profile, candidates=max(documents, checked.profile.candidates))
+    return structs.replace(checked, profile=wider)
 
 
 def _facts(context: SearchContext, results: Sequence[SearchResult], tab: str) -> dict[str, dict[str, str]]:

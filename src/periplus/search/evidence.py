@@ -18,7 +18,6 @@ from periplus.index.fields import PIECE_GAP
 from periplus.index.view import NUMBER_BITS
 from periplus.ranking import Evidence, FormEvidence, WordPlaces
 from periplus.ranking.evidence import ADDRESS
-from periplus.search.columns import dates
 from periplus.search.exchange import Numbers
 
 if TYPE_CHECKING:
@@ -53,6 +52,7 @@ def gathered(
 ) -> CandidateEvidence:
     """The evidence of the first candidates, in the order of the index, chunk by chunk."""
     profile, terms = asked.profile, QueryTerms(asked.words)
+    own = ranks.of(profile.name)
     counts, places, done = _occurrences(snapshot, terms, numbers, profile, asked.deadline)
     lengths = snapshot.lengths_of(done).astype(np.float64)
     now = asked.now or time.time()
@@ -65,17 +65,23 @@ def gathered(
         average_lengths=np.asarray(asked.statistics.average_lengths, dtype=np.float64),
         max_frequencies=_largest(snapshot, done, profile),
         prior=np.asarray(snapshot.column("prior", done), dtype=np.float64),
-        page_rank=ranks.pages(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
-        host_rank=ranks.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
+        page_rank=own.pages(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
+        host_rank=own.hosts(snapshot, done) if profile.reads_ranks else np.ones(len(done)),
         depth=np.maximum(lengths[:, ADDRESS] - 1.0, 0.0),
         host_words=np.full(len(done), float(PIECE_GAP)),
-        age=np.asarray((now - dates(snapshot, done)) / DAY),
+        age=_ages(snapshot, done, now),
         language=languages.worth(asked.language, snapshot.column("language", done)),
         places=places,
         wants_fresh=asked.now > 0.0,
         navigational=np.isin(done, named).astype(np.float64),
     )
     return CandidateEvidence(done, evidence)
+
+
+def _ages(snapshot: Snapshot, numbers: Numbers, now: float) -> FloatArray:
+    """In days; infinite for a page that does not say when it was published."""
+    published = np.asarray(snapshot.column("published", numbers), dtype=np.float64)
+    return np.where(published > 0.0, (now - published) / DAY, np.inf)
 
 
 def joined(parts: Sequence[CandidateEvidence]) -> CandidateEvidence:

@@ -26,6 +26,7 @@ from periplus.search.lens import NO_LENS, adjusted, adjustment
 from periplus.search.lexicon import KnownWord
 from periplus.search.plan import QueryPlan
 from periplus.search.rules import LensRule
+from periplus.search.versions import newest_first
 
 if TYPE_CHECKING:
     from periplus.search.context import SearchContext
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 MAX_FETCHED = 16_000  # hits asked of the first pass, at most
 FAVOURED = 50  # candidates that a lens may bring in
+SAME_SCORE = 1e-9  # as a share
 MORE_AT_ONCE = 4  # times as many hits, when there were too few
 
 
@@ -95,7 +97,10 @@ class Listing(Struct, frozen=True):
             return Explanation("pinned", score, "put first by the operator's rules; the query itself does not rank it")
         if ranking is None or ranking.tree is None or not len(place):
             return Explanation("first pass", score, "order of the first pass: BM25F on stored impacts + link prior")
-        return ranking.tree().explain(int(place[0]))
+        own = ranking.tree().explain(int(place[0]))
+        if abs(own.value - score) <= SAME_SCORE * abs(score):
+            return own
+        return Explanation("version", score, "the place of another version of this page, by its own score", (own,))
 
 
 NO_RESULTS = Listing(NOBODY, np.zeros(0), Total(0), Shown.none())
@@ -110,6 +115,7 @@ def run(context: SearchContext, task: Task, wanted: int) -> Listing:
     while True:
         hits = context.shards.top(shard_query(context, task), k, candidates if task.profile.formula else 0)
         ranking = _ranking(context, task, hits) if candidates else _as_found(hits)
+        ranking = newest_first(context, ranking) if task.now else ranking
         found = arranged(task, ranking, wanted)
         if len(found.numbers) >= wanted or hits.whole or k >= (task.profile.limit if candidates else MAX_FETCHED):
             return _listing(context, task, ranking, found)
@@ -133,7 +139,7 @@ def shard_query(context: SearchContext, task: Task) -> ShardQuery:
 
 def _listing(context: SearchContext, task: Task, ranking: Ranking, found: Results) -> Listing:
     notes = ["budget"] if ranking.cut else []
-    if task.is_ranked and task.profile.reads_ranks and not context.generation.ranks.known:
+    if task.is_ranked and task.profile.reads_ranks and not context.generation.ranks.of(task.profile.name).known:
         notes.append("ranks")
     return Listing(
         found.numbers,

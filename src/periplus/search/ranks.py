@@ -8,8 +8,11 @@ import numpy as np
 
 from periplus import addresses
 from periplus.errors import StorageError
+from periplus.graph.policies import POLICIES, store_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from periplus.graph import RankStore, RankTable
     from periplus.index import Snapshot
     from periplus.search.exchange import Numbers
@@ -21,19 +24,31 @@ MEAN = 1.0  # the classic rank of the mean page; what a document without an addr
 class Ranks:
     """The published ranks, or none: then every page is the mean page and every host the best host."""
 
-    def __init__(self, table: RankTable | None = None, damage: str = "") -> None:
+    def __init__(
+        self, table: RankTable | None = None, damage: str = "", policies: Mapping[str, RankTable] | None = None
+    ) -> None:
         self.damage = damage  # why there is none, where there should be
-        self._table = table if table is not None and table.pages else None
+        self._table = table if table is not None and (table.pages or table.hosts) else None
+        self._policies = {name: Ranks(own) for name, own in (policies or {}).items()}
         self.backlinks = table.backlinks if table is not None else None
         self._link_texts = table.link_texts if table is not None else None
 
     @classmethod
-    def open(cls, store: RankStore) -> Ranks:
-        """The published ranks; damaged or missing ones degrade the answer and never prevent it."""
+    def open(cls, store: RankStore, *, bare: bool = False) -> Ranks:
+        """The published ranks; damaged or missing ones degrade the answer and never prevent it.
+
+        ``bare`` ones are without links, for which a broker is asked and not a shard.
+        """
         try:
-            return cls(store.current())
+            own = {name: _table(store_of(store, name), bare=bare) for name in POLICIES}
+            policies = {name: table for name, table in own.items() if table is not None}
+            return cls(_table(store, bare=bare), policies=policies)
         except StorageError as error:
             return cls(damage=str(error))
+
+    def of(self, profile: str) -> Ranks:
+        """Those that a profile reads: computed as its source does, where that was done; else ours."""
+        return self._policies.get(profile, self)
 
     @property
     def known(self) -> bool:
@@ -45,7 +60,7 @@ class Ranks:
 
     def pages(self, snapshot: Snapshot, numbers: Numbers) -> FloatArray:
         """Rank times number of pages; the least rank for a page that the graph does not know."""
-        if self._table is None:
+        if self._table is None or not self._table.pages:
             return np.full(len(numbers), MEAN)
         ranks = self._table.page(np.asarray(snapshot.column("page_key", numbers), dtype=np.int64))
         classic = np.maximum(ranks, float(self._table.page_ranks.min())) * self._table.pages
@@ -66,3 +81,7 @@ def _without_host(snapshot: Snapshot, numbers: Numbers) -> np.ndarray[Any, np.dt
     names = snapshot.host_names()
     nameless = [place for place, name in enumerate(names) if not name]
     return np.isin(snapshot.column("host", numbers), nameless)
+
+
+def _table(store: RankStore, *, bare: bool) -> RankTable | None:
+    return store.bare() if bare else store.current()

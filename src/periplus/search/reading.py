@@ -19,7 +19,7 @@ from periplus.search.plan import typed as words_of
 from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
 from periplus.search.syntax import ParsedQuery, TypedWord
-from periplus.search.vocabulary import are_silent, asks_for_new, guessed_language
+from periplus.search.vocabulary import are_silent, asks_for_new, asks_only_for_news, guessed_language, is_only_fresh
 
 if TYPE_CHECKING:
     from periplus.index import Filters, Group
@@ -33,6 +33,7 @@ MAX_NAMED = 8
 # Of a front page that has no shorter address: in a folder of pages, or where a site sends its visitors there.
 FRONT_FILES = ("index.html", "index.htm", "index.xhtml", "index.php", "index.en.html", "default.html", "default.htm")
 DAY = 86_400
+LIGHT = 0.2  # what a word counts that only says that the new is wanted
 _NOBODY: tuple[int, ...] = ()
 _NO_FILTERS = IndexQuery().filters
 _BETWEEN = re.compile(r"[\s'’.&-]+")  # parts of a site's name
@@ -49,6 +50,7 @@ class Understood(Struct, frozen=True):
     named: tuple[int, ...]
     contradictory: bool = False  # parameters and operators admit nothing together
     words: tuple[KnownWord, ...] = ()  # of the plan, that occur
+    only_news: bool = False  # it says nothing else than that it wants news
 
     @property
     def parsed(self) -> str:
@@ -83,6 +85,9 @@ def understand(
     made = _planned(generation, reading, languages)
     if rules is not None and rules.synonyms:
         made = with_synonyms(made, reading, rules, languages[0])
+    wants_fresh = tells and asks_for_new(lowered, _year(int(time.time()) // DAY))
+    if wants_fresh:
+        made = _with_light_words(made)
     named = _NOBODY
     if alone:
         named = _site(context, "".join(lowered))
@@ -98,10 +103,11 @@ def understand(
         reading,
         made,
         only or guessed or reader,
-        tells and asks_for_new(lowered, _year(int(time.time()) // DAY)),
+        wants_fresh,
         named,
         both is None,
         generation.lexicon.known(made.words),
+        only_news=tells and is_words and not named and asks_only_for_news(lowered),
     )
 
 
@@ -113,6 +119,17 @@ def _planned(generation: Generation, reading: ParsedQuery, languages: tuple[str,
         lambda word: _telling(generation, word),
     )
     return structs.replace(made, query=_expanded(generation.lexicon, made.query)) if "*" in str(reading) else made
+
+
+def _with_light_words(made: QueryPlan) -> QueryPlan:
+    """The plan in which words such as *latest* say how to order pages, and hardly what is on them."""
+    light = [word.forms for word in made.words if is_only_fresh(word.text)]
+    if not light or len(light) == len(made.words):
+        return made
+    words = [structs.replace(word, weight=LIGHT * word.weight) if word.forms in light else word for word in made.words]
+    groups = made.query.should
+    should = [structs.replace(one, weight=LIGHT * one.weight) if one.forms in light else one for one in groups]
+    return structs.replace(made, words=tuple(words), query=structs.replace(made.query, should=tuple(should)))
 
 
 def _expanded(lexicon: Lexicon, query: IndexQuery) -> IndexQuery:

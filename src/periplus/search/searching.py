@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct, structs
 
-from periplus.index import Filters
+from periplus.index import Filters, IndexQuery
 from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, Total
 from periplus.search import requests
 from periplus.search.answers import ResultPage
-from periplus.search.completion import SUGGESTED_BELOW
+from periplus.search.completion import SUGGESTED_BELOW, title_parts
 from periplus.search.context import SearchContext
 from periplus.search.exchange import EVERYBODY, Visibility
 from periplus.search.explaining import find
@@ -27,11 +27,17 @@ from periplus.search.reading import Understood, understand
 from periplus.search.requests import Checked
 from periplus.search.rules import Rules
 from periplus.search.spelling import suspects, unwritten
+from periplus.search.text import folded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from periplus.records import SearchResult
     from periplus.search.spelling import Speller
 
 SUGGESTIONS = 4
+NEWS = "news"  # the tab
+LONG_AGO = 1.0  # seconds since 1970: a filter that every dated page passes
 
 
 def task_of(
@@ -117,7 +123,21 @@ class Search(Struct, gc=False):
             understood = structs.replace(understood, plan=without_blocked(understood.plan, self.checked.lens))
         collapse = not self.request.duplicates
         task = task_of(self.context, understood, self.checked, self.per_host, self.deadline, collapse=collapse)
-        return self._preferred(self._seen(task))
+        return self._preferred(self._fresh(understood, self._seen(task)))
+
+    def _fresh(self, understood: Understood, task: Task) -> Task:
+        """Of news, time counts as relevance does; who wants nothing but news is given all of it, newest first."""
+        if task.order != "score":
+            return task
+        if self.tab == NEWS:
+            return structs.replace(task, now=time.time())
+        if not understood.only_news or self.tab or NEWS not in self.generation.tabs:
+            return task
+        asked = task.plan.query
+        dated = structs.replace(asked.filters, after=max(asked.filters.after, LONG_AGO))
+        plan = structs.replace(task.plan, query=IndexQuery(filters=dated, excluded=asked.excluded))
+        seen = structs.replace(task.visibility, tab=NEWS)
+        return structs.replace(task, plan=plan, order="date", now=0.0, visibility=seen)
 
     def _seen(self, task: Task) -> Task:
         """The task without what nobody may see, or not this reader, or not in this part of the collection."""
@@ -171,16 +191,16 @@ class Search(Struct, gc=False):
         request, lens, understood = self.request, self.checked.lens, outcome.understood
         shards = self.context.shards
         counts = self._counts() if request.counts else None
-        page = ResultPage(shards, request, self.checked.first, understood.words, outcome.listing)
+        results = ResultPage(shards, request, self.checked.first, understood.words, outcome.listing).results()
         return SearchAnswer(
             QueryReading(self.query, understood.parsed, corrected),
-            page.results(),
+            results,
             outcome.total,
             request.page,
             request.size,
             requests.next_link(request, self.query, len(outcome.listing.numbers)),
             corrections,
-            self._suggestions(outcome) if outcome.total.value < SUGGESTED_BELOW else (),
+            self._suggestions(outcome, results) if outcome.total.value < SUGGESTED_BELOW else (),
             since(started),
             self._degraded(outcome),
             self.generation.number,
@@ -194,15 +214,15 @@ class Search(Struct, gc=False):
             return FilterCounts()
         return self.context.shards.counted(shard_query(self.context, self.task))
 
-    def _suggestions(self, outcome: Outcome) -> tuple[str, ...]:
-        """Other queries to try, where this one found little."""
+    def _suggestions(self, outcome: Outcome, results: Sequence[SearchResult]) -> tuple[str, ...]:
+        """Other queries to try, where this one found little; not what its results are called."""
         words = tuple([word.text for word in outcome.understood.plan.words])
         if not words:
             return ()
         completion = self.generations.completion(self.generation, self.blocked)
-        found = completion.related(words, SUGGESTIONS, self.rules.never) if completion else []
-        typed = self.query.casefold()
-        return tuple(suggestion.text for suggestion in found if suggestion.text.casefold() != typed)
+        known = {folded(part) for result in results for part in title_parts(result.title)} | {folded(self.query)}
+        found = completion.related(words, SUGGESTIONS + len(known), self.rules.never) if completion else []
+        return tuple([one.text for one in found if folded(one.text) not in known][:SUGGESTIONS])
 
     def _degraded(self, outcome: Outcome) -> tuple[str, ...]:
         understood = outcome.understood

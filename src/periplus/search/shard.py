@@ -129,6 +129,10 @@ class Shard:
         """What documents say of themselves, if they belong to a tab."""
         return [self.snapshot.facts(number, tab) for number in numbers]
 
+    def titles(self, numbers: Sequence[int]) -> list[tuple[str, str]]:
+        """Addresses and titles of documents."""
+        return [(document.url, document.title) for document in self.snapshot.stored_many(numbers)]
+
     def stored(self, number: int) -> StoredDocument:
         return self.snapshot.stored(number)
 

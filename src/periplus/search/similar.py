@@ -1,7 +1,7 @@
 """Pages like a page: its most telling words, asked for again.
 
 The words are those of title and text with the highest tf·idf (Salton's vector of the page, cut to its largest
-components); the page itself is left out.
+components); the page itself is left out, and so are pages in another language, where that is known.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from periplus.index import STRONG_SHARE, Group, IndexQuery
+from periplus.index import STRONG_SHARE, Filters, Group, IndexQuery
 from periplus.search.plan import QueryPlan, QueryWord
 from periplus.search.vocabulary import is_stop_word
 from periplus.text import analyze
@@ -39,7 +39,8 @@ def likeness(lexicon: Lexicon, document: StoredDocument) -> QueryPlan:
     top = max((worth[text] for text in best), default=1.0)
     groups = tuple(Group(forms=tokens[text].forms, weight=worth[text] / top) for text in best)
     words = tuple(QueryWord(text, tokens[text].forms, worth[text] / top) for text in best)
-    return QueryPlan(IndexQuery(should=groups), words)
+    language = Filters(languages=(document.language,)) if groups and document.language else Filters()
+    return QueryPlan(IndexQuery(should=groups, filters=language), words)
 
 
 def _worth(lexicon: Lexicon, token: Token, count: int) -> float:

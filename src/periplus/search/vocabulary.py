@@ -74,6 +74,18 @@ def _most_likely(typed: frozenset[str]) -> str:
     return winner if best >= LEAST_EVIDENCE and second < best else ""
 
 
+def asks_only_for_news(words: Iterable[str]) -> bool:
+    """Does a query say nothing else than that it wants news: ``latest news``? One word alone may be a name."""
+    fresh, stops, news = _by_word("fresh"), _by_word("stop"), _by_word("news")
+    said = [word for word in words if word not in stops]
+    return len(said) > 1 and not news.keys().isdisjoint(said) and all(word in fresh or word in news for word in said)
+
+
+def is_only_fresh(word: str) -> bool:
+    """Whether a word says that the new is wanted, and nothing of what it is about."""
+    return word in _by_word("newest")
+
+
 def asks_for_new(words: Iterable[str], year: int) -> bool:
     """Does the query want recent pages: by a word that says so, or by naming this year or the last?"""
     fresh = _by_word("fresh")

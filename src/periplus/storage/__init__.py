@@ -9,13 +9,18 @@ from periplus.storage.files import LocalFiles
 from periplus.storage.kept_leases import KeptLease, kept_lease
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import folder_lock, holder_of
+from periplus.storage.migrations import schema_version
 from periplus.storage.objects import Objects, may_fork, open_objects
 from periplus.storage.processes import is_dead, process_name
-from periplus.storage.retirement import remove_orphans, remove_retired, retire
+from periplus.storage.retirement import FILES, PREFIXES, SharedCopies, remove_orphans, remove_retired, retire
 from periplus.storage.running import Runner, SerialRunner, TaskOutcome, named_function, outcome_of, results
+from periplus.storage.sealing import sealed, unsealed
 from periplus.storage.shared import Follower, Shares, State, is_taken, mark_taken, note_change, take_over
+from periplus.storage.state_copies import copy_state
 
 __all__ = [
+    "FILES",
+    "PREFIXES",
     "Blocklist",
     "Catalog",
     "CatalogEntry",
@@ -30,11 +35,13 @@ __all__ = [
     "Objects",
     "Runner",
     "SerialRunner",
+    "SharedCopies",
     "Shares",
     "State",
     "Stored",
     "TaskOutcome",
     "Transaction",
+    "copy_state",
     "database_time",
     "folder_lock",
     "holder_of",
@@ -52,7 +59,10 @@ __all__ = [
     "remove_retired",
     "results",
     "retire",
+    "schema_version",
+    "sealed",
     "steady",
     "take_over",
+    "unsealed",
     "write_event",
 ]

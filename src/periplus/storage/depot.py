@@ -25,7 +25,7 @@ from periplus.errors import Corrupt, NotFound
 from periplus.storage.files import TEMPORARY_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from periplus.storage.files import LocalFiles
@@ -105,15 +105,16 @@ class Depot:
             if self._noted(local_name) is not None:
                 self._forget(local_name)
 
+    def copies(self, prefix: str = "") -> dict[str, Stored]:
+        """The copies below ``prefix`` by their local names, and what they are copies of."""
+        noted = ((name, self._noted(name)) for name in self._copies(prefix))
+        return {name: note.stored for name, note in noted if note is not None}
+
     def retain(self, prefix: str, named: Collection[str]) -> list[str]:
         """Remove copies below ``prefix`` of objects that no row names any more; their local names."""
-        gone = []
-        for name in self._copies(prefix):
-            with self._locked(name):
-                note = self._noted(name)
-                if note is not None and note.stored.name not in named:
-                    self._forget(name)
-                    gone.append(name)
+        gone = [name for name, stored in self.copies(prefix).items() if stored.name not in named]
+        for name in gone:
+            self.drop(name)
         return gone
 
     def forget_removed(self, prefix: str) -> None:
@@ -123,12 +124,20 @@ class Depot:
                 if not self.files.exists(name):
                     self._forget(name)
 
-    def shrink(self, limit_bytes: int, keep: Collection[str] = (), idle_seconds: float = IDLE_SECONDS) -> list[str]:
+    def shrink(
+        self,
+        limit_bytes: int,
+        keep: Collection[str] = (),
+        idle_seconds: float = IDLE_SECONDS,
+        prefixes: Sequence[str] = ("",),
+    ) -> list[str]:
         """Remove the copies that were looked for least recently until ``limit_bytes`` are left; their local names.
 
-        Those in ``keep``, and those looked for in the last ``idle_seconds``, stay whatever the limit.
+        Those in ``keep``, and those looked for in the last ``idle_seconds``, stay whatever the limit. Only copies below
+        ``prefixes`` count and go.
         """
-        copies = [(used, size, name) for name in self._copies("") for used, size in self._use(name)]
+        names = [name for prefix in prefixes for name in self._copies(prefix)]
+        copies = [(used, size, name) for name in names for used, size in self._use(name)]
         left = sum(size for _, size, _ in copies)
         before = time.time() - idle_seconds
         removed = []

@@ -45,7 +45,13 @@ class KeptLease:
 
     def check(self, transaction: Transaction) -> None:
         """Raise ``LeaseLost`` unless held; nobody else can take it before ``transaction`` ends."""
-        self._leases.check(transaction, self._lease)
+        try:
+            self._leases.check(transaction, self._lease)
+        except LeaseLost as error:
+            raise LeaseLost(
+                f"another process went on while this one, {doing_of(self._lease)} this collection, was not heard of for"
+                f" {self._lease.seconds:.0f} s; nothing of this was published, run it again"
+            ) from error
 
     def close(self) -> None:
         """Give it up. A database that cannot be reached just lets it expire."""

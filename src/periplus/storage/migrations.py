@@ -107,3 +107,8 @@ def _due(database: Database, transaction: Transaction, wanted: Sequence[Migratio
                 " use the version that made it, or build the collection again from its archive"
             )
     return list(wanted[newest:])
+
+
+def schema_version() -> int:
+    """The schema that this version brings every state to."""
+    return len(packaged())

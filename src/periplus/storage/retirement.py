@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from periplus.storage.depot import Stored
 from periplus.storage.leases import database_time
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from periplus.storage.database import Database, Transaction
     from periplus.storage.depot import Depot
 
 RETIRED_SECONDS: Final = 60.0  # that objects stay for readers that had looked at their rows
+FILES: Final = "files"  # in ``changes``: rises when rows name other files, so that machines forget old copies
+ARCHIVE: Final = "archive/"
+PREFIXES: Final = (ARCHIVE, "documents/", "links/")  # of objects that rows of their own name
 ORPHAN_SECONDS: Final = 6 * 3600.0  # within which a writer makes a row of what it uploaded, or never does
 SWEEP_SECONDS: Final = 24 * 3600.0  # between two looks for objects that no row ever named
 _SWEPT: Final = "objects.swept "  # in meta, followed by the prefix
@@ -42,18 +46,16 @@ def remove_retired(database: Database, depot: Depot, older: float = RETIRED_SECO
     return len(names)
 
 
-def remove_orphans(database: Database, depot: Depot, prefix: str, named: Collection[str]) -> list[str]:
+def remove_orphans(database: Database, depot: Depot, prefix: str, named: Callable[[], Collection[str]]) -> list[str]:
     """Remove objects below ``prefix`` that were uploaded long ago and that no row names; looks once a day."""
     with database.read() as tx:
         now = database_time(tx)
         swept = float(tx.value("SELECT value FROM meta WHERE key = ?", (_SWEPT + prefix,)) or 0)
     if now - swept < SWEEP_SECONDS:
         return []
-    gone = [
-        entry.name
-        for entry in depot.objects.entries(prefix)
-        if entry.name not in named and now - entry.modified >= ORPHAN_SECONDS
-    ]
+    old = [entry.name for entry in depot.objects.entries(prefix) if now - entry.modified >= ORPHAN_SECONDS]
+    known = named() if old else ()
+    gone = [name for name in old if name not in known]
     for name in gone:
         depot.objects.remove(name)
     with database.write() as tx:
@@ -62,3 +64,34 @@ def remove_orphans(database: Database, depot: Depot, prefix: str, named: Collect
             (_SWEPT + prefix, str(now)),
         )
     return gone
+
+
+class SharedCopies:
+    """This machine's copies of the files that rows name; those that no row names any more go when a takedown was."""
+
+    shares = FILES
+
+    def __init__(self, database: Database, depot: Depot) -> None:
+        self._database = database
+        self._depot = depot
+
+    def share(self, *, changed: bool) -> None:
+        if changed:
+            self.forget()
+
+    def forget(self) -> list[str]:
+        """The names of copies that went."""
+        copies = [prefix for prefix in PREFIXES if self._depot.copies(prefix)]
+        if not copies:
+            return []
+        named = {Stored.decode(text).name for text in self._named()}
+        return [name for prefix in copies for name in self._depot.retain(prefix, named)]
+
+    def _named(self) -> Iterator[str]:
+        """What rows name now of what we have: all batches, of which there are few, and archive files by their names."""
+        held = [name.removeprefix(ARCHIVE) for name in self._depot.copies(ARCHIVE)]
+        with self._database.read() as tx:
+            for row in tx.rows("SELECT documents_file, links_file FROM batches WHERE documents_file <> ''"):
+                yield from row
+            found = tx.each("SELECT file FROM archive_parts WHERE name = ?", [(name,) for name in held])
+            yield from (text for rows in found for (text,) in rows)

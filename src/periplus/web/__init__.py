@@ -1,23 +1,49 @@
 """The web room: search pages, JSON API and operator's console as one ASGI app, and the server around it."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from periplus.web.access_log import AccessLog
 from periplus.web.application import create_app
 from periplus.web.backend import Backend
 from periplus.web.connections import ClientConnections
 from periplus.web.keys import KeyRing
 from periplus.web.limits import is_loopback
+from periplus.web.metric_table import BUCKETS, CRAWL_STATES, LACKS, OUTCOMES, PARTS
+from periplus.web.metrics import Figures
 from periplus.web.operator import Operator
 from periplus.web.pool import Expired, Pool
 from periplus.web.server import WebServer, serve
 
+if TYPE_CHECKING:
+    from periplus.web.mcp_server import make_mcp_server, mcp_app
+
 __all__ = [
+    "BUCKETS",
+    "CRAWL_STATES",
+    "LACKS",
+    "OUTCOMES",
+    "PARTS",
+    "AccessLog",
     "Backend",
     "ClientConnections",
     "Expired",
+    "Figures",
     "KeyRing",
     "Operator",
     "Pool",
     "WebServer",
     "create_app",
     "is_loopback",
+    "make_mcp_server",
+    "mcp_app",
     "serve",
 ]
+
+_EXTRA = {"make_mcp_server": "mcp_server", "mcp_app": "mcp_server"}  # need a package that not everybody has
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXTRA:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_EXTRA[name]}"), name)

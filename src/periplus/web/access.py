@@ -122,6 +122,11 @@ def _guesser(request: Request) -> str:
     return client_of(host) or f"{host} {named[:45]}"
 
 
+def has_key(request: Request) -> bool:
+    """Whether a key is shown, right or wrong."""
+    return bool(_bearer(request))
+
+
 def _bearer(request: Request) -> str:
     # Most requests show none, and to make Starlette's view of the headers takes longer than to look.
     for name, value in request.scope["headers"]:

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from xxhash import xxh3_64_hexdigest
 
 from periplus.errors import NotFound, UsageError
+from periplus.reasons import sentence
 from periplus.records import SearchAnswer
 from periplus.web.backend import COMMANDS
 from periplus.web.markdown import MARKDOWN, page_markdown
@@ -53,6 +54,7 @@ JSON = "application/json"
 SEARCH_PATH = f"{PREFIX}/search"
 PAGE_PATH = f"{PREFIX}/page"
 SUGGESTIONS = "application/x-suggestions+json"
+SUBMISSION = "add_page"  # which strangers may do where the operator lets them
 QUICK = ("search", "suggest", "similar")  # what visitors wait for
 _encode = msgspec.json.Encoder().encode
 MAX_LINKS = 1_000  # of a page, in one answer
@@ -82,12 +84,19 @@ class Endpoint:
 
     async def _answer(self, request: Request) -> ASGIApp:
         operation, state = self._operation, request.app.state
-        state.gate.check_scope(request, operation.scope, closed=_is_closed(operation, state.settings))
+        is_trusted = True
+        if operation.name == SUBMISSION:
+            is_trusted = state.submissions.is_trusted(request)
+        else:
+            state.gate.check_scope(request, operation.scope, closed=_is_closed(operation, state.settings))
         values = self._form.read(pairs_of(request.scope["query_string"]))
         if operation.places:
             values |= self._places.read(request.path_params.items())
         if operation.body is not None:
             values["body"] = _body(await request.body(), operation.body)
+        if not is_trusted:
+            state.submissions.take(request, values["body"].url)
+            values["trusted"] = False
         if operation.name in QUICK:
             kind = _kind(operation.name, values)
             result = await state.pool.run(self._handler, state.backend, values, kind=kind, **state.patience)
@@ -164,7 +173,8 @@ def entity_tag(answer: SearchAnswer, query: bytes) -> str:
     """Weak, since the time taken differs: the generation, the request, and which results in which order."""
     listed = "\n".join([result.id for result in answer.results]).encode("utf-8", "replace")
     scores = array("d", [result.score for result in answer.results]).tobytes()
-    return f'W/"{answer.generation}-{xxh3_64_hexdigest(query + b" " + listed + scores)}"'
+    computed = _encode(answer.answers) if answer.answers else b""  # the time in a place is another every minute
+    return f'W/"{answer.generation}-{xxh3_64_hexdigest(query + b" " + listed + scores + computed)}"'
 
 
 def is_known(header: str, tag: str) -> bool:
@@ -178,6 +188,9 @@ def is_known(header: str, tag: str) -> bool:
 
 def search(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
     answer = backend.search(search_request(values))
+    if values["answers"]:
+        computed = backend.answers(values["q"], explain=values["explain"])
+        answer = msgspec.structs.replace(answer, answers=computed)
     following = address(SEARCH_PATH, values, page=answer.page + 1) if has_next(answer) else None
     return answer if following == answer.next else msgspec.structs.replace(answer, next=following)
 
@@ -264,8 +277,9 @@ def restart(backend: Backend, values: dict[str, Any]) -> CommandAnswer:
 
 
 def add_page(backend: Backend, values: dict[str, Any]) -> PageAdded:
-    url = values["body"].url
-    return PageAdded(url, backend.add_page(url), f"{PREFIX}/inspect?{urlencode({'url': url})}")
+    done = backend.add_page(values["body"].url, trusted=values.get("trusted", True))
+    why = sentence(done.reason) if done.reason else ""
+    return PageAdded(done.url, done.state, f"{PREFIX}/inspect?{urlencode({'url': done.url})}", done.reason, why)
 
 
 def command(name: str) -> Handler:

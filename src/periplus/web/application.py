@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from periplus.web import api, console, embedding, icons, languages, lenses, pages, plumbing, themes
+from periplus.web import api, api_page, console, embedding, icons, languages, lenses, pages, plumbing, themes
 from periplus.web.access import Gate
 from periplus.web.assets import Assets
 from periplus.web.connections import ClientConnections
@@ -20,11 +20,13 @@ from periplus.web.proxies import Proxies
 from periplus.web.public import read_address
 from periplus.web.rendering import Templates
 from periplus.web.shortcuts import Shortcuts
+from periplus.web.submissions import Submissions
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from periplus.settings import Settings
+    from periplus.web.access_log import AccessLog
     from periplus.web.backend import Backend
     from periplus.web.keys import KeyRing
     from periplus.web.operator import Operator
@@ -55,18 +57,19 @@ def create_app(
     keys: KeyRing | None = None,
     *,
     waits: bool = False,
+    log: AccessLog | None = None,
 ) -> Starlette:
     """The search pages, the API and the console over ``backend``.
 
     Without an ``operator_key`` the console answers only to this machine itself; ``keys`` are those of programs.
-    ``waits`` where searches mostly wait for other processes.
+    ``waits`` where searches mostly wait for other processes; ``log`` is told of every request.
     """
     assets = Assets()
     serve = settings.serve
     proxies = Proxies(serve.trusted_proxies)
     connections = ClientConnections(serve.connections, serve.client_connections, proxies)
     pool = Pool(waits=waits)
-    metrics = Metrics(connections, backend.panels.shards, lambda: pool.refused)
+    metrics = Metrics(connections, backend.panels.shards, lambda: pool.refused, backend.figures)
     limits = Limits(Buckets(serve.rate, serve.burst), keys) if serve.rate else None
     app = Application(
         routes=[
@@ -76,6 +79,7 @@ def create_app(
             *plumbing.routes(),
             *embedding.routes(),
             *icons.routes(),
+            Route("/api", api_page.api_page),
             Route("/theme", themes.choose, methods=["POST"]),
             Route("/language", languages.choose, methods=["POST"]),
             Route("/lens", lenses.choose, methods=["POST"]),
@@ -87,12 +91,13 @@ def create_app(
     answered: ASGIApp = Answered(Shortcuts(app.router))
     public = read_address(serve.public_url)
     opened = OriginsMiddleware(answered, serve.cors) if serve.cors else answered
-    app.envelope = Envelope(opened, metrics, limits, proxies, public)
+    app.envelope = Envelope(opened, metrics, limits, proxies, public, log)
     app.state.public = public
     app.state.connections = connections
     app.state.backend = backend
     app.state.settings = settings
     app.state.gate = Gate(operator_key, keys, required=serve.api_keys)
+    app.state.submissions = Submissions(serve, app.state.gate)
     app.state.assets = assets
     app.state.pool = pool
     budget = settings.search.budget_ms / 1000

@@ -10,6 +10,8 @@ too, absent ones are left out):
 * ``site``: ``host``, and any of ``pages``, ``documents``, ``rank``, ``place`` of ``hosts``, ``robots``, ``last_visit``,
   ``best`` (list of ``{"url", "title"}``), ``languages`` (list of ``{"language", "documents"}``), ``links_in`` and
   ``links_out`` (lists of ``{"host", "links", "known"}``, the first of ``hosts_in`` and ``hosts_out``).
+* ``sites``: ``hosts`` (names, the best linked first, of those that hold ``text``), ``total``, ``first`` (its place),
+  ``page``, ``pages``, ``text``.
 * ``bot_report``: ``host``, and what the journal knows of our visits there.
 * ``cached``: ``title``, ``text`` (paragraphs parted by newlines), ``headings`` (of these), ``fetched``, ``language``;
   None when the page is unknown or asks not to be kept.
@@ -25,15 +27,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from periplus.crawl import Submission
     from periplus.records import (
         Explanation,
         Inspection,
+        InstantAnswer,
         PageContent,
         SearchAnswer,
         SearchRequest,
         SearchResult,
         Suggestion,
     )
+    from periplus.web.metrics import Figures
 
 COMMANDS = ("pause", "resume", "stop")
 TABS = {"news": "News", "places": "Places"}
@@ -63,6 +68,7 @@ class Backend(Protocol):
     def panels(self) -> Panels: ...
 
     def search(self, request: SearchRequest) -> SearchAnswer: ...
+    def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]: ...  # computed, not found
     def asked(self, query: str, person: str) -> None: ...  # somebody was shown results; ``person`` is not kept
     def tabs(self) -> tuple[str, ...]: ...  # of TABS, those that the collection has pages for; does not wait
     def search_tab(self, request: SearchRequest, name: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]: ...
@@ -73,6 +79,7 @@ class Backend(Protocol):
     def analyze(self, text: str, language: str = "") -> list[dict[str, Any]]: ...
     def status(self) -> dict[str, Any]: ...
     def site(self, host: str) -> dict[str, Any] | None: ...
+    def sites(self, text: str, page: int) -> dict[str, Any]: ...
     def bot_report(self, host: str) -> dict[str, Any] | None: ...
     def cached(self, url: str) -> dict[str, Any] | None: ...
     def page(self, url: str) -> PageContent: ...
@@ -84,4 +91,5 @@ class Backend(Protocol):
     def steer(self, action: str, target: str) -> int: ...  # one of ACTIONS on a host or an address
     def order_shard(self, order: str, server: str) -> None: ...  # one of SHARD_ORDERS; NotFound when it cannot be told
     def forget(self, setting: str) -> None: ...  # what crawls were told of it; NotFound when that is nothing
-    def add_page(self, url: str) -> str: ...  # "queued", or "known" when the crawl has it already
+    def figures(self) -> Figures: ...  # for /metrics, by the names of ``metric_table``
+    def add_page(self, url: str, *, trusted: bool = True) -> Submission: ...  # visited as soon as politeness allows

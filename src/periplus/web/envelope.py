@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from periplus.web.access_log import AccessLog
     from periplus.web.limits import Limits
     from periplus.web.metrics import Metrics
     from periplus.web.proxies import Proxies
@@ -34,13 +35,20 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 
 class Envelope:
     def __init__(
-        self, app: ASGIApp, metrics: Metrics, limits: Limits | None, proxies: Proxies, public: PublicAddress
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        limits: Limits | None,
+        proxies: Proxies,
+        public: PublicAddress,
+        log: AccessLog | None = None,
     ) -> None:
         self.app = app
         self.metrics = metrics
         self.limits = limits
         self.proxies = proxies
         self.public = public
+        self.log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -81,7 +89,10 @@ class Envelope:
                 await crash(Request(scope))(scope, receive, finish)
             raise  # the server's log has the traceback
         finally:
-            self.metrics.end(scope, status, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            self.metrics.end(scope, status, seconds)
+            if self.log is not None:
+                self.log.note(scope, status, seconds)
 
     def _refusal(self, scope: Scope, given: dict[bytes, bytes]) -> Response | None:
         length = given.get(b"content-length", b"")

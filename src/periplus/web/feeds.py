@@ -11,15 +11,17 @@ from urllib.parse import urlsplit
 
 from periplus.web.api import json_response
 from periplus.web.public import public_of
-from periplus.web.rendering import page
+from periplus.web.rendering import href, page
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from periplus.records import SearchAnswer, SearchResult
+    from periplus.records import InstantAnswer, SearchAnswer, SearchResult
 
-FORMATS = ("html", "json", "rss", "atom")
+FEEDS = ("rss", "atom", "jsonfeed")
+FORMATS = ("html", "json", *FEEDS)
+JSON_FEED = "application/feed+json"
 _TIME_RANGES = {"day": 1, "week": 7, "month": 31, "year": 366}
 
 
@@ -55,13 +57,18 @@ def searxng(answer: SearchAnswer) -> Response:
             "query": answer.query.text,
             "number_of_results": answer.total.value,
             "results": [_searxng_result(result) for result in answer.results],
-            "answers": [],
+            "answers": [_searxng_answer(found) for found in answer.answers or ()],
             "corrections": list(answer.corrections),
             "infoboxes": [],
             "suggestions": list(answer.suggestions),
             "unresponsive_engines": [[part, "degraded"] for part in answer.degraded],
         }
     )
+
+
+def _searxng_answer(found: InstantAnswer) -> dict[str, Any]:
+    sign = "=" if found.exact else "≈"
+    return {"answer": f"{found.question} {sign} {found.answer}", "url": None, "engine": "periplus"}
 
 
 def _searxng_result(result: SearchResult) -> dict[str, Any]:
@@ -102,6 +109,31 @@ def feed(request: Request, answer: SearchAnswer, kind: str, home: str) -> Respon
         "full_time": full_time,
     }
     return page(request, f"{kind}.xml", context, media_type=f"application/{kind}+xml")
+
+
+def json_feed(request: Request, answer: SearchAnswer, home: str) -> Response:
+    """JSON Feed 1.1 of the list."""
+    base = public_of(request).base(request)
+    listed = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": f"{answer.query.text} · Periplus",
+        "home_page_url": base + home,
+        "feed_url": f"{base}{request.url.path}?{request.url.query}",
+        "items": [_json_item(result) for result in answer.results],
+    }
+    return json_response(listed, media_type=JSON_FEED)
+
+
+def _json_item(result: SearchResult) -> dict[str, str]:
+    item = {
+        "id": result.id,
+        "url": href(result.url),
+        "title": result.title or result.display_url,
+        "content_text": result.snippet,
+        "date_published": full_time(result.published or result.fetched),
+        "language": result.language,
+    }
+    return {name: text for name, text in item.items() if text or name == "content_text"}
 
 
 def mail_date(text: str) -> str:

@@ -84,6 +84,7 @@ def result_page(
     }
     ready: Ready = {
         "filters": _joined(_filter(precompiled, link, item, answer, kept["tab"]) for item in made),
+        "instant": precompiled.render("_instant.html", {"found": answer.answers[0]}) if answer.answers else "",
         "notices": _notices(precompiled, link, answer, values, frame["lens_given"], levels),
         "results": items.all(answer.results, facts),
         "nothing": "" if answer.results else _nothing(precompiled, link, answer, values["q"], kept["tab"], made),

@@ -1,7 +1,8 @@
 """Counts and times for Prometheus, in a registry of the app's own.
 
-Labels are bounded: the route's pattern (never the address asked for), known methods, and the class of the status.
-A request adds to plain numbers here; the text for Prometheus is made when it is asked for.
+``metric_table`` has every name. Labels are bounded: the route's pattern (never the address asked for), known methods,
+and the class of the status. A request adds to plain numbers here; what is known of the collection is asked of the
+backend (``Figures``); the text for Prometheus is made when it is asked for.
 """
 
 from __future__ import annotations
@@ -11,23 +12,35 @@ import os
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
+from msgspec import Struct, field
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from periplus.web.connections import ClientConnections
+from periplus.web.metric_table import BUCKETS, BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from prometheus_client.core import Metric
     from starlette.requests import Request
     from starlette.types import Scope
 
 METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
-_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
-_LABELS = [*(f"{float(bound)}" for bound in _BUCKETS), "+Inf"]
+_LABELS = [*(f"{float(bound)}" for bound in BUCKETS), "+Inf"]
+
+Values = dict[tuple[str, ...], float]
+Times = dict[tuple[str, ...], tuple[list[int], float]]  # counts by bucket, and the sum of seconds
+
+
+class Figures(Struct, frozen=True):
+    """What a backend tells of its collection, by names of ``metric_table`` and values of their labels."""
+
+    values: dict[str, Values] = field(default_factory=dict)
+    times: dict[str, Times] = field(default_factory=dict)
 
 
 class _Times:
@@ -41,27 +54,24 @@ class _Times:
 
 
 class Metrics(Collector):
-    """Told of every request by the one thread that serves them."""
+    """Told of every request by the one thread that serves them; asked by any."""
 
     def __init__(
         self,
         connections: ClientConnections | None = None,
         shards: Callable[[], dict[str, Any]] = dict,
         refused: Callable[[], int] = int,
+        figures: Callable[[], Figures] = Figures,
     ) -> None:
         """``shards`` tells of shard servers as ``Panels.shards`` does; ``refused`` how many searches were too many."""
-        self._shards, self._refused = shards, refused
+        self._shards, self._refused, self._figures = shards, refused, figures
         self.registry = CollectorRegistry()
         self._connections = ClientConnections() if connections is None else connections
-        self.registry.register(self)
-        running = Gauge("periplus_http_running", "Requests being answered now", registry=self.registry)
-        running.set_function(lambda: self._under_way)
-        # With several server processes a scrape shows one of them; this says which.
-        process = Gauge("periplus_http_process", "The server process that answers", ("pid",), registry=self.registry)
-        process.labels(str(os.getpid())).set(1)
         self._under_way = 0
         self._answered: dict[tuple[str, str, int], int] = {}
         self._times: dict[str, _Times] = {}
+        self.registry.register(self)
+        ProcessCollector(registry=self.registry)
 
     def begin(self) -> None:
         self._under_way += 1
@@ -76,55 +86,72 @@ class Metrics(Collector):
         times = self._times.get(route)
         if times is None:
             times = self._times[route] = _Times()
-        times.buckets[bisect_left(_BUCKETS, seconds)] += 1
+        times.buckets[bisect_left(BUCKETS, seconds)] += 1
         times.seconds += seconds
 
-    def collect(self) -> Iterator[Metric]:
-        answered = CounterMetricFamily(
-            "periplus_http_requests", "Requests answered", labels=("route", "method", "status")
-        )
-        for (route, method, hundreds), number in self._answered.items():
-            answered.add_metric((route, method, f"{hundreds}xx"), number)
-        yield answered
-        taken = HistogramMetricFamily("periplus_http_seconds", "Time to the end of the answer", labels=("route",))
-        for route, times in self._times.items():
-            sums = itertools.accumulate(times.buckets)
-            taken.add_metric((route,), list(zip(_LABELS, map(float, sums), strict=True)), times.seconds)
-        yield taken
-        held = GaugeMetricFamily("periplus_http_connections", "Connections that are kept now")
-        held.add_metric((), len(self._connections))
-        yield held
-        refused = CounterMetricFamily("periplus_http_refused", "Connections refused or ended early", labels=("reason",))
-        for reason, number in self._connections.refusals.counts.items():
-            refused.add_metric((reason,), number)
-        yield refused
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: the names are not to be asked of a collection that is just being opened."""
+        return ()
 
-        overloaded = CounterMetricFamily("periplus_overloaded", "Searches refused because too much was asked")
-        overloaded.add_metric((), self._refused())
-        yield overloaded
-        yield from _of_shards(self._shards().get("servers", []))
+    def collect(self) -> Iterator[Metric]:
+        # Lists of what is there now: the serving thread goes on adding to it.
+        answered: Values = {
+            (route, method, f"{hundreds}xx"): n for (route, method, hundreds), n in list(self._answered.items())
+        }
+        yield _family("periplus_http_requests", answered)
+        yield _histogram(
+            "periplus_http_seconds",
+            {(route,): (list(times.buckets), times.seconds) for route, times in list(self._times.items())},
+        )
+        yield _family("periplus_http_running", {(): self._under_way})
+        yield _family("periplus_http_connections", {(): len(self._connections)})
+        refusals = list(self._connections.refusals.counts.items())
+        yield _family("periplus_http_refused", {(reason,): count for reason, count in refusals})
+        # With several server processes a scrape shows one of them; this says which.
+        yield _family("periplus_http_process", {(str(os.getpid()),): 1})
+        yield _family("periplus_overloaded", {(): self._refused()})
+        for name, values in _of_shards(self._shards().get("servers", [])).items():
+            yield _family(name, values)
+        figures = self._figures()
+        for name, values in figures.values.items():
+            yield _family(name, values)
+        for name, times in figures.times.items():
+            yield _histogram(name, times)
 
     async def endpoint(self, request: Request) -> Response:
         if not request.app.state.settings.serve.public_status:
             request.app.state.gate.check_scope(request, "inspect", closed=True)
-        return Response(generate_latest(self.registry), media_type=CONTENT_TYPE_LATEST)
+        text = await run_in_threadpool(generate_latest, self.registry)  # which asks the state
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
 
 
-def _of_shards(servers: list[dict[str, Any]]) -> Iterator[Metric]:
-    """What a broker knows of the servers that it asks."""
+def _family(name: str, values: Values) -> Metric:
+    info = BY_NAME[name]
+    kind = CounterMetricFamily if info.kind == "counter" else GaugeMetricFamily
+    family: Metric = kind(name, info.help, labels=info.labels)
+    for labels, value in values.items():
+        family.add_metric(labels, value)  # type: ignore[attr-defined]
+    return family
+
+
+def _histogram(name: str, times: Times) -> Metric:
+    info = BY_NAME[name]
+    family = HistogramMetricFamily(name, info.help, labels=info.labels)
+    for labels, (buckets, seconds) in times.items():
+        sums = itertools.accumulate(buckets)
+        family.add_metric(labels, list(zip(_LABELS, map(float, sums), strict=True)), seconds)
+    return family
+
+
+def _of_shards(servers: list[dict[str, Any]]) -> dict[str, Values]:
+    """What a broker knows of the servers that it asks; nothing where it asks none."""
     if not servers:
-        return
-    asked = CounterMetricFamily(
-        "periplus_shard_questions", "Questions to shard servers by what came of them", labels=("server", "kind")
-    )
-    taken = GaugeMetricFamily("periplus_shard_seconds", "Time of the last answers", labels=("server", "quantile"))
-    loaded = GaugeMetricFamily("periplus_shard_load", "Questions that a server has to answer", labels=("server",))
-    ready = GaugeMetricFamily("periplus_shard_ready", "Whether a server is asked", labels=("server",))
-    for server in servers:
-        for kind in ("questions", "hedges", "failures", "timeouts", "refusals"):
-            asked.add_metric((server["url"], kind), server[kind])
-        taken.add_metric((server["url"], "0.5"), server["p50_ms"] / 1000)
-        taken.add_metric((server["url"], "0.95"), server["p95_ms"] / 1000)
-        loaded.add_metric((server["url"],), server["load"])
-        ready.add_metric((server["url"],), 0 if server["state"] else 1)
-    yield from (asked, taken, loaded, ready)
+        return {}
+    kinds = ("questions", "hedges", "failures", "timeouts", "refusals")
+    quantiles = (("0.5", "p50_ms"), ("0.95", "p95_ms"))
+    return {
+        "periplus_shard_questions": {(one["url"], kind): one[kind] for one in servers for kind in kinds},
+        "periplus_shard_seconds": {(one["url"], share): one[key] / 1000 for one in servers for share, key in quantiles},
+        "periplus_shard_load": {(one["url"],): one["load"] for one in servers},
+        "periplus_shard_ready": {(one["url"],): 0 if one["state"] else 1 for one in servers},
+    }

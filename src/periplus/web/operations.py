@@ -96,8 +96,10 @@ class PageOrder(Struct, frozen=True, forbid_unknown_fields=True):
 
 class PageAdded(Struct, frozen=True):
     url: str
-    state: str  # queued, or known when the crawl has it already
+    state: str  # queued, known when the crawl has it already, or refused
     status: str  # where to look
+    reason: str = ""  # code of a refusal, and its sentence
+    detail: str = ""
 
 
 class Operation(Struct, frozen=True):
@@ -136,6 +138,7 @@ SEARCH_PARAMETERS = (
     Parameter("duplicates", "flag", "show pages that are nearly alike instead of folding them", default=False),
     Parameter("counts", "flag", "count the matches by site, language, type and year", default=False),
     Parameter("exact", "flag", "search for what was typed, uncorrected", default=False),
+    Parameter("answers", "flag", "give what can be computed of the query, such as 2+2", default=False),
 )
 
 OPERATIONS = (
@@ -216,7 +219,7 @@ OPERATIONS = (
     Operation(
         "add_page",
         f"{PREFIX}/pages",
-        "Crawl one address now",
+        "Have one address visited as soon as politeness allows",
         (),
         PageAdded,
         "POST",

@@ -6,6 +6,7 @@ All of them work without scripts. A page ignores parameters it does not know.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlencode
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -13,7 +14,7 @@ from starlette.routing import Route
 
 from periplus.errors import InvalidAddress, NotFound, UsageError
 from periplus.web.backend import TABS
-from periplus.web.feeds import FORMATS, feed, foreign_parameters, searxng
+from periplus.web.feeds import FEEDS, FORMATS, feed, foreign_parameters, json_feed, searxng
 from periplus.web.languages import reader_of
 from periplus.web.lenses import lens_of
 from periplus.web.limits import client_of
@@ -36,13 +37,17 @@ _TAB = Parameter("tab", "choice", "only pages of this kind", "", choices=("", *T
 _LISTED, _CHOSEN = Form(*SEARCH_PARAMETERS), Form(_FORMAT, _TAB)
 _LOOKUP = Form(Parameter("url"), Parameter("q"), Parameter("host", maximum=255), Parameter("profile", maximum=60))
 
+_LISTED_SITES = Form(Parameter("host", maximum=255), Parameter("page", "integer", default=1, minimum=1, maximum=1_000))
+
 
 def routes() -> list[Route]:
     return [
         Route("/", landing, name="landing"),
         Route("/search", results, name="results"),
+        Route("/sites", sites, name="sites"),
         Route("/site/{host}", site, name="site"),
         Route("/inspect", inspect, name="inspector"),
+        Route("/submit", submit, methods=["POST"]),
         Route("/explain", explain, name="explainer"),
         Route("/cached", cached, name="reader"),
         Route("/similar", similar, name="similar"),
@@ -72,6 +77,8 @@ async def results(request: Request) -> Response:
     values, choice = _LISTED.read_lenient(pairs), _CHOSEN.read_lenient(pairs)
     if choice["format"] != "html":
         values = foreign_parameters(values, dict(pairs))
+    if choice["format"] in FEEDS and not any(name == "sort" for name, _ in pairs):
+        values["sort"] = "date"  # who follows a search wants what is new
     if not values["q"]:
         return redirect(request, "/")
     if choice["format"] != "html":
@@ -83,7 +90,9 @@ async def results(request: Request) -> Response:
     answer, facts = await state.pool.run(_search, state.backend, values, choice, reader, **state.patience)
     if choice["format"] == "json":
         return searxng(answer)
-    if choice["format"] in ("rss", "atom"):
+    if choice["format"] == "jsonfeed":
+        return json_feed(request, answer, address("/search", values))
+    if choice["format"] in FEEDS:
         return feed(request, answer, choice["format"], address("/search", values))
     if answer.page == 1 and answer.total.value and not answer.query.corrected:
         _backend(request).asked(values["q"], client_of((request.scope.get("client") or ("",))[0]))
@@ -98,12 +107,14 @@ def _search(
 ) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
     wanted = msgspec.structs.replace(search_request(values), reader=reader)
     try:
-        return _ask(backend, wanted, choice["tab"])
+        answer, facts = _ask(backend, wanted, choice["tab"])
     except UsageError:
         if not wanted.lens:
             raise
         # A lens that nobody knows is left out.
-        return _ask(backend, msgspec.structs.replace(wanted, lens=""), choice["tab"])
+        answer, facts = _ask(backend, msgspec.structs.replace(wanted, lens=""), choice["tab"])
+    computed = backend.answers(wanted.query) if wanted.page == 1 and not choice["tab"] else ()
+    return (msgspec.structs.replace(answer, answers=computed) if computed else answer), facts
 
 
 def _ask(backend: Backend, wanted: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
@@ -127,14 +138,37 @@ async def site(request: Request) -> Response:
     return page(request, "site.html", {"host": host, "site": known})
 
 
+async def sites(request: Request) -> Response:
+    given = _LISTED_SITES.read_lenient(pairs_of(request.scope["query_string"]))
+    listed = await run_in_threadpool(_backend(request).sites, given["host"], given["page"])
+    return page(request, "sites.html", {"sites": listed})
+
+
 async def inspect(request: Request) -> Response:
     url = _given(request)["url"]
-    asked = {"url": url, "inspection": None, "mistake": ""}
+    open_to_all = request.app.state.submissions.is_open
+    asked = {"url": url, "inspection": None, "mistake": "", "submissions": open_to_all}
     try:
         asked["inspection"] = await run_in_threadpool(_backend(request).inspect, url) if url else None
     except InvalidAddress as error:
         return page(request, "inspect.html", asked | {"mistake": str(error)}, status=400)
     return page(request, "inspect.html", asked)
+
+
+async def submit(request: Request) -> Response:
+    """POST /submit with ``url``, by the button of the inspector, which then shows what becomes of it."""
+    desk = request.app.state.submissions
+    is_trusted = desk.is_trusted(request)
+    form = parse_qs((await request.body()).decode("utf-8", "replace"))
+    url = form.get("url", [""])[-1]
+    if not is_trusted:
+        desk.take(request, url)
+    try:
+        done = await run_in_threadpool(_backend(request).add_page, url, trusted=is_trusted)
+    except InvalidAddress as error:
+        asked = {"url": url, "inspection": None, "mistake": str(error)}
+        return page(request, "inspect.html", asked, status=400)
+    return redirect(request, f"/inspect?{urlencode({'url': done.url})}")
 
 
 async def explain(request: Request) -> Response:

@@ -55,6 +55,10 @@ _DAMAGED = frozenset(kind.code for kind in (Corrupt, Truncated, Missing, Incompa
 _PROGRAM_PATHS = ("/api/", "/alive", "/healthz", "/readyz", "/metrics")
 _FOLDERS = re.compile(r"(?<![\w.])/(?:[^/\s]+/)+")  # of an absolute path
 _BROKEN = "the collection cannot be read; the operator sees more with periplus doctor"
+GUESSED = 100  # characters of a query that is made of an address
+_WORDS = re.compile(r"[^\W_]{2,40}")
+_ENDING = re.compile(r"\.[a-z]{2,5}$")  # of a file
+_NO_WORDS = ("site", "search", "cached", "index", "www")
 _SENTENCES = {
     400: "This could not be understood.",
     401: "This page is for the operator.",
@@ -162,7 +166,14 @@ def answer(request: Request, what: Problem) -> Response:
     sentence = _SENTENCES.get(500 if what.code in _DAMAGED else what.status, what.title)
     context = {"problem": what, "sentence": sentence, "key_for": _locked_panel(request, what)}
     context["q"] = request.query_params.get("q", "")[:MAX_TEXT] if path == "/search" else ""  # to ask again
+    context["guess"] = _guess(path) if what.status == HTTPStatus.NOT_FOUND else ""
     return page(request, "error.html", context, status=what.status)
+
+
+def _guess(path: str) -> str:
+    """The words of an address that leads nowhere, as a query."""
+    words = _WORDS.findall(_ENDING.sub("", path))
+    return " ".join(word for word in words if word.lower() not in _NO_WORDS)[:GUESSED].strip()
 
 
 def _is_program(request: Request) -> bool:

@@ -48,6 +48,7 @@ class WebServer:
         tls_key: str = "",
         listener: socket.socket | None = None,  # one that is bound already, shared with other processes
         connections: ClientConnections | None = None,  # which are kept; with bounds of its own unless told
+        lifespan: bool = False,  # whether the app wants to be told of the server's start and end
     ) -> None:
         _check_certificate(tls_cert, tls_key)
         self.socket = listener or _bind(host, port)
@@ -64,7 +65,7 @@ class WebServer:
             # Who is asking decides who is the operator: never believe a header about it.
             proxy_headers=False,
             timeout_graceful_shutdown=grace,
-            lifespan="off",
+            lifespan="on" if lifespan else "off",
             ws="none",
             ssl_certfile=tls_cert or None,
             ssl_keyfile=tls_key or None,

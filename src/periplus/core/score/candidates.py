@@ -19,7 +19,6 @@ from periplus.core.layout.segment_tables import BLOCK_BITS, GROUP_BITS
 from periplus.core.layout.segments import (
     BLOCK_BASE,
     BLOCK_START,
-    FETCHED,
     FIELD_LENGTHS,
     FIELD_STARTS,
     LANGUAGE,
@@ -250,9 +249,8 @@ def ranked(
         features += given[7] * languages[language]
         if now > 0.0:
             date = at_f64(table[segment * ROW + PUBLISHED], document + 1)[document]
-            if not date > 0.0:
-                date = at_f64(table[segment * ROW + FETCHED], document + 1)[document]
-            features += given[8] * 0.5 ** (max((now - date) / DAY, 0.0) / given[9])
+            if date > 0.0:
+                features += given[8] / (1.0 + max((now - date) / DAY, 0.0) / given[9])
         result[row] = score_of(
             candidate, query_forms, query_words, weights_at, given_at, features, given[HOST_WORDS], scoring_at
         )

@@ -16,7 +16,7 @@ from periplus.core.machine.arrays import at_f64, at_i64, at_u32
 M_F64 = "Array(float64, 1, 'C')"
 FAR = 1 << 30
 TITLE, HEADINGS, BODY, ANCHORS, ADDRESS = 0, 1, 2, 3, 4
-COLUMNS = ("nearness", "phrase", "heading_phrase", "title_phrase", "title_exact", "title_early", "host", "path")
+COLUMNS = ("nearness", "phrase", "heading_phrase", "title_phrase", "title_exact", "title_whole", "host", "path")
 COLUMN_COUNT = len(COLUMNS)
 
 
@@ -162,7 +162,6 @@ def features_of(
         out[1] = _share(_longest_run(positions, words, heading_end, body_end, memory), count)
     if heading_end > title_end:
         out[2] = _share(_longest_run(positions, words, title_end, heading_end, memory), count)
-    out[5] = 1.0 / (1.0 + FAR)
     if title_end > begin:
         best, frozen = at_f64(scratch_at + 40 * count, count + 1), at_f64(scratch_at + 48 * count + 8, count + 1)
         out[3] = _subsequence(positions, words, begin, title_end, weights, best, frozen)
@@ -172,8 +171,9 @@ def features_of(
             if positions[i] != before:
                 in_title += 1
                 before = np.int64(positions[i])
-        out[4] = (in_title / max(title_length, 1.0, float(in_title))) ** 2
-        out[5] = 1.0 / (1.0 + positions[begin])
+        share = in_title / max(title_length, 1.0, float(in_title))
+        out[4] = share**2
+        out[5] = (out[3] * share) ** 4
     if address_end == address:
         return
     border = address
