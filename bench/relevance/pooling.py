@@ -113,9 +113,9 @@ def pool(runs: list[Path], to: Path) -> None:
     known, seen = judgements(), {}
     for run in runs:
         for line in run.read_text(encoding="utf-8").splitlines():
-            query, _, url, title, snippet = line.split("\t")
+            query, _, url, *shown = line.split("\t")
             if url not in known.get(query, {}):
-                seen[query, url] = (title, snippet)
+                seen[query, url] = shown
     rows = sorted(seen.items())
     random.Random(SEED).shuffle(rows)
     rows.sort(key=lambda row: row[0][0])  # by query; within it the order tells nothing
