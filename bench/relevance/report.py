@@ -109,9 +109,9 @@ nDCG@10; ▲ and ▼: significantly better or worse than `bm25` (paired randomis
 
 {profiles}
 
-`bm25f` is the text part of `periplus` alone: BM25F over weighted fields with its learnt constants, without links and features
-of order, nearness and place. These documents have no links, so the profiles that multiply with PageRank are shown at their best: every page has
-the mean rank. `bm25-pagerank` then is `bm25`, and is cut at its 100 results.
+`bm25f` is the text part of `periplus` alone: BM25F over weighted fields with its learnt constants, without links and
+features of order, nearness and place. These documents have no links, so the profiles that multiply with PageRank are
+shown at their best: every page has the mean rank. `bm25-pagerank` then is `bm25`, and is cut at its 100 results.
 
 ## Ours, with weights it has not seen
 
@@ -135,10 +135,10 @@ KNOWN = """
 ## Known items on a web of manuals
 
 Made by `make relevance ARGS="--web FOLDER"` from a local web of 16 documentation sites (11,000 pages): the text of a
-link from another site, an entry of a back-of-the-book index, a title with a third of its words left out or a whole title
-that no other page has, and the one page that it means. What gave a query away is taken out before anything is scored: those links are in neither
-anchors nor graph, index pages are not in the collection. Weights were learnt from eight of the sites; these are
-queries for pages of the other eight ({counts}). MRR@10:
+link from another site, an entry of a back-of-the-book index, a title with a third of its words left out or a whole
+title that no other page has, and the one page that it means. What gave a query away is taken out before anything is
+scored: those links are in neither anchors nor graph, index pages are not in the collection. Weights were learnt from
+eight of the sites; these are queries for pages of the other eight ({counts}). MRR@10:
 
 {table}
 
