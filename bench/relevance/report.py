@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.relevance import sets
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SIGNIFICANT = 0.05
+CHANGES = Path(__file__).with_name("changes.md")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -86,7 +88,8 @@ def known_section(results: Mapping[str, Mapping[str, Scores]]) -> str:
 
 
 def page(parts: Mapping[str, Any]) -> str:
-    return TEXT.format(**parts)
+    """The page, with what is told of changes and features in a text of its own."""
+    return TEXT.format(changes=CHANGES.read_text(encoding="utf-8"), **parts)
 
 
 TEXT = """\
@@ -103,6 +106,7 @@ indexed with `periplus index` and asked as `periplus evaluate` asks. A set can b
     periplus evaluate --dir /tmp/cacm --queries ../shared/data/relevance/cacm/queries.tsv \\
         --qrels ../shared/data/relevance/cacm/qrels.tsv --profile bm25 --profile periplus
 
+{changes}
 ## Every profile on every set
 
 nDCG@10; ▲ and ▼: significantly better or worse than `bm25` (paired randomisation test, p < 0.05).
