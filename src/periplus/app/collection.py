@@ -205,11 +205,6 @@ class Collection:
         return self._database.why if isinstance(self._database, state.StandIn) else ""
 
     @property
-    def has_engine(self) -> bool:
-        """Whether the engine was opened, so that nobody waits for it."""
-        return self._engine is not None
-
-    @property
     def engine(self) -> Engine:
         if self._engine is None:
             from periplus.search import Engine, LocalSource
@@ -254,12 +249,10 @@ class Collection:
     @property
     def catalogs(self) -> Catalogs | None:
         """What all machines know of published generations; none where the folder is all there is."""
-        depot = self.depot
-        if depot is None:
-            return None
-        with self._opening:
-            self._catalogs = self._catalogs or Catalogs(self.sound_state(), depot)
-            return self._catalogs
+        if self._catalogs is None and self.depot is not None:
+            with self._opening:  # not before: an engine that opens may pull files for long
+                self._catalogs = self._catalogs or Catalogs(self.sound_state(), self.depot)
+        return self._catalogs
 
     @property
     def pipeline(self) -> Pipeline:
@@ -403,13 +396,9 @@ class Collection:
         return removal
 
     def move(self, to: str, database: str = "", *, progress: Callable[[int, int, str], None] | None = None) -> Moved:
-        """Move to an object store and a database that machines share, or to a folder; the collection is closed then.
-
-        ``progress`` is told how much is done, of how much (0 where that is not known), and what.
-        """
+        """Move to an object store and a database that machines share, or to a folder; the collection is closed then."""
         from periplus.app.moving import move
 
-        self._require()
         return move(self, to, database, progress)
 
     # Asking
