@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-blocks bench-refresh bench-extract bench-index bench-live bench-scale bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier bench-articles clean
+.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-blocks bench-refresh bench-extract bench-index bench-live bench-scale bench-objects bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier bench-articles clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -67,6 +67,9 @@ bench-live: bench-environment  ## WARC files to a searchable index, and searches
 
 bench-scale: environment  ## 250,000 to 2 million documents: speed, memory, disk and searches; ARGS="--passages FILE --sizes 20000"
 	$(PYTHON) -m bench.scale $(ARGS)
+
+bench-objects: environment  ## what an object store costs a crawl: the same pages with files in the folder and in S3; ARGS="--pages 1000"
+	$(PYTHON) -m bench.objects $(ARGS)
 
 bench-reshard: environment  ## what shards cost the writer: index, update and reshard; ARGS="--passages FILE"
 	$(PYTHON) -m bench.reshard $(ARGS)

@@ -104,9 +104,11 @@ def _write_run(collection: Collection, queries: Path, profile: str, target: Path
 
 def _write_package(collection: Collection, target: Path) -> int:
     from periplus import __version__
-    from periplus.archive import write_package
+    from periplus.archive import ArchiveParts, write_package
 
     pages = _packaged_pages(collection)
+    if isinstance(collection.archive, ArchiveParts):
+        collection.archive.pull()
     return write_package(collection.folder / "archive", target, pages, f"Periplus {__version__}", time.time())
 
 

@@ -23,7 +23,7 @@ from periplus.jobs.anchor_updates import changed_pages, newest_versions
 from periplus.jobs.runners import ProcessRunner
 from periplus.jobs.sources import StoredAnchors, StoredBatch
 from periplus.jobs.stand_ins import Chosen, LateStandIns, choose
-from periplus.storage import Catalogs, LocalFiles, folder_lock, write_event
+from periplus.storage import Catalogs, LocalFiles, SharedCopies, folder_lock, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -180,6 +180,8 @@ class Pipeline:
 
     def _compact(self, upto: int) -> None:
         """Merge small batches that the index has taken in. What a full disk keeps from it is told and done later."""
+        if self._depot is not None:
+            SharedCopies(self._database, self._depot).forget()
         compaction = Compaction(self._log, LocalFiles(self._folder), self._database, self._depot)
         try:
             with folder_lock(self._folder / TAKEDOWN_LOCK, "taking down pages"):
