@@ -32,8 +32,9 @@ class Periplus:
 
     def build(self, passages: Iterator[Passage], folder: Path) -> None:
         from periplus.index import IndexStore
+        from periplus.jobs.runners import ProcessRunner
 
-        store = IndexStore(folder, workers=self.workers)
+        store = IndexStore(folder, runner=ProcessRunner(self.workers))
         store.update(self._batches(passages), prior=_periplus_prior)
 
     def open(self, folder: Path) -> None:

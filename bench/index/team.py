@@ -73,12 +73,14 @@ def build(folder: Path, batches: int, processes: int) -> tuple[float, float]:
     """Seconds of wall and of CPU until the generation is published."""
     from periplus.documents.batches import BatchFiles
     from periplus.index import IndexStore
+    from periplus.jobs.runners import ProcessRunner
     from periplus.jobs.sources import StoredBatch
     from periplus.storage import LocalFiles
 
     shutil.rmtree(folder / "index", ignore_errors=True)
     cpu, began = _cpu(), time.perf_counter()
-    store = IndexStore(folder / "index", workers=processes)
+    runner = ProcessRunner(processes)
+    store = IndexStore(folder / "index", runner=runner)
     stored = BatchFiles(LocalFiles(folder / "batches"))
     store.update([(number, StoredBatch(stored, number)) for number in range(1, batches + 1)], merge=False)
     return time.perf_counter() - began, _cpu() - cpu

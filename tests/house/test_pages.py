@@ -30,6 +30,7 @@ MOST_ARGUMENTS = 12
 LONGEST_KERNEL = 120  # lines
 
 BESIDE_ROOMS = {
+    "cluster_ray",
     "browser",
     "compat",
     "damage",

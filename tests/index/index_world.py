@@ -64,3 +64,22 @@ class StoredBatch(DocumentSource):
     @staticmethod
     def anchors(page_key):
         return (Anchor("safe haven", 9),)
+
+
+class StoredRows(DocumentSource):
+    """Documents that travel with their source, with a size as if they were packed."""
+
+    def __init__(self, rows, size=0):
+        self.rows = tuple(rows)
+        self.bytes = size
+
+    def __iter__(self):
+        return iter(self.rows)
+
+    @property
+    def size(self):
+        return self.bytes
+
+    @property
+    def name(self):
+        return f"{[(row.key, row.refusal, row.text) for row in self.rows]}"

@@ -122,7 +122,7 @@ def test_one_shard_is_one_segment_a_round(tmp_path, documents):
 
 
 def test_a_team_writes_shards(tmp_path, documents):
-    store = IndexStore(tmp_path / "index", workers=2, shards=3)
+    store = IndexStore(tmp_path / "index", shards=3)
     older = [make_document(number, "w0 older") for number in range(40)]
     store.update([(1, [*older, *documents])], prior=prior_of_keys)
     check(store, documents, 3)

@@ -216,15 +216,16 @@ def test_the_inspector_names_the_reason_when_links_of_a_host_count_less(collecti
 
 
 def test_a_large_update_is_shared_out_to_processes(tmp_path, monkeypatch):
-    from periplus.jobs import pipeline
+    from periplus.index import segment_tasks
 
-    monkeypatch.setattr(pipeline, "BYTES_A_WORKER", 1)
+    monkeypatch.setattr(segment_tasks, "LEAST_BYTES", 1)
+    monkeypatch.setattr(segment_tasks, "MEMORY_A_BYTE", 10_000_000)
     with Collection(tmp_path / "c", flags={"index.workers": 2}).create() as collection:
         append(collection, page("a.test", "tides", ("b.test",)), page("b.test", "winds"))
         collection.rank()
         append(collection, page("b.test", "trade winds", ("a.test",)), page("c.test", "charts"))
         manifest = collection.index()
-        assert (manifest.documents, manifest.last_batch) == (3, 2)
+        assert (manifest.documents, manifest.last_batch, len(manifest.segments)) == (3, 2, 2)
         assert [hit.url for hit in collection.search("famous b")][:1] == ["http://b.test/"]
         assert [hit.url for hit in collection.search("trade winds")] == ["http://b.test/"]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -97,3 +99,23 @@ def test_what_nobody_waits_for_is_not_taken_for_something_else(monkeypatch) -> N
     with ProcessRunner(2) as runner:
         next(iter(runner.run(f"{HERE}:double", range(9))))
         assert results(runner.run(f"{HERE}:double", [5, 6, 7])) == [10, 12, 14]
+
+
+EMBEDDED = """
+import sys
+from periplus.app import Collection
+from periplus.documents import BatchLog
+from periplus.records import Document
+with Collection(sys.argv[1]).create() as collection:
+    url = "http://a.test/"
+    BatchLog(collection.files, collection.database).append([Document(url=url, key=1, fetched=1.0, text="tide")])
+    collection.rank()
+    collection.index()
+    collection.status()
+import periplus.jobs.ray_runner
+assert "ray" not in sys.modules
+"""
+
+
+def test_the_embedded_steps_never_import_ray(tmp_path) -> None:
+    subprocess.run([sys.executable, "-c", EMBEDDED, str(tmp_path / "c")], check=True, timeout=120)

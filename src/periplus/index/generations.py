@@ -6,6 +6,7 @@ segments/<name>/          immutable
 overlays/<name>.<n>.live  deletes and priors of a segment as of a generation
 summaries/<n>.words       what is known of a generation in several shards as a whole
 writer.lock               held by the one process that writes
+built/<name>/             a segment that a task wrote; moved to segments/ when its turn comes
 merging/<name>/           a segment that is being merged; moved to segments/ when it is published
 merger.lock               held by the one process that merges, which takes writer.lock only to publish
 """
@@ -123,6 +124,11 @@ class Generations:
                 raise Corrupt(f"{self._record(last)} is missing; run periplus doctor --repair")
             last = manifest.generation
         raise NotReady("the index is being replaced all the time; try again")
+
+    @property
+    def built_folder(self) -> Path:
+        """Where tasks write segments, until their turn comes."""
+        return self._folder / "built"
 
     @property
     def merging_folder(self) -> Path:

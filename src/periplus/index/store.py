@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from periplus.errors import Corrupt, Missing, NotFound, NotReady, StorageBusy
-from periplus.index.budget import DEFAULT_MEMORY, Budget
+from periplus.index.budget import DEFAULT_MEMORY, Budget, lanes
 from periplus.index.files import storage_errors
 from periplus.index.generation_files import GenerationFiles
 from periplus.index.generations import Generations
@@ -18,8 +19,10 @@ from periplus.index.opening import Opening
 from periplus.index.segment import Segment, read_header
 from periplus.index.sharding import checked_shards
 from periplus.index.snapshot import Snapshot
+from periplus.index.sources import DocumentSource
 from periplus.index.upkeep import Upkeep
 from periplus.index.writing import WritingSession, few_looks_for_cycles
+from periplus.storage import SerialRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from periplus.index.generations import Hold
     from periplus.index.writing import AnchorSource, PriorSource
     from periplus.records import Document
-    from periplus.storage import Catalog
+    from periplus.storage import Catalog, Runner
 
     Batches = Iterable[tuple[int, Iterable[Document]]]
 
@@ -45,19 +48,20 @@ class IndexStore:
         folder: Path,
         *,
         memory: int = DEFAULT_MEMORY,
-        workers: int = 1,
+        runner: Runner | None = None,
         shards: int = 1,
         catalog: Catalog | None = None,
     ) -> None:
-        """``memory`` bounds what building and merging take, in all ``workers`` processes together (``budget.py``).
+        """``memory`` bounds what building and merging take, in all processes of ``runner`` together (``budget.py``).
 
+        These build segments of stored batches; without a runner this process does, and what it builds is the same.
         ``shards`` is for the first generation; later ones keep its number, however they are built, until ``reshard``.
         With a ``catalog``, generations are those of all machines, and ``folder`` is this machine's copy.
         """
         self._shards = checked_shards(shards)
         self._generations = _generations(folder, catalog)
         self._memory = memory
-        self._workers = workers
+        self._runner = runner or SerialRunner()
         self._segments: dict[str, Segment] = {}
         self._opening = threading.Lock()
 
@@ -137,7 +141,7 @@ class IndexStore:
         ``anchors`` gives the anchor texts of a page key, ``prior`` a value from 0 to 1 for arrays of page and host
         keys; ``progress`` is told how many rows were taken. What is new is published before anything is merged.
         """
-        with self._writing(anchors=anchors, prior=prior, workers=self._workers) as session:
+        with self._writing(anchors=anchors, prior=prior) as session:
             published = self._run(session, batches, progress, publish_early=True)
         return self._kept_up(published, merge=merge)
 
@@ -151,7 +155,7 @@ class IndexStore:
         merge: bool = True,
     ) -> Manifest:
         """Build the index from nothing, in a new norm epoch; the old generation serves until the new one is whole."""
-        with self._writing(anchors=anchors, prior=prior, workers=self._workers, fresh=True) as session:
+        with self._writing(anchors=anchors, prior=prior, fresh=True) as session:
             published = self._run(session, batches, progress, publish_early=False)
         return self._kept_up(published, merge=merge)
 
@@ -224,7 +228,7 @@ class IndexStore:
         return published
 
     def _upkeep(self) -> Upkeep:
-        memory = Budget.of(self._memory, self._workers).merging
+        memory = Budget.of(self._memory, lanes(self._memory)).merging
         return Upkeep(self._generations, self._segment, memory, self._forget_all_but)
 
     def _kept_up(self, published: Manifest, *, merge: bool) -> Manifest:
@@ -236,7 +240,6 @@ class IndexStore:
         *,
         anchors: AnchorSource | None = None,
         prior: PriorSource | None = None,
-        workers: int = 1,
         fresh: bool = False,
     ) -> Iterator[WritingSession]:
         """A session from the published generation on, after removing what a crashed writer may have left."""
@@ -249,8 +252,7 @@ class IndexStore:
                 self._segment,
                 anchors=anchors,
                 prior=prior,
-                memory=Budget.of(self._memory, workers).building,
-                workers=workers,
+                memory=Budget.of(self._memory, lanes(self._memory)).building,
                 fresh=fresh,
             )
             try:
@@ -276,15 +278,32 @@ class IndexStore:
     ) -> Manifest:
         begun = session.last_batch
         published = self.manifest() if publish_early else None
-        for number, documents in batches:
-            if number <= begun:
+        due = ((number, documents) for number, documents in batches if number > begun)
+        try:
+            for taken in self._taken(session, due, progress):
+                session.last_batch = max(session.last_batch, taken)
+                if publish_early and session.has_flushed:  # what is done is kept, whatever happens to the rest
+                    published = session.publish()
+        except Exception:
+            if publish_early and session.is_between_batches and session.has_news:
+                session.publish()
+            raise
+        if published is None or session.has_news or published.last_batch != session.last_batch:
+            published = session.publish()
+        return published
+
+    def _taken(
+        self, session: WritingSession, batches: Batches, progress: Callable[[int], None] | None
+    ) -> Iterator[int]:
+        """Take batches in; the number up to which that is done, again and again."""
+        for is_stored, some in groupby(batches, lambda one: isinstance(one[1], DocumentSource)):
+            if is_stored:
+                stored = [(number, source) for number, source in some if isinstance(source, DocumentSource)]
+                yield from session.build(stored, self._runner, progress)
                 continue
-            session.take(documents, progress)
-            session.last_batch = max(session.last_batch, number)
-            if session.has_flushed and publish_early:  # what is done is kept, whatever happens to the rest
-                published = session.publish()
-        is_current = published is not None and published.last_batch == session.last_batch and publish_early
-        return published if is_current and published is not None and not session.has_flushed else session.publish()
+            for number, documents in some:
+                session.take(documents, progress)
+                yield number
 
     def verify(self) -> Manifest:
         """Compare every byte of the published generation that carries a checksum; raises what is wrong."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import secrets
+import shutil
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from msgspec import structs
 
 from periplus import addresses
 from periplus.index.budget import DEFAULT_MEMORY, Budget
-from periplus.index.builder import SegmentBuilder, give_memory_back
+from periplus.index.builder import SegmentBuilder, give_memory_back, load_kernels
 from periplus.index.files import storage_errors, sync_folder
 from periplus.index.generation_files import write_summary
 from periplus.index.manifest import Manifest, SegmentEntry
@@ -26,8 +27,17 @@ from periplus.index.opening import Opening
 from periplus.index.overlays import quantized_prior, read_live, read_prior, write_live, write_prior
 from periplus.index.postings import MAX_DOCUMENTS
 from periplus.index.query import FIELDS
+from periplus.index.segment_tasks import (
+    FUNCTION,
+    SegmentTask,
+    build_segments,
+    cut,
+    forget_builder,
+    task_name,
+    tell_epoch,
+)
 from periplus.index.stored import page_key_of
-from periplus.index.team import Team, losers
+from periplus.storage import outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,14 +47,18 @@ if TYPE_CHECKING:
 
     from periplus.index.generations import Generations
     from periplus.index.segment import Segment
+    from periplus.index.segment_tasks import BuiltSegments
+    from periplus.index.sources import DocumentSource
     from periplus.index.view import SegmentView
     from periplus.records import Anchor, Document
+    from periplus.storage import Runner, TaskOutcome
 
     AnchorSource = Callable[[int], Sequence[Anchor]]
     PriorSource = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
     SegmentOpener = Callable[..., Segment]  # by its name, and the seal that it must have
 
 ROWS = 1 << 16  # documents that are looked at together
+PUBLISHED_TOGETHER = 4  # tasks, when a generation may be published on the way
 NEW_OBJECTS = 50_000  # between two looks for cycles: documents have none, and every look goes through many of them
 
 
@@ -113,7 +127,6 @@ class WritingSession:
         anchors: AnchorSource | None = None,
         prior: PriorSource | None = None,
         memory: int = Budget.of(DEFAULT_MEMORY, 1).building,
-        workers: int = 1,
         fresh: bool = False,
     ) -> None:
         """With ``fresh``, nothing of ``old`` is kept but its numbers: of the generation, the epoch and shards."""
@@ -126,37 +139,36 @@ class WritingSession:
         self._prior = prior
         self._memory = memory
         self._builder = SegmentBuilder()
-        self._team = Team(workers, memory, anchors) if workers > 1 else None
         self._touched: set[int] = set()  # keys of documents in the builder, or refused since the last flush
         self.epoch = Epoch(number=old.epoch.number, documents=0) if fresh else old.epoch
         self.parts = [] if fresh else [self.opened(entry) for entry in old.segments]
         self.last_batch = 0 if fresh else old.last_batch
-        self.has_flushed = False  # since the last publication
+        self.has_flushed = False  # so much since the last publication that the next is worth the while
+        self.has_news = False  # anything since then
+        self._tasks_taken = 0
         self.taken = 0  # documents so far
 
     def close(self) -> None:
-        if self._team:
-            self._team.close()
-        self._team, self._builder = None, SegmentBuilder()  # what they hold can go back only when nobody has it
+        self._builder = SegmentBuilder()  # what it holds can go back only when nobody has it
+        forget_builder()
         give_memory_back()
 
     def take(self, documents: Iterable[Document], progress: Callable[[int], None] | None = None) -> None:
         """Take the rows of a batch; segments are written whenever the memory is used up."""
-        if self._team:
-            for _ in self._team.take(documents):
-                if progress:
-                    progress(self._team.taken)
-                if self._team.is_full:
-                    self.flush()
-            return
         for document in documents:
             self.add(document)
             self.taken += 1
             if progress:
                 progress(self.taken)
 
+    @property
+    def is_between_batches(self) -> bool:
+        """Whether it holds whole batches only: no rows wait to be written."""
+        return not self._touched
+
     def add(self, document: Document) -> None:
         """Take one row of a batch: a document to be found, or one that replaces an older version by nothing."""
+        self.has_news = True
         self._touched.add(document.key)
         if document.refusal:
             self._builder.discard(document.key)
@@ -176,11 +188,10 @@ class WritingSession:
 
     def delete(self, keys: Iterable[int]) -> None:
         self._touched.update(keys)
+        self.has_news = True
 
     def flush(self) -> None:
         """Delete older versions and write what was collected as a segment."""
-        if self._team:
-            self._flush_team(self._team)
         self._delete(np.sort(np.fromiter(self._touched, np.int64, len(self._touched))))
         if len(self._builder):
             self._begin_epoch(len(self._builder), self._builder.field_totals)
@@ -218,7 +229,7 @@ class WritingSession:
             self._generations.publish(manifest)
         self._go_on_from(manifest)
         self._generations.sweep()
-        self.has_flushed = False
+        self.has_flushed = self.has_news = False
         return manifest
 
     def _summarized(self, manifest: Manifest) -> Manifest:
@@ -234,23 +245,101 @@ class WritingSession:
     def _views(self, manifest: Manifest) -> list[SegmentView]:
         return Opening(manifest, self._generations.overlays, self._open_segment).views(partial=False)[1]
 
-    def _flush_team(self, team: Team) -> None:
-        """Delete older versions and write what the processes of a team collected, a segment each."""
-        count, totals = team.totals()
-        self._begin_epoch(count, lambda: totals)
-        written = team.write([self._new_folders() for _ in range(team.size)], self.epoch)
-        self._delete(np.unique(np.concatenate([part.keys for part in written])))
-        for part, beaten in zip(written, losers(written), strict=True):
-            for new in self._append(part.names):
-                new.delete(beaten)
+    def build(
+        self, batches: Sequence[tuple[int, DocumentSource]], runner: Runner, progress: Callable[[int], None] | None
+    ) -> Iterator[int]:
+        """Take stored batches by tasks; comes back with the number up to which they are taken, task by task.
 
-    def _append(self, names: Sequence[str]) -> list[SegmentPart]:
+        What fails is raised when all others are done, with everything before it taken.
+        """
+        tasks = self._tasks(batches)
+        self._clear_built({task.digest for task in tasks})
+        if runner.workers > 1 and len(tasks) > 1:
+            load_kernels()  # before this process is copied
+        done: dict[int, BuiltSegments] = {}
+        following, errors = 0, dict[int, Exception]()
+        for outcome in self._outcomes(tasks, runner):
+            if outcome.error is not None:
+                errors[outcome.place] = outcome.error
+                continue
+            done[outcome.place] = outcome.result
+            self.taken += outcome.result.rows
+            if progress:
+                progress(self.taken)
+            while following in done:
+                self._take_built(done.pop(following))
+                following += 1
+                yield tasks[following - 1].last
+        if errors:
+            raise errors[min(errors)]
+        self._clear_built(set())
+
+    def _tasks(self, batches: Sequence[tuple[int, DocumentSource]]) -> list[SegmentTask]:
+        folder = self._generations.built_folder
+        epochs = str(folder / f"epochs-{secrets.token_hex(8)}")
+        given = (self._anchors, str(folder), self.shards, self._memory, self.epoch, epochs)
+        known = f"{getattr(self._anchors, 'name', '')} {self.shards} {self._memory} {self.epoch}"
+        tasks: list[SegmentTask] = []
+        for part in cut([source.size for _, source in batches], self._memory):
+            some = batches[part.start : part.stop]
+            name = task_name(some, known)
+            tasks.append(SegmentTask(name, len(tasks), some[-1][0], tuple(source for _, source in some), *given))
+            known = known if self.epoch.documents else f"{known} {name}"  # those before it freeze the epoch
+        return tasks
+
+    def _outcomes(self, tasks: Sequence[SegmentTask], runner: Runner) -> Iterator[TaskOutcome]:
+        """Outcomes of tasks; one that was done earlier and whose segments are gone is done again.
+
+        Tasks that cannot tell each other of the epoch, because they do not share a folder, wait here for it.
+        """
+        epoch, alone = self.epoch, 0
+        while not runner.is_local and not epoch.documents and alone < len(tasks):
+            (outcome,) = runner.run(FUNCTION, [tasks[alone]])
+            yield outcome._replace(place=alone)
+            if outcome.error is not None:
+                return  # nobody knows the epoch of those behind it
+            epoch, alone = outcome.result.epoch, alone + 1
+        left = [task._replace(epoch=epoch) for task in tasks[alone:]]
+        for outcome in runner.run(FUNCTION, left):
+            task = left[outcome.place]
+            if outcome.error is None and not self._is_whole(outcome.result):
+                outcome = outcome_of(build_segments, outcome.place, task)  # noqa: PLW2901
+            if outcome.error is None and not task.epoch.documents:
+                tell_epoch(task, outcome.result.epoch)
+            yield outcome._replace(place=outcome.place + alone)
+
+    def _is_whole(self, built: BuiltSegments) -> bool:
+        folder = self._generations.built_folder
+        return all((folder / name).is_dir() for part in built.parts for name in part.names if name)
+
+    def _take_built(self, built: BuiltSegments) -> None:
+        """Delete older versions, and move the segments of a task to where they count."""
+        self.epoch = built.epoch if not self.epoch.documents else self.epoch
+        for part in built.parts:
+            self._delete(np.frombuffer(part.keys, np.int64))
+            folders = self._new_folders()
+            for name, folder in zip(part.names, folders, strict=False):
+                if name:
+                    (self._generations.built_folder / name).rename(folder)
+            self._append([folder.name if name else "" for name, folder in zip(part.names, folders, strict=False)])
+        sync_folder(self._generations.segments)
+        self._tasks_taken += 1
+        self.has_flushed = self.has_flushed or self._tasks_taken % PUBLISHED_TOGETHER == 0
+        self.has_news = True
+
+    def _clear_built(self, kept: set[str]) -> None:
+        """Remove what tasks left that nobody goes on from."""
+        folder = self._generations.built_folder
+        for path in folder.iterdir() if folder.is_dir() else ():
+            if path.name.partition("-")[0] not in kept:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _append(self, names: Sequence[str]) -> None:
         """Segments that were just written, one a shard. They were read once, to be checked, and may never be again."""
         new = [SegmentPart(self._open_segment(name), shard) for shard, name in enumerate(names) if name]
         for part in new:
             part.segment.rest()
         self.parts += new
-        return new
 
     def _delete(self, keys: NDArray[np.int64]) -> None:
         for part in self.parts:

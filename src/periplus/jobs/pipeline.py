@@ -14,15 +14,24 @@ from periplus.crawl import TAKEDOWN_LOCK, Backlog, backlog_size
 from periplus.documents import BatchLog
 from periplus.documents.compaction import Compaction
 from periplus.errors import Corrupt, Incompatible, NotFound, StorageBusy, StorageFull
-from periplus.graph import Convergence, RankFile, RankOrigin, RankStore, TopRank, host_addresses, refresh_ranks
-from periplus.graph.policies import refresh_policy_ranks
-from periplus.index import IndexStore, Manifest
-from periplus.index.budget import most_workers
+from periplus.graph import (
+    Convergence,
+    RankFile,
+    RankOrigin,
+    RankStore,
+    TopRank,
+    host_addresses,
+    refresh_policy_ranks,
+    refresh_ranks,
+)
+from periplus.index import IndexStore, Manifest, most_processes
 from periplus.jobs.aliases import AliasTable
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
+from periplus.jobs.recording import RecordingRunner
 from periplus.jobs.runners import ProcessRunner
 from periplus.jobs.sources import StoredAnchors, StoredBatch
 from periplus.jobs.stand_ins import Chosen, LateStandIns, choose
+from periplus.jobs.tasks import TaskTable
 from periplus.storage import Catalogs, LocalFiles, SharedCopies, folder_lock, write_event
 
 if TYPE_CHECKING:
@@ -32,11 +41,11 @@ if TYPE_CHECKING:
     from periplus.graph import RankMeta, RankTable
     from periplus.records import Document
     from periplus.settings import Settings
-    from periplus.storage import Database, Depot
+    from periplus.storage import Database, Depot, Runner
 
 SHOWN_HOSTS = 5
 LOCK_FILE = "building.lock"
-BYTES_A_WORKER = 4_000_000  # less is not worth a process; one is there at once, but learns words of its own
+INDEX_JOB = "index"  # in the table of tasks
 
 
 class DueSteps(Struct, frozen=True):
@@ -71,7 +80,7 @@ class Pipeline:
         self._settings = settings
         self._depot = depot
         self._log = BatchLog(LocalFiles(folder), database, depot)
-        self._store = self._index_store(1)
+        self._store = self._index_store()
         self._ranks = RankStore(folder / "ranks", self._catalogs.ranks if self._catalogs else None)
 
     def due(self) -> DueSteps:
@@ -101,15 +110,18 @@ class Pipeline:
             table = self._known_ranks()
             manifest = self._known_manifest() if rebuild else self._store.manifest()
             after = 0 if rebuild or manifest is None else manifest.last_batch
-            store = self._index_store(self._workers(after))
-            build = store.rebuild if rebuild else store.update
-            new = build(
-                self._batches(after, store if after else None),
-                anchors=StoredAnchors(self._folder) if table else None,
-                prior=table.prior if table else None,
-                progress=progress,
-                merge=merge,
-            )
+            with self._runner(after) as processes:
+                runner = RecordingRunner(TaskTable(self._database), INDEX_JOB, processes)
+                store = self._index_store(runner)
+                build = store.rebuild if rebuild else store.update
+                new = build(
+                    self._batches(after, store if after else None),
+                    anchors=StoredAnchors(self._folder) if table else None,
+                    prior=table.prior if table else None,
+                    progress=progress,
+                    merge=merge,
+                )
+                runner.close()
             if manifest is None or new.generation != manifest.generation:
                 self._tell(f"generation {new.generation} is published: {new.documents:,} documents")
             self._compact(new.last_batch)
@@ -148,7 +160,7 @@ class Pipeline:
             self._read_backlog()
             old = self._known_ranks()
             ips = host_addresses(self._database) if rank.one_voice == "address" else None
-            with self._runner() as runner:
+            with ProcessRunner(self._settings.index.workers) as runner:
                 table = refresh_ranks(
                     self._log, self._ranks, rank, ips=ips, given=ranks_given, runner=runner, progress=progress
                 )
@@ -257,21 +269,18 @@ class Pipeline:
         held = store.held if store else lambda keys: np.zeros(len(keys), np.bool_)
         return choose(AliasTable(self._database, self._log), after, last, held)
 
-    def _runner(self) -> ProcessRunner:
-        return ProcessRunner(self._settings.index.workers)
+    def _runner(self, after: int) -> ProcessRunner:
+        """As many processes as there are cores, or as can index the batches after ``after`` within the memory."""
+        index = self._settings.index
+        sizes = list(map(self._log.size, self._log.numbers(after)))
+        return ProcessRunner(min(index.workers or len(os.sched_getaffinity(0)), most_processes(sizes, index.memory)))
 
-    def _index_store(self, workers: int) -> IndexStore:
+    def _index_store(self, runner: Runner | None = None) -> IndexStore:
         index = self._settings.index
         catalog = self._catalogs.index if self._catalogs else None
         return IndexStore(
-            self._folder / "index", memory=index.memory, workers=workers, shards=index.shards, catalog=catalog
+            self._folder / "index", memory=index.memory, runner=runner, shards=index.shards, catalog=catalog
         )
-
-    def _workers(self, after: int) -> int:
-        """How many processes the batches after ``after`` are worth."""
-        most = self._settings.index.workers or len(os.sched_getaffinity(0))
-        size = sum(map(self._log.size, self._log.numbers(after))) if most > 1 else 0
-        return max(1, min(most, size // BYTES_A_WORKER, most_workers(self._settings.index.memory)))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

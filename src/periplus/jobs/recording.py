@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 
 class RecordingRunner:
-    """Runs what is not done yet by another runner; what failed is tried again, ``MOST_TRIES`` times in all."""
+    """Runs what is not done yet by another runner; what failed is tried again, ``MOST_TRIES`` times in all.
+
+    A single input is run as it is, without a row.
+    """
 
     def __init__(self, table: TaskTable, job: str, runner: Runner) -> None:
         self._table = table
         self._job = job
         self._runner = runner
+        self._opened: set[str] = set()
 
     @property
     def workers(self) -> int:
@@ -38,6 +42,10 @@ class RecordingRunner:
 
     def run(self, function: str, inputs: Iterable[Any]) -> Iterator[TaskOutcome]:
         given = list(inputs)
+        if len(given) < 2:  # rows would cost more than they save
+            yield from self._runner.run(function, given)
+            return
+        self._opened.add(function)
         known = self._table.open(self._job, function, [one.name for one in given])
         kind = get_type_hints(named_function(function))["return"]
         for place, one in enumerate(given):
@@ -49,9 +57,11 @@ class RecordingRunner:
             yield from self._round(function, given, left, again)
             left = again
 
-    def close(self, function: str) -> None:
+    def close(self) -> None:
         """Forget what is done: the job is over."""
-        self._table.close(self._job, function)
+        for function in self._opened:
+            self._table.close(self._job, function)
+        self._opened.clear()
 
     def _round(self, function: str, given: Sequence[Any], left: list[int], again: list[int]) -> Iterator[TaskOutcome]:
         """Each of ``left`` once; those that failed and have tries left come ``again``."""

@@ -28,6 +28,14 @@ class StoredBatch(DocumentSource):
         documents = self._batches.stream(self._number, INDEXED_FIELDS)
         return (found_all_the_same(document, self._shown) for document in documents) if self._shown else documents
 
+    @property
+    def size(self) -> int:
+        return self._batches.size(self._number)
+
+    @property
+    def name(self) -> str:
+        return f"{self._batches.names_of(self._number).documents} {sorted(self._shown)}"
+
 
 class StoredAnchors:
     """The published anchor texts of a collection; opened where they are first asked for."""
@@ -41,6 +49,12 @@ class StoredAnchors:
             table = RankStore(self._folder / "ranks").whole()
             self._table = table.anchors.__call__ if table else _none
         return self._table(page_key)
+
+    @property
+    def name(self) -> str:
+        """Says which anchor texts these are."""
+        meta = RankStore(self._folder / "ranks").meta()
+        return f"ranks {meta.generation}" if meta else ""
 
     def __reduce__(self) -> tuple[type[StoredAnchors], tuple[Path]]:
         return StoredAnchors, (self._folder,)

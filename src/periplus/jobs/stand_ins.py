@@ -105,6 +105,11 @@ class LateStandIns(DocumentSource):
         self._batches = batches.only(*chosen.revived)
         self._chosen = chosen
 
+    @property
+    def name(self) -> str:
+        revived = {number: sorted(keys) for number, keys in self._chosen.revived.items()}
+        return f"stand-ins {sorted(self._chosen.dropped)} {revived}"
+
     def __iter__(self) -> Iterator[Document]:
         for key in self._chosen.dropped:
             yield Document(url="", key=key, fetched=0.0, refusal=CANONICAL)
