@@ -184,6 +184,20 @@ def test_a_move_that_was_cut_off_is_taken_up(demo, files, database, tmp_path, ex
     assert answers(demo) == expected
 
 
+def test_files_alone_move_where_the_state_is_shared_already(demo, files, tmp_path, expected):
+    shared = tmp_path / "shared.db"
+    (demo / "state.db").rename(shared)
+    with (demo / "periplus.toml").open("a") as settings:
+        settings.write(f'[storage]\ndatabase = "{shared}"\n')
+    assert answers(demo) == expected
+    done = moved(demo, files, str(shared))
+    assert (done.rows, done.tables) == (0, 0)
+    assert done.files > 10
+    assert answers(demo) == expected
+    with Collection(demo) as collection:
+        assert collection.index(rebuild=True).documents > 70
+
+
 def test_an_object_that_is_not_what_was_sent_is_noticed(demo, files, database, monkeypatch):
     real = FolderObjects.put
     spoilt = []

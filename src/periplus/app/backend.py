@@ -176,7 +176,7 @@ class CollectionBackend:
     def ready(self) -> bool:
         """A generation is open and warm; ``Corrupt`` while it must not be searched."""
         Blocklist(self._collection.files).targets()
-        if self._collection.cold and not self._collection.has_engine:
+        if self._collection.cold and self._collection.known_engine is None:
             return False  # files may be on their way for long: nobody who looks waits for them
         return bool(self._collection.engine.ready) and not self._collection.cold
 

@@ -171,16 +171,6 @@ class Collection:
 
         return ArchiveParts(self.database, self.depot) if self.depot is not None else self.folder / "archive"
 
-    def whole_archive(self) -> Path:
-        """The folder with all files of the archive; those that other machines wrote are pulled."""
-        from periplus.archive import ArchiveParts
-
-        if self.depot is not None:
-            parts = ArchiveParts(self.database, self.depot)
-            for part in parts.parts():
-                parts.path(part.name)
-        return self.folder / "archive"
-
     @property
     def database(self) -> Database:
         """The state; where it is lost or is not that of the files, a stand-in that cannot be written to."""
@@ -213,11 +203,6 @@ class Collection:
         if self._database is None and not self.settings.storage.database and state.is_missing(self.folder):
             return state.said_missing(self.folder)
         return self._database.why if isinstance(self._database, state.StandIn) else ""
-
-    @property
-    def has_engine(self) -> bool:
-        """Whether the engine was opened, so that nobody waits for it."""
-        return self._engine is not None
 
     @property
     def engine(self) -> Engine:
@@ -264,12 +249,10 @@ class Collection:
     @property
     def catalogs(self) -> Catalogs | None:
         """What all machines know of published generations; none where the folder is all there is."""
-        depot = self.depot
-        if depot is None:
-            return None
-        with self._opening:
-            self._catalogs = self._catalogs or Catalogs(self.sound_state(), depot)
-            return self._catalogs
+        if self._catalogs is None and self.depot is not None:
+            with self._opening:  # not before: an engine that opens may pull files for long
+                self._catalogs = self._catalogs or Catalogs(self.sound_state(), self.depot)
+        return self._catalogs
 
     @property
     def pipeline(self) -> Pipeline:
@@ -413,13 +396,9 @@ class Collection:
         return removal
 
     def move(self, to: str, database: str = "", *, progress: Callable[[int, int, str], None] | None = None) -> Moved:
-        """Move to an object store and a database that machines share, or to a folder; the collection is closed then.
-
-        ``progress`` is told how much is done, of how much (0 where that is not known), and what.
-        """
+        """Move to an object store and a database that machines share, or to a folder; the collection is closed then."""
         from periplus.app.moving import move
 
-        self._require()
         return move(self, to, database, progress)
 
     # Asking

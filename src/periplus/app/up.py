@@ -15,7 +15,7 @@ from periplus.app.occupancy import hold_up, refuse_second_crawl
 from periplus.app.serving import Reloader, further_servers, told_where, web_server
 from periplus.app.verifying import Verifier
 from periplus.crawl import submitted_at
-from periplus.errors import Occupied, StorageBusy, StorageError, StorageFull
+from periplus.errors import LeaseLost, Occupied, StorageBusy, StorageError, StorageFull
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,8 +145,8 @@ def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -
                 if time.monotonic() >= next_tidy:
                     next_tidy = time.monotonic() + TIDY_EVERY
                     collection.pipeline.tidy()
-            except StorageBusy:
-                continue  # somebody runs `periplus index` by hand: look again later
+            except (StorageBusy, LeaseLost):
+                continue  # somebody runs `periplus index` by hand, or another machine does: look again later
             except StorageFull:
                 stopping.wait(FULL_DISK_PAUSE)
 

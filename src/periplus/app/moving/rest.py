@@ -28,11 +28,18 @@ LEASES: Final = ("building", "index.writer", "index.merger", "ranks.writer")
 
 
 @contextmanager
-def at_rest(folder: Path, database: Database) -> Iterator[None]:
-    """Keep all others from writing; ``StorageBusy`` when somebody is at work on this machine or another."""
+def folder_at_rest(folder: Path) -> Iterator[None]:
+    """Keep all others on this machine from writing; ``StorageBusy`` when somebody is at work."""
     with ExitStack() as stack:
         for name, doing in LOCKS.items():
             stack.enter_context(folder_lock(folder / name, doing))
+        yield
+
+
+@contextmanager
+def state_at_rest(database: Database) -> Iterator[None]:
+    """Keep all others on other machines from writing; ``StorageBusy`` when somebody is at work."""
+    with ExitStack() as stack:
         busy = [lease for lease in Leases(database).held() if lease.name not in LEASES]
         if busy:
             owner = busy[0].owner.partition(" ")[0]

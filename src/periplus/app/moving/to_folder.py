@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from periplus import settings as settings_module
 from periplus.app.moving import target as place
 from periplus.app.moving.plan import Moved
-from periplus.app.moving.rest import at_rest, sign_of_life
+from periplus.app.moving.rest import folder_at_rest, sign_of_life, state_at_rest
 from periplus.app.moving.storage_settings import with_storage
 from periplus.app.state import IDENTITY_FILE, MOVED, STATE_FILE, UNFINISHED, identity_of
 from periplus.documents import spans
@@ -36,7 +36,7 @@ def to_folder(collection: Collection, folder: Path, told: Progress) -> Moved:
     identity = identity_of(collection.folder)
     _check_folder(folder, collection.folder, identity)
     files = LocalFiles(folder)
-    with at_rest(collection.folder, source):
+    with folder_at_rest(collection.folder), state_at_rest(source):
         with Database.open(folder / STATE_FILE) as target:
             place.begin(target, identity)
             with source.read() as tx:
@@ -57,8 +57,8 @@ def to_folder(collection: Collection, folder: Path, told: Progress) -> Moved:
         shutil.rmtree(files.path(NOTES), ignore_errors=True)
         with source.write() as tx:
             place.put(tx, {MOVED: str(folder.resolve())})
-        where = f"{source.name} and {catalogs.depot.objects.address}"
-        collection.close()
+    where = f"{source.name} and {catalogs.depot.objects.address}"
+    collection.close()
     return Moved(
         str(folder),
         len(plan.wanted),

@@ -11,14 +11,14 @@ import xxhash
 from periplus import settings as settings_module
 from periplus.app.moving import target as place
 from periplus.app.moving.plan import Moved
-from periplus.app.moving.rest import at_rest, sign_of_life
+from periplus.app.moving.rest import folder_at_rest, sign_of_life, state_at_rest
 from periplus.app.moving.storage_settings import with_storage
 from periplus.app.moving.uploads import Upload, upload
 from periplus.app.state import IDENTITY_FILE, STATE_FILE, identity_of
 from periplus.archive import ArchivePart, repair, settle_parts, write_parts
 from periplus.documents import spans
 from periplus.errors import Occupied, SettingError, StorageBusy
-from periplus.storage import CatalogEntry, Catalogs, Database, Depot, LocalFiles, open_objects
+from periplus.storage import CatalogEntry, Catalogs, Database, Depot, open_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,30 +39,39 @@ def to_machines(collection: Collection, address: str, database: str, told: Progr
     objects = open_objects(address)
     objects.check()
     source, folder = collection.database, collection.folder
-    with at_rest(folder, source):
-        repair(folder / ARCHIVE)
-        identity = identity_of(folder)
-        _claim(objects, identity)
-        with _target(collection, database) as target:
-            is_same = target is source
-            name = secrets.token_hex(8) if is_same else place.begin(target, identity)
-            with source.read() as tx:
-                plan = FolderPlan(collection, tx, name)
-                before = sign_of_life(tx)
-                sent = _sent(plan, objects, told)
-                rows = {} if is_same else place.fill(tx, target, lambda table, count: told(count, 0, table))
-            with source.read() as tx:
-                if sign_of_life(tx) != before:
-                    raise StorageBusy("the collection was written to while it was moved; run periplus move again")
-            depot = Depot(LocalFiles(folder), objects)
-            with target.write() as tx:
-                plan.write(tx, sent, Catalogs(target, depot))
-                place.finish(tx)
-        LocalFiles(folder).write(settings_module.FILE_NAME, changed.encode())
+    with folder_at_rest(folder):
+        with state_at_rest(source):
+            sent, rows = _moved(collection, objects, database, told)
+            collection.files.write(settings_module.FILE_NAME, changed.encode())
         collection.close()
         kept = _put_aside(folder)
     size = sum(one.bytes for one in sent.values())
     return Moved(address, len(sent), size, len(rows), sum(rows.values()), str(kept))
+
+
+def _moved(
+    collection: Collection, objects: Objects, database: str, told: Progress
+) -> tuple[dict[str, Stored], dict[str, int]]:
+    """Files and rows at the new place, whole; objects by the files that they were, and rows by table."""
+    source = collection.database
+    repair(collection.folder / ARCHIVE)
+    identity = identity_of(collection.folder)
+    _claim(objects, identity)
+    with _target(collection, database) as target:
+        is_same = target is source
+        name = secrets.token_hex(8) if is_same else place.begin(target, identity)
+        with source.read() as tx:
+            plan = FolderPlan(collection, tx, name)
+            before = sign_of_life(tx)
+            sent = _sent(plan, objects, told)
+            rows = {} if is_same else place.fill(tx, target, lambda table, count: told(count, 0, table))
+        with source.read() as tx:
+            if sign_of_life(tx) != before:
+                raise StorageBusy("the collection was written to while it was moved; run periplus move again")
+        with target.write() as tx:
+            plan.write(tx, sent, Catalogs(target, Depot(collection.files, objects)))
+            place.finish(tx)
+    return sent, rows
 
 
 def _settings(collection: Collection, address: str, database: str) -> str:
