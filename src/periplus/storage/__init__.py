@@ -1,7 +1,7 @@
 """Files with atomic writes; the state database (SQLite or PostgreSQL) with migrations; leases."""
 
 from periplus.storage.blocklist import Blocklist
-from periplus.storage.catalog import Catalog, CatalogEntry, Catalogs
+from periplus.storage.catalog import Catalog, CatalogEntry, Catalogs, GivenCatalog
 from periplus.storage.database import Database, Transaction
 from periplus.storage.depot import Depot, Stored
 from periplus.storage.events import write_event
@@ -28,6 +28,7 @@ __all__ = [
     "Database",
     "Depot",
     "Follower",
+    "GivenCatalog",
     "KeptLease",
     "Lease",
     "Leases",
