@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-blocks bench-refresh bench-extract bench-index bench-live bench-scale bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier bench-articles clean
+.PHONY: help test coverage dist lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-blocks bench-refresh bench-extract bench-index bench-live bench-scale bench-objects bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier bench-articles clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -15,6 +15,16 @@ environment:
 test: environment  ## install what the tests need and run them all
 	@scripts/components
 	$(PYTHON) -m pytest $(PYTEST_FLAGS)
+
+coverage: environment  ## which lines the tests run, by room; htmlcov/ has the pages; ARGS="tests/web"
+	$(VENV)/bin/coverage erase
+	$(VENV)/bin/coverage run -m pytest -n 0 $(ARGS)
+	-$(VENV)/bin/coverage combine -q
+	$(VENV)/bin/coverage html -q
+	$(VENV)/bin/coverage report --skip-covered --sort=cover
+
+dist: environment  ## wheel, source package, checksums and SBOM into dist/, and the wheel tried in a new environment
+	PERIPLUS_VENV=$(abspath $(VENV)) scripts/dist
 
 lint: environment  ## style, types and the order of the rooms
 	$(VENV)/bin/ruff check .
@@ -67,6 +77,9 @@ bench-live: bench-environment  ## WARC files to a searchable index, and searches
 
 bench-scale: environment  ## 250,000 to 2 million documents: speed, memory, disk and searches; ARGS="--passages FILE --sizes 20000"
 	$(PYTHON) -m bench.scale $(ARGS)
+
+bench-objects: environment  ## what an object store costs a crawl: the same pages with files in the folder and in S3; ARGS="--pages 1000"
+	$(PYTHON) -m bench.objects $(ARGS)
 
 bench-reshard: environment  ## what shards cost the writer: index, update and reshard; ARGS="--passages FILE"
 	$(PYTHON) -m bench.reshard $(ARGS)
@@ -145,4 +158,4 @@ bench-serve: bench-environment  ## searches a second over HTTP beside Starlette 
 	.venv-bench/bin/python -m bench.serve $(ARGS)
 
 clean:  ## remove what make and the tests wrote
-	rm -rf .venv .venv.lock .venv-bench .venv-bench.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist
+	rm -rf .venv .venv.lock .venv-bench .venv-bench.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis screenshots build dist htmlcov .coverage

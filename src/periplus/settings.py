@@ -168,6 +168,15 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
         bool, Meta(description="/metrics and /api/v1/status answer everybody; false asks for a key")
     ] = True
     api_keys: Annotated[bool, Meta(description="programs need a key for the API; periplus keys makes them")] = False
+    memory_limit: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=MOST,
+            description="bytes of its own that a server process may hold: beyond, searches are refused; 0 is 90 % of"
+            " what the container or unit may hold",
+        ),
+    ] = 0
     access_log: Annotated[
         Literal["off", "routes", "full"],
         Meta(

@@ -17,7 +17,6 @@ PAGES = {
     "site": "/site/harbours.test",
     "api": "/api",
     "sites": "/sites?host=t",
-    "missing": "/ports/spring-tides.html",
     "inspect": "/inspect?url=http://nowhere.test/",
     "explain": "/explain?q=tide+table&url=http://tides.test/tables/",
     "cached": "/cached?url=http://tides.test/tables/&q=tide",

@@ -1,8 +1,9 @@
 """A crawl in a process of its own, so that a test can kill it: FOLDER RESOLVE [setting=value…] SEED…
 
 Besides settings of the crawl: ``database=ADDRESS``, ``files=ADDRESS`` of an object store that is asked
-``retries=COUNT`` times again, ``contact=URL``, ``margin=SECONDS`` by which leases outlive a request. SIGINT lets it
-leave, as on the command line.
+``retries=COUNT`` times again, ``contact=URL``, ``margin=SECONDS`` by which leases outlive a request,
+``loopback=counts`` where the gap of an IP address is to hold for this machine's own, too. SIGINT lets it leave, as on
+the command line.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from periplus.crawl import Crawler, partitions
+from periplus.crawl import Crawler, partitions, resolver
 from periplus.settings import BotSettings, CrawlSettings, Settings
 from periplus.storage import Database, Depot, LocalFiles, objects, open_objects
 
@@ -33,6 +34,8 @@ def main(folder: str, resolve: str, *rest: str) -> None:
     files = options.pop("files", "")
     objects.RETRIES = int(options.pop("retries", objects.RETRIES))
     depot = Depot(LocalFiles(folder), open_objects(files)) if files else None
+    if options.pop("loopback", ""):
+        resolver.is_loopback = lambda ip: False
     bot = BotSettings(contact=options.pop("contact", ""))
     partitions.MARGIN = float(options.pop("margin", partitions.MARGIN))
     settings = Settings(bot=bot, crawl=msgspec.convert(options, CrawlSettings, strict=False))

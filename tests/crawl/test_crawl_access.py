@@ -184,6 +184,14 @@ def test_no_cap_never_waits() -> None:
     assert Bandwidth(1000).claim(10_000) == pytest.approx(9.75)
 
 
+def test_workers_on_many_machines_have_a_part_of_the_cap_each() -> None:
+    workers = 4
+    cap = Bandwidth(1000, among=lambda: workers)
+    assert cap.claim(1_000) == pytest.approx(3.75, abs=0.1)
+    workers = 1
+    assert cap.claim(1_000) == pytest.approx(4.75, abs=0.1)
+
+
 def test_workers_share_the_cap(tmp_path: Path) -> None:
     first, second = (Bandwidth(1000, tmp_path / "shared") for _ in range(2))
     assert first.claim(5_000) == pytest.approx(4.75, abs=0.1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from crawl.machines import LEASE, Machines, wait_until
 from crawl.voyages import Voyage
 from mockweb.growing import Growing
+from mockweb.mock_web import MockWeb
 from periplus.crawl import audit, send_command, status, workers
 from periplus.storage import Database
 
@@ -17,10 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from mockweb.mock_web import MockWeb
-
 pytestmark = pytest.mark.postgres
 DELAY = 0.02
+JITTER = 0.1  # between a request's moment here and its arrival there
 
 
 @pytest.fixture
@@ -39,6 +41,26 @@ def machines(tmp_path: Path, shared: Database, mock_web: MockWeb, growing: Growi
     made = Machines(tmp_path, shared, mock_web, growing.seeds, **Growing.SETTINGS)
     yield made
     made.close()
+
+
+def test_the_gap_of_an_ip_address_holds_over_machines(tmp_path: Path, shared: Database) -> None:
+    gap, pages = 0.3, 3
+    with ExitStack() as opened:
+        webs = [opened.enter_context(MockWeb()) for _ in range(6)]  # hosts of one address, by their ports
+        for web in webs:
+            web.page("http://127.0.0.1/", f"<p>Front of {web.port}", links=[f"/{number}" for number in range(pages)])
+            for number in range(pages):
+                web.page(f"http://127.0.0.1/{number}", f"<p>Page {number} of {web.port}")
+        seeds = [f"http://127.0.0.1:{web.port}/" for web in webs]
+        machines = Machines(tmp_path, shared, webs[0], seeds, allow_private="true", ip_delay=gap, loopback="counts")
+        machines.files = f"file://{tmp_path}/store"  # so that they have no folder in common
+        for machine in [machines.start("one"), machines.start("two")]:
+            machine.join()
+        sent = sorted(record.monotonic for web in webs for record in web.requests())
+    assert len(Voyage(tmp_path, shared).fetched()) == len(webs) * (pages + 1)
+    assert len(sent) == len(webs) * (pages + 2)  # with its robots.txt
+    assert min(later - earlier for earlier, later in pairwise(sent)) >= gap - JITTER
+    assert audit(shared).violations == ()
 
 
 def prove(machines: Machines, growing: Growing) -> None:

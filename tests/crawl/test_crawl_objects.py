@@ -299,6 +299,34 @@ def test_worker_processes_of_one_machine_upload_too(parted: Voyage, mock_web: Mo
     assert len(writers) == 2
 
 
+@pytest.mark.postgres
+def test_a_takedown_reaches_the_copies_of_a_machine_that_crawls(
+    machines: Machines, growing: Growing, mock_web: MockWeb
+) -> None:
+    url = "http://letter.test/"
+    mock_web.page(url, f"<p>Words of {SECRET}.")
+    machines.seeds.append(url)
+    first = machines.start("one")
+    voyage = reader(machines)
+    wait_until(lambda: url in voyage.fetched() and url in voyage.documents())
+    folder = machines.folder / "one"
+    assert any(SECRET.encode() in gzip.decompress(path.read_bytes()) for path in held(folder))
+    log = BatchLog(LocalFiles(voyage.folder), voyage.database, voyage.depot)
+    removal = remove(machines.database, url, log, voyage.folder)
+    gone = {folder / "archive" / place.file for place in removal.archived}
+    wait_until(lambda: not gone & set(held(folder)))
+    growing.end()
+    first.join()
+    assert not any(SECRET.encode() in gzip.decompress(path.read_bytes()) for path in held(folder))
+    assert SECRET.encode() not in content(voyage)
+
+
+def held(folder: Path) -> list[Path]:
+    """Archive files that are whole on a machine: those that no writer has marked."""
+    paths = sorted((folder / "archive").glob("*.warc.gz"))
+    return [path for path in paths if not path.with_name(f"{path.name}.open").exists()]
+
+
 # Faults of the store in one process
 
 

@@ -84,7 +84,7 @@ def test_each_profile_reads_its_own_ranks(log, tmp_path):
     hosts = RankStore(tmp_path / "ranks" / "cosine-bonus").current()
     assert hosts is not None
     assert (hosts.pages, hosts.hosts) == (0, 3)
-    ranks = Ranks.open(tmp_path / "ranks")
+    ranks = Ranks.open(store)
     assert not ranks.known
     assert ranks.of("bm25-pagerank") is ranks
     assert ranks.of("grs2").known

@@ -16,14 +16,16 @@ from periplus.text.characters import fold, marks, normalized, spaced, unspaced
 from periplus.text.words import RARE_HAN, THAI_MARKS
 
 EVERY = "".join(map(chr, range(0x110000)))
-SIGNS = "aAzZbC09_-.,'’&@#+ \n…ﬁée\u0301東京のไทยก็หิहि한국ß①½12,.\u1100\u1161\u11a8ﾞｶㅏㄱ𠀀𪜀𝐀𐐀ａ１٣٤\ud800\u00a0İıẞ"
+SIGNS = (
+    "aAzZbC09_-.,'’&@#+<>()[]*= \n…ﬁée\u0301東京のไทยก็หิहि한국ß①½12,.\u1100\u1161\u11a8ﾞｶㅏㄱ𠀀𪜀𝐀𐐀ａ１٣٤\ud800\u00a0İıẞ"
+)
 texts = st.lists(
     st.one_of(
         st.text(st.sampled_from(SIGNS), max_size=40),
         st.text(st.characters(), max_size=40),
-        st.lists(st.sampled_from(["a", "B", "1", "9", ".", ",", "'", "&", "@", "#", "+", "_", " ", "-", "XYz"])).map(
-            "".join
-        ),
+        st.lists(
+            st.sampled_from(["a", "B", "1", "9", *".,'&@#+_ -<>*=!", "()", "[]", "é", "東", "XYz", "operator"])
+        ).map("".join),
     ),
     max_size=8,
 )

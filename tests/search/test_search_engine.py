@@ -387,7 +387,7 @@ def test_the_first_answer_has_time_to_load_what_it_needs(collection, monkeypatch
     """Or a search in a new process would have no corrections; from then on the budget counts, and says so."""
     opened = Engine(collection, Settings())
     clock = SlowClock()
-    for module in ("engine", "searching"):
+    for module in ("engine", "searching", "answers", "listing"):
         monkeypatch.setattr(f"periplus.search.{module}.time", clock)
     try:
         first, second = [ask(opened, query) for query in ("harbuor", "lighthuose")]

@@ -104,9 +104,9 @@ def test_a_word_asked_twice_weighs_double():
 
 
 def test_stop_words_go_when_there_are_others():
-    made_plan = made("the tide of the moon")
-    assert exact(made_plan.query.should) == ["tide", "moon"]
-    assert made_plan.ignored == ("the", "of", "the")
+    made_plan = made("how is the tide related to the moon")
+    assert exact(made_plan.query.should) == ["tide", "related", "moon"]
+    assert made_plan.ignored == ("how", "is", "the", "to", "the")
 
 
 @pytest.mark.parametrize("text", ["to be or not to be", "the", "the -moon", "the site:harbour.example"])
@@ -117,6 +117,27 @@ def test_stop_words_stay_when_there_is_nothing_else(text):
 def test_stop_words_stay_in_phrases_and_under_a_sign():
     assert made('"the tide"').query.must[0].phrase == ("the", "tide")
     assert exact(made("+the tide").query.must) == ["the"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("std::vector::at", ["std", "vector", "at"]),
+        ("where is the std::ops::Not described in detail", ["std", "ops", "not", "described", "detail"]),
+        ("C++ keywords: for", ["c++", "keywords", "for"]),
+        ("From in std::convert", ["from", "in", "std", "convert"]),
+    ],
+)
+def test_stop_words_count_in_names_and_among_few_words(text, words):
+    assert [word.text for word in made(text).words] == words
+
+
+def test_signs_count_where_documents_have_them():
+    assert exact(made("fn main()").query.should) == ["fn", "main()"]
+    plain = plan(read('main() "fn main()" -main()'), occurs=lambda term: "(" not in term).query
+    assert exact(plain.should) == ["main"]
+    assert plain.must[0].phrase == ("fn", "main")
+    assert exact(plain.must_not) == ["main"]
 
 
 def test_a_stop_word_that_is_rare_here_means_something():

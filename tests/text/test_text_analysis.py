@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.text import (
+    CALL_SHARE,
     MAX_TERM_BYTES,
     PART_SHARE,
+    SIGNLESS_SHARE,
     STEM_MARK,
     STEM_SHARE,
     analysis_steps,
@@ -36,6 +38,14 @@ def forms(text, language="en"):
         ("the .NET and node.js", ["the", ".NET", "and", "node.js"]),
         ("Python 3.11 costs 1,000,000", ["Python", "3.11", "costs", "1,000,000"]),
         ("AT&T, R&D", ["AT&T", "R&D"]),
+        ("&str vs String, a &b&c", ["&str", "vs", "String", "a", "&b&c"]),
+        ("fn main() of argv[] f(x)", ["fn", "main()", "of", "argv[]", "f", "x"]),
+        ("const T& value, char** p; T && a", ["const", "T&", "value", "char**", "p", "T", "a"]),
+        ("operator<< operator[] operator->* x", ["operator<<", "operator[]", "operator->*", "x"]),
+        ("operator-like operator<int>", ["operator", "like", "operator", "int"]),
+        ("2+2 is A+ in notepad++ or C++17", ["2+", "2", "is", "A+", "in", "notepad++", "or", "C++17"]),
+        ("#include <vector> <stdio.h> map<int>", ["#include", "<vector>", "<stdio.h>", "map", "int"]),
+        ("<a@b.org> a<b> <b", ["a@b.org", "a", "b", "b"]),
         ("mail jo.doe@example.org now", ["mail", "jo.doe@example.org", "now"]),
         ("#sailing @captain", ["#sailing", "@captain"]),
         ("don’t l'eau", ["don’t", "l'eau"]),
@@ -60,6 +70,13 @@ def test_words(text, expected):
         ("C++", {"c++"}),
         ("C#", {"c#"}),
         (".NET", {".net", "net"}),
+        ("C++17", {"c++17", "c++"}),
+        ("main()", {"main()", "main", "~main"}),
+        ("readFile()", {"readfile()", "readfile", "~readfil", "read", "file"}),
+        ("&str", {"&str", "str", "~str"}),
+        ("Café*", {"café*", "cafe*", "café", "cafe", "~cafe"}),
+        ("operator<<", {"operator<<", "operator", "~oper"}),
+        ("<vector>", {"<vector>", "vector", "~vector"}),
         ("node.js", {"node.js", "node", "js"}),
         ("snake_case", {"snake_case", "snake", "case"}),
         ("readFileNow", {"readfilenow", "~readfilenow", "read", "file", "now"}),
@@ -83,6 +100,12 @@ def test_the_exact_form_comes_first_and_weighs_most():
     assert [form.share for form in token.forms] == [1.0, STEM_SHARE]
     assert token.forms[1].term == STEM_MARK + "run"
     assert forms("readFile")["file"] == PART_SHARE
+
+
+def test_signs_around_a_word_count_more_than_the_word_without_them():
+    assert forms("main[]") == {"main[]": 1.0, "main": SIGNLESS_SHARE, "~main": STEM_SHARE * SIGNLESS_SHARE}
+    assert forms("main()") == {"main()": 1.0, "main": CALL_SHARE, "~main": STEM_SHARE * CALL_SHARE}
+    assert forms("operator()")["operator"] == SIGNLESS_SHARE
 
 
 def test_stems_follow_the_language():

@@ -15,12 +15,13 @@ from periplus.app import state
 from periplus.app.occupancy import refuse_second_crawl
 from periplus.errors import CollectionMissing, NotFound, SettingError, StateLost, StorageBusy, StorageError, UsageError
 from periplus.records import SearchAnswer, SearchRequest
-from periplus.storage import Blocklist, Depot, LocalFiles, open_objects
+from periplus.storage import Blocklist, Catalogs, Depot, LocalFiles, open_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from periplus.answers import Answerer
+    from periplus.app.moving import Moved
     from periplus.app.shards import ShardOrders
     from periplus.app.sharing import SharedKeys
     from periplus.archive import ArchiveParts
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from periplus.records import CrawlStatus, Document, Explanation, Inspection, InstantAnswer, Suggestion
     from periplus.search import Engine
     from periplus.settings import LoadedSettings, Remembered, Settings
-    from periplus.storage import Catalogs, Database
+    from periplus.storage import Database, Runner
 
 NEW_SETTINGS = """\
 # Settings of this collection; docs/settings.md lists them all with their defaults.
@@ -66,6 +67,7 @@ class Collection:
         self._catalogs: Catalogs | None = None
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self.shard_orders: ShardOrders | None = None  # to those servers
+        self.runner: Runner | None = None  # of tasks that build segments; None: processes of this machine
         self._answerer: Answerer | None = None
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
@@ -170,6 +172,16 @@ class Collection:
 
         return ArchiveParts(self.database, self.depot) if self.depot is not None else self.folder / "archive"
 
+    def whole_archive(self) -> Path:
+        """The folder with all files of the archive; those that other machines wrote are pulled."""
+        from periplus.archive import ArchiveParts
+
+        if self.depot is not None:
+            parts = ArchiveParts(self.database, self.depot)
+            for part in parts.parts():
+                parts.path(part.name)
+        return self.folder / "archive"
+
     @property
     def database(self) -> Database:
         """The state; where it is lost or is not that of the files, a stand-in that cannot be written to."""
@@ -256,8 +268,6 @@ class Collection:
         depot = self.depot
         if depot is None:
             return None
-        from periplus.storage.catalog import Catalogs
-
         with self._opening:
             self._catalogs = self._catalogs or Catalogs(self.sound_state(), depot)
             return self._catalogs
@@ -267,7 +277,7 @@ class Collection:
         from periplus.jobs import Pipeline
 
         self._require_state()
-        return Pipeline(self.folder, self.database, self.in_force().values, self.depot)
+        return Pipeline(self.folder, self.database, self.in_force().values, self.depot, self.runner)
 
     def create(self, extra: str = "") -> Self:
         """Make the folder and its settings file, with ``extra`` lines in it, where they are missing."""
@@ -402,6 +412,16 @@ class Collection:
                     store.drop_replaced()
                 return msgspec.structs.replace(removal, indexed=True)
         return removal
+
+    def move(self, to: str, database: str = "", *, progress: Callable[[int, int, str], None] | None = None) -> Moved:
+        """Move to an object store and a database that machines share, or to a folder; the collection is closed then.
+
+        ``progress`` is told how much is done, of how much (0 where that is not known), and what.
+        """
+        from periplus.app.moving import move
+
+        self._require()
+        return move(self, to, database, progress)
 
     # Asking
 

@@ -121,7 +121,7 @@ def operator_key(collection: Collection) -> str:
 
 def web_server(collection: Collection, listener: socket.socket | None = None) -> WebServer:
     """The server of a collection's pages, bound to its port (or around ``listener``) and not yet running."""
-    from periplus.web import WebServer, create_app
+    from periplus.web import WebServer, breaker_of, create_app
 
     spare_memory()
     backend = CollectionBackend(collection)
@@ -134,6 +134,7 @@ def web_server(collection: Collection, listener: socket.socket | None = None) ->
         keys=keys.programs,
         waits=collection.source is not None,
         log=_access_log(collection, is_first=listener is None),
+        breaker=breaker_of(collection.settings.serve.memory_limit, give_memory_back),
     )
     settings = collection.settings.serve
     return WebServer(

@@ -30,6 +30,7 @@ STATE_FILE: Final = "state.db"
 IDENTITY_FILE: Final = "collection.id"  # says which state belongs to the folder, beside ``IDENTITY`` in the state
 IDENTITY: Final = "collection.id"
 UNFINISHED: Final = "state.unfinished"  # in meta, while ``doctor --repair`` fills a PostgreSQL database
+MOVED: Final = "collection.moved"  # in meta: where ``periplus move`` brought the collection to
 LEFT_BY_CRASHES: Final = 8  # batches without a row that may lie behind the last one; more mean an older state
 ARCHIVED: Final = "archive/periplus-*.warc.gz"
 _NAME: Final = re.compile("[0-9a-f]{32}")
@@ -75,10 +76,13 @@ def open_state(folder: Path, address: str = "") -> Database:
             raise
         return StandIn.because(f"{str(error).partition(';')[0]}; {REPAIR}")
     try:
-        wrong = misfit(folder, database)
+        wrong, moved = misfit(folder, database), moved_to(database)
     except BaseException:
         database.close()
         raise
+    if moved:
+        database.close()
+        return StandIn.because(f"this collection was moved to {moved}; use it there")
     if not wrong:
         return database
     database.close()
@@ -137,6 +141,12 @@ def misfit(folder: Path, database: Database) -> str:
     if len(later) > LEFT_BY_CRASHES:
         return f"is older than the stored files (it knows {number} batches, {len(later)} more are stored)"
     return ""
+
+
+def moved_to(database: Database) -> str:
+    """Where the collection was moved to; empty when it was not."""
+    with database.read() as tx:
+        return str(tx.value("SELECT value FROM meta WHERE key = ?", (MOVED,)) or "")
 
 
 def identity_of(folder: Path) -> str:

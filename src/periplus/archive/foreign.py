@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from periplus.records import Exchange
 
 SUFFIXES: Final = (
-    *(f".{kind}{packing}" for kind in ("warc", "wet", "arc") for packing in ("", ".gz", ".zst")),
+    *(f".{kind}{packing}" for kind in ("warc", "wet", "arc") for packing in ("", ".gz", ".zst", ".lz4")),
     ".wacz",
 )
 _ZIP: Final = b"PK\x03\x04"

@@ -20,8 +20,7 @@ from msgspec import Struct
 from periplus.archive.blanking import blank_member, overwrite, places_in
 from periplus.archive.writer import SUFFIX
 from periplus.errors import NotFound, StorageBusy
-from periplus.storage import FILES, Stored, note_change, remove_orphans, remove_retired, retire
-from periplus.storage.depot import NOTES
+from periplus.storage import FILES, NOTES, Stored, note_change, remove_orphans, remove_retired, retire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

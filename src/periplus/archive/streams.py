@@ -1,4 +1,4 @@
-"""Packed files as streams of what is in them, read from front to back: gzip, zstd, or nothing at all.
+"""Packed files as streams of what is in them, read from front to back: gzip, zstd, LZ4, or nothing at all.
 
 The packing is known by the first bytes. Zstd may begin with a dictionary in a frame of its own, as crawlers write it
 into ``.warc.zst``. Memory is bounded by what a step of packed bytes can unpack to, and by zstd's window.
@@ -13,7 +13,7 @@ import zstandard
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
-from periplus.errors import Corrupt, Truncated
+from periplus.errors import Corrupt, MissingExtra, Truncated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_LZ4: Final = b"\x04\x22\x4d\x18"
 _DICTIONARY: Final = b"\x5d\x2a\x4d\x18"  # the frame that holds a dictionary, and that other readers skip
 _LARGEST_DICTIONARY: Final = 100_000_000  # bytes, packed or not
 _LARGEST_WINDOW: Final = 2**27  # bytes; what the zstd command accepts without being asked for more
 # Packed bytes at once, so that at most 17 MB come out of them: deflate makes a byte 1,032, zstd makes four 128 Ki.
 _GZIP_STEP: Final = 16_384
 _ZSTD_STEP: Final = 512
+_LZ4_STEP: Final = 65_536  # a byte makes 255 at most
 _PLAIN_STEP: Final = 65_536
 _PEEKED: Final = 16_384  # bytes that tell whether a part begins a record
 DAMAGE: Final = (cast("type[Exception]", IsalError), zstandard.ZstdError, EOFError)
@@ -74,7 +76,35 @@ def packing_of(file: Readable, name: str = "") -> Packing | None:
             _ZSTD_STEP,
             first,
         )
+    if start == _LZ4 or name.endswith(".lz4"):
+        return _lz4()
     return GZIP if name.endswith(".gz") else None
+
+
+def _lz4() -> Packing:
+    """LZ4's frames, by a package that not everybody has."""
+    try:
+        from lz4.frame import LZ4FrameDecompressor
+    except ImportError as error:
+        raise MissingExtra("files packed with LZ4 need the package lz4: pip install 'periplus[lz4]'") from error
+
+    class Decoder:
+        """In the shape of the others; what damages a frame is an error that the reader knows."""
+
+        def __init__(self) -> None:
+            self._decoder = LZ4FrameDecompressor()
+            self.eof, self.unused_data = False, b""
+
+        def decompress(self, data: bytes) -> bytes:
+            try:
+                found = bytes(self._decoder.decompress(data))
+            except RuntimeError as error:
+                raise EOFError(str(error)) from error
+            self.eof = self._decoder.eof
+            self.unused_data = self._decoder.unused_data or b"" if self.eof else b""
+            return found
+
+    return Packing(_LZ4, Decoder, lambda data: Decoder().decompress(data)[:_PEEKED], _LZ4_STEP)
 
 
 def unpacked(file: Readable) -> io.BufferedReader:

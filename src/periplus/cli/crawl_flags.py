@@ -97,10 +97,14 @@ def start_of(collection: Collection, start: list[str]) -> list[str]:
 
 
 def read_seeds(file: Path) -> list[str]:
-    """One address a line; empty lines and ``#`` comments do not count."""
+    """Addresses one a line (empty lines and ``#`` comments do not count), or those of OPML, bookmarks or CDXJ."""
+    from periplus.cli.seed_files import MAX_BYTES, addresses_in
+
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        if file.stat().st_size > MAX_BYTES:
+            raise UnfitFile(f"--seeds {file} has more than {MAX_BYTES:,} bytes; split it")
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise UnfitFile(f"--seeds {file} cannot be read: {reason}; name a file of addresses, one a line") from error
-    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return addresses_in(text)

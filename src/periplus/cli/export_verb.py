@@ -107,7 +107,7 @@ def _write_package(collection: Collection, target: Path) -> int:
     from periplus.archive import write_package
 
     pages = _packaged_pages(collection)
-    return write_package(collection.folder / "archive", target, pages, f"Periplus {__version__}", time.time())
+    return write_package(collection.whole_archive(), target, pages, f"Periplus {__version__}", time.time())
 
 
 def _packaged_pages(collection: Collection) -> Iterator[PackagedPage]:

@@ -19,7 +19,11 @@ _SHOWN = 10  # problems, and content types, that are printed; --json has more
 
 def import_(
     paths: Annotated[
-        list[Path], typer.Argument(help="WARC, WET, ARC, WACZ, .jsonl or Parquet files, or folders", metavar="PATH…")
+        list[Path],
+        typer.Argument(
+            help="WARC, WET, ARC, WACZ, .jsonl, Parquet, .mbox, MediaWiki .xml or .cdxj files, or folders",
+            metavar="PATH…",
+        ),
     ],
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     base_url: Annotated[str, typer.Option("--base-url", help="address of a folder's pages")] = "",

@@ -34,7 +34,7 @@ Hours = Annotated[str | None, typer.Option(help="crawl only in these local hours
 Documents = Annotated[str | None, typer.Option(help="make documents now, or later from the archive when indexing")]
 Tls = Annotated[str | None, typer.Option(help="certificates that fail: verify refuses them, note goes on")]
 Forget = Annotated[bool, typer.Option("--forget", help="forget what earlier crawls were told, then begin")]
-Seeds = Annotated[Path | None, typer.Option("--seeds", help="file of addresses, one a line")]
+Seeds = Annotated[Path | None, typer.Option("--seeds", help="file of addresses, one a line; or OPML, bookmarks, CDXJ")]
 
 TokenFile = Annotated[
     Path | None, typer.Option(help="file of the token that shard servers want; or PERIPLUS_SHARD_TOKEN")

@@ -41,8 +41,7 @@ def rank(
 ) -> None:
     """Compute PageRank of pages and hosts from the stored links."""
     from periplus.app import Collection
-    from periplus.graph import RankStore
-    from periplus.graph.policies import OURS, store_of
+    from periplus.graph import OURS, RankStore, store_of
 
     if graph not in GRAPHS:
         raise UsageError(f"graph is {graph!r}; give one of {', '.join(GRAPHS)}")

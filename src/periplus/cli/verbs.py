@@ -65,6 +65,7 @@ VERBS = (
     Verb("doctor", WATCH, "Check the machine and every file of the collection; something broken is a failure."),
     Verb("analyze", TOOLS, "Show the terms that a text is indexed and searched by."),
     Verb("fetch", TOOLS, "Fetch one address as the crawler would, robots.txt first, and print its body."),
+    Verb("move", TOOLS, "Move a collection to an object store and PostgreSQL, for many machines, or back to a folder."),
     Verb("parse", TOOLS, "Show the document that a page becomes: title, text, language, dates, links, signals."),
     Verb("pagerank", TOOLS, "Compute PageRank of an edge list: node, tab, rank; the ranks sum to 1."),
     Verb(

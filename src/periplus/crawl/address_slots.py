@@ -2,7 +2,8 @@
 
 A file of fixed size, mapped into every worker: two times for each of 65,536 slots, the start of the last request and
 the end of the queue of reservations. An address falls into a slot by its hash; two that share one wait for each other,
-which is slower and never impolite. Times are of the wall clock, so the gap also holds across restarts.
+which is slower and never impolite. Times are of the wall clock, so the gap also holds across restarts. Many
+machines keep it by ``address_windows``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ _BYTES = SLOTS * 2 * 8
 _FARTHEST = 600.0  # a reservation further ahead than this comes from a clock that was set back
 
 
+def slot_of(ip: str) -> int:
+    return xxh3_64_intdigest(ip.encode()) % SLOTS
+
+
 class SharedAddressSlots(AddressSlots):
     """Slots of addresses in a file that all workers map; asked and answered as ``AddressSlots`` are."""
 
@@ -43,7 +48,7 @@ class SharedAddressSlots(AddressSlots):
 
     def ask(self, ip: str, host: int, now: float) -> float:
         """When ``host`` may send a request to ``ip``; the slot is taken when that is now."""
-        slot = xxh3_64_intdigest(ip.encode()) % SLOTS
+        slot = slot_of(ip)
         with self._locked():
             return self._ask(slot, ip, host, now)
 

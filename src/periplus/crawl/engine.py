@@ -42,6 +42,7 @@ LONGEST_IDLE = 60.0  # a crawl with nothing to do before that time is over
 STOP_GRACE = 5.0  # requests under way may go on so long after an order to stop
 BEAT = 1.0  # seconds between two signs of life in the database
 ASKING_PAUSE = 0.2  # between two requests for places that other workers have
+RESERVING_PAUSE = 0.05  # between two reservations for IP addresses
 BORROW_PAUSE = 0.1  # between two tries to get a host that another worker has
 REFUSALS_A_TURN = 200  # addresses that one turn of a host may settle without asking …
 REFUSING_SECONDS = 0.05  # … and the time that it may take for that: rules of a host may be slow to match
@@ -89,6 +90,8 @@ class CrawlEngine:
         self._tasks: set[asyncio.Task[None]] = set()
         self._commit: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
+        self._reserving: asyncio.Task[None] | None = None
+        self._next_reserving = 0.0
         self._next_activation = 0.0
         self._next_beat = 0.0
         self._next_look = 0.0
@@ -110,6 +113,7 @@ class CrawlEngine:
                 if not self.paused:
                     self._launch(now)
                 self._commit_if_due(now)
+                self._reserve_if_due(now)
                 if self._is_idle() and not self.paused and self._is_over(now):
                     break
                 await self._sleep(now)
@@ -308,6 +312,23 @@ class CrawlEngine:
     def _has_enough_of(self, host: ActiveHost) -> bool:
         return self._allowance.full or host.row.pages >= self._frontier.budget(host.row)
 
+    # The gap of IP addresses
+
+    def _reserve_if_due(self, now: float) -> None:
+        """Requests wait for windows of their IP addresses, which the database gives: apart from commits, and sooner."""
+        if self._member.slots.hungry and self._reserving is None and now >= self._next_reserving:
+            self._next_reserving = now + RESERVING_PAUSE
+            self._reserving = asyncio.create_task(self._reserve_now())
+            self._reserving.add_done_callback(self._reserved)
+
+    async def _reserve_now(self) -> None:
+        slots = self._member.slots
+        slots.grant(await asyncio.to_thread(self._member.reserve, slots.wishes()))
+
+    def _reserved(self, task: asyncio.Task[None]) -> None:
+        self._reserving = None
+        self._note_error(task)
+
     # Committing
 
     def _commit_if_due(self, now: float) -> None:
@@ -455,7 +476,7 @@ class CrawlEngine:
         """Let requests under way end, give all hosts back, commit everything."""
         limit = time.monotonic() + STOP_GRACE
         self._committer.hurry()
-        while self._tasks or self._commit is not None:
+        while self._tasks or self._commit is not None or self._reserving is not None:
             if time.monotonic() > limit:
                 for task in self._tasks:
                     task.cancel()

@@ -29,7 +29,6 @@ from periplus.records import Exchange, Headers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
-    from pathlib import Path
 
     from periplus.crawl.proxied import Proxied
     from periplus.settings import Settings
@@ -94,7 +93,7 @@ class _Answer(NamedTuple):
 
 
 class Fetcher:
-    """Holds the connections of one worker; ``async with`` it. Those with one ``shared`` file share the bandwidth.
+    """Holds the connections of one worker; ``async with`` it. It closes its ``bandwidth`` with them.
 
     A request ends with the last byte of its answer; unpacking takes our time and not the host's.
     """
@@ -105,7 +104,7 @@ class Fetcher:
         resolver: Resolver | None = None,
         tls: ssl.SSLContext | None = None,
         *,
-        shared: Path | None = None,
+        bandwidth: Bandwidth | None = None,
         lane: HeavyLane | None = None,
         lag: LoopLag | None = None,
         clock: Callable[[], float] = time.time,
@@ -121,7 +120,7 @@ class Fetcher:
         self._tls = tls
         self._access = HostHeaders(crawl)
         self._proxy = proxy_address(crawl.proxy)
-        self._bandwidth = Bandwidth(crawl.max_bandwidth, shared)
+        self._bandwidth = bandwidth or Bandwidth(crawl.max_bandwidth)
         self._unverified: dict[str, str] = {}  # host to what is wrong with its certificate
         self._connections = Connections(self.resolver, crawl.connect_timeout, tls)
         self._proxied: Proxied | None = None

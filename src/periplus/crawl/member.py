@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from periplus.crawl import roster
+from periplus.crawl.address_windows import give_back, reserve
 from periplus.crawl.page_pool import Grant
+from periplus.storage import database_time
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from periplus.crawl.committer import CommitOrder
     from periplus.crawl.counters import Counters
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from periplus.crawl.frontier import Frontier
     from periplus.crawl.page_pool import PageAccount
     from periplus.crawl.partitions import Partitions
+    from periplus.crawl.politeness import AddressSlots
     from periplus.crawl.roster import WorkerStatus
     from periplus.crawl.rows import Committed
     from periplus.storage import Database, Transaction
@@ -31,6 +34,7 @@ class Member:
         partitions: Partitions,
         account: PageAccount,
         counters: Counters,
+        slots: AddressSlots,
         also: Callable[[Transaction], None] | None = None,
     ) -> None:
         self._database = database
@@ -38,6 +42,8 @@ class Member:
         self._partitions = partitions
         self._counters = counters
         self._also = also
+        self.slots = slots
+        self.workers = 1  # that share the crawl
         self._account = account
         self.order: CommitOrder | None = None
         self.grant = Grant()
@@ -76,6 +82,12 @@ class Member:
             if self._also is not None:
                 self._also(tx)
 
+    def reserve(self, slots: Sequence[int]) -> list[tuple[int, float]]:
+        """Windows for these slots of IP addresses, and when they end."""
+        with self._database.write() as tx:
+            self._partitions.check(tx)
+            return reserve(tx, slots, database_time(tx))
+
     def more_to_fetch(self, now: float) -> bool:
         """Before a crawl ends: whether there are places after all, and pages that were passed over for want of them."""
         if not self._account.limit:
@@ -98,6 +110,7 @@ class Member:
         workers = max(len(living), place + 1)
         self._partitions.tick(0 if self.resting else workers, used, place=place)
         self._frontier.parts = self._partitions.usable
+        self.workers = workers
         return workers
 
     def leave(self, documents: int) -> None:
@@ -108,5 +121,6 @@ class Member:
         number = self._frontier.worker
         with self._database.write() as tx:
             self._partitions.release(tx)
+            give_back(tx, self.slots.ends(), database_time(tx) + self.slots.gap)
             roster.write(tx, self._counters.worker(number, roster.ENDED, hosts=0, partitions=0), [])
             roster.end(tx, number)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from periplus.errors import SettingError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 BURST_SECONDS = 0.25  # of the cap may arrive at once
@@ -22,10 +23,15 @@ _HOURS = re.compile(r"(\d{1,2})(?::(\d\d))?-(\d{1,2})(?::(\d\d))?")
 
 
 class Bandwidth:
-    """A cap on bytes a second over all bodies; 0 is none. Workers that name the same file share it."""
+    """A cap on bytes a second over all bodies; 0 is none.
 
-    def __init__(self, rate: float, path: Path | None = None) -> None:
+    Workers that name the same file share it; where they are on many machines, each has a part: ``among`` says how many
+    there are now.
+    """
+
+    def __init__(self, rate: float, path: Path | None = None, among: Callable[[], int] = lambda: 1) -> None:
         self._rate = rate
+        self._among = among
         self._busy_until = 0.0
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644) if path and rate else -1
 
@@ -54,7 +60,7 @@ class Bandwidth:
         now = time.monotonic()
         if self._busy_until > now + FARTHEST:  # written before the machine was started anew
             self._busy_until = now
-        self._busy_until = max(now, self._busy_until) + size / self._rate
+        self._busy_until = max(now, self._busy_until) + size * max(1, self._among()) / self._rate
         return max(0.0, self._busy_until - now - BURST_SECONDS)
 
 

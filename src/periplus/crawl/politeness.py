@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from periplus.settings import CrawlSettings
 
 RESPONSE_TIME_FACTOR = 1.0  # a host rests at least as long as it worked …
@@ -118,6 +120,25 @@ class AddressSlots:
         self._last[ip] = now
         self._free_at[ip] = max(self._free_at.get(ip, 0.0), now + self.gap)
         return now
+
+    @property
+    def hungry(self) -> bool:
+        """Whether an address waits for a reservation in the database."""
+        return False
+
+    def wishes(self) -> list[int]:
+        """What is to be reserved there: here nothing, since nobody else is asked."""
+        return []
+
+    def grant(self, windows: Iterable[tuple[int, float]]) -> None:
+        """What was reserved."""
+
+    def ends(self) -> list[tuple[int, float]]:
+        """What was reserved and may be given back."""
+        return []
+
+    def close(self) -> None:
+        """Let go of what is shared."""
 
     def _queue_up(self, ip: str, now: float) -> float:
         if len(self._last) + len(self._reserved) >= self.CLEAN_AT:

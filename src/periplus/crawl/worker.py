@@ -26,6 +26,7 @@ from periplus import addresses
 from periplus.archive import ArchiveWriter
 from periplus.crawl import roster
 from periplus.crawl.address_slots import SharedAddressSlots
+from periplus.crawl.address_windows import AddressWindows
 from periplus.crawl.clock import CrawlClock
 from periplus.crawl.committer import ARCHIVE, Committer
 from periplus.crawl.control import WorkerOrders
@@ -39,7 +40,7 @@ from periplus.crawl.ledger import Ledger
 from periplus.crawl.links import LinkFilter
 from periplus.crawl.loop_lag import LoopLag
 from periplus.crawl.member import Member
-from periplus.crawl.pacing import Hours
+from periplus.crawl.pacing import Bandwidth, Hours
 from periplus.crawl.page_pool import PageAccount
 from periplus.crawl.partitions import Partitions
 from periplus.crawl.requests import Requester
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator, Sequence
 
+    from periplus.crawl.politeness import AddressSlots
     from periplus.records import CrawlStatus
     from periplus.settings import CrawlSettings
     from periplus.storage import Transaction
@@ -129,7 +131,18 @@ class Worker:
         self.counters = Counters(settings.max_pages, earlier)
         partitions = Partitions(self._database, number, lease, timeout=settings.timeout, wall=self.clock)
         account = PageAccount(settings.max_pages, crawl, number)
-        self._member = Member(self._database, self.frontier, partitions, account, self.counters, also)
+        self._member = Member(
+            self._database, self.frontier, partitions, account, self.counters, self._address_slots(), also
+        )
+
+    @property
+    def _is_shared(self) -> bool:
+        """Whether other machines may take part."""
+        return self._database.dialect != "sqlite"
+
+    def _address_slots(self) -> AddressSlots:
+        gap = self._settings.crawl.ip_delay
+        return AddressWindows(gap) if self._is_shared else SharedAddressSlots(self._folder / SLOTS, gap)
 
     def rest(self) -> None:
         """Give all hosts to others, and take no more."""
@@ -153,15 +166,13 @@ class Worker:
             settings, token, self.frontier, committer, ledger, self.links, self._member,
             poll=lambda: self._poll(engine, poll),
         )  # fmt: skip
-        slots = SharedAddressSlots(self._folder / SLOTS, settings.ip_delay)
         try:
             with HeavyLane() as lane:
-                shared = self._folder / BANDWIDTH
                 lag = LoopLag()
                 async with Fetcher(
-                    self._settings, tls=self._tls, shared=shared, lane=lane, lag=lag, clock=self.clock
+                    self._settings, tls=self._tls, bandwidth=self._bandwidth(), lane=lane, lag=lag, clock=self.clock
                 ) as fetcher:
-                    requester = Requester(settings, fetcher, ledger, slots, may_send=self._member.may_send)
+                    requester = Requester(settings, fetcher, ledger, self._member.slots, may_send=self._member.may_send)
                     robots = RobotsVisit(requester, engine.borrow, self.links.forbids)
                     engine.visitor = Visitor(
                         settings, token, requester, robots, self.interpreter, self.links, ledger, lane, lag
@@ -170,8 +181,15 @@ class Worker:
         finally:
             committer.close()
             writer.close()
-            slots.close()
+            self._member.slots.close()
         self.counters.stored(committer.documents)
+
+    def _bandwidth(self) -> Bandwidth:
+        """The cap of the crawl: shared by the workers of one machine, divided among those of many."""
+        cap = self._settings.crawl.max_bandwidth
+        if self._is_shared:
+            return Bandwidth(cap, among=lambda: self._member.workers)
+        return Bandwidth(cap, self._folder / BANDWIDTH)
 
     def _settled(self) -> dict[str, int]:
         """Archive files of earlier crawls, and up to where all that they hold is part of the state."""

@@ -11,12 +11,15 @@ from periplus.graph.hosts import HostSigns
 from periplus.graph.link_graph import LinkGraph
 from periplus.graph.measures import HostNote, Measures
 from periplus.graph.pagerank import Convergence, PageRank, pagerank
+from periplus.graph.policies import OURS, POLICIES, refresh_policy_ranks, store_of
 from periplus.graph.ranks import RankMeta, RankStore, RankTable, TopRank
 from periplus.graph.refresh import refresh_ranks
 from periplus.graph.site_links import Linked, Neighbours
 from periplus.graph.stores import Stores
 
 __all__ = [
+    "OURS",
+    "POLICIES",
     "AnchorTable",
     "Backlinks",
     "Convergence",
@@ -42,5 +45,7 @@ __all__ = [
     "host_addresses",
     "pagerank",
     "read_edges",
+    "refresh_policy_ranks",
     "refresh_ranks",
+    "store_of",
 ]

@@ -3,6 +3,7 @@
 from periplus.index.generation_files import GenerationFiles
 from periplus.index.hits import TopHits
 from periplus.index.manifest import Manifest
+from periplus.index.meant_for import meant_for, text_language
 from periplus.index.query import FIELDS, STRONG_SHARE, Filters, Group, IndexQuery
 from periplus.index.segment_tasks import most_processes
 from periplus.index.snapshot import Snapshot
@@ -28,5 +29,7 @@ __all__ = [
     "TermForm",
     "TitledPage",
     "TopHits",
+    "meant_for",
     "most_processes",
+    "text_language",
 ]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from periplus.errors import Corrupt, DatabaseBusy, Incompatible, NotReady
 from periplus.index.files import write_atomically
-from periplus.index.manifest import FILE_NAME, Manifest, decoded, encoded, read_manifest
+from periplus.index.manifest import FILE_NAME, Manifest, decoded, encoded, parts_of, read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,6 +103,14 @@ class Generations:
 
     def fetch_headers(self, manifest: Manifest) -> None:
         """Have the headers of all segments here, where they may be elsewhere."""
+
+    def names(self, manifest: Manifest) -> list[str]:
+        """All files of a generation that is whole on this machine, below the folder of the index."""
+        return [name for part in sorted(parts_of(manifest)) for name in self._files_of(part)]
+
+    def _files_of(self, part: str) -> list[str]:
+        path = self._folder / part
+        return [f"{part}/{file.name}" for file in sorted(path.iterdir())] if path.is_dir() else [part]
 
     def hold(self, shard: int | None = None, *, summary_only: bool = False) -> Hold:
         """The published generation, kept from being swept. What is needed of it says what must be on this machine."""

@@ -68,6 +68,14 @@ class Manifest(Struct, frozen=True):
         return structs.replace(self, segments=entries, documents=sum(entry.live for entry in entries))
 
 
+def parts_of(manifest: Manifest) -> set[str]:
+    """What it names, below the folder of the index: folders of segments, and files of overlays and summaries."""
+    parts = {f"segments/{entry.name}" for entry in manifest.segments}
+    parts |= {f"overlays/{name}" for e in manifest.segments for name in (e.live_file, e.prior_file) if name}
+    summary = manifest.summary
+    return parts | ({f"summaries/{name}" for name in (summary.words, summary.pages)} if summary else set())
+
+
 def encoded(manifest: Manifest) -> bytes:
     """The manifest as it is written, with its checksum."""
     fields = msgspec.json.decode(msgspec.json.encode(manifest))

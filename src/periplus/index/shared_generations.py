@@ -16,7 +16,7 @@ from msgspec import structs
 from periplus.errors import NotFound, NotReady
 from periplus.index.files import write_atomically
 from periplus.index.generations import OPEN_ATTEMPTS, WRITER_LOCK, Generations, Hold, taken
-from periplus.index.manifest import FILE_NAME, decoded, encoded, read_manifest
+from periplus.index.manifest import FILE_NAME, decoded, encoded, parts_of, read_manifest
 from periplus.index.segment import HEADER
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class SharedGenerations(Generations):
         return self._locked(record)
 
     def _pull(self, entry: CatalogEntry, part: Manifest) -> None:
-        wanted = _parts_of(part)
+        wanted = parts_of(part)
         self._catalog.pull(entry, lambda name: _part_of(name) in wanted)
 
     def _tidy(self, manifest: Manifest) -> None:
@@ -167,14 +167,8 @@ class SharedGenerations(Generations):
         known: dict[str, list[str]] = {}
         for name in found[0].files if found else ():
             known.setdefault(_part_of(name), []).append(name)
-        for part in sorted(_parts_of(manifest)):
-            path = self._folder / part
-            if part in known:
-                yield from known[part]
-            elif path.is_dir():
-                yield from (f"{part}/{file.name}" for file in sorted(path.iterdir()))
-            else:
-                yield part
+        for part in sorted(parts_of(manifest)):
+            yield from known.get(part) or self._files_of(part)
 
     def drop_replaced(self) -> None:
         with self._catalog.writing():
@@ -191,14 +185,6 @@ def _part(manifest: Manifest, shard: int | None, *, summary_only: bool) -> Manif
     if summary_only:
         return structs.replace(manifest, segments=())
     return structs.replace(manifest if shard is None else manifest.of_shard(shard), summary=None)
-
-
-def _parts_of(manifest: Manifest) -> set[str]:
-    """Folders of segments, and overlays and summaries."""
-    parts = {f"segments/{entry.name}" for entry in manifest.segments}
-    parts |= {f"overlays/{name}" for e in manifest.segments for name in (e.live_file, e.prior_file) if name}
-    summary = manifest.summary
-    return parts | ({f"summaries/{name}" for name in (summary.words, summary.pages)} if summary else set())
 
 
 def _part_of(name: str) -> str:

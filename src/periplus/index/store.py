@@ -73,6 +73,11 @@ class IndexStore:
         """The number of the published generation; 0 when there is none yet. Cheap enough to be asked all the time."""
         return self._generations.published()
 
+    def file_names(self) -> list[str]:
+        """The files of the published generation, below the folder of the index; none when there is none yet."""
+        manifest = self.manifest()
+        return self._generations.names(manifest) if manifest is not None else []
+
     def check_format(self) -> None:
         """Raise ``Incompatible`` when the published generation is of another format, so that only a rebuild helps."""
         manifest = self.manifest()

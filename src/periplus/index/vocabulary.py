@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 SLICE = 8_192  # new words whose forms are found at once
 FOREIGN_TOGETHER = 256  # words left to Python: one of them that is too long takes all of them another way
-MAX_FORMS = 9  # of an ASCII word: its parts (``core.build.forms``) and itself
+MAX_FORMS = 10  # of an ASCII word: its parts (``core.build.forms``), itself, and itself with signs
 MAX_NAMES = 1_000  # of languages that are remembered as they were given
 
 

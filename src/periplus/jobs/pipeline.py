@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from periplus.crawl import Backlog, backlog_size
-from periplus.crawl.takedown import LOCK as TAKEDOWN_LOCK
+from periplus.crawl import TAKEDOWN_LOCK, Backlog, backlog_size
 from periplus.documents import BatchLog
 from periplus.documents.compaction import Compaction
 from periplus.errors import Corrupt, Incompatible, NotFound, StorageBusy, StorageFull
-from periplus.graph import Convergence, RankFile, RankOrigin, RankStore, TopRank, host_addresses, refresh_ranks
-from periplus.graph.policies import refresh_policy_ranks
+from periplus.graph import (
+    Convergence,
+    RankFile,
+    RankOrigin,
+    RankStore,
+    TopRank,
+    host_addresses,
+    refresh_policy_ranks,
+    refresh_ranks,
+)
 from periplus.index import IndexStore, Manifest, most_processes
 from periplus.jobs.aliases import AliasTable
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
@@ -25,7 +32,7 @@ from periplus.jobs.runners import ProcessRunner
 from periplus.jobs.sources import StoredAnchors, StoredBatch
 from periplus.jobs.stand_ins import Chosen, LateStandIns, choose
 from periplus.jobs.tasks import TaskTable
-from periplus.storage import Catalogs, LocalFiles, folder_lock, write_event
+from periplus.storage import Catalogs, LocalFiles, SharedCopies, folder_lock, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -193,6 +200,8 @@ class Pipeline:
 
     def _compact(self, upto: int) -> None:
         """Merge small batches that the index has taken in. What a full disk keeps from it is told and done later."""
+        if self._depot is not None:
+            SharedCopies(self._database, self._depot).forget()
         compaction = Compaction(self._log, LocalFiles(self._folder), self._database, self._depot)
         try:
             with folder_lock(self._folder / TAKEDOWN_LOCK, "taking down pages"):

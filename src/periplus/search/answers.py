@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from math import inf
 from typing import TYPE_CHECKING
 
 from periplus.records import SearchResult
@@ -24,12 +26,16 @@ class ResultPage:
         first: int,  # of the listing's results
         words: tuple[KnownWord, ...],  # that are highlighted
         listing: Listing,
+        deadline: float = inf,  # by ``time.perf_counter``
     ) -> None:
+        """After the ``deadline`` texts are shown without a search for the words, and scores are no longer explained."""
         self._shards = shards
         self._request = request
         self._first = first
         self._words = words
         self._listing = listing
+        self._deadline = deadline
+        self.is_cut = False  # something was left out because it was too late
 
     def results(self) -> tuple[SearchResult, ...]:
         listing, first, last = self._listing, self._first, self._first + self._request.size
@@ -39,8 +45,13 @@ class ResultPage:
         told = listing.shown
         columns = (listing.numbers, listing.scores, told.duplicates, told.pinned)
         rows = zip(*[column[first:last].tolist() for column in columns], self._more(first, last), strict=True)
-        shown = zip(self._shards.show(numbers, self._words), rows, strict=True)
+        words = () if self._is_late() else self._words
+        shown = zip(self._shards.show(numbers, words), rows, strict=True)
         return tuple([self._result(place, excerpt, *row) for place, (excerpt, row) in enumerate(shown, first + 1)])
+
+    def _is_late(self) -> bool:
+        self.is_cut = self.is_cut or time.perf_counter() >= self._deadline
+        return self.is_cut
 
     def _more(self, first: int, last: int) -> list[int]:
         """At the last result of a host on this page, how many follow on others, once it has had its results in full."""
@@ -71,7 +82,7 @@ class ResultPage:
             shown.content_type,
             score,
             more,
-            self._listing.explain(number, score) if self._request.explain else None,
+            self._listing.explain(number, score) if self._request.explain and not self._is_late() else None,
             duplicates,
             bool(pinned),
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct
 
-from periplus.index.meant_for import text_language
+from periplus.index import text_language
 from periplus.records import Count, FilterCounts
 from periplus.search.columns import dates
 

@@ -30,6 +30,7 @@ MAX_PLACES = 16  # where one beginning may stand in one text
 MAX_TEXT = 50_000  # code points of a text that are looked at
 PLACE, MATCH = 4, 4  # numbers of a place and of a match, as kernels take them
 BEHIND = "\n" * 64
+SIGNS_BEFORE = "<&"  # of a word, as in <vector> and &str
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents
 SPELLINGS_KEPT = 30_000  # of words in texts, each with its terms: some 10 MB
 WORDS_KEPT = 10_000  # of queries
@@ -91,11 +92,13 @@ class Highlights(Struct, frozen=True):
 def sought_word(forms: tuple[TermForm, ...], prefix: str = "") -> SoughtWord:
     """The strong terms of a word, and the letters they begin with; those of each when few are common (synonyms)."""
     terms = tuple([form.term for form in forms if form.share >= STRONG_SHARE])
-    spelled = [prefix] if prefix else list(dict.fromkeys([term.lstrip(STEM_MARK) for term in terms]))
+    # What begins with a sign is found by its letters, unless it has no other form: two would overlap.
+    plain = [term for term in terms if term[0] not in SIGNS_BEFORE] or terms
+    spelled = [prefix] if prefix else list(dict.fromkeys([term.lstrip(STEM_MARK) for term in plain]))
     shared = _common_beginning(spelled)
     several = [shared] if len(shared) > 1 or len(spelled) == 1 else spelled
-    plain = [lowered(letters) for letters in map(_ascii_part, several) if letters]
-    return SoughtWord(terms, tuple([Beginning(one, one.isascii() or not has_unspaced(one)) for one in plain]))
+    low = [lowered(letters) for letters in map(_ascii_part, several) if letters]
+    return SoughtWord(terms, tuple([Beginning(one, one.isascii() or not has_unspaced(one)) for one in low]))
 
 
 def _ascii_part(letters: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from periplus.index.meant_for import meant_for, text_language
+from periplus.index import meant_for, text_language
 
 if TYPE_CHECKING:
     from periplus.index import Snapshot

@@ -12,7 +12,9 @@ kept apart. Everything behind them keeps its place.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -117,8 +119,11 @@ def run(context: SearchContext, task: Task, wanted: int) -> Listing:
         ranking = _ranking(context, task, hits) if candidates else _as_found(hits)
         ranking = newest_first(context, ranking) if task.now else ranking
         found = arranged(task, ranking, wanted)
-        if len(found.numbers) >= wanted or hits.whole or k >= (task.profile.limit if candidates else MAX_FETCHED):
+        is_enough = len(found.numbers) >= wanted or hits.whole
+        if is_enough or k >= (task.profile.limit if candidates else MAX_FETCHED):
             return _listing(context, task, ranking, found)
+        if time.perf_counter() >= task.deadline:
+            return _listing(context, task, ranking, found, is_late=True)
         k = min(MAX_FETCHED, k * MORE_AT_ONCE)
 
 
@@ -137,8 +142,8 @@ def shard_query(context: SearchContext, task: Task) -> ShardQuery:
     )
 
 
-def _listing(context: SearchContext, task: Task, ranking: Ranking, found: Results) -> Listing:
-    notes = ["budget"] if ranking.cut else []
+def _listing(context: SearchContext, task: Task, ranking: Ranking, found: Results, *, is_late: bool = False) -> Listing:
+    notes = ["budget"] if ranking.cut or is_late else []
     if task.is_ranked and task.profile.reads_ranks and not context.generation.ranks.of(task.profile.name).known:
         notes.append("ranks")
     return Listing(
@@ -155,7 +160,7 @@ def _listing(context: SearchContext, task: Task, ranking: Ranking, found: Result
 
 def _explained(context: SearchContext, task: Task, ranking: Ranking) -> Callable[[], Ranking]:
     """The ranking with its tree of parts, which is made when somebody asks for it."""
-    return lambda: ranking if ranking.tree is not None else _by_parts(context, task, _candidates(context, task))
+    return cache(lambda: ranking if ranking.tree is not None else _by_parts(context, task, _candidates(context, task)))
 
 
 def _as_found(hits: Hits) -> Ranking:

@@ -26,7 +26,7 @@ from periplus.search.syntax import (
     TypedWord,
 )
 from periplus.search.vocabulary import is_stop_word
-from periplus.text import EXACT_SHARE, FOLDED_SHARE, MAX_TERM_BYTES, TermForm, analyze
+from periplus.text import EXACT_SHARE, FOLDED_SHARE, MAX_TERM_BYTES, TermForm, analyze, signless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 MAX_CHOICES = 16  # clauses of the normal form; a query that needs more is read as one choice of all its words
 COMPOUND_WEIGHT = 0.5  # of the phrase that the parts of foo::bar make, beside the parts themselves
 MAX_COMPOUND = 8  # terms
+FEW_WORDS = 6  # of a query: then stop words count, too, by what they tell
 MAX_SCORING = 64  # words that score; of a longer query the most telling ones
 WORDS_KEPT = 20_000  # words of queries whose terms are remembered
 FOREIGN_SHARE = 0.4  # at most, of a stem in another than the first language: a chance hit rather than the same word
@@ -83,15 +84,19 @@ def plan(
     languages: tuple[str, ...] = ("",),
     frequent: Callable[[str], bool] | None = None,
     telling: Callable[[QueryWord], float] | None = None,
+    occurs: Callable[[str], bool] | None = None,
 ) -> QueryPlan:
     """How to ask the index for ``reading``.
 
     ``languages`` give the stems, ``frequent`` says which stop words may go, ``telling`` which words of a very long
-    query are worth most.
+    query are worth most, ``occurs`` which terms there are: signs around a word count where it is written with them.
     """
-    common = frequent or (lambda _: True)
-    made = _Planner(languages, common).plan(reading)
+    made = _Planner(languages, frequent or _always, occurs or _always).plan(reading)
     return _bounded(made, telling or (lambda word: word.weight))
+
+
+def _always(_: str) -> bool:
+    return True
 
 
 def is_one_word(text: str) -> bool:
@@ -130,9 +135,12 @@ def _first_choices(choices: tuple[Clause, ...]) -> tuple[Clause, ...]:
 
 
 class _Planner:
-    def __init__(self, languages: tuple[str, ...], frequent: Callable[[str], bool]) -> None:
+    def __init__(
+        self, languages: tuple[str, ...], frequent: Callable[[str], bool], occurs: Callable[[str], bool]
+    ) -> None:
         self.languages = languages
         self.frequent = frequent
+        self.occurs = occurs
         self.should: list[Group] = []
         self.clauses: list[Clause] = []
         self.must_not: list[Group] = []
@@ -142,7 +150,7 @@ class _Planner:
         self.unwanted: list[Condition] = []
 
     def plan(self, reading: ParsedQuery) -> QueryPlan:
-        keep_all = not _has_meaning(reading.nodes, self.languages)
+        keep_all = _is_short(reading.nodes) or not _has_meaning(reading.nodes, self.languages)
         for node in reading.nodes:
             self._place(node, keep_all)
         must = tuple(clause[0] for clause in self.clauses if len(clause) == 1)
@@ -174,11 +182,12 @@ class _Planner:
 
     def _optional_word(self, text: str, keep_all: bool) -> None:
         tokens = self._tokens(text)
-        kept = [token for token in tokens if keep_all or not self._is_stop(token)]
+        is_name = 1 < len(tokens) <= MAX_COMPOUND  # at of std::vector::at is no stop word
+        kept = [token for token in tokens if keep_all or is_name or not self._is_stop(token)]
         self.ignored += [token.text for token in tokens if token not in kept]
         for token in kept:
             self._score(token)
-        if 1 < len(tokens) <= MAX_COMPOUND:
+        if is_name:
             self.should.append(Group(phrase=tuple(token.text for token in tokens), weight=COMPOUND_WEIGHT))
 
     def _score(self, token: Token) -> None:
@@ -277,7 +286,13 @@ class _Planner:
                 self.words = before
 
     def _tokens(self, text: str) -> list[Token]:
-        return _tokens(text, self.languages)
+        tokens = _tokens(text, self.languages)
+        return tokens if is_one_word(text) else [one for token in tokens for one in self._found(token, text)]
+
+    def _found(self, token: Token, text: str) -> list[Token]:
+        """A token as it is looked for: without its signs where no document has them."""
+        inner = signless(text[token.start : token.end])
+        return [token] if not inner or self.occurs(token.text) else self._tokens(inner)
 
 
 @lru_cache(maxsize=WORDS_KEPT)
@@ -332,6 +347,13 @@ def _joined(operands: list[list[Clause]]) -> list[Clause]:
         if len(result) > MAX_CHOICES:
             return [tuple(group for operand in asked for clause in operand for group in clause)]
     return result
+
+
+def _is_short(nodes: tuple[Node, ...]) -> bool:
+    """Whether a query is so few words that none of them is said for nothing: ``C++ keywords: for``."""
+    if len(nodes) > FEW_WORDS:
+        return False
+    return sum(len(typed(node.text)) for node in nodes if isinstance(node, TypedWord)) <= FEW_WORDS
 
 
 def _has_meaning(nodes: tuple[Node, ...], languages: tuple[str, ...]) -> bool:

@@ -8,7 +8,6 @@ import numpy as np
 
 from periplus import addresses
 from periplus.errors import StorageError
-from periplus.graph.policies import POLICIES, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +38,8 @@ class Ranks:
 
         ``bare`` ones are without links, for which a broker is asked and not a shard.
         """
+        from periplus.graph import POLICIES, store_of
+
         try:
             own = {name: _table(store_of(store, name), bare=bare) for name in POLICIES}
             policies = {name: table for name, table in own.items() if table is not None}

@@ -117,6 +117,7 @@ def _planned(generation: Generation, reading: ParsedQuery, languages: tuple[str,
         languages,
         lambda word: stops(word, languages[0] or "-") or generation.lexicon.is_frequent(word),
         lambda word: _telling(generation, word),
+        lambda term: generation.lexicon.frequency(term) > 0,
     )
     return structs.replace(made, query=_expanded(generation.lexicon, made.query)) if "*" in str(reading) else made
 

@@ -190,8 +190,11 @@ class Search(Struct, gc=False):
     ) -> SearchAnswer:
         request, lens, understood = self.request, self.checked.lens, outcome.understood
         shards = self.context.shards
-        counts = self._counts() if request.counts else None
-        results = ResultPage(shards, request, self.checked.first, understood.words, outcome.listing).results()
+        page = ResultPage(shards, request, self.checked.first, understood.words, outcome.listing, self.deadline)
+        results = page.results()
+        counts = self._counts() if request.counts and self._is_in_time() else None
+        if page.is_cut or (request.counts and counts is None):
+            self.notes.append("budget")
         return SearchAnswer(
             QueryReading(self.query, understood.parsed, corrected),
             results,

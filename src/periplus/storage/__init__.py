@@ -2,8 +2,9 @@
 
 from periplus.storage.blocklist import Blocklist
 from periplus.storage.catalog import Catalog, CatalogEntry, Catalogs, GivenCatalog
+from periplus.storage.copying import copy_tables, tables
 from periplus.storage.database import Database, Transaction
-from periplus.storage.depot import Depot, Stored
+from periplus.storage.depot import NOTES, Depot, Stored, digest_of
 from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
 from periplus.storage.kept_leases import KeptLease, kept_lease
@@ -20,6 +21,7 @@ from periplus.storage.state_copies import copy_state
 
 __all__ = [
     "FILES",
+    "NOTES",
     "PREFIXES",
     "Blocklist",
     "Catalog",
@@ -43,7 +45,9 @@ __all__ = [
     "TaskOutcome",
     "Transaction",
     "copy_state",
+    "copy_tables",
     "database_time",
+    "digest_of",
     "folder_lock",
     "holder_of",
     "is_dead",
@@ -63,6 +67,7 @@ __all__ = [
     "schema_version",
     "sealed",
     "steady",
+    "tables",
     "take_over",
     "unsealed",
     "write_event",

@@ -233,6 +233,10 @@ class Catalog:
             self._put(tx, entry, writer.token)
         self._known = entry
 
+    def enter(self, tx: Transaction, entry: CatalogEntry) -> None:
+        """Make a generation whose objects are there the newest one, where nobody can write yet: for a move."""
+        self._put(tx, entry, 0)
+
     def _held_writer(self) -> KeptLease:
         if self._writer is None:
             raise LeaseLost(f"nobody here writes the {self.kind} of this collection; take its lease before")

@@ -88,10 +88,15 @@ class SharedCopies:
         return [name for prefix in copies for name in self._depot.retain(prefix, named)]
 
     def _named(self) -> Iterator[str]:
-        """What rows name now of what we have: all batches, of which there are few, and archive files by their names."""
-        held = [name.removeprefix(ARCHIVE) for name in self._depot.copies(ARCHIVE)]
+        """What rows name now: all batches, of which there are few, and of the archive the files that we have.
+
+        An archive file without a row is one whose commit is under way or was cut short by a crash: recovery needs it.
+        """
+        held = self._depot.copies(ARCHIVE)
         with self._database.read() as tx:
             for row in tx.rows("SELECT documents_file, links_file FROM batches WHERE documents_file <> ''"):
                 yield from row
-            found = tx.each("SELECT file FROM archive_parts WHERE name = ?", [(name,) for name in held])
-            yield from (text for rows in found for (text,) in rows)
+            names = [(name.removeprefix(ARCHIVE),) for name in held]
+            found = tx.each("SELECT file FROM archive_parts WHERE name = ?", names)
+        for stored, rows in zip(held.values(), found, strict=True):
+            yield rows[0][0] if rows else stored.encode()

@@ -3,16 +3,19 @@
 from periplus.text.characters import composed
 from periplus.text.classes import class_table
 from periplus.text.forms import (
+    CALL_SHARE,
     EXACT_SHARE,
     FOLDED_SHARE,
     MAX_TERM_BYTES,
     PART_SHARE,
+    SIGNLESS_SHARE,
     STEM_MARK,
     STEM_SHARE,
     FormLines,
     TermForm,
     exact_term,
     forms_of,
+    signless,
     stem_lines,
 )
 from periplus.text.letters import letter_table
@@ -20,10 +23,12 @@ from periplus.text.stemming import base_language, stem
 from periplus.text.tokens import Token, analysis_steps, analyze, forms_of_bytes, forms_of_words
 
 __all__ = [
+    "CALL_SHARE",
     "EXACT_SHARE",
     "FOLDED_SHARE",
     "MAX_TERM_BYTES",
     "PART_SHARE",
+    "SIGNLESS_SHARE",
     "STEM_MARK",
     "STEM_SHARE",
     "FormLines",
@@ -39,6 +44,7 @@ __all__ = [
     "forms_of_bytes",
     "forms_of_words",
     "letter_table",
+    "signless",
     "stem",
     "stem_lines",
 ]

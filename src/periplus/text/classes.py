@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 POINTS = 0x110000
 FIRST_PLANE = slice(0, 0x10000)
 RARE_HAN = slice(0x20000, 0x40000)
-JOINING_SIGNS = "#@.&'+,"
+JOINING_SIGNS = "#@.&'+,([*"  # with which a word may go on
 
 
 @cache

@@ -2,7 +2,8 @@
 
 The first form is the exact one (lower case, share 1). Others have a smaller share of the word's weight: the folded
 form (``cafe`` for ``café``), the stem (marked, so that it is never taken for a word), and the parts of a composed name
-(``node`` and ``js`` of ``node.js``). All forms of a word stand at the same position.
+(``node`` and ``js`` of ``node.js``). A word with signs around it (``main()``, ``&str``) also has all forms of the word
+without them. All forms of a word stand at the same position.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ EXACT_SHARE = 1.0
 FOLDED_SHARE = 0.9
 STEM_SHARE = 0.7
 PART_SHARE = 0.3
+SIGNLESS_SHARE = 0.6  # of the share of a form that it has without its signs
+CALL_SHARE = 0.9  # the same of main(): who writes of a function leaves the brackets out as often
 MAX_PARTS = 8
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SIGNS = re.compile(r"[^\w]+|_+")
 _INITIALS = re.compile(r"(?:\w\.)+\w")
+_SHORT_NAME = re.compile(r"([A-Za-z]{1,2}\+\+)(\d*)")
+_SIGNS_BEHIND = "()[]*&+-/%^|~!=<>"
 
 
 class TermForm(Struct, frozen=True):
@@ -89,6 +94,14 @@ def parts(word: str) -> list[str]:
     return list(dict.fromkeys(terms))[:MAX_PARTS]
 
 
+def signless(word: str) -> str:
+    """The word inside the signs of another: ``main`` of ``main()``, ``C++`` of ``C++17``; empty for all others."""
+    if short := _SHORT_NAME.fullmatch(word):
+        return short[1] if short[2] else ""
+    inner = word[1:-1] if word[0] == "<" else word.removeprefix("&").rstrip(_SIGNS_BEHIND)
+    return inner if inner != word else ""
+
+
 def forms_of(word: str, language: str) -> tuple[TermForm, ...]:
     """All forms of a word, the exact one first, none twice."""
     if word.isascii() and len(word) <= MAX_TERM_BYTES and word.isalnum() and word.islower():
@@ -97,6 +110,11 @@ def forms_of(word: str, language: str) -> tuple[TermForm, ...]:
     shares = {exact: EXACT_SHARE}
     if folded := clipped(fold(exact)):
         shares.setdefault(folded, FOLDED_SHARE)
+    if inner := signless(word):
+        less = CALL_SHARE if word.endswith("()") and not inner.startswith("operator") else SIGNLESS_SHARE
+        for form in forms_of(inner, language):
+            shares.setdefault(form.term, form.share * less)
+        return tuple(TermForm(term, share) for term, share in shares.items())
     stemmed = stem_term(exact, language)
     if stemmed:
         shares.setdefault(stemmed, STEM_SHARE)
@@ -122,7 +140,7 @@ class FormLines(NamedTuple):
     folded: bytes
     stems: bytes
     has_stem: list[bool]  # of every word
-    others: dict[int, list[bytes]]  # more terms of some words: their parts
+    others: dict[int, list[bytes]]  # more terms of some words: their parts, or what they are without their signs
 
 
 def lines_of_forms(words: list[str], language: str) -> FormLines | None:
@@ -140,8 +158,15 @@ def lines_of_forms(words: list[str], language: str) -> FormLines | None:
     lines = [_encoded(text) for text in (joined, folded, fold(f"\n{STEM_MARK}".join(["", *stemmed])))]
     if max(max(map(len, some.split(b"\n"))) for some in lines) > MAX_TERM_BYTES:
         return None
-    others = {row: list(map(_encoded, parts(word))) for row, word in enumerate(words) if not _is_simple(word)}
+    composed = [(row, word) for row, word in enumerate(words) if not _is_simple(word)]
+    others = {row: list(map(_encoded, _others(word, language))) for row, word in composed}
     return FormLines(lines[0], lines[1], lines[2][1:], has_stem, others)
+
+
+def _others(word: str, language: str) -> list[str]:
+    """The terms of a word beside its exact form, its folded one and its stem."""
+    inner = signless(word)
+    return [form.term for form in forms_of(inner, language)] if inner else parts(word)
 
 
 def _is_simple(word: str) -> bool:

@@ -3,11 +3,14 @@
 Rules, in the order they are tried at each place (all examples are one word):
 
 * ``user@example.org``: mail addresses
-* ``C++`` ``g++`` ``C#``: a short name with its signs
-* ``#tag`` ``@name`` ``.NET``: a sign before a word, at the start of a word
+* ``C++`` ``g++`` ``C#`` ``C++17``: a short name with its signs
+* ``operator<<`` ``operator[]``: the name of an operator
+* ``<vector>`` ``<stdio.h>``: a name in angle brackets, not behind a word
+* ``#tag`` ``@name`` ``.NET`` ``&str``: a sign before a word, at the start of a word
 * ``1,000,000``: digits in groups of three
 * ``AT&T`` ``R&D`` ``node.js`` ``3.11`` ``example.org`` ``don't`` ``snake_case``: words joined by one sign
 * runs of letters, digits and marks of any script
+* ``main()`` ``argv[]`` ``T&`` ``char*`` ``notepad++`` ``2+`` of ``2+2``: signs behind a word that belong to it
 
 A run of a script without spaces (Chinese, Japanese, Korean, Thai …) is cut by ``analysis.forms`` into pairs.
 """
@@ -86,11 +89,19 @@ def has_unspaced(text: str) -> bool:
     return not text.isascii() and unspaced_pattern().search(text) is not None
 
 
+# Signs behind a word that belong to it: of a call, an array, a pointer or reference, and those of 2+2 and notepad++.
+_SIGNS_BEHIND = r"\(\)|\[\]|\*{1,2}(?![\w*])|&{1,2}(?![\w&])|\+{1,2}(?![\w+])|(?<=[0-9])\+(?=[0-9])"
+_OPERATOR = r"operator(?:\(\)|\[\]|[-+*/%^&|~!=<>]{1,3}(?![-\w+*/%^&|~!=<>]))"
+
+
 def _pattern(plain: str) -> re.Pattern[str]:
     return re.compile(
         r"[A-Za-z]{1,2}(?:\+\+|\#)(?:\d{1,2})?(?!\w)"
         r"|\d{1,3}(?:,\d{3})+(?![\d,])"
-        f"|(?:(?<![\\w.&])[#@.])?{plain}+(?:[.&'\u2019]{plain}+)*(?:@{plain}+(?:[.-]{plain}+)+)?"
+        f"|{_OPERATOR}"
+        f"|(?<![\\w.&])<{plain}+(?:\\.{plain}+)*>"
+        f"|(?:(?<![\\w.&])[#@.&])?{plain}+(?:[.&'\u2019]{plain}+)*"
+        f"(?:@{plain}+(?:[.-]{plain}+)+|{_SIGNS_BEHIND})?"
     )
 
 

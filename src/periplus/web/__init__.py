@@ -9,6 +9,7 @@ from periplus.web.backend import Backend
 from periplus.web.connections import ClientConnections
 from periplus.web.keys import KeyRing
 from periplus.web.limits import is_loopback
+from periplus.web.memory import breaker_of
 from periplus.web.metric_table import BUCKETS, CRAWL_STATES, LACKS, OUTCOMES, PARTS
 from periplus.web.metrics import Figures
 from periplus.web.operator import Operator
@@ -33,6 +34,7 @@ __all__ = [
     "Operator",
     "Pool",
     "WebServer",
+    "breaker_of",
     "create_app",
     "is_loopback",
     "make_mcp_server",

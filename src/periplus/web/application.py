@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from periplus.web.access_log import AccessLog
     from periplus.web.backend import Backend
     from periplus.web.keys import KeyRing
+    from periplus.web.memory import MemoryBreaker
     from periplus.web.operator import Operator
 
 
@@ -58,18 +59,20 @@ def create_app(
     *,
     waits: bool = False,
     log: AccessLog | None = None,
+    breaker: MemoryBreaker | None = None,
 ) -> Starlette:
     """The search pages, the API and the console over ``backend``.
 
     Without an ``operator_key`` the console answers only to this machine itself; ``keys`` are those of programs.
-    ``waits`` where searches mostly wait for other processes; ``log`` is told of every request.
+    ``waits`` where searches mostly wait for other processes; ``log`` is told of every request,
+    ``breaker`` asked before each search.
     """
     assets = Assets()
     serve = settings.serve
     proxies = Proxies(serve.trusted_proxies)
     connections = ClientConnections(serve.connections, serve.client_connections, proxies)
     pool = Pool(waits=waits)
-    metrics = Metrics(connections, backend.panels.shards, lambda: pool.refused, backend.figures)
+    metrics = Metrics(connections, backend.panels.shards, lambda: pool.refused, backend.figures, breaker)
     limits = Limits(Buckets(serve.rate, serve.burst), keys) if serve.rate else None
     app = Application(
         routes=[
@@ -91,7 +94,7 @@ def create_app(
     answered: ASGIApp = Answered(Shortcuts(app.router))
     public = read_address(serve.public_url)
     opened = OriginsMiddleware(answered, serve.cors) if serve.cors else answered
-    app.envelope = Envelope(opened, metrics, limits, proxies, public, log)
+    app.envelope = Envelope(opened, metrics, limits, proxies, public, log, breaker)
     app.state.public = public
     app.state.connections = connections
     app.state.backend = backend

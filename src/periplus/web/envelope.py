@@ -16,6 +16,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from periplus.web import compression, headers
+from periplus.web.limits import LIMITED
+from periplus.web.memory import RETRY_AFTER
 from periplus.web.problems import answer, answer_to, cause_of, crash, problem
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from periplus.web.access_log import AccessLog
     from periplus.web.limits import Limits
+    from periplus.web.memory import MemoryBreaker
     from periplus.web.metrics import Metrics
     from periplus.web.proxies import Proxies
     from periplus.web.public import PublicAddress
@@ -42,6 +45,7 @@ class Envelope:
         proxies: Proxies,
         public: PublicAddress,
         log: AccessLog | None = None,
+        breaker: MemoryBreaker | None = None,
     ) -> None:
         self.app = app
         self.metrics = metrics
@@ -49,6 +53,7 @@ class Envelope:
         self.proxies = proxies
         self.public = public
         self.log = log
+        self.breaker = breaker
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -99,6 +104,8 @@ class Envelope:
         if length and length.isdigit() and int(length[:20]) > MAX_BODY:
             told = problem(413, "content-too-large", f"the body is larger than {MAX_BODY} bytes; send less")
             return answer(Request(scope), told)
+        if self.breaker is not None and scope["path"].startswith(LIMITED) and self.breaker.refuses():
+            return _no_memory(scope)
         wait = self.limits.wait(scope) if self.limits else 0.0
         return _too_many(scope, wait) if wait else None
 
@@ -141,6 +148,13 @@ def _request_id(given: dict[bytes, bytes]) -> bytes:
     """The caller's own id, when it sent a plain one, so that logs on both sides can be laid side by side."""
     own = given.get(b"x-request-id")
     return own if own and _REQUEST_ID.fullmatch(own) else os.urandom(8).hex().encode()
+
+
+def _no_memory(scope: Scope) -> Response:
+    told = "the server has no memory left for more searches; try again in a moment"
+    response = answer(Request(scope), problem(503, "no-memory", told))
+    response.headers["retry-after"] = str(math.ceil(RETRY_AFTER))
+    return response
 
 
 def _too_many(scope: Scope, wait: float) -> Response:

@@ -44,6 +44,7 @@ METRICS: Final = (
     MetricInfo("periplus_http_refused", "counter", "Connections refused or ended early", ("reason",), "some twenty"),
     MetricInfo("periplus_http_process", "gauge", "1; the server process that answers", ("pid",), "one"),
     MetricInfo("periplus_overloaded", "counter", "Searches refused because too much was asked"),
+    MetricInfo("periplus_memory_refused", "counter", "Searches refused because the server had no memory left"),
     MetricInfo("periplus_searches", "counter", "Searches answered by this process"),
     MetricInfo("periplus_search_seconds", "histogram", "Time in the engine", ("operation",), ", ".join(OPERATIONS)),
     MetricInfo("periplus_search_zero_results", "counter", "First pages of results without one"),

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import Scope
 
+    from periplus.web.memory import MemoryBreaker
+
 METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
 _LABELS = [*(f"{float(bound)}" for bound in BUCKETS), "+Inf"]
 
@@ -62,9 +64,11 @@ class Metrics(Collector):
         shards: Callable[[], dict[str, Any]] = dict,
         refused: Callable[[], int] = int,
         figures: Callable[[], Figures] = Figures,
+        breaker: MemoryBreaker | None = None,
     ) -> None:
         """``shards`` tells of shard servers as ``Panels.shards`` does; ``refused`` how many searches were too many."""
         self._shards, self._refused, self._figures = shards, refused, figures
+        self._breaker = breaker
         self.registry = CollectorRegistry()
         self._connections = ClientConnections() if connections is None else connections
         self._under_way = 0
@@ -110,6 +114,7 @@ class Metrics(Collector):
         # With several server processes a scrape shows one of them; this says which.
         yield _family("periplus_http_process", {(str(os.getpid()),): 1})
         yield _family("periplus_overloaded", {(): self._refused()})
+        yield _family("periplus_memory_refused", {(): self._breaker.refused if self._breaker is not None else 0})
         for name, values in _of_shards(self._shards().get("servers", [])).items():
             yield _family(name, values)
         figures = self._figures()

@@ -65,6 +65,9 @@ class ImportedRecord(Struct, frozen=True):
     text: str
     moment: float
     is_without_address: bool = False
+    author: str = ""
+    published: float = 0.0
+    date_source: str = ""  # what told when it was published
 
     @property
     def size(self) -> int:
@@ -79,7 +82,12 @@ class ImportedRecord(Struct, frozen=True):
             return LeftOut(error.reason)
         key = addresses.key(name) if self.id else document.key
         refusal = "" if document.title else document.refusal
-        return msgspec.structs.replace(document, key=key, id=self.id, refusal=refusal)
+        document = msgspec.structs.replace(document, key=key, id=self.id, refusal=refusal)
+        if not self.date_source:
+            return document
+        return msgspec.structs.replace(
+            document, author=self.author, published=self.published, date_source=self.date_source, date_confidence=1.0
+        )
 
 
 Entry = Item | ImportedRecord | LeftOut

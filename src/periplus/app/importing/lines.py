@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from periplus.app.importing.items import Entry
 
-SUFFIXES: Final = tuple(f".{kind}{packing}" for kind in ("jsonl", "ndjson") for packing in ("", ".gz", ".zst"))
+SUFFIXES: Final = tuple(f".{kind}{packing}" for kind in ("jsonl", "ndjson") for packing in ("", ".gz", ".zst", ".lz4"))
 MAX_LINE: Final = 64 * 2**20  # bytes
 LINES: Final = 1_000  # of a portion
 PORTION: Final = 8_000_000  # bytes of a portion, or one line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from periplus import addresses, archive
-from periplus.app.importing import archives, folders, lines, tables
+from periplus.app.importing import archives, folders, lines, listings, mailboxes, tables, wikis
 from periplus.errors import Incompatible, NotFound, StorageError, UsageError
 
 if TYPE_CHECKING:
@@ -43,14 +43,17 @@ def check(path: Path, base_url: str) -> None:
             lines.check(path)
         elif name.endswith(tables.SUFFIX):
             tables.check(path)
-        elif not name.endswith(archive.SUFFIXES):
+        elif name.endswith(wikis.SUFFIXES):
+            wikis.check(path)
+        elif not name.endswith((*archive.SUFFIXES, *mailboxes.SUFFIXES, *listings.SUFFIXES)):
             raise _unknown(path)
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _unknown(path: Path) -> Incompatible:
-    known = ", ".join((*archive.SUFFIXES, *lines.SUFFIXES, tables.SUFFIX))
+    kinds = (".warc", ".wet", ".arc", ".wacz", ".jsonl", ".ndjson", tables.SUFFIX, ".mbox", ".xml", ".cdxj")
+    known = f"{', '.join(kinds)} (most also packed: .gz, .zst, .lz4)"
     hint = _HINTS.get(path.suffix.lower(), f"known are {known} and folders of HTML files")
     return Incompatible(f"{path}: unknown kind of file; {hint}")
 
@@ -64,5 +67,11 @@ def portions(path: Path, base_url: str) -> Iterator[Portion]:
         yield from lines.portions(path)
     elif name.endswith(tables.SUFFIX):
         yield from tables.portions(path)
+    elif name.endswith(mailboxes.SUFFIXES):
+        yield from mailboxes.portions(path)
+    elif name.endswith(wikis.SUFFIXES):
+        yield from wikis.portions(path, base_url)
+    elif name.endswith(listings.SUFFIXES):
+        yield from listings.portions(path)
     else:
         yield from archives.portions(path)

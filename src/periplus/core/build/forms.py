@@ -56,6 +56,46 @@ def _is_foreign(pool: Any, first: Any, last: Any) -> Any:
 
 
 @bare_helper
+def _is_sign(byte: Any) -> Any:
+    """One that may stand behind a word and belong to it: ``()[]*&+-/%^|~!=<>``."""
+    if byte < 48:  # digits stand between these and those that follow
+        return 40 <= byte <= 43 or byte == 33 or byte == 37 or byte == 38 or byte == 45 or byte == 47
+    return 60 <= byte <= 62 or byte == 91 or byte == 93 or byte == 94 or byte == 124 or byte == 126
+
+
+@bare_helper
+def _short_name_end(pool: Any, first: Any, last: Any) -> Any:
+    """Behind the signs of ``C++`` or ``C++17``; ``first`` for another word."""
+    at = first
+    while at < last and at < first + 2 and (_is_upper(pool[at]) or _is_lower(pool[at])):
+        at += 1
+    if at == first or at + 2 > last or pool[at] != 43 or pool[at + 1] != 43:
+        return first
+    stop = at + 2
+    for digit in range(stop, last):
+        if not _is_digit(pool[digit]):
+            return first
+    return stop
+
+
+@bare_helper
+def _signless(pool: Any, first: Any, last: Any) -> Any:
+    """Where the word begins and ends that stands in the signs of another; the whole of one without any."""
+    if pool[first] == 60:
+        return first + 1, last - 1
+    if _is_plain(pool[last - 1]) and not _is_digit(pool[last - 1]) and pool[first] != 38:
+        return first, last  # so are most
+    stop = _short_name_end(pool, first, last)
+    if stop > first:
+        return first, stop
+    begin = first + 1 if pool[first] == 38 else first
+    end = last
+    while _is_sign(pool[end - 1]):
+        end -= 1
+    return begin, end
+
+
+@bare_helper
 def _write_exact(pool: Any, first: Any, last: Any, spelled: Any) -> Any:
     """The exact term of a word, into ``spelled``; its length."""
     size = 0
@@ -219,7 +259,10 @@ def _write_letters(pool: Any, first: Any, last: Any, letters: Any, spelled: Any,
 
 @kernel(signature(I64, WordsAdded, I64, I64, SpellingTable, FormsFound))
 def plain_forms(words: Any, low: Any, high: Any, table: Any, found: Any) -> Any:
-    """Exact terms and parts of the words [low, high), as far as this knows them; how many parts there are."""
+    """Exact terms and parts of the words [low, high), as far as this knows them; how many parts there are.
+
+    A word with signs around it is one of the parts of the word without them.
+    """
     pool, exact, kind, parts, part_start = words.pool, found.exact, found.kind, found.parts, found.part_start
     spelled = np.empty(MAX_TERM_BYTES + 8, np.uint8)  # read in words of eight
     folded = np.empty(MAX_TERM_BYTES + 8, np.uint8)
@@ -244,11 +287,16 @@ def plain_forms(words: Any, low: Any, high: Any, table: Any, found: Any) -> Any:
                     parts[end] = number_of(pool, first, letter, 0, table)
                     end += 1
             continue
-        size = _write_exact(pool, first, last, spelled)
+        begin, stop = _signless(pool, first, last)
+        if stop - begin < last - first:
+            size = _write_exact(pool, first, last, spelled)
+            parts[end] = number_of(spelled, 0, size, 0, table)
+            end += 1
+        size = _write_exact(pool, begin, stop, spelled)
         exact[row] = number_of(spelled, 0, size, 0, table)
         kind[row] = STEM if _has_stem(spelled, size) else NO_STEM
-        if not _is_simple(pool, first, last) and not _is_initials(pool, first, last):
-            end = _add_parts(pool, first, last, spelled, table, parts, end)
+        if not _is_simple(pool, begin, stop) and not _is_initials(pool, begin, stop):
+            end = _add_parts(pool, begin, stop, spelled, table, parts, end)
     part_start[high - low] = end
     return end
 

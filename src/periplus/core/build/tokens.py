@@ -41,6 +41,7 @@ TOGETHER = 64  # words that are cut before they are looked up
 CERTAIN = 57  # bits that a word of 64 holds from any bit of its first byte on
 KNOWN, OTHER, MIXED = 0, 1, 2  # kinds of words: plain ASCII, by the rules, with unspaced letters
 AMPERSAND, APOSTROPHE, COMMA, DOT, NINE = 38, 39, 44, 46, 57
+OPERATOR, LAST_OF_OPERATOR = 8, 114  # letters of "operator", behind which signs belong to it, and the last of them
 
 
 class Signs(NamedTuple):
@@ -109,18 +110,18 @@ def _plain_stop(data: Any, place: Any, signs: Any) -> Any:
     if stop == place or stop - place >= CERTAIN:
         return stop, False
     while True:
-        after = np.int64(item(data, stop))
-        if item(signs.kinds, after) & BREAK:
-            return stop, True
-        if after == COMMA:
+        sign = np.int64(item(data, stop))
+        if item(signs.kinds, sign) & BREAK:
+            return stop, stop - place != OPERATOR or item(data, stop - 1) != LAST_OF_OPERATOR
+        if sign == COMMA:
             return stop, item(data, place) > NINE  # after digits a comma may go on with the number
-        if after != DOT and after != AMPERSAND and after != APOSTROPHE:
+        if sign != DOT and sign != AMPERSAND and sign != APOSTROPHE:
             return stop, False
         after = np.int64(item(data, stop + 1))
         if after > LAST_ASCII:
             return stop, False
         if not item(signs.kinds, after) & PLAIN:
-            return stop, True
+            return stop, sign != AMPERSAND
         more = lowest_of(~_bits_from(signs.plain, stop + 1))
         if more >= CERTAIN:
             return stop, False
@@ -136,7 +137,7 @@ def _cut_words(data: Any, place: Any, end: Any, is_bound: Any, who: Any, signs: 
         bits = _bits_from(signs.stops, place)
         if bits & np.uint64(1) == np.uint64(0):
             place += CERTAIN if bits == np.uint64(0) else lowest_of(bits)
-            is_bound = item(data, place - 1) == AMPERSAND
+            is_bound = False
             continue
         stop, is_whole = _plain_stop(data, place, signs)
         if stop == place:
@@ -148,7 +149,7 @@ def _cut_words(data: Any, place: Any, end: Any, is_bound: Any, who: Any, signs: 
                     place = stop
                     continue
             elif is_bound:  # no sign before a word
-                is_bound = byte == DOT
+                is_bound = binds(data, place, signs.classes)
                 place += 1
                 continue
         cuts.begins[cut] = place

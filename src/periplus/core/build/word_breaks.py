@@ -15,6 +15,7 @@ from periplus.core.layout.letter_classes import DIGIT, UNSPACED, WITH_LETTER, WO
 
 LAST_ASCII = 127
 APOSTROPHE = 0x2019
+AMPERSAND, STAR, PLUS, LESS = 38, 42, 43, 60
 
 
 @bare_helper
@@ -139,7 +140,7 @@ def _mail_end(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
 def _joined_end(data: Any, at: Any, end: Any, classes: Any, bit: Any, is_bound: Any) -> Any:
     """A word with an optional sign before it, joined words, and an optional mail host; ``at`` when there is none."""
     stop = at
-    if data[at] == 35 or data[at] == 64 or data[at] == 46:
+    if data[at] == 35 or data[at] == 64 or data[at] == 46 or data[at] == AMPERSAND:
         if is_bound:
             return at
         stop = at + 1
@@ -154,8 +155,86 @@ def _joined_end(data: Any, at: Any, end: Any, classes: Any, bit: Any, is_bound: 
             break
         stop = after
     if stop < end and data[stop] == 64:
-        stop = _mail_end(data, stop, end, classes, bit)
-    return stop
+        return _mail_end(data, stop, end, classes, bit)
+    return _signs_end(data, stop, end, classes)
+
+
+@bare_helper
+def _pair_end(data: Any, at: Any, end: Any) -> Any:
+    """Behind ``()`` or ``[]``; ``at`` when there is none."""
+    if at + 1 >= end:
+        return at
+    is_call = data[at] == 40 and data[at + 1] == 41
+    return at + 2 if is_call or (data[at] == 91 and data[at + 1] == 93) else at
+
+
+@bare_helper
+def _signs_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
+    """Behind the signs of ``main()``, ``argv[]``, ``T&``, ``char**``, ``notepad++`` and ``2+2``; ``at`` without any."""
+    stop = _pair_end(data, at, end)
+    if stop > at or at >= end:
+        return stop
+    sign = data[at]
+    if sign != STAR and sign != AMPERSAND and sign != PLUS:
+        return at
+    stop = at + 1
+    if sign == PLUS and stop < end and _is_digit(data[at - 1]) and _is_digit(data[stop]):
+        return stop
+    if stop < end and data[stop] == sign:
+        stop += 1
+    goes_on = stop < end and (data[stop] == sign or _has_class(data, stop, end, classes, WORD))
+    return at if goes_on else stop
+
+
+@bare_helper
+def _is_digit(byte: Any) -> Any:
+    return 48 <= byte <= 57
+
+
+@bare_helper
+def _is_operator_sign(byte: Any) -> Any:
+    """One of ``-+*/%^&|~!=<>``."""
+    if byte < 64:
+        return 60 <= byte <= 62 or byte == 33 or byte == 37 or byte == 38 or byte == 42 or byte == 43 or _is_dash(byte)
+    return byte == 94 or byte == 124 or byte == 126
+
+
+@bare_helper
+def _is_dash(byte: Any) -> Any:
+    return byte == 45 or byte == 47
+
+
+@bare_helper
+def _operator_end(data: Any, at: Any, end: Any, classes: Any) -> Any:
+    """Behind ``operator<<``, ``operator[]``; ``at`` when there is none."""
+    stop = at + 8
+    if stop >= end:
+        return at
+    # The letters of "operator".
+    begins = data[at] == 111 and data[at + 1] == 112 and data[at + 2] == 101 and data[at + 3] == 114
+    if not (begins and data[at + 4] == 97 and data[at + 5] == 116 and data[at + 6] == 111 and data[at + 7] == 114):
+        return at
+    pair = _pair_end(data, stop, end)
+    if pair > stop:
+        return pair
+    while stop < end and stop - at < 12 and _is_operator_sign(data[stop]):
+        stop += 1
+    signs = stop - at - 8
+    return stop if 1 <= signs <= 3 and not _has_class(data, stop, end, classes, WORD) else at
+
+
+@bare_helper
+def _bracketed_end(data: Any, at: Any, end: Any, classes: Any, bit: Any) -> Any:
+    """Behind ``<vector>``, ``<stdio.h>``; ``at`` when there is none."""
+    stop = run_end(data, at + 1, end, classes, bit)
+    if stop == at + 1:
+        return at
+    while stop < end and data[stop] == 46:
+        after = run_end(data, stop + 1, end, classes, bit)
+        if after == stop + 1:
+            return at
+        stop = after
+    return stop + 1 if stop < end and data[stop] == 62 else at
 
 
 @bare_helper
@@ -163,8 +242,12 @@ def word_end(data: Any, at: Any, end: Any, classes: Any, bit: Any, is_bound: Any
     """Where the word that begins at ``at`` ends; ``at`` when none does. ``is_bound``: no sign may begin a word here."""
     if data[at] <= LAST_ASCII and _is_letter(data[at]):
         stop = _signed_name_end(data, at, end, classes)
+        if stop == at:
+            stop = _operator_end(data, at, end, classes)
         if stop > at:
             return stop
+    elif data[at] == LESS:
+        return at if is_bound else _bracketed_end(data, at, end, classes, bit)
     elif _has_class(data, at, end, classes, DIGIT):
         stop = _grouped_digits_end(data, at, end, classes)
         if stop > at:

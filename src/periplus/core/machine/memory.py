@@ -86,7 +86,7 @@ def _generate_plain_bits(context: Any, builder: Any, signature: Any, arguments: 
 def _generate_stop_bits(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     bytes_ = _vector(builder, context, signature.args[0], *arguments)
     found = _plain(builder, bytes_)
-    for low, high in ((35, 35), (46, 46), (64, 64), (128, 255)):
+    for low, high in ((35, 35), (38, 38), (46, 46), (60, 60), (64, 64), (128, 255)):
         found = builder.or_(found, _between(builder, bytes_, low, high))
     return builder.bitcast(found, ir.IntType(64))
 
@@ -99,7 +99,7 @@ def _plain_bits(typing_context: Any, array: Any, at: Any) -> Any:
 
 @intrinsic
 def _stop_bits(typing_context: Any, array: Any, at: Any) -> Any:
-    """The same for these, the signs ``#``, ``.`` and ``@``, and all bytes outside ASCII."""
+    """The same for these, the signs ``#``, ``&``, ``.``, ``<`` and ``@``, and all bytes outside ASCII."""
     return types.uint64(array, types.int64), _generate_stop_bits
 
 

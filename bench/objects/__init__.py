@@ -1,0 +1,1 @@
+"""What an object store costs a crawl."""
