@@ -33,7 +33,6 @@ def read_options() -> argparse.Namespace:
     options.add_argument("name", choices=CONTENDERS | BUILT_ONLY)
     options.add_argument("passages", type=Path)
     options.add_argument("cache", type=Path)
-    options.add_argument("workers", type=int, nargs="?", default=1)
     options.add_argument("--turns", action="store_true")
     return options.parse_args()
 
@@ -43,7 +42,6 @@ def main() -> None:
     single_thread()
     name: str = options.name
     contender, folder = (CONTENDERS | BUILT_ONLY)[name](), folder_of(name, options.cache)
-    contender.workers = options.workers
     shutil.rmtree(folder, ignore_errors=True)
     if name.startswith("periplus"):
         from periplus.index.builder import load_kernels

@@ -28,13 +28,11 @@ class Periplus:
 
     name = "periplus"
     kinds = KINDS
-    workers = 1
 
     def build(self, passages: Iterator[Passage], folder: Path) -> None:
         from periplus.index import IndexStore
-        from periplus.jobs.runners import ProcessRunner
 
-        store = IndexStore(folder, runner=ProcessRunner(self.workers))
+        store = IndexStore(folder)
         store.update(self._batches(passages), prior=_periplus_prior)
 
     def open(self, folder: Path) -> None:

@@ -79,10 +79,10 @@ def build(folder: Path, batches: int, processes: int) -> tuple[float, float]:
 
     shutil.rmtree(folder / "index", ignore_errors=True)
     cpu, began = _cpu(), time.perf_counter()
-    runner = ProcessRunner(processes)
-    store = IndexStore(folder / "index", runner=runner)
     stored = BatchFiles(LocalFiles(folder / "batches"))
-    store.update([(number, StoredBatch(stored, number)) for number in range(1, batches + 1)], merge=False)
+    with ProcessRunner(processes) as runner:
+        store = IndexStore(folder / "index", runner=runner)
+        store.update([(number, StoredBatch(stored, number)) for number in range(1, batches + 1)], merge=False)
     return time.perf_counter() - began, _cpu() - cpu
 
 

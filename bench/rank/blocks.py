@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from bench.rank import graphs
 
-from periplus.graph import block_pagerank, csr, pagerank
+from periplus.graph import block_pagerank, blocks, csr, pagerank
 from periplus.graph.blocks import BlockWriter
 from periplus.graph.link_graph import CsrMaker
 from periplus.graph.sorting import PairSorter
@@ -43,8 +44,8 @@ def work(folder: Path, workers: int, out: Path) -> None:
     """One contender, in this process."""
     began = time.perf_counter()
     sorter, vertices = sorted_edges(folder)
-    blocks = out.with_suffix(".blocks")
-    store = BlockWriter(LocalFiles(blocks), vertices) if workers else CsrMaker(vertices)
+    place = out.with_suffix(".blocks")
+    store = BlockWriter(LocalFiles(place), vertices) if workers else CsrMaker(vertices)
     for pairs in sorter.sorted():
         store.add(pairs, np.ones(len(pairs)))
     graph = store.finish()
@@ -56,14 +57,27 @@ def work(folder: Path, workers: int, out: Path) -> None:
         found = pagerank(graph)
     ended = time.perf_counter()
     np.save(out, found.ranks)
-    shutil.rmtree(blocks, ignore_errors=True)
+    shutil.rmtree(place, ignore_errors=True)
     parts = len(graph.blocks) if workers else 1
-    figures = {"build": built - began, "rank": ended - built, "iterations": found.iterations, "blocks": parts}
+    figures = {
+        "build": built - began,
+        "rank": ended - built,
+        "cpu": cpu(),
+        "iterations": found.iterations,
+        "blocks": parts,
+    }
     print(json.dumps(figures | {"edges": graph.edges, "vertices": vertices}))
 
 
-def measured(folder: Path, workers: int, out: Path) -> dict[str, float]:
+def cpu() -> float:
+    """Seconds of processor time of this process and of those that it started."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def measured(folder: Path, workers: int, out: Path, block_edges: int) -> dict[str, float]:
     command = [sys.executable, "-m", "bench.rank.blocks", "--work", str(workers), "--folder", str(folder)]
+    command += ["--block-edges", str(block_edges)]
     with subprocess.Popen([*command, "--out", str(out)], stdout=subprocess.PIPE, text=True) as process:
         own = resident = 0
         while process.poll() is None:
@@ -99,9 +113,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("build/bench-blocks"))
     parser.add_argument("--edges", type=int, default=100_000_000)
     parser.add_argument("--vertices", type=int, default=0, help="a tenth of the edges unless told")
+    parser.add_argument("--block-edges", type=int, default=blocks.BLOCK_EDGES)
     parser.add_argument("--work", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    blocks.BLOCK_EDGES = options.block_edges
     if options.work is not None:
         work(options.folder, options.work, options.out)
         return
@@ -111,19 +127,17 @@ def main() -> None:
     rows, reference = [], None
     for name, workers in CONTENDERS.items():
         out = folder / f"ranks-{workers}.npy"
-        figures = measured(folder, workers, out)
+        figures = measured(folder, workers, out, options.block_edges)
         ranks = np.load(out)
         reference = ranks if reference is None else reference
         rows.append({"name": name, **figures, "difference": float(np.abs(ranks - reference).sum())})
     (options.folder / "figures.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
     print(f"{rows[0]['edges']:,} edges, {rows[0]['vertices']:,} vertices\n")
-    print(
-        "| | blocks | laid out s | ranked s | sweeps | own memory MB | resident MB | L1 difference |\n|---|"
-        + "---|" * 7
-    )
+    columns = ("blocks", "laid out s", "ranked s", "CPU s", "sweeps", "own memory MB", "resident MB", "L1 difference")
+    print(f"| | {' | '.join(columns)} |\n|---|" + "---|" * len(columns))
     for row in rows:
         memory = f"{row['own']:,.0f} | {row['resident']:,.0f}"
-        times = f"{row['build']:.1f} | {row['rank']:.1f} | {row['iterations']}"
+        times = f"{row['build']:.1f} | {row['rank']:.1f} | {row['cpu']:.1f} | {row['iterations']}"
         print(f"| {row['name']} | {row['blocks']} | {times} | {memory} | {row['difference']:.1e} |")
 
 

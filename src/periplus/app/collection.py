@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from periplus.records import CrawlStatus, Document, Explanation, Inspection, InstantAnswer, Suggestion
     from periplus.search import Engine
     from periplus.settings import LoadedSettings, Remembered, Settings
-    from periplus.storage import Database
+    from periplus.storage import Database, Runner
 
 NEW_SETTINGS = """\
 # Settings of this collection; docs/settings.md lists them all with their defaults.
@@ -67,6 +67,7 @@ class Collection:
         self._catalogs: Catalogs | None = None
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self.shard_orders: ShardOrders | None = None  # to those servers
+        self.runner: Runner | None = None  # of tasks that build segments; None: processes of this machine
         self._answerer: Answerer | None = None
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
@@ -259,7 +260,7 @@ class Collection:
         from periplus.jobs import Pipeline
 
         self._require_state()
-        return Pipeline(self.folder, self.database, self.in_force().values, self.depot)
+        return Pipeline(self.folder, self.database, self.in_force().values, self.depot, self.runner)
 
     def create(self, extra: str = "") -> Self:
         """Make the folder and its settings file, with ``extra`` lines in it, where they are missing."""

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
+    from periplus.storage import Depot
+
 OPEN_ATTEMPTS = 100
 WRITER_LOCK = "writer.lock"
 MERGER_LOCK = "merger.lock"
@@ -124,6 +126,11 @@ class Generations:
                 raise Corrupt(f"{self._record(last)} is missing; run periplus doctor --repair")
             last = manifest.generation
         raise NotReady("the index is being replaced all the time; try again")
+
+    @property
+    def depot(self) -> Depot | None:
+        """By which segments come from tasks on other machines."""
+        return None
 
     @property
     def built_folder(self) -> Path:

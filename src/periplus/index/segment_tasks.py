@@ -29,12 +29,14 @@ from periplus.index.files import write_atomically
 from periplus.index.norms import Epoch
 from periplus.index.postings import MAX_DOCUMENTS
 from periplus.index.stored import page_key_of
+from periplus.storage import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from periplus.index.sources import DocumentSource
     from periplus.records import Anchor, Document
+    from periplus.storage import Depot
 
     AnchorSource = Callable[[int], Sequence[Anchor]]
 
@@ -61,6 +63,7 @@ class SegmentTask(NamedTuple):
     memory: int  # that a builder may count before it writes
     epoch: Epoch
     epochs: str  # folder in which tasks tell each other of the epoch
+    depot: Depot | None = None  # takes the segments, where the folder is of another machine
 
     @property
     def digest(self) -> str:
@@ -73,6 +76,7 @@ class BuiltPart(Struct, frozen=True):
 
     names: tuple[str, ...]  # empty for a shard without documents
     keys: bytes  # 64-bit numbers: older versions of these do not count any more
+    files: tuple[Stored, ...] = ()  # of the segments, as objects, where they were built on another machine
 
 
 class BuiltSegments(Struct, frozen=True):
@@ -162,7 +166,8 @@ class _Build:
             names = tuple(self._builder.write(folders, self._epoch))
             self._builder = self._builder.successor(self._task.memory)
         met = np.fromiter(self._met, np.int64, len(self._met))
-        self._parts.append(BuiltPart(names, np.sort(met).tobytes()))
+        files = _pushed(self._task.depot, self._task.folder, names) if self._task.depot is not None else ()
+        self._parts.append(BuiltPart(names, np.sort(met).tobytes(), files))
         self._met = set()
 
     def _find_epoch(self) -> None:
@@ -175,6 +180,12 @@ class _Build:
                 self._epoch, number=self._epoch.number + 1, documents=documents, averages=averages
             )
         tell_epoch(self._task, self._epoch)
+
+
+def _pushed(depot: Depot, folder: str, names: Sequence[str]) -> tuple[Stored, ...]:
+    """The files of segments as objects, by the names that they have below the folder of the collection."""
+    paths = [path for name in names if name for path in sorted(Path(folder, name).iterdir())]
+    return tuple(depot.push(path.relative_to(depot.files.root).as_posix()) for path in paths)
 
 
 class _Spare:

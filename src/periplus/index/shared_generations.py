@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from periplus.index.manifest import Manifest
-    from periplus.storage import Catalog, CatalogEntry
+    from periplus.storage import Catalog, CatalogEntry, Depot
 
 
 class SharedGenerations(Generations):
@@ -33,6 +33,10 @@ class SharedGenerations(Generations):
         self._catalog = catalog
         self._decoded: tuple[CatalogEntry, Manifest] | None = None
         self._tidied = 0  # the generation after which this copy was swept last
+
+    @property
+    def depot(self) -> Depot:
+        return self._catalog.depot
 
     def current(self) -> Manifest | None:
         found = self._current()

@@ -17,6 +17,7 @@ import numpy as np
 from msgspec import structs
 
 from periplus import addresses
+from periplus.errors import NotFound
 from periplus.index.budget import DEFAULT_MEMORY, Budget
 from periplus.index.builder import SegmentBuilder, give_memory_back, load_kernels
 from periplus.index.files import storage_errors, sync_folder
@@ -47,11 +48,11 @@ if TYPE_CHECKING:
 
     from periplus.index.generations import Generations
     from periplus.index.segment import Segment
-    from periplus.index.segment_tasks import BuiltSegments
+    from periplus.index.segment_tasks import BuiltPart, BuiltSegments
     from periplus.index.sources import DocumentSource
     from periplus.index.view import SegmentView
     from periplus.records import Anchor, Document
-    from periplus.storage import Runner, TaskOutcome
+    from periplus.storage import Depot, Runner, TaskOutcome
 
     AnchorSource = Callable[[int], Sequence[Anchor]]
     PriorSource = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
@@ -252,7 +253,7 @@ class WritingSession:
 
         What fails is raised when all others are done, with everything before it taken.
         """
-        tasks = self._tasks(batches)
+        tasks = self._tasks(batches, None if runner.is_local else self._generations.depot)
         self._clear_built({task.digest for task in tasks})
         if runner.workers > 1 and len(tasks) > 1:
             load_kernels()  # before this process is copied
@@ -274,10 +275,10 @@ class WritingSession:
             raise errors[min(errors)]
         self._clear_built(set())
 
-    def _tasks(self, batches: Sequence[tuple[int, DocumentSource]]) -> list[SegmentTask]:
+    def _tasks(self, batches: Sequence[tuple[int, DocumentSource]], depot: Depot | None) -> list[SegmentTask]:
         folder = self._generations.built_folder
         epochs = str(folder / f"epochs-{secrets.token_hex(8)}")
-        given = (self._anchors, str(folder), self.shards, self._memory, self.epoch, epochs)
+        given = (self._anchors, str(folder), self.shards, self._memory, self.epoch, epochs, depot)
         known = f"{getattr(self._anchors, 'name', '')} {self.shards} {self._memory} {self.epoch}"
         tasks: list[SegmentTask] = []
         for part in cut([source.size for _, source in batches], self._memory):
@@ -295,6 +296,8 @@ class WritingSession:
         epoch, alone = self.epoch, 0
         while not runner.is_local and not epoch.documents and alone < len(tasks):
             (outcome,) = runner.run(FUNCTION, [tasks[alone]])
+            if outcome.error is None and not self._is_whole(outcome.result):
+                outcome = outcome_of(build_segments, 0, tasks[alone])
             yield outcome._replace(place=alone)
             if outcome.error is not None:
                 return  # nobody knows the epoch of those behind it
@@ -309,7 +312,14 @@ class WritingSession:
             yield outcome._replace(place=outcome.place + alone)
 
     def _is_whole(self, built: BuiltSegments) -> bool:
-        folder = self._generations.built_folder
+        """Whether all segments of a task are here; those from other machines are pulled."""
+        folder, depot = self._generations.built_folder, self._generations.depot
+        if depot is not None:
+            try:
+                for stored in (stored for part in built.parts for stored in part.files):
+                    depot.pull(stored)
+            except NotFound:
+                return False
         return all((folder / name).is_dir() for part in built.parts for name in part.names if name)
 
     def _take_built(self, built: BuiltSegments) -> None:
@@ -322,10 +332,18 @@ class WritingSession:
                 if name:
                     (self._generations.built_folder / name).rename(folder)
             self._append([folder.name if name else "" for name, folder in zip(part.names, folders, strict=False)])
+            self._forget_objects(part)
         sync_folder(self._generations.segments)
         self._tasks_taken += 1
         self.has_flushed = self.has_flushed or self._tasks_taken % PUBLISHED_TOGETHER == 0
         self.has_news = True
+
+    def _forget_objects(self, part: BuiltPart) -> None:
+        """What came from other machines is here now, and is uploaded with the generation that it is published in."""
+        depot = self._generations.depot
+        if depot is not None:
+            for stored in part.files:
+                depot.objects.remove(stored.name)
 
     def _clear_built(self, kept: set[str]) -> None:
         """Remove what tasks left that nobody goes on from."""

@@ -71,10 +71,18 @@ class RankSummary(Struct, frozen=True):
 class Pipeline:
     """The batch steps of one collection. One process at a time runs them; a second gets ``StorageBusy``."""
 
-    def __init__(self, folder: Path, database: Database, settings: Settings, depot: Depot | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        database: Database,
+        settings: Settings,
+        depot: Depot | None = None,
+        runner: Runner | None = None,
+    ) -> None:
         """``depot``: of a collection on many machines. What is published is then for all of them, and one process of
-        all of them runs the steps."""
+        all of them runs the steps. ``runner`` builds segments, where processes of this machine should not."""
         self._folder = folder
+        self._given_runner = runner
         self._catalogs = Catalogs(database, depot) if depot else None
         self._database = database
         self._settings = settings
@@ -110,13 +118,13 @@ class Pipeline:
             table = self._known_ranks()
             manifest = self._known_manifest() if rebuild else self._store.manifest()
             after = 0 if rebuild or manifest is None else manifest.last_batch
-            with self._runner(after) as processes:
-                runner = RecordingRunner(TaskTable(self._database), INDEX_JOB, processes)
+            with self._runner(after) as workers:
+                runner = RecordingRunner(TaskTable(self._database), INDEX_JOB, workers)
                 store = self._index_store(runner)
                 build = store.rebuild if rebuild else store.update
                 new = build(
                     self._batches(after, store if after else None),
-                    anchors=StoredAnchors(self._folder) if table else None,
+                    anchors=self._anchors() if table else None,
                     prior=table.prior if table else None,
                     progress=progress,
                     merge=merge,
@@ -269,11 +277,20 @@ class Pipeline:
         held = store.held if store else lambda keys: np.zeros(len(keys), np.bool_)
         return choose(AliasTable(self._database, self._log), after, last, held)
 
-    def _runner(self, after: int) -> ProcessRunner:
+    @contextmanager
+    def _runner(self, after: int) -> Iterator[Runner]:
         """As many processes as there are cores, or as can index the batches after ``after`` within the memory."""
+        if self._given_runner is not None:
+            yield self._given_runner
+            return
         index = self._settings.index
         sizes = list(map(self._log.size, self._log.numbers(after)))
-        return ProcessRunner(min(index.workers or len(os.sched_getaffinity(0)), most_processes(sizes, index.memory)))
+        most = min(index.workers or len(os.sched_getaffinity(0)), most_processes(sizes, index.memory))
+        with ProcessRunner(most) as processes:
+            yield processes
+
+    def _anchors(self) -> StoredAnchors:
+        return StoredAnchors(self._folder, self._catalogs.ranks.given() if self._catalogs else None)
 
     def _index_store(self, runner: Runner | None = None) -> IndexStore:
         index = self._settings.index

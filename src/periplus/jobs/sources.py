@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from periplus.documents.batches import BatchFiles
     from periplus.records import Anchor, Document
+    from periplus.storage import GivenCatalog
 
 
 class StoredBatch(DocumentSource):
@@ -38,26 +39,30 @@ class StoredBatch(DocumentSource):
 
 
 class StoredAnchors:
-    """The published anchor texts of a collection; opened where they are first asked for."""
+    """The published anchor texts of a collection; opened where they are first asked for.
 
-    def __init__(self, folder: Path) -> None:
+    With a ``catalog``, which says what is published, they are had from other machines where this one lacks them.
+    """
+
+    def __init__(self, folder: Path, catalog: GivenCatalog | None = None) -> None:
         self._folder = folder
+        self._catalog = catalog
         self._table: Callable[[int], Sequence[Anchor]] | None = None
 
     def __call__(self, page_key: int) -> Sequence[Anchor]:
         if self._table is None:
-            table = RankStore(self._folder / "ranks").whole()
+            table = RankStore(self._folder / "ranks", self._catalog).whole()
             self._table = table.anchors.__call__ if table else _none
         return self._table(page_key)
 
     @property
     def name(self) -> str:
         """Says which anchor texts these are."""
-        meta = RankStore(self._folder / "ranks").meta()
+        meta = RankStore(self._folder / "ranks", self._catalog).meta()
         return f"ranks {meta.generation}" if meta else ""
 
-    def __reduce__(self) -> tuple[type[StoredAnchors], tuple[Path]]:
-        return StoredAnchors, (self._folder,)
+    def __reduce__(self) -> tuple[type[StoredAnchors], tuple[Path, GivenCatalog | None]]:
+        return StoredAnchors, (self._folder, self._catalog)
 
 
 def _none(_: int) -> Sequence[Anchor]:

@@ -1,7 +1,7 @@
 """Files with atomic writes; the state database (SQLite or PostgreSQL) with migrations; leases."""
 
 from periplus.storage.blocklist import Blocklist
-from periplus.storage.catalog import Catalog, CatalogEntry, Catalogs
+from periplus.storage.catalog import Catalog, CatalogEntry, Catalogs, GivenCatalog
 from periplus.storage.copying import copy_tables, tables
 from periplus.storage.database import Database, Transaction
 from periplus.storage.depot import NOTES, Depot, Stored, digest_of
@@ -30,6 +30,7 @@ __all__ = [
     "Database",
     "Depot",
     "Follower",
+    "GivenCatalog",
     "KeptLease",
     "Lease",
     "Leases",

@@ -93,6 +93,16 @@ class Catalog:
         self._staged: dict[str, Stored] = {}
         self._staging = ""
 
+    @property
+    def depot(self) -> Depot:
+        """Between the objects of all machines and the folder of this one."""
+        return self._depot
+
+    def given(self) -> GivenCatalog | None:
+        """The published generation as plain data; ``None`` when there is none yet."""
+        entry = self.current()
+        return GivenCatalog(self.kind, entry, self._depot) if entry else None
+
     # Reading
 
     def newest(self) -> int:
@@ -328,3 +338,26 @@ def _is_over(name: str, tokens: dict[str, int]) -> bool:
     """Whether an object is of somebody whose lease was given to another since."""
     token = name[1:].partition("-")[0]
     return name[:1] in tokens and token.isdigit() and int(token) < tokens[name[0]]
+
+
+class GivenCatalog(Catalog):
+    """One generation as plain data, for a task that reads it where there is no database; can be sent there."""
+
+    def __init__(self, kind: str, entry: CatalogEntry, depot: Depot) -> None:
+        self.kind = kind
+        self._entry = entry
+        self._depot = depot
+
+    def newest(self) -> int:
+        return self._entry.number
+
+    def current(self) -> CatalogEntry:
+        return self._entry
+
+    def pull(self, entry: CatalogEntry, wanted: Callable[[str], bool] = lambda _: True) -> None:
+        for name, stored in entry.files.items():
+            if wanted(name):
+                self._depot.pull(stored, self._local(name))
+
+    def forget_swept(self) -> None:
+        """Copies are looked after by whoever has the database."""
