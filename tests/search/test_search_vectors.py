@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 from msgspec import structs
 from search_samples import PATIENT, build, page
+from test_search_shards import ShardedSource
 
 from periplus.errors import SettingError
 from periplus.index import IndexStore
@@ -110,6 +113,23 @@ def test_what_is_wrong_in_the_folder_is_said(tmp_path, words, rows, reason):
     np.save(tmp_path / "model" / "vectors.npy", rows, allow_pickle=True)
     with pytest.raises(SettingError, match=reason):
         WordVectors.open(tmp_path, "model")
+
+
+@pytest.mark.parametrize("shards", [2, 5])
+def test_shards_answer_as_one_index_does(collection, tmp_path_factory, shards):
+    copy = tmp_path_factory.mktemp("cut")
+    shutil.copytree(collection, copy, dirs_exist_ok=True)
+    IndexStore(copy / "index").reshard(shards)
+    settings = structs.replace(PATIENT, search=structs.replace(PATIENT.search, vectors="model"))
+    whole, cut = engine_of(collection), Engine(copy, settings, ShardedSource(copy))
+    for query in ("car", "absent boat", "automobile sea"):
+        one, other = whole.search(SearchRequest(query)), cut.search(SearchRequest(query))
+        assert [(result.url, result.score) for result in one.results] == [
+            (result.url, result.score) for result in other.results
+        ]
+        assert one.results
+    whole.close()
+    cut.close()
 
 
 def test_nothing_is_read_without_the_setting(tmp_path):
