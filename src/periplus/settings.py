@@ -142,6 +142,9 @@ class SearchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     rates: Annotated[
         str, Meta(description="file of exchange rates, ECB's XML or JSON; empty: currencies are not answered")
     ] = ""
+    vectors: Annotated[
+        str, Meta(description="folder of word vectors, by which words find what nearly means the same")
+    ] = ""
     past_queries: Annotated[bool, Meta(description="complete with what several people asked; kept as counts only")] = (
         True
     )

@@ -107,7 +107,16 @@ QUERIES = [
     *("moon -storm", '"tide tables"', "tid*", "-char* moon", "+moon tide", "+tide +storm +rope", "moon OR storm"),
     *("tide 2027 news", "lang:de tide", "intitle:moon", "intitle:tab*", "site:a.example", "site:a.example tide"),
     *("-site:b.example storm", "-lang:de -site:a.example tide", "before:2026-01-01 tide", "after:2026-06-01 rope"),
-    *("harbour.example", "https://harbour.example/tides", "tidez", "harbuor lihgt", "icecream", "moon nowhere"),
+    *(
+        "harbour.example",
+        "https://harbour.example/tides",
+        "tidez",
+        "harbuor lihgt",
+        "tide() of",
+        "charting::of tidez",
+        "icecream",
+        "moon nowhere",
+    ),
     *('"harbour light" OR "storm tide"', "(ebb flow) OR tide", "charting sail", "tide " * 9, ""),
 ]
 OPTIONS = [

@@ -30,6 +30,7 @@ from periplus.search.searching import Search, since, task_of
 from periplus.search.similar import likeness
 from periplus.search.syntax import ParsedQuery
 from periplus.search.text import clean
+from periplus.search.vectors import WordVectors
 from periplus.storage import Blocklist, LocalFiles
 from periplus.text import analysis_steps, analyze
 
@@ -84,7 +85,8 @@ class Engine:
         files = LocalFiles(folder)
         self._past = PastQueries(state, files) if settings.search.past_queries else None
         self._folder, self._popular = folder, read_popular(folder, settings.search.popular)
-        self._generations = OpenGenerations(folder, self._known_queries, source)
+        vectors = WordVectors.open(folder, settings.search.vectors)
+        self._generations = OpenGenerations(folder, self._known_queries, source, vectors)
         self._answers: Cache[SearchAnswer] = Cache(CACHED_ANSWERS)
         self.kept_answers = 0  # that were given again
         self._repeated = Repeated(REMEMBERED)

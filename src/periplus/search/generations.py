@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from periplus.search.dictionary import SpellingDictionary
     from periplus.search.exchange import Numbers
     from periplus.search.summary import CollectionSummary
+    from periplus.search.vectors import WordVectors
 
     Completing = Callable[[frozenset[str]], Lazy[Completion]]
     Phrases = Callable[[frozenset[str]], tuple[dict[str, int], dict[str, int]]]
@@ -93,14 +94,17 @@ class LocalSource:
 class Generation:
     """One published generation, open, with what is derived from it on demand."""
 
-    def __init__(self, opened: Opened, phrases: Phrases, apart: Apart | None = None) -> None:
+    def __init__(
+        self, opened: Opened, phrases: Phrases, apart: Apart | None = None, vectors: WordVectors | None = None
+    ) -> None:
         """``phrases`` gives the texts of links and past queries, with their counts; ``apart`` what others gather.
 
-        Both are told what is blocked.
+        Both are told what is blocked. ``vectors`` say which words nearly mean the same.
         """
         self.summary = summary = opened.summary
         self.losses: Losses = summary.losses
         self.lexicon = lexicon = Lexicon(summary.vocabulary)
+        self.related = vectors.over(lexicon) if vectors is not None else None
         self.shards = shards = opened.shards
         self.ranks = ranks = opened.ranks
         if ranks.damage:
@@ -228,8 +232,10 @@ class OpenGenerations:
         folder: Path,
         past_queries: Callable[[], dict[str, int]] = dict,
         source: GenerationSource | None = None,
+        vectors: WordVectors | None = None,
     ) -> None:
         self._folder = folder
+        self._vectors = vectors
         self._past_queries = past_queries
         self._source: GenerationSource = source or LocalSource(Stores(folder))
         self._lock = threading.Lock()
@@ -284,6 +290,7 @@ class OpenGenerations:
                 lambda: gathered_words(self._folder),
                 lambda blocked: gathered_completion(self._folder, self._past_queries(), blocked),
             ),
+            self._vectors,
         )
 
     def speller(self, generation: Generation) -> Speller | None:

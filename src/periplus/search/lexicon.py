@@ -59,7 +59,7 @@ class Lexicon:
     """The statistics of a collection, as shards are given them, and its words. May be asked by many threads at once."""
 
     def __init__(self, vocabulary: CollectionVocabulary) -> None:
-        self._vocabulary = vocabulary
+        self.vocabulary = vocabulary
         self.prefix = vocabulary.prefix
         self.documents = vocabulary.documents
         self.average_lengths = vocabulary.average_lengths
@@ -80,7 +80,7 @@ class Lexicon:
             new = [term for term in dict.fromkeys(terms) if term not in known]
         if len(known) + len(new) > TERMS_KEPT:
             known = self._frequencies = {term: known[term] for term in terms if term in known}
-        known.update(zip(new, self._vocabulary.frequencies(new), strict=True))
+        known.update(zip(new, self.vocabulary.frequencies(new), strict=True))
         return [known[term] for term in terms]
 
     def is_frequent(self, term: str) -> bool:
@@ -115,7 +115,7 @@ class Lexicon:
         if forms is None:
             if len(self._beginnings) >= BEGINNINGS_KEPT:
                 self._beginnings = {}
-            forms = tuple([TermForm(term) for term, _ in self._vocabulary.prefix(prefix, MAX_BEGINNING)])
+            forms = tuple([TermForm(term) for term, _ in self.vocabulary.prefix(prefix, MAX_BEGINNING)])
             self._beginnings[prefix] = forms
         return forms
 

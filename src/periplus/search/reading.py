@@ -19,6 +19,7 @@ from periplus.search.plan import typed as words_of
 from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
 from periplus.search.syntax import ParsedQuery, TypedWord
+from periplus.search.vectors import with_related
 from periplus.search.vocabulary import are_silent, asks_for_new, asks_only_for_news, guessed_language, is_only_fresh
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def understand(
     wants_fresh = tells and asks_for_new(lowered, _year(int(time.time()) // DAY))
     if wants_fresh:
         made = _with_light_words(made)
+    if generation.related is not None:
+        made = with_related(made, generation.related)
     named = _NOBODY
     if alone:
         named = _site(context, "".join(lowered))
