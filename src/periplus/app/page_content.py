@@ -84,7 +84,7 @@ def _imported(collection: Collection, url: str) -> Document | None:
     found = find_imported(collection, url)
     if found is None:
         return None
-    table = BatchLog(collection.files, collection.database).links(found.batch)
+    table = BatchLog(collection.files, collection.database, collection.depot).links(found.batch)
     rows = table.filter(pc.field("source_key") == found.document.key).to_pylist()
     links = [Link(row["target"], row["text"], row["title"], tuple(row["rel"]), row["place"]) for row in rows]
     return replace(found.document, links=tuple(links))

@@ -8,7 +8,6 @@ import numpy as np
 
 from periplus import addresses
 from periplus.errors import StorageError
-from periplus.graph import RankStore
 
 if TYPE_CHECKING:
     from periplus.app.collection import Collection
@@ -49,7 +48,7 @@ class SiteList:
     def _ordered(self, hosts: tuple[str, ...]) -> list[str]:
         """By rank; where there are no ranks, by name."""
         try:
-            table = RankStore(self._collection.folder / "ranks").current()
+            table = self._collection.stores.ranks.current()
         except StorageError:
             table = None
         listed = sorted(hosts)
