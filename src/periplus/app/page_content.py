@@ -68,7 +68,7 @@ def _fetched(collection: Collection, url: str) -> Document | None:
     if row is None:
         return None
     place = ArchiveLocation(str(row[0]), int(row[1]), int(row[2]))
-    exchange = archive.read(collection.folder / "archive", place)
+    exchange = archive.read(collection.archive, place)
     return parse(
         Page(url, exchange.body, exchange.header("content-type"), exchange.headers, exchange.status, float(row[3]))
     )
