@@ -209,7 +209,7 @@ class FakePanels:
         return {
             "generation": 6, "created": 1_763_240_000.0, "last_batch": 12, "pages": 48_000, "hosts": 1_207,
             "links": 400_000, "host_links": 9_000, "page_history": steps, "host_history": steps,
-            "top_pages": [{"name": "http://harbours.test/ports/dunsey", "rank": 0.01}],
+            "origin": None, "top_pages": [{"name": "http://harbours.test/ports/dunsey", "rank": 0.01}],
             "top_hosts": [{"name": "harbours.test", "rank": 0.2}, {"name": "tides.test", "rank": 0.1}],
         }  # fmt: skip
 

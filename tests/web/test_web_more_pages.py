@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shlex
+import shutil
 import subprocess
 from contextlib import redirect_stdout
 from html import unescape
@@ -18,6 +19,7 @@ from periplus.settings import ServeSettings, Settings
 from periplus.web import WebServer, create_app
 from periplus.web.api_page import EXAMPLES, KEY, snippets
 from periplus.web.operations import OPERATIONS
+from support.components import missing
 
 READS = [operation for operation in OPERATIONS if operation.method == "GET"]
 
@@ -64,6 +66,8 @@ def test_snippets_of_orders_show_a_key_and_a_body(server):
 
 
 def test_curl_snippets_run(server):
+    if shutil.which("curl") is None:
+        missing("curl")
     search = next(operation for operation in OPERATIONS if operation.name == "search")
     command = shlex.split(snippets(search, server.address.rstrip("/")).curl)
     answer = subprocess.run([*command, "-s"], capture_output=True, check=True, timeout=30)

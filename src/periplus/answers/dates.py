@@ -1,7 +1,6 @@
 """Dates and times: the time in a place, a time of one place in another, days between dates, a date so far from another.
 
-Places are those of the time zone database of this machine (``zoneinfo``): ``tokyo`` is Asia/Tokyo. Where the machine
-has none, there is no answer for places.
+Places are those of the time zone database of this machine, or of the package ``tzdata``: ``tokyo`` is Asia/Tokyo.
 """
 
 from __future__ import annotations

@@ -12,15 +12,16 @@ import msgspec
 
 from periplus import settings as settings_module
 from periplus.app import state
+from periplus.app.crawl_options import crawl_flags
+from periplus.app.instant import InstantAnswers
 from periplus.app.occupancy import refuse_second_crawl
-from periplus.errors import CollectionMissing, NotFound, SettingError, StateLost, StorageBusy, StorageError, UsageError
+from periplus.errors import CollectionMissing, NotFound, SettingError, StateLost, StorageBusy, StorageError
 from periplus.records import SearchAnswer, SearchRequest
 from periplus.storage import Blocklist, Catalogs, Depot, LocalFiles, open_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from periplus.answers import Answerer
     from periplus.app.moving import Moved
     from periplus.app.shards import ShardOrders
     from periplus.app.sharing import SharedKeys
@@ -68,9 +69,9 @@ class Collection:
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self.shard_orders: ShardOrders | None = None  # to those servers
         self.runner: Runner | None = None  # of tasks that build segments; None: processes of this machine
-        self._answerer: Answerer | None = None
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
+        self._instant = InstantAnswers(self.folder, self.settings.search)
 
     @classmethod
     def existing(cls, folder: str | Path, *, flags: Mapping[str, Any] | None = None) -> Self:
@@ -92,7 +93,7 @@ class Collection:
         ``options`` are names of crawl settings that are given now, like flags.
         """
         told = {} if forget else self.remembered()
-        flags = self.flags_left(told) | _crawl_flags(options or {})
+        flags = self.flags_left(told) | crawl_flags(options or {})
         return settings_module.load(self.folder, flags, remembered=told)
 
     def flags_left(self, told: Mapping[str, Remembered] | None = None) -> dict[str, Any]:
@@ -410,14 +411,7 @@ class Collection:
 
     def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
         """What can be computed of ``query`` without looking into the index: ``2+2``, ``10 miles in km``."""
-        chosen = self.settings.search
-        if not chosen.instant_answers:
-            return ()
-        if self._answerer is None:
-            from periplus.answers import Answerer
-
-            self._answerer = Answerer(self.folder / chosen.rates if chosen.rates else None)
-        return self._answerer.answers(query, explain=explain)
+        return self._instant.answers(query, explain=explain)
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         return self.engine.suggest(text, limit)
@@ -463,8 +457,6 @@ class Collection:
         self._require()
         command(self, name)
 
-    # Inside
-
     def _require(self) -> None:
         if not self.exists:
             raise CollectionMissing(
@@ -486,11 +478,3 @@ class Collection:
         if self._engine is not None:
             with suppress(StorageError):
                 self._engine.reload()
-
-
-def _crawl_flags(options: Mapping[str, Any]) -> dict[str, Any]:
-    known = {info.name for info in settings_module.catalogue() if info.section == "crawl"}
-    unknown = sorted(set(options) - known)
-    if unknown:
-        raise UsageError(f"unknown crawl option {unknown[0]!r}; known are {', '.join(sorted(known))}")
-    return {f"crawl.{name}": value for name, value in options.items()}

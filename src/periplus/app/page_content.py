@@ -68,7 +68,7 @@ def _fetched(collection: Collection, url: str) -> Document | None:
     if row is None:
         return None
     place = ArchiveLocation(str(row[0]), int(row[1]), int(row[2]))
-    exchange = archive.read(collection.folder / "archive", place)
+    exchange = archive.read(collection.archive, place)
     return parse(
         Page(url, exchange.body, exchange.header("content-type"), exchange.headers, exchange.status, float(row[3]))
     )
@@ -84,7 +84,7 @@ def _imported(collection: Collection, url: str) -> Document | None:
     found = find_imported(collection, url)
     if found is None:
         return None
-    table = BatchLog(collection.files, collection.database).links(found.batch)
+    table = BatchLog(collection.files, collection.database, collection.depot).links(found.batch)
     rows = table.filter(pc.field("source_key") == found.document.key).to_pylist()
     links = [Link(row["target"], row["text"], row["title"], tuple(row["rel"]), row["place"]) for row in rows]
     return replace(found.document, links=tuple(links))

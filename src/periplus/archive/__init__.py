@@ -4,7 +4,7 @@ from periplus.archive.blanking import blank, check_plan, places_of
 from periplus.archive.cutting import Stretch, can_be_cut, stretches
 from periplus.archive.encoding import unpack
 from periplus.archive.foreign import SUFFIXES, Damaged, Passed, contents
-from periplus.archive.package import PackagedPage, write_package
+from periplus.archive.package import PackagedPage, write_listing, write_package
 from periplus.archive.parts import ArchivePart, ArchiveParts, settle_all, settle_parts, write_parts
 from periplus.archive.reader import ArchiveSource, iterate, read
 from periplus.archive.repair import Repair, repair, repair_file
@@ -39,6 +39,7 @@ __all__ = [
     "stretches",
     "unpack",
     "unpacked",
+    "write_listing",
     "write_package",
     "write_parts",
 ]

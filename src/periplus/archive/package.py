@@ -64,6 +64,20 @@ def write_package(
     return index.count
 
 
+def write_listing(archive: Path, target: Path) -> int:
+    """Write the index of the archive in the folder ``archive`` as CDXJ, sorted; how many responses it lists."""
+    files = sorted(archive.glob(f"*{SUFFIX}"))
+    if not files:
+        raise NotFound(f"{archive} holds no WARC files; crawl something first")
+    with LocalFiles(target.parent).create(target.name) as temporary, ExitStack() as held:
+        index = _Index(held)
+        for file in files:
+            index.add(file)
+        with temporary.open("wb") as listing:
+            listing.writelines(index.lines())
+    return index.count
+
+
 class _WaczPackage:
     """The ZIP file: adds parts, and remembers their sizes and digests for the list that ends it."""
 

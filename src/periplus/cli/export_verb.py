@@ -10,6 +10,7 @@ import typer
 
 from periplus.cli import options as opt
 from periplus.cli.output import messages, number, print_json
+from periplus.cli.progress import step
 from periplus.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
@@ -20,27 +21,37 @@ if TYPE_CHECKING:
     from periplus.app import Collection
     from periplus.archive import PackagedPage
 
-KINDS = ("pages", "documents", "links", "ranks", "hosts", "run", "wacz")
-_NAMES = {"run": "run.txt", "wacz": "archive.wacz"}  # of the files that are no tables
+KINDS = ("pages", "documents", "links", "ranks", "hosts", "run", "wacz", "cdxj", "ciff")
+_NAMES = {
+    "run": "run.txt",
+    "wacz": "archive.wacz",
+    "cdxj": "index.cdxj",
+    "ciff": "index.ciff",
+}  # of the files that are no tables
 RUN_LENGTH = 1_000  # results of one query in a run file
 
 
 def export(
-    kind: Annotated[str, typer.Argument(help=f"what to write: {', '.join(KINDS)}")],
+    kind: Annotated[str, typer.Argument(help=f"what to write: {', '.join(KINDS)}; not with --to")] = "",
     out: Annotated[
-        Path | None, typer.Option(help="file to write [default: KIND.parquet, run.txt or archive.wacz]")
+        Path | None, typer.Option(help="file to write [default: KIND.parquet, run.txt, archive.wacz, index.cdxj …]")
     ] = None,
+    to: Annotated[str, typer.Option(help="postgresql://… address: write all tables there instead of a file")] = "",
     format: Annotated[str | None, typer.Option(help="parquet or csv; follows the name of the file")] = None,
     queries: Annotated[Path | None, typer.Option(help="for a run: TSV of query id, text")] = None,
     profile: Annotated[str, typer.Option(help="for a run: ranking profile")] = "",
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     json: opt.Json = False,
 ) -> None:
-    """Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, results as a TREC run, or the archive
-    as a WACZ file."""
-    from periplus.app import Collection
+    """Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, results as a TREC run, the archive as
+    a WACZ file or a CDXJ listing, the index as a CIFF file; or all of it to PostgreSQL."""
+    from periplus.app import Collection, write_ciff
+    from periplus.archive import write_listing
     from periplus.graph.export import write_tables
 
+    if to:
+        _write_sql(directory, kind, to, json=json)
+        return
     if kind not in KINDS:
         raise UsageError(f"{kind!r} cannot be exported; choose one of {', '.join(KINDS)}")
     if (kind == "run") != (queries is not None):
@@ -52,12 +63,40 @@ def export(
             rows = _write_run(collection, queries, profile, target)
         elif kind == "wacz":
             rows = _write_package(collection, target)
+        elif kind == "cdxj":
+            rows = write_listing(collection.folder / "archive", target)
+        elif kind == "ciff":
+            with step("export") as bar:
+                rows = write_ciff(collection, target, bar.at)
         else:
             rows = write_tables(_tables(collection, kind), target, form)
     if json:
         print_json({"kind": kind, "file": str(target), "rows": rows})
     else:
         messages().print(f"{number(rows)} rows in {target}", soft_wrap=True)
+
+
+def _write_sql(directory: Path, kind: str, address: str, *, json: bool) -> None:
+    from periplus.app import Collection, export_to_sql
+
+    if kind:
+        raise UsageError(f"--to writes all tables; leave {kind!r} away")
+    if not address.startswith(("postgresql://", "postgres://")):
+        raise UsageError("--to takes the address of a PostgreSQL database: postgresql://user@host/name")
+
+    def tables(name: str) -> Iterator[pa.Table]:
+        if name == "ranks" and collection.stores.ranks.current() is None:
+            return iter(())
+        return _tables(collection, name)
+
+    with Collection.existing(directory) as collection:
+        written = export_to_sql(collection, address, tables)
+    if json:
+        print_json([table._asdict() for table in written])
+        return
+    for table in written:
+        note = "" if table.is_new else ", there already"
+        messages().print(f"{number(table.rows)} rows in {table.table}{note}", soft_wrap=True)
 
 
 def _format(text: str | None) -> Literal["parquet", "csv"] | None:

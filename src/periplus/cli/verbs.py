@@ -71,8 +71,8 @@ VERBS = (
     Verb(
         "export",
         TOOLS,
-        "Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, results as a TREC run, "
-        "or the archive as a WACZ file.",
+        "Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, results as a TREC run, the "
+        "archive as a WACZ file or a CDXJ listing, the index as a CIFF file; or all of it to PostgreSQL.",
     ),
     Verb("evaluate", TOOLS, "Score ranking profiles on judged queries; host diversity and folding are off."),
     Verb("warm", TOOLS, "Compile the kernels once, so that no query waits for a compiler."),
