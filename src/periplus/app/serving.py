@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterator
 
+    from starlette.applications import Starlette
+
     from periplus.app.collection import Collection
     from periplus.app.shards import ShardPlan
-    from periplus.web import AccessLog, WebServer
+    from periplus.web import AccessLog, PublicAddress, WebServer
 
 WARMING_QUERY = "the search page"
 LOGS = "logs"  # in the folder of the collection
@@ -119,23 +121,30 @@ def operator_key(collection: Collection) -> str:
     return collection.keys.operator.begin()
 
 
-def web_server(collection: Collection, listener: socket.socket | None = None) -> WebServer:
-    """The server of a collection's pages, bound to its port (or around ``listener``) and not yet running."""
-    from periplus.web import WebServer, breaker_of, create_app
+def web_app(collection: Collection, *, is_first: bool = True, public: PublicAddress | None = None) -> Starlette:
+    """The pages of a collection; ``is_first`` of the processes that serve it, ``public`` where readers reach it."""
+    from periplus.web import breaker_of, create_app
 
     spare_memory()
-    backend = CollectionBackend(collection)
     operator_key(collection)
     keys = collection.keys
-    app = create_app(
-        backend,
+    return create_app(
+        CollectionBackend(collection),
         collection.settings,
         operator_key=keys.operator,
         keys=keys.programs,
         waits=collection.source is not None,
-        log=_access_log(collection, is_first=listener is None),
+        log=_access_log(collection, is_first=is_first),
         breaker=breaker_of(collection.settings.serve.memory_limit, give_memory_back),
+        public=public,
     )
+
+
+def web_server(collection: Collection, listener: socket.socket | None = None) -> WebServer:
+    """The server of a collection's pages, bound to its port (or around ``listener``) and not yet running."""
+    from periplus.web import WebServer
+
+    app = web_app(collection, is_first=listener is None)
     settings = collection.settings.serve
     return WebServer(
         app,

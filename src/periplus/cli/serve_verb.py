@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 
 def serve(
-    directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
+    directories: Annotated[
+        list[Path] | None,
+        typer.Option("--dir", help="folder of the collection; of several, each is below /c/NAME/", show_default=False),
+    ] = None,
     host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
     port: Annotated[int | None, typer.Option(help="port to listen on; 0 takes a free one")] = None,
     workers: Annotated[int | None, typer.Option(help="server processes that share the port")] = None,
@@ -35,7 +39,7 @@ def serve(
     shard_processes: Annotated[int | None, typer.Option(help="search in so many processes of its own")] = None,
     token_file: opt.TokenFile = None,
 ) -> None:
-    """Serve the search page and the API of a collection until Ctrl-C."""
+    """Serve the search page and the API of a collection, or of several, until Ctrl-C."""
     from periplus.app import Collection
     from periplus.app.serving import serve_collection
 
@@ -47,10 +51,28 @@ def serve(
         "serve.tls_key": tls_key,
     }
     plan = _plan(shards, shard_processes, token_file)
-    with Collection.existing(directory, flags=flags) as collection:
+    folders = directories or [Path(opt.DEFAULT_FOLDER)]
+    if len(folders) > 1:
+        _serve_several(folders, flags, plan)
+        return
+    with Collection.existing(folders[0], flags=flags) as collection:
         ready_kernels()
         say_notice(collection)
         serve_collection(collection, started=say_where(collection), say=say_line, plan=plan)
+        messages().print("stopped", soft_wrap=True)
+
+
+def _serve_several(folders: list[Path], flags: dict[str, Any], plan: ShardPlan | None) -> None:
+    from periplus.app import Collection, several
+
+    if plan is not None:
+        raise UsageError("shard servers search one collection; start a server for each")
+    with ExitStack() as held:
+        opened = [held.enter_context(Collection.existing(folder, flags=flags)) for folder in folders]
+        ready_kernels()
+        for collection in opened:
+            say_notice(collection)
+        several.serve_several(opened, lambda collection, page, console: say_where(collection)(page, console))
         messages().print("stopped", soft_wrap=True)
 
 

@@ -36,7 +36,7 @@ VERBS = (
     Verb("index", BUILD, "Build or update the index from what is stored."),
     Verb("reshard", BUILD, "Spread the documents of the index over so many shards, while searches and updates go on."),
     Verb("rank", BUILD, "Compute PageRank of pages and hosts from the stored links."),
-    Verb("serve", ASK, "Serve the search page and the API of a collection until Ctrl-C."),
+    Verb("serve", ASK, "Serve the search page and the API of a collection, or of several, until Ctrl-C."),
     Verb("shard", ASK, "Serve one shard of a collection to brokers until Ctrl-C."),
     Verb(
         "mcp",

@@ -14,7 +14,9 @@ from periplus.web.metric_table import BUCKETS, CRAWL_STATES, LACKS, OUTCOMES, PA
 from periplus.web.metrics import Figures
 from periplus.web.operator import Operator
 from periplus.web.pool import Expired, Pool
+from periplus.web.public import PublicAddress, read_address
 from periplus.web.server import WebServer, serve
+from periplus.web.several import Several, address_of, check_names
 
 if TYPE_CHECKING:
     from periplus.web.mcp_server import make_mcp_server, mcp_app
@@ -33,12 +35,17 @@ __all__ = [
     "KeyRing",
     "Operator",
     "Pool",
+    "PublicAddress",
+    "Several",
     "WebServer",
+    "address_of",
     "breaker_of",
+    "check_names",
     "create_app",
     "is_loopback",
     "make_mcp_server",
     "mcp_app",
+    "read_address",
     "serve",
 ]
 

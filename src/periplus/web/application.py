@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from periplus.web.keys import KeyRing
     from periplus.web.memory import MemoryBreaker
     from periplus.web.operator import Operator
+    from periplus.web.public import PublicAddress
 
 
 LONGEST_WAIT = (
@@ -60,12 +61,13 @@ def create_app(
     waits: bool = False,
     log: AccessLog | None = None,
     breaker: MemoryBreaker | None = None,
+    public: PublicAddress | None = None,
 ) -> Starlette:
     """The search pages, the API and the console over ``backend``.
 
     Without an ``operator_key`` the console answers only to this machine itself; ``keys`` are those of programs.
     ``waits`` where searches mostly wait for other processes; ``log`` is told of every request,
-    ``breaker`` asked before each search.
+    ``breaker`` asked before each search. ``public`` is the address that readers use, where it is not the setting's.
     """
     assets = Assets()
     serve = settings.serve
@@ -92,7 +94,7 @@ def create_app(
         ],
     )
     answered: ASGIApp = Answered(Shortcuts(app.router))
-    public = read_address(serve.public_url)
+    public = read_address(serve.public_url) if public is None else public
     opened = OriginsMiddleware(answered, serve.cors) if serve.cors else answered
     app.envelope = Envelope(opened, metrics, limits, proxies, public, log, breaker)
     app.state.public = public
