@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test coverage dist lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-blocks bench-refresh bench-extract bench-index bench-live bench-scale bench-objects bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier bench-articles clean
+.PHONY: help test test-cluster soak-cluster coverage dist lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-blocks bench-refresh bench-extract bench-index bench-live bench-scale bench-objects bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier bench-articles clean
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -15,6 +15,10 @@ environment:
 test: environment  ## install what the tests need and run them all
 	@scripts/components
 	$(PYTHON) -m pytest $(PYTEST_FLAGS)
+
+test-cluster: environment  ## three machines with Ray, PostgreSQL and an S3 server, in a network of their own
+	@scripts/components
+	scripts/own-network $(PYTHON) -m pytest -m cluster -n 0 tests/cluster $(ARGS)
 
 coverage: environment  ## which lines the tests run, by room; htmlcov/ has the pages; ARGS="tests/web"
 	$(VENV)/bin/coverage erase
@@ -44,7 +48,9 @@ lock:  ## resolve the newest allowed versions into requirements/*.lock (needs uv
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		pyproject.toml requirements/build.in -o requirements/base.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		pyproject.toml requirements/build.in --extra dev -c requirements/base.lock -o requirements/dev.lock
+		pyproject.toml requirements/build.in --extra dev --extra cluster -c requirements/base.lock -o requirements/dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		pyproject.toml requirements/build.in --extra cluster -c requirements/dev.lock -o requirements/cluster.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		pyproject.toml requirements/build.in requirements/bench.in -c requirements/base.lock -o requirements/bench.lock
 
@@ -101,6 +107,9 @@ soak-damage: environment  ## 2,000 damaged files of every kind: one line each, n
 
 soak-shards: environment  ## visitors over shard servers that are killed, frozen, started, while a generation rolls; ARGS="--seconds 60"
 	PYTHONPATH=. $(PYTHON) tests/cluster/shards_soak.py $(ARGS)
+
+soak-cluster: environment  ## a crawl and visitors on three machines while things die; ARGS="--write --only raylet"
+	PYTHONPATH=tests scripts/own-network $(PYTHON) tests/cluster/cluster_soak.py $(ARGS)
 
 soak-sim-broker: environment  ## a simulated broker over 1,000 shards with drawn latencies, with and without hedging
 	$(PYTHON) tests/cluster/sim_broker.py $(ARGS)

@@ -1,6 +1,7 @@
 """Checks the licence of every package that Periplus installs against those that go with Apache-2.0.
 
-Reads the metadata of the packages named in requirements/base.lock; fails on one that is missing or unknown.
+Reads the metadata of the packages named in requirements/cluster.lock, which has all of base.lock; fails on one that is
+missing or unknown.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
-LOCK = Path(__file__).resolve().parent.parent / "requirements" / "base.lock"
+LOCK = Path(__file__).resolve().parent.parent / "requirements" / "cluster.lock"
 FINE = ("apache", "bsd", "mit", "isc", "python software foundation", "psf", "mpl", "mozilla", "lgpl", "lesser", "0bsd")
 # What the metadata of a package does not say, as its own licence file does.
 KNOWN: dict[str, str] = {}

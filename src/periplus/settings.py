@@ -212,6 +212,12 @@ class StorageSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
 
 
+class ClusterSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    replicas: Annotated[
+        int, Meta(ge=1, le=16, description="shard servers of each shard, on different machines of a cluster")
+    ] = 1
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings of one collection."""
 
@@ -223,6 +229,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     search: SearchSettings = field(default_factory=SearchSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
     storage: StorageSettings = field(default_factory=StorageSettings)
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
 
 
 class SettingInfo(Struct, frozen=True):

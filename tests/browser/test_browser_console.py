@@ -94,11 +94,12 @@ def test_a_crawl_is_started_steered_and_a_worker_restarted(any_page, backend):
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_role("status")).to_contain_text("http://a.test/ and 1 more")
     page.get_by_role("button", name="Pause").click()
-    page.get_by_role("button", name="Restart worker 2").click()
+    page.get_by_label("Actions for worker 1").click()
+    page.get_by_role("button", name="Restart: 1").click()
     expect(page.get_by_role("status")).to_contain_text("starts again")
 
     assert backend.options == {"scope": "host", "max_pages": 50}
-    assert backend.commands == ["start", "pause", "restart 2"]
+    assert backend.commands == ["start", "pause", "restart 1"]
 
 
 def test_the_console_by_keyboard(page, backend):

@@ -35,6 +35,7 @@ PAGES = {
     "ranks": "/console/ranks",
     "settings": "/console/settings",
     "events": "/console/events",
+    "machines": "/console/machines",
 }
 
 LINES = {"wide": 2, "phone": 4}  # of a snippet, at most

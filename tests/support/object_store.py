@@ -46,6 +46,10 @@ class ObjectServer:
     def endpoint(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    def environment(self) -> dict[str, str]:
+        """The variables in which operators give credentials and the address of their server."""
+        return environment(self.endpoint)
+
     def bucket(self) -> str:
         """The name of a new bucket."""
         name = f"bucket-{next(self._numbers)}"
@@ -166,14 +170,14 @@ def object_server(request: pytest.FixtureRequest) -> ObjectServer:
     return _running[0]
 
 
+def environment(endpoint: str) -> dict[str, str]:
+    keys = {"AWS_ACCESS_KEY_ID": "periplus", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
+    return {"AWS_ENDPOINT_URL": endpoint, **keys}
+
+
 def use(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
     """Set the environment in which operators give credentials and the address of their server."""
-    for name, value in {
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_ACCESS_KEY_ID": "periplus",
-        "AWS_SECRET_ACCESS_KEY": "secret",
-        "AWS_REGION": "us-east-1",
-    }.items():
+    for name, value in environment(endpoint).items():
         monkeypatch.setenv(name, value)
 
 

@@ -55,6 +55,13 @@ class PostgresServer:
     def drop(self, address: str) -> None:
         self._administer(f"DROP SCHEMA {address.rpartition('%3D')[2]} CASCADE")
 
+    def restart(self) -> None:
+        """As an upgrade does it: sessions are ended, and it is back a moment later."""
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait(timeout=START_SECONDS)
+        self._process = self._start()
+        self._wait()
+
     def stop(self) -> None:
         self._process.send_signal(signal.SIGINT)  # fast shutdown
         self._process.wait(timeout=START_SECONDS)
@@ -75,7 +82,7 @@ class PostgresServer:
             "unix_socket_directories": str(self.folder),
             "fsync": "off",  # the disk's loss of power is not what these tests are about
             "shared_buffers": "32MB",
-            "max_connections": "60",
+            "max_connections": "400",  # three machines of a cluster have some two hundred
         }
         options = [part for key, value in settings.items() for part in ("-c", f"{key}={value}")]
         with (self.folder / "log").open("wb") as log:

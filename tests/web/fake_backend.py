@@ -109,12 +109,7 @@ class FakePanels:
         slots = [
             {"worker": 1, "url": "http://harbours.test/ports/dunsey", "step": "fetching", "since": 1_763_240_599.0}
         ]
-        second = {
-            **worker,
-            "number": 2,
-            "address": "quay:4243",
-            "pages": 987,
-        }  # the first leads: no restart
+        second = {**worker, "number": 2, "address": "quay:4243", "pages": 987, "state": "paused"}
         return {"workers": [worker, second], "slots": slots, "history": history, "events": self.events_kept}
 
     def hosts(self, order: str = "queue", text: str = "", limit: int = 100) -> dict[str, Any]:
@@ -203,6 +198,26 @@ class FakePanels:
 
     def shard_orders(self) -> dict[str, tuple[str, ...]]:
         return {"http://127.0.0.1:8650": ("drain", "restart"), "http://127.0.0.1:8651": ("restart",)}
+
+    def machines(self) -> dict[str, Any]:
+        first = {
+            "id": "quay-1a2b", "address": "10.0.0.1", "cores": 8, "memory": 16 << 30, "folder": "/srv", "is_head": True,
+            "process": "", "joined": 1_763_240_000.0, "seen": 1_763_240_600.0, "leaving": "", "is_alive": True,
+        }  # fmt: skip
+        drained = {**first, "id": "mole-3c4d", "address": "10.0.0.2", "is_head": False, "leaving": "drain"}
+        silent = {**first, "id": "pier-5e6f", "address": "10.0.0.3", "is_head": False, "is_alive": False}
+        slot = {
+            "name": "shard:0:0", "node": "quay-1a2b", "state": "running", "process": 4242, "starts": 1,
+            "since": 1_763_240_000.0, "seen": 1_763_240_600.0, "note": "",
+        }  # fmt: skip
+        broken = {**slot, "name": "broker:quay-1a2b", "state": "resting", "process": 0, "starts": 3,
+                  "note": "ended with code 1: periplus: the port 8080 is in use <b>"}  # fmt: skip
+        lease = {"name": "cluster.slot.shard:0:0", "owner": "quay-1a2b/77", "token": 2, "expires": 1_763_240_620.0}
+        return {
+            "head": "10.0.0.1:6379", "conductor": "boot/4200/1", "services": ["serve"],
+            "nodes": [first, drained, silent], "slots": [slot, broken], "leases": [lease], "more_leases": 3,
+            "tasks": [{"job": "index", "kind": "segment", "state": "done", "count": 1_204}],
+        }  # fmt: skip
 
     def ranks(self) -> dict[str, Any]:
         steps = [{"iteration": n, "difference": 10.0**-n, "seconds": n / 1000} for n in range(1, 11)]
@@ -464,6 +479,12 @@ class FakeBackend:
         if order not in self.panels.shard_orders().get(server, ()):
             raise NotFound(f"{server} cannot be told to {order}; look at what it does now")
         self.steered.append((order, server))
+
+    def order_machine(self, order: str, node: str) -> None:
+        self._check()
+        if order != "stop" and node not in ("quay-1a2b", "mole-3c4d"):
+            raise NotFound(f"no node {node} in the cluster; there are: quay-1a2b")
+        self.steered.append((order, node))
 
     def steer(self, action: str, target: str) -> int:
         self._check()

@@ -211,6 +211,44 @@ def test_a_worker_is_restarted_from_the_console_and_the_api(client, backend):
     assert client.post("/api/v1/crawl/workers/x/restart").status == 400
 
 
+@pytest.mark.parametrize("order", ["pause", "resume", "restart", "shutdown"])
+def test_any_worker_is_ordered_from_the_console(client, backend, order):
+    shown = client.get("/console").text
+    assert [f'aria-label="Restart: {number}"' in shown for number in (1, 2)] == [True, True]  # the first included
+    assert ('aria-label="Pause: 1"' in shown, 'aria-label="Resume: 1"' in shown) == (True, False)
+    assert ('aria-label="Pause: 2"' in shown, 'aria-label="Resume: 2"' in shown) == (False, True)
+    answer = pressed(client, f"/console/crawl/workers/2/{order}")
+    assert backend.commands == [f"{order} 2"]
+    assert "is the number of the worker" in client.get(answer.headers["location"]).text
+    assert pressed(client, "/console/crawl/workers/2/paint").status == 404
+
+
+def test_machines_are_shown_and_ordered(client, backend):
+    shown = client.get("/console/machines").text
+    assert all(text in shown for text in ("quay-1a2b", "drained", "silent", "cluster.slot.shard:0:0", "and 3 more"))
+    assert "in use &lt;b&gt;" in shown
+    nodes = ("quay-1a2b", "mole-3c4d", "pier-5e6f")
+    offered = [(order, node) for order in ("Drain", "Let it work", "Take out") for node in nodes
+               if f'aria-label="{order}: {node}"' in shown]  # fmt: skip
+    assert offered == [
+        ("Drain", "quay-1a2b"),
+        ("Let it work", "mole-3c4d"),
+        ("Take out", "quay-1a2b"),
+        ("Take out", "mole-3c4d"),
+    ]
+    answer = pressed(client, "/console/machines/drain", target="quay-1a2b")
+    assert "takes nothing any more" in client.get(answer.headers["location"]).text
+    pressed(client, "/console/machines/stop", target="10.0.0.1:6379")
+    assert backend.steered == [("drain", "quay-1a2b"), ("stop", "10.0.0.1:6379")]
+    assert pressed(client, "/console/machines/drain", target="elsewhere").status == 404
+    assert pressed(client, "/console/machines/sink", target="quay-1a2b").status == 404
+
+
+def test_without_machines_the_page_says_how_to_have_some(client, backend):
+    backend.panels.machines = dict
+    assert "periplus cluster start" in client.get("/console/machines").text
+
+
 def test_counts_of_queries_are_shown_as_text(client):
     page = client.get("/console/queries").text
 
@@ -222,6 +260,7 @@ def test_counts_of_queries_are_shown_as_text(client):
 ACTIONS = (
     "/console/steer/block",
     "/console/shards/drain",
+    "/console/machines/drain",
     "/console/crawl/start",
     "/console/crawl/stop",
     "/console/crawl/workers/1/restart",
@@ -231,7 +270,7 @@ ACTIONS = (
 
 @pytest.mark.parametrize("path", ACTIONS)
 def test_strangers_and_other_sites_cannot_press_buttons(client, guarded, backend, path):
-    target = "http://127.0.0.1:8650" if "shards" in path else "tides.test"
+    target = {"shards": "http://127.0.0.1:8650", "machines": "quay-1a2b"}.get(path.split("/")[2], "tides.test")
     body = f"target={target}&seeds=http://a.test/&text=tide".encode()
     token = session_of("s3same")
 

@@ -8,23 +8,47 @@ from periplus.app.collection import Collection
 if TYPE_CHECKING:
     from periplus.app.export_ciff import write_ciff
     from periplus.app.export_sql import export_to_sql
+    from periplus.app.machines import ClusterStatus, NodeOptions, has_cluster, wishing_for_shards
     from periplus.app.mcp_serving import require_mcp, serve_mcp_over_http, serve_mcp_over_stdio
+    from periplus.app.shards import FOUND, ShardPlan, serve_shard, token_of
+    from periplus.app.up import Supervisor, build_until, crawl_until
+    from periplus.app.up_cluster import ClusterSupervisor
 
 __all__ = [
+    "FOUND",
+    "ClusterStatus",
+    "ClusterSupervisor",
     "Collection",
+    "NodeOptions",
+    "ShardPlan",
+    "Supervisor",
+    "build_until",
+    "crawl_until",
     "export_to_sql",
+    "has_cluster",
     "require_mcp",
     "serve_mcp_over_http",
     "serve_mcp_over_stdio",
+    "serve_shard",
+    "token_of",
+    "wishing_for_shards",
     "write_ciff",
 ]
 
-# These load the web server, which most verbs go without.
-_HEAVY = dict.fromkeys(("require_mcp", "serve_mcp_over_http", "serve_mcp_over_stdio"), "mcp_serving")
-_HEAVY |= {"export_to_sql": "export_sql", "write_ciff": "export_ciff"}
+_LATER = {
+    "export_ciff": ("write_ciff",),
+    "export_sql": ("export_to_sql",),
+    "machines": ("ClusterStatus", "NodeOptions", "has_cluster", "wishing_for_shards"),
+    "mcp_serving": ("require_mcp", "serve_mcp_over_http", "serve_mcp_over_stdio"),
+    "shards": ("FOUND", "ShardPlan", "serve_shard", "token_of"),
+    "up": ("Supervisor", "build_until", "crawl_until"),
+    "up_cluster": ("ClusterSupervisor",),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HEAVY:
+    """What few verbs need is loaded when it is asked for: people wait for a search."""
+    module = next((module for module, names in _LATER.items() if name in names), None)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HEAVY[name]}"), name)
+    return getattr(import_module(f"periplus.app.{module}"), name)

@@ -211,6 +211,12 @@ class CollectionBackend:
         with suppress(StorageError), self._collection.database.write() as tx:  # it is done, noted or not
             write_event(tx, "console", f"{order} {server}")
 
+    def order_machine(self, order: str, node: str) -> None:
+        """Tell a machine of the cluster to run nothing, to work again or to leave; or all of them to end."""
+        from periplus.app.machines import order_machine
+
+        order_machine(self._collection, order, node)
+
     def forget(self, setting: str) -> None:
         if setting not in self._collection.remembered():
             raise NotFound(f"nothing is remembered of {setting}")

@@ -160,6 +160,12 @@ class CollectionPanels:
         orders = self._collection.shard_orders
         return orders.orders() if orders is not None else {}
 
+    def machines(self) -> dict[str, Any]:
+        """Machines that have joined, what runs on them, who holds which lease; empty where none has joined."""
+        from periplus.app.machines import cluster_panel
+
+        return cluster_panel(self._collection)
+
     def ranks(self) -> dict[str, Any]:
         """The published ranks: how they converged, and who stands highest."""
         table = self._collection.stores.ranks.current()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,9 +32,14 @@ def crawl(
     forget: opt.Forget = False,
     recrawl: Annotated[bool, typer.Option("--recrawl", help="visit again what was fetched before")] = False,
     seconds: Annotated[float, typer.Option("--for", help="stop after so many seconds", min=0)] = 0,
+    join: Annotated[bool, typer.Option("--join", help="only help with the crawl that runs on another machine")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="crawl whenever pages are due, until Ctrl-C")] = False,
     json: opt.Json = False,
 ) -> None:
     """Fetch pages from the given addresses on, or go on where the last crawl stopped."""
+    if follow:
+        _follow(directory, flags, all_seeds(urls, seeds))
+        return
     from periplus.app import Collection
     from periplus.app.occupancy import refuse_second_crawl
     from periplus.crawl.checks import check
@@ -54,7 +61,7 @@ def crawl(
 
             crawler = collection.crawler(loaded, progress, forget=forget)
             with stopping_on_interrupt(crawler.stop) as interrupted:
-                status = crawler.run(start, recrawl=recrawl, seconds=seconds)
+                status = crawler.run(start, recrawl=recrawl, seconds=seconds, join=join)
             barren = lines.look(now=True)
     if json:
         print_json(status)
@@ -67,6 +74,20 @@ def crawl(
         raise typer.Exit(1)
     if not json:
         messages().print(f"next: periplus index --dir {directory}", soft_wrap=True)
+
+
+def _follow(directory: Path, flags: dict[str, Any], start: list[str]) -> None:
+    from periplus.app import Collection, crawl_until
+
+    with Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags) as collection:
+        collection.create()
+        given_at = collection.flags_at
+    stopping = threading.Event()
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, lambda *_: stopping.set())
+    messages().print("pages are visited whenever they are due; Ctrl-C stops that", soft_wrap=True)
+    crawl_until(stopping, str(directory), flags, start, given_at)
+    messages().print("stopped", soft_wrap=True)
 
 
 def _table(status: CrawlStatus) -> object:

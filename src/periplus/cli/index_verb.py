@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +14,7 @@ from periplus.cli import options as opt
 from periplus.cli.output import messages, number, print_json
 from periplus.cli.progress import step
 from periplus.cli.warming import ready_kernels
+from periplus.errors import UsageError
 
 
 def index(
@@ -21,6 +24,9 @@ def index(
     memory: Annotated[
         str | None, typer.Option(help="memory for building and merging, such as 512MB; at least 200MB")
     ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="go on with whatever is new, ranks included, until Ctrl-C")
+    ] = False,
     json: opt.Json = False,
 ) -> None:
     """Build or update the index from what is stored."""
@@ -28,6 +34,9 @@ def index(
 
     started = time.perf_counter()
     flags = {"index.workers": workers, "index.memory": opt.byte_size(memory)}
+    if follow:
+        _follow(directory, flags, rebuild=rebuild)
+        return
     with Collection.existing(directory, flags=flags) as collection:
         ready_kernels()
         with step("index") as bar:
@@ -41,3 +50,18 @@ def index(
     messages().print(
         f"generation {manifest.generation}: {number(manifest.documents)} documents, {seconds:.1f} s", soft_wrap=True
     )
+
+
+def _follow(directory: Path, flags: dict[str, int | None], *, rebuild: bool) -> None:
+    from periplus.app import Collection, build_until
+
+    if rebuild:
+        raise UsageError("--rebuild builds once; give it without --follow")
+    with Collection.existing(directory, flags=flags):
+        ready_kernels()
+    stopping = threading.Event()
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, lambda *_: stopping.set())
+    messages().print("index and ranks follow what is stored; Ctrl-C stops that", soft_wrap=True)
+    build_until(stopping, str(directory), flags)
+    messages().print("stopped", soft_wrap=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,10 +17,9 @@ from periplus.cli.warming import ready_kernels
 from periplus.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from periplus.app import Collection
-    from periplus.app.shards import ShardPlan
+    from periplus.app import Collection, ShardPlan
 
 
 def serve(
@@ -55,7 +54,9 @@ def serve(
     if len(folders) > 1:
         _serve_several(folders, flags, plan)
         return
-    with Collection.existing(folders[0], flags=flags) as collection:
+    with Collection.existing(folders[0], flags=flags) as collection, ExitStack() as stack:
+        if plan is None:
+            plan = stack.enter_context(_plan_of_cluster(collection))
         ready_kernels()
         say_notice(collection)
         serve_collection(collection, started=say_where(collection), say=say_line, plan=plan)
@@ -82,7 +83,7 @@ def _plan(shards: str | None, processes: int | None, token_file: Path | None) ->
         return None
     if shards is not None and processes is not None:
         raise UsageError("give --shards or --shard-processes, not both")
-    from periplus.app.shards import ShardPlan, token_of
+    from periplus.app import ShardPlan, token_of
 
     if processes is not None:
         if processes < 1:
@@ -92,6 +93,21 @@ def _plan(shards: str | None, processes: int | None, token_file: Path | None) ->
     if not urls:
         raise UsageError("--shards names no server; write http://host:port,… or auto")
     return ShardPlan(urls, token=token_of(token_file, os.environ))
+
+
+@contextmanager
+def _plan_of_cluster(collection: Collection) -> Iterator[ShardPlan | None]:
+    """Where machines have joined, their shard servers search, and are started for that; else this process does."""
+    if not collection.settings.storage.database:
+        yield None
+        return
+    from periplus.app import FOUND, ShardPlan, has_cluster, wishing_for_shards
+
+    if not has_cluster(collection):
+        yield None
+        return
+    with wishing_for_shards(collection) as token:
+        yield ShardPlan((FOUND,), token=token)
 
 
 def say_line(line: str) -> None:

@@ -27,8 +27,7 @@ def shard(
     ] = "",
 ) -> None:
     """Serve one shard of a collection to brokers until Ctrl-C."""
-    from periplus.app import Collection
-    from periplus.app.shards import serve_shard, token_of
+    from periplus.app import Collection, serve_shard, token_of
 
     token = token_of(token_file, os.environ)
     stopping = threading.Event()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from periplus.cli.seed_lines import SeedLines
 from periplus.cli.serve_verb import say_where
 from periplus.cli.warming import ready_kernels
 from periplus.cli.watching import LiveLine, watched
+
+if TYPE_CHECKING:
+    from periplus.app import ClusterSupervisor, Collection, Supervisor
 
 
 @with_crawl_flags
@@ -30,7 +33,6 @@ def up(
 ) -> None:
     """Crawl, index, rank and serve your sites, continuously, until Ctrl-C."""
     from periplus.app import Collection
-    from periplus.app.up import Supervisor
     from periplus.crawl.checks import check
 
     flags |= {"serve.host": host, "serve.port": port}
@@ -40,7 +42,7 @@ def up(
         check(loaded.values.crawl, loaded.origins)
         begin = start_of(collection, start)
         live = LiveLine()
-        supervisor = Supervisor(collection, start, say=live.say)
+        supervisor = _supervisor(collection, start, live)
         say_in_force(collection, loaded, begin, forget=forget)
         collection.remember(loaded, forget=forget)
         ready_kernels()
@@ -48,3 +50,17 @@ def up(
         with watched(collection, lines, live):
             supervisor.run(started=say_where(collection))
         messages().print(f"stopped; periplus up --dir {directory} goes on", soft_wrap=True)
+
+
+def _supervisor(collection: Collection, start: list[str], live: LiveLine) -> Supervisor | ClusterSupervisor:
+    """Everything runs here; where machines have joined, on them."""
+    if collection.settings.storage.database:
+        from periplus.app import has_cluster
+
+        if has_cluster(collection):
+            from periplus.app import ClusterSupervisor
+
+            return ClusterSupervisor(collection, start, say=live.say)
+    from periplus.app import Supervisor
+
+    return Supervisor(collection, start, say=live.say)

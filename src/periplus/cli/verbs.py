@@ -58,6 +58,7 @@ VERBS = (
     Verb("stop", WATCH, "End a running crawl; it can be taken up again later."),
     Verb("restart", WATCH, "Replace one worker of a running crawl."),
     Verb("remove", WATCH, "Take a page or a host out of archive, documents and index, and never fetch it again."),
+    Verb("cluster", WATCH, "Start or join a cluster of machines, show it, take machines out, or end it."),
     Verb("keys", WATCH, "List, create or revoke the keys of programs that use the API; renew the operator's key."),
     Verb("backup", WATCH, "Back a collection up, while it is in use, to a folder or s3://bucket/prefix."),
     Verb("restore", WATCH, "Bring a backup back into a new folder, every byte checked."),

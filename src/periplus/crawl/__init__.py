@@ -15,7 +15,7 @@ from periplus.crawl.robots import RobotsFile, Verdict
 from periplus.crawl.roster import SlotStatus, WorkerStatus, slots, workers
 from periplus.crawl.scope import canonical_seeds
 from periplus.crawl.seeds import BarrenSeed, barren_seeds, known_seeds
-from periplus.crawl.status import is_running, is_unfinished, last_sign, status, stored_pages
+from periplus.crawl.status import is_at_work, is_running, is_unfinished, last_sign, status, stored_pages
 from periplus.crawl.submissions import Submission, submit, submitted_at
 from periplus.crawl.takedown import LOCK as TAKEDOWN_LOCK
 from periplus.crawl.takedown import Removal, is_removed, lift, remove, spellings
@@ -48,6 +48,7 @@ __all__ = [
     "canonical_seeds",
     "host_report",
     "inspect",
+    "is_at_work",
     "is_paused",
     "is_removed",
     "is_running",

@@ -61,15 +61,20 @@ class Crawler:
         self._command = ""
         self._lock = threading.Lock()
 
-    def run(self, seeds: Sequence[str] = (), recrawl: bool = False, seconds: float = 0) -> CrawlStatus:
-        """Crawl from ``seeds`` and everything known before, until nothing is due, or for so many seconds."""
+    def run(
+        self, seeds: Sequence[str] = (), recrawl: bool = False, seconds: float = 0, *, join: bool = False
+    ) -> CrawlStatus:
+        """Crawl from ``seeds`` and everything known before, until nothing is due, or for so many seconds.
+
+        With ``join`` only as part of a crawl that runs: ``WrongState`` when there is none.
+        """
         listed = canonical_seeds(seeds)
         check(self._settings.crawl)
         if self._depot is not None:
             self._depot.objects.check()
         with self._alone() as alone:
             session = Session(self, self._folder, self._database, self._settings, self._tls, self._depot)
-            session.prepare(listed, recrawl=recrawl, rank_of=self._rank_of, alone=alone)
+            session.prepare(listed, recrawl=recrawl, rank_of=self._rank_of, alone=alone, join=join)
             if self._begun is not None:
                 self._begun()
             with asyncio.Runner(loop_factory=loop_factory()) as runner:

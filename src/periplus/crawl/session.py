@@ -43,7 +43,7 @@ from periplus.crawl.team import WorkerTeam
 from periplus.crawl.undertaker import Undertaker
 from periplus.crawl.waits import host_waits
 from periplus.crawl.worker import Worker
-from periplus.errors import LeaseLost, PeriplusError, StorageAway, StorageBusy, UsageError
+from periplus.errors import LeaseLost, PeriplusError, StorageAway, StorageBusy, UsageError, WrongState
 from periplus.reasons import in_words
 from periplus.storage import write_event
 
@@ -118,12 +118,23 @@ class Session:
 
     # Entering
 
-    def prepare(self, seeds: list[str], *, recrawl: bool, rank_of: RankOf | None = None, alone: bool = False) -> None:
+    def prepare(
+        self,
+        seeds: list[str],
+        *,
+        recrawl: bool,
+        rank_of: RankOf | None = None,
+        alone: bool = False,
+        join: bool = False,
+    ) -> None:
         """Begin a crawl, or join the one that runs. ``alone``: nobody else can be at work in the collection."""
         self._seeds = seeds
         if not (seeds or known_seeds(self._database)):
             raise UsageError("nothing to crawl yet; name at least one address, such as https://example.org/")
         begins = self._enter(alone=alone)
+        if begins and join:
+            self._conductor.release()
+            raise WrongState("no crawl runs that could be joined; periplus crawl without --join begins one")
         self._worker = Worker(
             self._folder, self._database, self._settings, seeds=seeds, tls=self._tls, depot=self._depot
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from periplus.crawl import roster
 from periplus.crawl.condition import PAUSED, RUNNING, STALLED, STOPPED
 from periplus.records import CrawlStatus
 from periplus.storage import database_time
@@ -101,6 +102,12 @@ def is_running(database: Database) -> bool:
     with database.read() as tx:
         last = tx.row("SELECT at, ended FROM crawls ORDER BY id DESC LIMIT 1")
         return last is not None and not last[1] and database_time(tx) - last[0] <= ALIVE_SECONDS
+
+
+def is_at_work(database: Database) -> bool:
+    """Whether a crawl runs that further machines can help with: begun, not ended, with a worker that lives."""
+    with database.read() as tx:
+        return is_begun(tx) and bool(roster.living(tx))
 
 
 def last_sign(database: Database) -> float:

@@ -44,6 +44,8 @@ COMMANDS = ("pause", "resume", "stop")
 TABS = {"news": "News", "places": "Places"}
 ACTIONS = ("recrawl", "boost", "block", "unblock", "remove")
 SHARD_ORDERS = ("drain", "restart")
+WORKER_ORDERS = ("pause", "resume", "restart", "shutdown")
+MACHINE_ORDERS = ("drain", "work", "leave", "stop")  # the last to all of them
 
 
 class Panels(Protocol):
@@ -57,6 +59,7 @@ class Panels(Protocol):
     def index(self) -> dict[str, Any]: ...
     def shards(self) -> dict[str, Any]: ...  # empty where this process searches by itself
     def shard_orders(self) -> dict[str, tuple[str, ...]]: ...  # of SHARD_ORDERS, by server
+    def machines(self) -> dict[str, Any]: ...  # empty where none has joined
     def ranks(self) -> dict[str, Any]: ...
     def settings(self) -> dict[str, Any]: ...
     def judge(self, query: str, document: str, grade: int | None) -> None: ...
@@ -90,6 +93,7 @@ class Backend(Protocol):
     def start(self, seeds: list[str], options: dict[str, Any] | None = None) -> list[str]: ...  # or StorageBusy
     def steer(self, action: str, target: str) -> int: ...  # one of ACTIONS on a host or an address
     def order_shard(self, order: str, server: str) -> None: ...  # one of SHARD_ORDERS; NotFound when it cannot be told
+    def order_machine(self, order: str, node: str) -> None: ...  # one of MACHINE_ORDERS; NotFound when it is not there
     def forget(self, setting: str) -> None: ...  # what crawls were told of it; NotFound when that is nothing
     def figures(self) -> Figures: ...  # for /metrics, by the names of ``metric_table``
     def add_page(self, url: str, *, trusted: bool = True) -> Submission: ...  # visited as soon as politeness allows

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from periplus.errors import UsageError
 from periplus.web.access import COOKIE
 from periplus.web.api import json_response
-from periplus.web.backend import ACTIONS, COMMANDS, SHARD_ORDERS
+from periplus.web.backend import ACTIONS, COMMANDS, MACHINE_ORDERS, SHARD_ORDERS, WORKER_ORDERS
 from periplus.web.operator import session_of
 from periplus.web.parameters import Form, Parameter, pairs_of
 from periplus.web.public import redirect, set_cookie
@@ -47,6 +47,13 @@ SENTENCES = {  # what an action did, told on the page that it leads back to
     "start": "is where the crawl begins",
     "forget": "is no longer remembered: the settings file and variables say what it is",
     "restart": "is the number of the worker that starts again",
+    "pause": "is the number of the worker that rests after its requests under way",
+    "resume": "is the number of the worker that goes on",
+    "shutdown": "is the number of the worker that ends for good; others take its hosts",
+    "drain-machine": "takes nothing any more; what runs there goes elsewhere",
+    "work-machine": "takes its share again",
+    "leave-machine": "leaves the cluster when what runs there has gone elsewhere",
+    "stop-machine": "is told to end, with all that runs there, as all others are",
     "drain-server": "finishes what it has and ends, within seconds",
     "restart-server": "has ended and starts again",
 }
@@ -90,6 +97,10 @@ def read_ranks(backend: Backend, _values: dict[str, Any]) -> Any:
 
 def read_shards(backend: Backend, _values: dict[str, Any]) -> Any:
     return {**backend.panels.shards(), "orders": backend.panels.shard_orders()}
+
+
+def read_machines(backend: Backend, _values: dict[str, Any]) -> Any:
+    return backend.panels.machines()
 
 
 def read_settings(backend: Backend, _values: dict[str, Any]) -> Any:
@@ -144,6 +155,7 @@ PANELS = (
     ),
     Panel("index", "Index", read_index),
     Panel("shards", "Shards", read_shards, in_menu=False),
+    Panel("machines", "Machines", read_machines, in_menu=False),
     Panel("ranks", "Ranks", read_ranks),
     Panel("settings", "Settings", read_settings),
     Panel(
@@ -162,10 +174,11 @@ def routes() -> list[Route]:
         *(Route(panel.path, _shown(panel), name=f"console-{panel.name}") for panel in PANELS),
         *(Route(f"{panel.path}.json", _as_json(panel)) for panel in PANELS),
         Route("/console/crawl/start", start, methods=["POST"]),
-        Route("/console/crawl/workers/{number:int}/restart", restart, methods=["POST"]),
+        Route("/console/crawl/workers/{number:int}/{order}", order_worker, methods=["POST"]),
         Route("/console/crawl/{name}", command, methods=["POST"]),
         Route("/console/steer/{action}", steer, methods=["POST"]),
         Route("/console/shards/{order}", order_shard, methods=["POST"]),
+        Route("/console/machines/{order}", order_machine, methods=["POST"]),
         Route("/console/settings/forget", forget, methods=["POST"]),
         Route("/console/judge", judge, methods=["POST"]),
         Route("/console/qrels.tsv", qrels),
@@ -276,11 +289,23 @@ async def forget(request: Request) -> Response:
     return _back(request, "/console/settings", "forget", setting)
 
 
-async def restart(request: Request) -> Response:
+async def order_worker(request: Request) -> Response:
     _gate(request).check(request)
-    number = request.path_params["number"]
-    await run_in_threadpool(request.app.state.backend.command, f"restart {number}")
-    return _back(request, "/console", "restart", str(number))
+    number, order = request.path_params["number"], request.path_params["order"]
+    if order not in WORKER_ORDERS:
+        raise HTTPException(404, f"no order {order!r}")
+    await run_in_threadpool(request.app.state.backend.command, f"{order} {number}")
+    return _back(request, "/console", order, str(number))
+
+
+async def order_machine(request: Request) -> Response:
+    """POST with ``target``, the name of a node."""
+    form = await _form(request)
+    order, node = request.path_params["order"], form.get("target", "")
+    if order not in MACHINE_ORDERS:
+        raise HTTPException(404, f"no order {order!r}")
+    await run_in_threadpool(request.app.state.backend.order_machine, order, node)
+    return _back(request, "/console/machines", f"{order}-machine", node)
 
 
 async def start(request: Request) -> Response:
