@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # What is of one place: where files are, and which processes there are.
 OF_A_PLACE: Final = frozenset(
-    {"generations", "holds", "archive_parts", "retired_objects", "servers", "nodes", "tasks", "ip_slots"}
+    {"generations", "holds", "archive_parts", "retired_objects", "servers", "nodes", "slots", "tasks", "ip_slots"}
 )
 COPIED_LAST: Final = "meta"
 
