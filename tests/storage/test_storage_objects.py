@@ -14,6 +14,9 @@ from periplus.errors import AlreadyThere, NotFound, SettingError, StorageAway, S
 from periplus.storage import Objects, objects, open_objects
 
 if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
     from support.object_store import Gate, ObjectServer
 
 
@@ -159,3 +162,27 @@ def test_a_silent_server_is_away(bucket: str, soon: None, monkeypatch: pytest.Mo
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
         with pytest.raises(StorageAway, match="does not answer in time"):
             open_objects(bucket).get("one")
+
+
+def test_a_copy_of_a_process_that_used_the_store_says_so(
+    bucket: str, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    script = """
+import os, sys
+from periplus.errors import StorageError
+from periplus.storage import may_fork, open_objects
+store = open_objects(sys.argv[1])
+before = may_fork()
+store.put("one", b"1")
+print(before, may_fork(), flush=True)
+if os.fork() == 0:
+    try:
+        store.get("one")
+    except StorageError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.wait()
+"""
+    said = start(script, bucket).communicate(timeout=60)[0].splitlines()
+    assert said[0] == "True False"
+    assert "a copy of one that used s3://" in said[1]

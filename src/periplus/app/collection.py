@@ -171,16 +171,6 @@ class Collection:
 
         return ArchiveParts(self.database, self.depot) if self.depot is not None else self.folder / "archive"
 
-    def whole_archive(self) -> Path:
-        """The folder with all files of the archive; those that other machines wrote are pulled."""
-        from periplus.archive import ArchiveParts
-
-        if self.depot is not None:
-            parts = ArchiveParts(self.database, self.depot)
-            for part in parts.parts():
-                parts.path(part.name)
-        return self.folder / "archive"
-
     @property
     def database(self) -> Database:
         """The state; where it is lost or is not that of the files, a stand-in that cannot be written to."""

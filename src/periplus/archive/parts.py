@@ -20,7 +20,7 @@ from msgspec import Struct
 from periplus.archive.blanking import blank_member, overwrite, places_in
 from periplus.archive.writer import SUFFIX
 from periplus.errors import NotFound, StorageBusy
-from periplus.storage import FILES, NOTES, Stored, note_change, remove_orphans, remove_retired, retire
+from periplus.storage import FILES, Stored, note_change, remove_orphans, remove_retired, retire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -109,6 +109,11 @@ class ArchiveParts:
         """The whole file on this machine, pulled where it is not there."""
         return self._depot.pull(self.find(name).stored, f"{FOLDER}/{name}")
 
+    def pull(self) -> None:
+        """Have all files on this machine."""
+        for part in self.parts():
+            self.path(part.name)
+
     def opened(self, name: str) -> BinaryIO:
         """This machine's copy when there is one, else a file that reads ranges of the object.
 
@@ -172,7 +177,7 @@ class ArchiveParts:
     def _copied(self, local: str) -> Iterator[str]:
         """The name of a copy of a local file, which goes in the end."""
         files = self._depot.files
-        name = f"{NOTES}/{uuid4().hex}{SUFFIX}"
+        name = self._depot.scratch_name()
         try:
             shutil.copyfile(files.path(local), files.path(name))
             yield name

@@ -104,10 +104,12 @@ def _write_run(collection: Collection, queries: Path, profile: str, target: Path
 
 def _write_package(collection: Collection, target: Path) -> int:
     from periplus import __version__
-    from periplus.archive import write_package
+    from periplus.archive import ArchiveParts, write_package
 
     pages = _packaged_pages(collection)
-    return write_package(collection.whole_archive(), target, pages, f"Periplus {__version__}", time.time())
+    if isinstance(collection.archive, ArchiveParts):
+        collection.archive.pull()
+    return write_package(collection.folder / "archive", target, pages, f"Periplus {__version__}", time.time())
 
 
 def _packaged_pages(collection: Collection) -> Iterator[PackagedPage]:

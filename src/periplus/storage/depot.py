@@ -105,6 +105,11 @@ class Depot:
             if self._noted(local_name) is not None:
                 self._forget(local_name)
 
+    def scratch_name(self) -> str:
+        """Of a local file that is nobody else's, to be pushed under another name and dropped."""
+        (self.files.root / NOTES).mkdir(parents=True, exist_ok=True)
+        return f"{NOTES}/{secrets.token_hex(8)}"
+
     def copies(self, prefix: str = "") -> dict[str, Stored]:
         """The copies below ``prefix`` by their local names, and what they are copies of."""
         noted = ((name, self._noted(name)) for name in self._copies(prefix))
