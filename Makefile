@@ -19,6 +19,7 @@ test: environment  ## install what the tests need and run them all
 test-cluster: environment  ## three machines with Ray, PostgreSQL and an S3 server, in a network of their own
 	@scripts/components
 	scripts/own-network $(PYTHON) -m pytest -m cluster -n 0 tests/cluster $(ARGS)
+	scripts/own-network $(PYTHON) -m pytest -m cluster -n 0 tests/cluster_ray
 
 coverage: environment  ## which lines the tests run, by room; htmlcov/ has the pages; ARGS="tests/web"
 	$(VENV)/bin/coverage erase

@@ -187,9 +187,6 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
             " whom; or full, with addresses, queries and clients"
         ),
     ] = "off"
-    access_log_bytes: Annotated[
-        int, Meta(ge=10_000, le=MOST, description="an access log of that size is put aside; seven are kept")
-    ] = 50_000_000
     submissions: Annotated[
         Literal["key", "visitors"],
         Meta(description="who may have a page visited now: who has a key, or anybody, within the scope of the crawl"),

@@ -38,7 +38,7 @@ def test_the_answer_has_the_shape_of_the_surface(engine):
     plain = msgspec.to_builtins(ask(engine, "tide tables"))
     assert set(plain) == {
         *("query", "results", "total", "page", "size", "next", "corrections", "suggestions", "took_ms", "degraded"),
-        *("generation", "counts", "lens", "coverage"),
+        *("generation", "counts", "lens", "coverage", "answers"),
     }
     assert plain["query"] == {"text": "tide tables", "parsed": "tide tables", "corrected": None}
     first = plain["results"][0]

@@ -15,9 +15,9 @@ from periplus.app import state
 from periplus.app.crawl_options import crawl_flags
 from periplus.app.instant import InstantAnswers
 from periplus.app.occupancy import refuse_second_crawl
-from periplus.errors import CollectionMissing, NotFound, SettingError, StateLost, StorageBusy, StorageError
+from periplus.errors import CollectionMissing, NotFound, StateLost, StorageBusy, StorageError
 from periplus.records import SearchAnswer, SearchRequest
-from periplus.storage import Blocklist, Catalogs, Depot, LocalFiles, open_objects
+from periplus.storage import Blocklist, Catalogs, LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from periplus.records import CrawlStatus, Document, Explanation, Inspection, InstantAnswer, Suggestion
     from periplus.search import Engine
     from periplus.settings import LoadedSettings, Remembered, Settings
-    from periplus.storage import Database, Runner
+    from periplus.storage import Database, Depot, Runner
 
 NEW_SETTINGS = """\
 # Settings of this collection; docs/settings.md lists them all with their defaults.
@@ -154,16 +154,8 @@ class Collection:
     @property
     def depot(self) -> Depot | None:
         """Where the files of this machine's folder go to and come from; None where the folder is all there is."""
-        address = self.settings.storage.files
-        if not address:
-            return None
-        if not self.settings.storage.database:
-            raise SettingError(
-                "storage.files is for many machines, which share a PostgreSQL: set storage.database too",
-                "storage.files",
-            )
         if self._depot is None:
-            self._depot = Depot(self.files, open_objects(address))
+            self._depot = state.open_depot(self.files, self.settings.storage)
         return self._depot
 
     @property

@@ -165,9 +165,7 @@ def _access_log(collection: Collection, *, is_first: bool) -> AccessLog | None:
     if settings.access_log == "off":
         return None
     suffix = "" if is_first else f"-{os.getpid()}"
-    return AccessLog(
-        collection.folder / LOGS, settings.access_log_bytes, full=settings.access_log == "full", suffix=suffix
-    )
+    return AccessLog(collection.folder / LOGS, full=settings.access_log == "full", suffix=suffix)
 
 
 def told_where(collection: Collection, started: Callable[[str, str], None]) -> Callable[[str], None]:

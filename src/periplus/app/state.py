@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Final
 
 from xxhash import xxh3_64_hexdigest
 
-from periplus.errors import Corrupt, PeriplusError, StateLost
-from periplus.storage import Database, LocalFiles
+from periplus.errors import Corrupt, PeriplusError, SettingError, StateLost
+from periplus.storage import Database, Depot, LocalFiles, open_objects
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from periplus.documents.spans import Span
+    from periplus.settings import StorageSettings
     from periplus.storage import Transaction
 
 STATE_FILE: Final = "state.db"
@@ -87,6 +88,16 @@ def open_state(folder: Path, address: str = "") -> Database:
         return database
     database.close()
     return StandIn.because(f"{database.name} {wrong}; {REPAIR}")
+
+
+def open_depot(files: LocalFiles, storage: StorageSettings) -> Depot | None:
+    """Between the folder and the object store that the settings name; none where they name none."""
+    if not storage.files:
+        return None
+    if not storage.database:
+        wrong = "storage.files is for many machines, which share a PostgreSQL: set storage.database too"
+        raise SettingError(wrong, "storage.files")
+    return Depot(files, open_objects(storage.files))
 
 
 def require_state(folder: Path, database: Database) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 NAME: Final = "access.log"
+MOST_BYTES: Final = 50_000_000  # of the file that grows
 KEPT: Final = 7  # full files beside the one that grows
 MOST_WAITING: Final = 10_000  # lines
 LONGEST_TARGET: Final = 2_000
@@ -41,7 +42,7 @@ _logger = logging.getLogger(__name__)
 class AccessLog:
     """Of one server process; several processes of one collection write files of their own."""
 
-    def __init__(self, folder: Path, most_bytes: int, *, full: bool = False, suffix: str = "") -> None:
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES, *, full: bool = False, suffix: str = "") -> None:
         self.path = folder / f"{NAME}{suffix}"
         self._most_bytes = most_bytes
         self._full = full
