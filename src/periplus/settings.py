@@ -138,7 +138,6 @@ class SearchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     budget_ms: Annotated[int, Meta(ge=1, description="milliseconds after which the best so far is given")] = 500
     rules: Annotated[str, Meta(description="TOML file of synonyms, pinned results, lenses, words not to suggest")] = ""
     popular: Annotated[str, Meta(description="file of popular queries to complete with: a line each, tab, count")] = ""
-    instant_answers: Annotated[bool, Meta(description="answer what can be computed: 2+2, 10 miles in km")] = True
     rates: Annotated[
         str, Meta(description="file of exchange rates, ECB's XML or JSON; empty: currencies are not answered")
     ] = ""

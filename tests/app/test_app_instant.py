@@ -7,12 +7,10 @@ from periplus import Collection
 RATES = '{"base": "EUR", "date": "2026-11-16", "rates": {"USD": 1.25}}'
 
 
-def test_answers_are_given_unless_turned_off(tmp_path):
+def test_answers_are_given_without_an_index(tmp_path):
     with Collection(tmp_path / "c").create() as collection:
         assert collection.answers("2+2")[0].answer == "4"
         assert collection.answers("tide tables") == ()
-    with Collection(tmp_path / "c", flags={"search.instant_answers": False}) as collection:
-        assert collection.answers("2+2") == ()
 
 
 def test_rates_lie_beside_the_settings(tmp_path):

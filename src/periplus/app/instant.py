@@ -17,12 +17,9 @@ class InstantAnswers:
 
     def __init__(self, folder: Path, chosen: SearchSettings) -> None:
         self._rates = folder / chosen.rates if chosen.rates else None
-        self._is_on = chosen.instant_answers
         self._answerer: Answerer | None = None
 
     def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
-        if not self._is_on:
-            return ()
         if self._answerer is None:
             from periplus.answers import Answerer
 
