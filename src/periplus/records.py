@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Headers = tuple[tuple[str, str], ...]
 
+# Words that hardly occur outside pages for adults; a density of them, no single one, marks a page (``adult_words``).
+ADULT_WORDS = frozenset({"porn", "porno", "xxx", "hentai", "milf", "camgirls", "pornstar", "pornstars", "upskirt"})
+
 
 # Fetching and the archive
 

@@ -72,7 +72,7 @@ def test_under_up_a_submitted_page_is_found_within_seconds(tmp_path, mock_web): 
         up.send_signal(signal.SIGINT)
         up.wait(60)
         up.stderr.close()
-    assert seconds < 15  # 2 to 3 on a quiet machine
+    assert seconds < 15
     assert {step["state"] for step in last["steps"] if step["step"] in ("discovered", "fetch", "index")} == {"ok"}
 
 

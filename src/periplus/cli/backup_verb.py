@@ -18,7 +18,10 @@ def backup(
     keep: Annotated[int, typer.Option(help="so many backups are kept; older ones go, and those before a takedown")] = 3,
     json: opt.Json = False,
 ) -> None:
-    """Back a collection up, while it is in use, to a folder or s3://bucket/prefix; only what changed travels."""
+    """Back a collection up, while it is in use, to a folder or s3://bucket/prefix.
+
+    Only what changed since the last backup travels.
+    """
     from periplus.app import Collection, backups
 
     with Collection.existing(directory) as collection, step("backup") as bar:

@@ -19,7 +19,10 @@ def restore(
     which: Annotated[int, typer.Option("--number", help="of the backup; 0 is the newest")] = 0,
     json: opt.Json = False,
 ) -> None:
-    """Bring a backup back into a new folder, every byte checked; nothing is overwritten."""
+    """Bring a backup back into a new folder, every byte checked.
+
+    Nothing is overwritten.
+    """
     from periplus.app import backups
 
     with step("restore") as bar:

@@ -19,7 +19,7 @@ def verify(
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     json: opt.Json = False,
 ) -> None:
-    """Check every byte of a collection, or of its backups; a damaged file is named, and is a failure."""
+    """Check every byte of a collection, or of its backups; a damaged file is named."""
     from periplus.app import Collection, backups, doctor
 
     with step("verify") as bar:

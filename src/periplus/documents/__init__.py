@@ -7,13 +7,11 @@ from periplus.documents.outline import Outline, outline, outline_of
 from periplus.documents.parse import parse, parse_text
 from periplus.documents.readers import READERS
 from periplus.documents.sitemaps import Sitemap, SitemapEntry, looks_like_sitemap, read_sitemap
-from periplus.documents.stopwords import ADULT_WORDS
 
 if TYPE_CHECKING:
     from periplus.documents.batches import BatchLog
 
 __all__ = [
-    "ADULT_WORDS",
     "READERS",
     "BatchLog",
     "Outline",

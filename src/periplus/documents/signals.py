@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from periplus.documents import bounds
-from periplus.documents.stopwords import ADULT_WORDS, STOP_WORDS
+from periplus.documents.stopwords import STOP_WORDS
+from periplus.records import ADULT_WORDS
 
 if TYPE_CHECKING:
     from periplus.documents.reading import Reading

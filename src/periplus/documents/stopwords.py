@@ -41,8 +41,3 @@ STOP_WORDS: Final[dict[str, frozenset[str]]] = {
         "hi": "के का की में है और से को पर यह कि एक ने हैं भी इस नहीं तो हो था लिए",
     }.items()
 }
-
-# Words that hardly occur outside pages for adults; a density, not a verdict.
-ADULT_WORDS: Final = frozenset(
-    {"porn", "porno", "xxx", "hentai", "milf", "camgirls", "pornstar", "pornstars", "upskirt"}
-)

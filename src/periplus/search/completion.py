@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from periplus import addresses
-from periplus.records import Suggestion
+from periplus.records import ADULT_WORDS, Suggestion
 from periplus.search.text import clean, folded, shortened
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Completion:
         typed = plain.encode("utf-8", "replace")[:MAX_TYPED]
         if not typed or limit < 1 or not self._count:
             return []
-        hidden = never | (_unfit() - set(_WORD.findall(plain)))
+        hidden = never | (ADULT_WORDS - set(_WORD.findall(plain)))
         found = self._best(typed, 4 * limit + 16)
         return [one for one in found if hidden.isdisjoint(_WORD.findall(folded(one.text)))][:limit]
 
@@ -235,13 +235,6 @@ def _unnumbered(text: str) -> str:
     return text[number.end() :] if number else text
 
 
-@cache
-def _unfit() -> frozenset[str]:
-    from periplus.documents import ADULT_WORDS  # readers of pages come with it, which a search can do without
-
-    return ADULT_WORDS
-
-
 class _Gathered:
     """Entries as they come together; in which order they come makes no difference.
 
@@ -284,7 +277,7 @@ def by_words(words: Beginnings, text: str, limit: int, never: frozenset[str] = f
     before, _, last = typed.rpartition(" ")
     if not last or limit < 1:
         return []
-    hidden = never | (_unfit() - {last})
+    hidden = never | (ADULT_WORDS - {last})
     return [
         Suggestion(f"{before} {word}".strip(), float(frequency))
         for word, frequency in words.prefix(last, limit)
