@@ -11,6 +11,7 @@ A forked process answers, so that a signal or an endless loop is an outcome like
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import random
@@ -143,6 +144,7 @@ class Judge:
         folder = self._copy()
         before = set(threading.enumerate())
         asked(folder, self.urls, Outcome(), repair=False)
+        gc.collect()  # the threads of pages end with their pool, which is part of a cycle
         for thread in set(threading.enumerate()) - before:
             thread.join(LONGEST)
         shutil.rmtree(folder)
