@@ -63,7 +63,7 @@ def test_machines_join_and_status_shows_them(machines: ThreeMachines) -> None:
         ("m2", False, True, 1),
         ("m3", False, True, 1),
     ]
-    assert shown["conductor"]
+    machines.wait_for(lambda: json.loads(machines.verb("cluster", "status", "--json").stdout)["conductor"])
     again = machines.verb("cluster", "join", f"127.0.0.2:{HEAD_PORT}", "--node", "m2", folder=machines.home("m2"))
     assert (again.returncode, again.stderr.count("\n")) == (1, 1)
     assert "node m2 is in the cluster already" in again.stderr
