@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from periplus.errors import StorageBusy, StorageError
-from periplus.storage import folder_lock
+from periplus.storage import awaited_lock, folder_lock
 
 HOLD = (
     "import sys\n"
@@ -40,3 +42,22 @@ def test_a_place_that_cannot_be_locked(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError), folder_lock(tmp_path / "file" / "lock", "crawling"):
         pass
+
+
+def test_who_waits_has_the_lock_when_it_is_let_go(tmp_path):
+    held, had = threading.Event(), []
+
+    def wait() -> None:
+        held.wait()
+        with awaited_lock(tmp_path / "lock", "waiting", 60.0):
+            had.append(True)
+
+    waiter = threading.Thread(target=wait)
+    waiter.start()
+    with folder_lock(tmp_path / "lock", "holding"):
+        held.set()
+        with pytest.raises(StorageBusy), awaited_lock(tmp_path / "lock", "hurrying", 0.0):
+            pass
+        assert not had
+    waiter.join(60)
+    assert had == [True]

@@ -10,7 +10,7 @@ the rows of earlier batches (replaced) lose what they hold, and a refusal in a n
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,7 +22,7 @@ from periplus.crawl.interpretation import refusal_document
 from periplus.crawl.rows import FETCHED, NEVER, REFUSED, URL_COLUMNS, UrlRow, Visited
 from periplus.errors import StorageBusy, UsageError
 from periplus.records import ArchiveLocation, Document
-from periplus.storage import LocalFiles, folder_lock, write_event
+from periplus.storage import LocalFiles, awaited_lock, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -36,7 +36,7 @@ REASON = "removed"
 CHUNK = 1_000
 IN_LIST = 400
 TRIES = 20  # where machines change the same files
-LOCK, LOCK_SECONDS, LOCK_PAUSE = "takedown.lock", 60.0, 0.05
+LOCK, LOCK_SECONDS = "takedown.lock", 60.0
 ARCHIVE = "archive"
 _UNFINISHED = "takedown.unfinished "  # in meta, followed by the target
 
@@ -264,16 +264,7 @@ def _hosts_of(targets: Sequence[str]) -> frozenset[int]:
 @contextmanager
 def _alone(folder: Path | None) -> Iterator[None]:
     """One takedown at a time rewrites files; others wait for it."""
-    with ExitStack() as held:
-        limit = time.monotonic() + LOCK_SECONDS
-        while folder is not None:
-            try:
-                held.enter_context(folder_lock(folder / LOCK, "taking down pages"))
-                break
-            except StorageBusy:
-                if time.monotonic() > limit:
-                    raise
-            time.sleep(LOCK_PAUSE)
+    with awaited_lock(folder / LOCK, "taking down pages", LOCK_SECONDS) if folder is not None else nullcontext():
         yield
 
 

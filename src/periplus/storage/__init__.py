@@ -9,7 +9,7 @@ from periplus.storage.events import write_event
 from periplus.storage.files import LocalFiles
 from periplus.storage.kept_leases import KeptLease, kept_lease
 from periplus.storage.leases import Lease, Leases, database_time, steady
-from periplus.storage.locks import folder_lock, holder_of
+from periplus.storage.locks import awaited_lock, folder_lock, holder_of
 from periplus.storage.migrations import schema_version
 from periplus.storage.objects import Objects, may_fork, open_objects
 from periplus.storage.processes import is_dead, process_name
@@ -44,6 +44,7 @@ __all__ = [
     "Stored",
     "TaskOutcome",
     "Transaction",
+    "awaited_lock",
     "copy_state",
     "copy_tables",
     "database_time",

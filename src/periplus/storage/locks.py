@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import contextmanager, suppress
+import time
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,6 +16,8 @@ from periplus.errors import StorageBusy, StorageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+PAUSE = 0.05  # seconds between two tries of who waits
 
 
 class LockHolder(Struct, frozen=True):
@@ -87,3 +90,19 @@ def folder_lock(path: Path, doing: str) -> Iterator[HeldLock]:
         yield HeldLock(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def awaited_lock(path: Path, doing: str, seconds: float) -> Iterator[HeldLock]:
+    """Hold ``path`` alone, after waiting for who has it; raises ``StorageBusy`` when that takes more ``seconds``."""
+    limit = time.monotonic() + seconds
+    with ExitStack() as held:
+        while True:
+            try:
+                lock = held.enter_context(folder_lock(path, doing))
+                break
+            except StorageBusy:
+                if time.monotonic() > limit:
+                    raise
+            time.sleep(PAUSE)
+        yield lock

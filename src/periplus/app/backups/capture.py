@@ -19,17 +19,17 @@ import os
 import resource
 import shutil
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from periplus.app.state import STATE_FILE
 from periplus.crawl import TAKEDOWN_LOCK
 from periplus.documents import BatchLog
-from periplus.errors import NotReady, OverBudget, StorageBusy, StorageError
+from periplus.errors import NotReady, OverBudget, StorageError
 from periplus.graph import RankStore
 from periplus.index import IndexStore
-from periplus.storage import Database, LocalFiles, copy_state, folder_lock
+from periplus.storage import Database, LocalFiles, awaited_lock, copy_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ LEFT_OUT: Final = frozenset({WORK, "damaged", "logs", ".depot"})
 TRANSIENT: Final = (".lock", ".slots", "-wal", "-shm")
 ATTEMPTS: Final = 20
 SPARE_FILES: Final = 64  # descriptors for everything else
-LOCK_SECONDS, LOCK_PAUSE = 60.0, 0.05
+LOCK_SECONDS = 60.0
 YOUNG: Final = 2.0  # seconds: a file that changed so lately may change again without another time of change
 
 
@@ -98,16 +98,7 @@ def captured(collection: Collection, is_known: IsKnown) -> Iterator[Moment]:
 @contextmanager
 def takedowns_wait(folder: Path) -> Iterator[None]:
     """No takedown and no compaction while the block runs; waits for one that is under way."""
-    limit = time.monotonic() + LOCK_SECONDS
-    with ExitStack() as held:
-        while True:
-            try:
-                held.enter_context(folder_lock(folder / TAKEDOWN_LOCK, "backing up"))
-                break
-            except StorageBusy:
-                if time.monotonic() > limit:
-                    raise
-            time.sleep(LOCK_PAUSE)
+    with awaited_lock(folder / TAKEDOWN_LOCK, "backing up", LOCK_SECONDS):
         yield
 
 
