@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import Counter
 from types import SimpleNamespace
@@ -119,6 +120,15 @@ def test_the_slowest_questions_keep_within_the_budget_of_processor_time(engine):
     limit = 0.5
     for options in ({"explain": True, "size": 100}, {"counts": True}, {"page": 10, "size": 100, "explain": True}):
         for query in ("walrus", "wal* tus* h*", '"walrus tusk"', "-walrus tusk", "site:h7.example walrus"):
-            began = time.thread_time()
-            engine.search(SearchRequest(query, **options))
-            assert time.thread_time() - began < limit, (query, options)
+            assert processor_time(engine, SearchRequest(query, **options)) < limit, (query, options)
+
+
+def processor_time(engine, request: SearchRequest) -> float:
+    """Without the collector: what it looks through is the heap of all tests before this one."""
+    gc.disable()
+    try:
+        began = time.thread_time()
+        engine.search(request)
+        return time.thread_time() - began
+    finally:
+        gc.enable()
