@@ -1,5 +1,5 @@
 # The same verbs by hand and in CI.
-.PHONY: help test test-cluster soak-cluster coverage dist lint format relevance bench bench-start bench-search bench-words bench-crawl bench-documents bench-language bench-rank bench-blocks bench-refresh bench-extract bench-index bench-live bench-scale bench-objects bench-reshard bench-shards same-answers docs lock soak soak-crash soak-damage soak-frontier soak-kernels soak-processors soak-search soak-pool soak-server soak-shards soak-sim-broker bench-hostile soak-sim-frontier bench-articles clean
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 
 VENV ?= .venv
 PYTHON = $(VENV)/bin/python
@@ -42,8 +42,9 @@ format: environment  ## let ruff write the layout
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-docs: environment  ## write the generated reference pages anew
+docs: environment  ## the reference pages anew, and all of docs/ as a site below build/site; ARGS="--search http://127.0.0.1:8080"
 	$(PYTHON) scripts/reference.py
+	$(PYTHON) scripts/site.py build/site $(ARGS)
 
 lock:  ## resolve the newest allowed versions into requirements/*.lock (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
@@ -54,6 +55,8 @@ lock:  ## resolve the newest allowed versions into requirements/*.lock (needs uv
 		pyproject.toml requirements/build.in --extra cluster -c requirements/dev.lock -o requirements/cluster.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		pyproject.toml requirements/build.in requirements/bench.in -c requirements/base.lock -o requirements/bench.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		requirements/fuzz.in -o requirements/fuzz.lock
 
 relevance: environment  ## every profile on every judged set, into docs/relevance.md; ARGS="--web FOLDER" adds known items
 	$(PYTHON) -m bench.relevance $(ARGS)
@@ -91,6 +94,12 @@ bench-objects: environment  ## what an object store costs a crawl: the same page
 bench-reshard: environment  ## what shards cost the writer: index, update and reshard; ARGS="--passages FILE"
 	$(PYTHON) -m bench.reshard $(ARGS)
 
+voyage: environment  ## half a million generated pages crawled, indexed, ranked, searched; ARGS="--passages FILE --pages 30000 --write"
+	$(PYTHON) -m bench.voyage $(ARGS)
+
+bench-apart: environment  ## what it costs a crawl that pages are read in a process of their own; ARGS="--web FOLDER --pages 2500"
+	$(PYTHON) -m bench.apart $(ARGS)
+
 bench-hostile: environment  ## what healthy hosts keep of their rate beside fifty hostile ones; ARGS="--each"
 	$(PYTHON) -m bench.hostile $(ARGS)
 
@@ -100,11 +109,20 @@ soak-crash: environment  ## a hundred kills at random moments of a crawl of a we
 soak-pool: environment  ## fifty crawls with a limit by two to four workers, killed on the way: each exact
 	$(PYTHON) tests/crawl/pool_soak.py $(ARGS)
 
+soak-up: environment  ## an hour of up over sites that change, with visitors: memory, handles, files; ARGS="--minutes 5 --visitors 200"
+	PYTHONPATH=.:tests $(PYTHON) tests/app/up_soak.py $(ARGS)
+
 soak-server: environment  ## attacks on a server with 1,024 handles while another client searches; ARGS="--seconds 5"
 	$(PYTHON) tests/web/server_soak.py $(ARGS)
 
 soak-damage: environment  ## 2,000 damaged files of every kind: one line each, no signal, mended; ARGS="--mutations 200 --kinds postings"
 	$(PYTHON) tests/damage/trials.py $(ARGS)
+
+soak-faults: environment  ## the whole product under load, faults at random; ARGS="--minutes 5 --write"
+	$(PYTHON) tests/faults/whole_soak.py $(ARGS)
+
+soak-io: environment  ## errors at every write and flush of a crawl, an index update, a ranking, a takedown; ARGS="--points 50 --write"
+	$(PYTHON) tests/faults/io_sweep.py $(ARGS)
 
 soak-shards: environment  ## visitors over shard servers that are killed, frozen, started, while a generation rolls; ARGS="--seconds 60"
 	PYTHONPATH=. $(PYTHON) tests/cluster/shards_soak.py $(ARGS)
@@ -120,6 +138,9 @@ bench-shards: environment  ## CPU and times of a query in one process and over s
 
 soak-frontier: environment  ## ten million addresses in the frontier: speed and memory; ARGS="--urls 1000000"
 	$(PYTHON) -m bench.frontier $(ARGS)
+
+bench-frontier-workers: environment  ## 1, 2 and 4 workers on one frontier in PostgreSQL: new addresses, commits, p99
+	$(PYTHON) -m bench.frontier.workers $(ARGS)
 
 soak-sim-frontier: environment  ## 1,000 workers and 100,000 hosts played on PostgreSQL; ARGS="--workers 20 --hosts 500 --seconds 60"
 	$(PYTHON) tests/crawl/frontier_sim.py $(ARGS)
@@ -139,8 +160,9 @@ bench-documents: bench-environment  ## pages to documents, and turbohtml against
 bench-language: bench-environment  ## the language found for translated manuals, and for short texts
 	.venv-bench/bin/python -m bench.language $(ARGS)
 
-soak: environment  ## fuzz every reader of documents, SECONDS=60 each; ONLY="html pdf"
-	@test -d build/atheris || $(PYTHON) -m pip install -q --disable-pip-version-check --target build/atheris atheris==3.0.0
+fuzz: environment  ## fuzz every reader of documents, SECONDS=60 each; ONLY="html pdf"
+	@test -d build/atheris || $(PYTHON) -m pip install -q --disable-pip-version-check --require-hashes \
+		--target build/atheris -r requirements/fuzz.lock
 	PYTHONPATH=build/atheris SECONDS=$(SECONDS) ONLY="$(ONLY)" $(PYTHON) -m fuzz
 
 soak-kernels: environment  ## the tests of all that kernels do, with every array access of them checked; after a change of a kernel

@@ -1,1 +1,1 @@
-"""Fuzz targets for the readers of documents. Run ``make soak``."""
+"""Fuzz targets for the readers of documents. Run ``make fuzz``."""

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.relevance import known, learn, report, sets
+from bench.relevance import ablations, known, learn, report, sets
 
 from periplus.evaluation import Scores, evaluate
 from periplus.evaluation.learning import Learner
@@ -17,10 +17,14 @@ from periplus.ranking import PROFILES
 from periplus.search.plan import MAX_SCORING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from periplus.app import Collection
     from periplus.evaluation import Qrels, Queries
 
 KNOWN_DEPTH = 10
+OURS = ("periplus", "bm25f", "bm25")
+FEW = 60  # known items of a kind that every profile is asked, as references take seconds for some
 PAGE = sets.ROOT / "docs" / "relevance.md"
 
 
@@ -40,16 +44,20 @@ def _scores(collection: Collection, profile: str, queries: Queries, qrels: Qrels
     return found
 
 
-def scored_known(web: Path) -> dict[str, dict[str, Scores]]:
-    """Every profile on the known items of the hosts that nothing was learnt from."""
+def scored_known(web: Path, profiles: Iterable[str], most: int | None = None) -> dict[str, dict[str, Scores]]:
+    """Profiles on the known items, or the first of them, of the hosts that nothing was learnt from."""
     collection, items = known.build(web)
     _, reported = known.halves(items)
     found: dict[str, dict[str, Scores]] = {}
     with collection:
         for kind in known.KINDS:
-            queries, qrels = known.judgements([item for item in reported if item.kind == kind])
-            found[kind] = {name: _scores(collection, name, queries, qrels, KNOWN_DEPTH) for name in PROFILES}
+            queries, qrels = known.judgements([item for item in reported if item.kind == kind][:most])
+            found[kind] = {name: _scores(collection, name, queries, qrels, KNOWN_DEPTH) for name in profiles}
     return found
+
+
+def known_section(web: Path) -> str:
+    return report.known_section(scored_known(web, OURS), scored_known(web, PROFILES, FEW))
 
 
 def held_out(names: list[str], web: Path | None) -> dict[str, list[float]]:
@@ -71,15 +79,15 @@ def main() -> None:
         sys.exit(f"{sets.DATA} is missing: the judged sets are not part of this repository")
     results = {name: scored(name) for name in chosen.sets}
     held = held_out(chosen.sets, chosen.web)
-    items = scored_known(chosen.web) if chosen.web else {}
     chosen.page.write_text(
         report.page(
             {
+                "ablations": ablations.report(ablations.gathered(chosen.web, chosen.sets)),
                 "profiles": report.profiles_table(results, chosen.sets),
                 "ours": report.ours_table(results, held),
                 "published": report.published_table(results),
                 "longest": MAX_SCORING,
-                "known": report.known_section(items) if items else "",
+                "known": known_section(chosen.web) if chosen.web else "",
             }
         ),
         encoding="utf-8",

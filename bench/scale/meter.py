@@ -40,7 +40,7 @@ def run(command: Sequence[str], environment: dict[str, str] | None = None) -> Ta
 
 def anonymous(process: int) -> int:
     """Bytes of anonymous memory of a process and all its children."""
-    return sum(_anonymous(one) for one in _family(process))
+    return sum(_anonymous(one) for one in family(process))
 
 
 class _Watch:
@@ -74,10 +74,11 @@ def _anonymous(process: int) -> int:
     return int(found[0].split()[1]) * 1024 if found else 0
 
 
-def _family(process: int) -> list[int]:
+def family(process: int) -> list[int]:
+    """A process and all its children."""
     try:
         tasks = list(Path(f"/proc/{process}/task").glob("*/children"))
         found = [int(child) for path in tasks for child in path.read_text(encoding="ascii").split()]
     except OSError:
         return [process]
-    return [process, *itertools.chain.from_iterable(map(_family, found))]
+    return [process, *itertools.chain.from_iterable(map(family, found))]

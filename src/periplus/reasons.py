@@ -26,8 +26,8 @@ _ALL = (
     Reason("banned-host", "the host is on the list of banned hosts", "edit the list"),
     Reason(
         "foreign-port",
-        "the port of the address belongs to another protocol, such as mail",
-        "use the port of a web server",
+        "the port of the address is that of another protocol or service, such as mail or a database",
+        "use the port of a web server; your own is reached by --resolve HOST=IP:PORT",
     ),
     Reason("blocked", "the operator has blocked it: hidden from results, not crawled", "unblock it in the console"),
     Reason("removed", "the address was taken down and must stay out", "periplus remove keeps this list"),
@@ -91,6 +91,7 @@ _ALL = (
     Reason("gone", "the page was missing on repeated visits and was dropped"),
     # the document
     Reason("unsupported-type", "no reader for this content type"),
+    Reason("unwanted-type", "pages of this content type are not wanted", "change crawl.types"),
     Reason("no-content", "the page has no text"),
     Reason("needs-javascript", "the page is empty without JavaScript"),
     Reason("parse-bound", "the page broke a bound of the parser"),

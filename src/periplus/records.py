@@ -229,13 +229,50 @@ class FilterCounts(Struct, frozen=True):
 class InstantAnswer(Struct, frozen=True):
     """What was computed of a query; text, as people read it."""
 
-    kind: str  # calculation, unit, currency, time, date or colour
+    kind: str  # calculation, unit, currency, time, date, colour or definition
     question: str  # as it was read
     answer: str
     detail: str = ""
     exact: bool = True  # false: rounded
     score: float = 1.0  # how sure it is that this was asked
     colour: str = ""  # to be shown, as #rrggbb
+    explain: Explanation | None = None
+    url: str = ""  # the page that says so, of a definition
+
+
+class PanelCard(Struct, frozen=True):
+    """One thing that a panel shows, as text; what is not known is empty."""
+
+    title: str
+    url: str = ""
+    text: str = ""
+    source: str = ""  # who says so: a site, a newspaper, a shop
+    published: str = ""
+    image: str = ""  # an address; readers are given a copy from our origin, or nothing
+    rating: float = 0.0  # of five; 0 is not known
+    reviews: int = 0
+    price: str = ""
+    stock: str = ""
+    categories: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+    phone: str = ""
+    address: str = ""
+    hours: str = ""
+    open_now: bool | None = None
+    position: tuple[float, float] | None = None  # latitude and longitude
+    distance: float | None = None  # metres from whom it was asked by
+    facts: tuple[tuple[str, str], ...] = ()  # anything else, by name
+
+
+class SidePanel(Struct, frozen=True):
+    """What stands beside the results: things of one kind, from one source."""
+
+    kind: str  # places, weather, news, products or images
+    provider: str  # who gave them; empty: our own index
+    cards: tuple[PanelCard, ...]
+    home: str = ""  # where the provider wants to be named
+    more: str = ""  # the tab that has more of them, where there is one
+    score: float = 1.0  # how sure it is that this was asked for
     explain: Explanation | None = None
 
 
@@ -255,6 +292,7 @@ class SearchAnswer(Struct, frozen=True, gc=False):
     lens: str = ""  # the preferences among sites in force, spelled out
     coverage: float = 1.0  # the share of the published documents that were searched
     answers: tuple[InstantAnswer, ...] | None = None  # only when asked for
+    panels: tuple[SidePanel, ...] | None = None  # only when asked for
 
     def __iter__(self) -> Iterator[SearchResult]:
         return iter(self.results)

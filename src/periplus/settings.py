@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 FILE_NAME = "periplus.toml"
-SECRETS = frozenset({"crawl.headers", "crawl.proxy", "storage.database"})  # their values are never shown
+# Their values are never shown.
+SECRETS = frozenset({
+    "crawl.headers", "crawl.proxy", "storage.database", "verticals.openweather_key", "verticals.yelp_key",
+    "verticals.newsapi_key", "verticals.amazon_key",
+})  # fmt: skip
 # Of what a crawl is told these are not remembered: secrets, and the leave to visit private networks.
 NOT_REMEMBERED = frozenset({"crawl.headers", "crawl.auth", "crawl.proxy", "crawl.allow_private"})
 REMEMBERED, FLAG = "remembered", "flag"  # two of the origins
@@ -58,6 +62,10 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
     include: Annotated[tuple[str, ...], Meta(description="patterns of which one must match an address")] = ()
     exclude: Annotated[tuple[str, ...], Meta(description="patterns of which none may match an address")] = ()
     languages: Annotated[tuple[str, ...], Meta(description="keep only pages in these languages")] = ()
+    types: Annotated[
+        tuple[Literal["html", "text", "xml", "pdf", "office", "epub"], ...],
+        Meta(description="take only pages of these types; none named is all that can be read"),
+    ] = ()
     resolve: Annotated[tuple[str, ...], Meta(description="HOST=IP[:PORT], with * for any prefix of the host")] = ()
     allow_private: Annotated[bool, Meta(description="fetch from private and loopback addresses")] = False
     banned_hosts: Annotated[str, Meta(description="file of host names never to visit, one a line")] = ""
@@ -86,6 +94,9 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
         Meta(description="make documents while crawling, or from the archive when the index is updated"),
     ] = "now"
     icons: Annotated[bool, Meta(description="ask a host for its small picture, once a month at most")] = True
+    pictures: Annotated[
+        bool, Meta(description="ask for one picture of each page that has one, for thumbnails and a tab of images")
+    ] = False
     hours: Annotated[str, Meta(description="local hours in which to crawl, such as 22-06; empty is always")] = ""
     tls: Annotated[
         Literal["verify", "note"],
@@ -141,12 +152,34 @@ class SearchSettings(Struct, frozen=True, forbid_unknown_fields=True):
     rates: Annotated[
         str, Meta(description="file of exchange rates, ECB's XML or JSON; empty: currencies are not answered")
     ] = ""
+    answers: Annotated[
+        bool, Meta(description="answer what can be computed (2+2) or is defined by a page, above the results")
+    ] = True
     vectors: Annotated[
         str, Meta(description="folder of word vectors, by which words find what nearly means the same")
     ] = ""
     past_queries: Annotated[bool, Meta(description="complete with what several people asked; kept as counts only")] = (
         True
     )
+    clicks: Annotated[bool, Meta(description="count how often results are opened; kept as counts only")] = False
+
+
+class VerticalsSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    panels: Annotated[bool, Meta(description="show places, news, products and pictures beside the results")] = True
+    position: Annotated[
+        str, Meta(description="latitude,longitude of visitors that do not say where they are, such as 47.37,8.54")
+    ] = ""
+    ip_database: Annotated[
+        str, Meta(description="file in MaxMind's format that tells where an IP address is; what it tells stays here")
+    ] = ""
+    open_meteo: Annotated[bool, Meta(description="ask Open-Meteo for the weather; it needs no key")] = False
+    openweather_key: Annotated[str, Meta(description="key of OpenWeather, for the weather; kept secret")] = ""
+    yelp_key: Annotated[str, Meta(description="key of Yelp's business search, for places; kept secret")] = ""
+    newsapi_key: Annotated[str, Meta(description="key of News API, for articles; kept secret")] = ""
+    amazon_key: Annotated[
+        str,
+        Meta(description="credential of Amazon's Creators API: ID:SECRET:VERSION:TAG:MARKETPLACE; kept secret"),
+    ] = ""
 
 
 class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -191,7 +224,7 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
         Meta(description="who may have a page visited now: who has a key, or anybody, within the scope of the crawl"),
     ] = "key"
     submission_rate: Annotated[
-        int, Meta(ge=1, le=100_000, description="addresses an hour that one visitor may submit, and for one host")
+        int, Meta(ge=1, le=100_000, description="addresses an hour that one visitor may submit, and for one site")
     ] = 20
     tls_cert: Annotated[str, Meta(description="certificate file, for https; empty serves http")] = ""
     tls_key: Annotated[str, Meta(description="file of the certificate's key, where it is not in the same file")] = ""
@@ -223,6 +256,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     index: IndexSettings = field(default_factory=IndexSettings)
     rank: RankSettings = field(default_factory=RankSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
+    verticals: VerticalsSettings = field(default_factory=VerticalsSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
     storage: StorageSettings = field(default_factory=StorageSettings)
     cluster: ClusterSettings = field(default_factory=ClusterSettings)

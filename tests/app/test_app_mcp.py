@@ -132,8 +132,9 @@ async def test_other_sites_cannot_ask_by_a_name_of_theirs(collection):
     with mcp_http_server(collection, "127.0.0.1", 0) as server:
         async with aiohttp.ClientSession() as session:
             for headers in ({"host": "evil.test"}, {"origin": "http://evil.test"}):
-                answer = await session.post(f"{server.address}mcp", json=asked_for, headers=accepts | headers)
-                assert answer.status in (403, 421)
+                sent = accepts | headers
+                async with session.post(f"{server.address}mcp", json=asked_for, headers=sent) as answer:
+                    assert answer.status in (403, 421)
 
 
 async def test_a_key_is_asked_for_where_the_api_wants_one(collection):
@@ -148,7 +149,8 @@ async def test_a_key_is_asked_for_where_the_api_wants_one(collection):
         async with aiohttp.ClientSession() as session:
 
             async def status(**headers):
-                return (await session.post(f"{server.address}mcp", json=asked_for, headers=headers)).status
+                async with session.post(f"{server.address}mcp", json=asked_for, headers=headers) as answer:
+                    return answer.status
 
             passed_on = {"x-forwarded-for": "192.0.2.7"}
             assert await status(**passed_on) == 401

@@ -17,6 +17,7 @@ import pytest
 
 from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
+from periplus.app import up
 from periplus.app.serving import operator_key, web_server
 from periplus.app.up import crawl_until
 from periplus.cli.main import run
@@ -183,3 +184,23 @@ def test_up_goes_on_when_a_stopped_crawl_is_resumed(collection, mock_web, flags)
         stopping.set()
         up.join(60)
     assert not up.is_alive()
+
+
+def test_nothing_stays_of_a_crawl_that_has_run_dry(collection, flags, mock_web, monkeypatch):  # noqa: F811
+    """Up crawls again and again for months: a thread or a handle each time would end it."""
+    monkeypatch.setattr(up, "REVISIT_EVERY", 0.0)
+    stopping, threads, rounds = threading.Event(), list[int](), 6
+    once = up._crawled
+
+    def counted(*given):
+        status = once(*given)
+        threads.append(threading.active_count())
+        if len(threads) == rounds:
+            stopping.set()
+        return status
+
+    monkeypatch.setattr(up, "_crawled", counted)
+    crawl_until(stopping, str(collection.folder), flags, mock_web.site("a.test", 3))
+
+    assert len(threads) == rounds
+    assert max(threads[1:]) <= threads[0]

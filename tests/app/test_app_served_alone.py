@@ -121,7 +121,7 @@ def test_answers_are_the_same_without_batches(folder):
     assert before["links"]["total"]["value"] == 12
     assert "http://harbour.test/old" not in urls(before["links"])
     assert before["news"][0]["total"]["value"] == 4
-    assert list(before["places"][1].values()) == [{"address": "1 Quay", "telephone": "12"}]
+    assert list(before["places"][1].values()) == [{"address": "1 Quay", "telephone": "12", "name": "The Anchor"}]
     assert before["site"]["links_in"][0] == {"host": "copy0.test", "links": 1, "known": False}
     assert (before["site"]["hosts_in"], before["site"]["hosts_out"]) == (13, 0)
     assert "tables of the tide" in [one["text"] for one in before["suggested"]]

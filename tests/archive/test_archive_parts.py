@@ -55,6 +55,21 @@ def machines(tmp_path: Path) -> Iterator[list[Machine]]:
             machine.writer.close()
 
 
+def test_files_that_are_no_part_of_the_archive_are_found_by_few_questions(
+    machines: list[Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = machines[0]
+    for number in range(5):
+        one.add(f"http://a.test/{number}")
+    known = sorted(path.name for path in one.folder.glob("*.warc.gz"))
+    assert len(known) == 5
+    names = ["a.warc.gz", *known[:3], "b.warc.gz", *known[3:], "c.warc.gz"]
+    for together in (1, 2, 3, 100):
+        monkeypatch.setattr(parts, "LOOKED_UP", together)
+        assert one.parts.unknown(names) == ["a.warc.gz", "b.warc.gz", "c.warc.gz"]
+    assert one.parts.unknown([]) == []
+
+
 def wanted(url: str) -> bool:
     return url.startswith("http://a.test/secret")
 

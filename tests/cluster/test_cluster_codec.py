@@ -57,7 +57,9 @@ def shard_queries(draw):
         else Visibility(draw(st.booleans()), frozenset(draw(st.lists(texts))), "", only)
     )
     profile = PROFILES[draw(st.sampled_from(sorted(PROFILES)))]
-    return ShardQuery(query, own, statistics, profile, "date", draw(texts), draw(st.floats(0, 1e10)), 5.0, seen)
+    return ShardQuery(
+        query, own, statistics, profile, "date", draw(texts), draw(st.floats(0, 1e10)), 5.0, seen, draw(counts)
+    )
 
 
 def same(one, other):

@@ -11,7 +11,7 @@ from cluster_samples import HASTY, Process, build, serving, until
 
 from periplus.cluster.servers import Servers
 from periplus.cluster.sources import ServedGenerations
-from periplus.errors import ShardsMissing
+from periplus.errors import NotFound, NotReady, ShardsMissing
 from periplus.graph import Stores
 from periplus.records import SearchRequest
 from periplus.search import Engine
@@ -159,3 +159,25 @@ def test_the_token_is_wanted(folder):
         with pytest.raises(ShardsMissing):
             ask(engine, 1)
         assert "token" in servers.all[0].said
+
+
+def test_a_generation_that_is_swept_while_it_is_pulled_is_waited_out(folder):
+    class SweptStore:
+        """An index whose newest generation is gone whenever its files are asked for."""
+
+        def __init__(self, store):
+            self._store = store
+
+        def __getattr__(self, name):
+            return getattr(self._store, name)
+
+        def open_files(self):
+            raise NotFound("generation 1 of the index is no longer kept; look for a newer one")
+
+    with serving(folder, [[0], [1]], HASTY) as (_, servers, _):
+        stores = Stores(folder)
+        stores.index = SweptStore(stores.index)
+        engine = Engine(folder, HASTY, ServedGenerations(stores, servers))
+        with pytest.raises(NotReady):
+            ask(engine)
+        engine.close()

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import socket
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 
+from periplus.app import Collection
+from periplus.app.task_runners import task_runner
 from periplus.cluster import DRAIN_NODE, LEAVE, Node, Nodes
 from periplus.cluster.nodes import GOOD_FOR, RayHead
 from periplus.errors import NotFound, WrongState
+from periplus.jobs.ray_runner import RayRunner
 from periplus.storage import process_name
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from periplus.storage import Database
 
 ONE = Node("one", "10.0.0.1", 4, 8 << 30, "/srv/one", is_head=True, process="elsewhere/1")
@@ -94,3 +100,22 @@ def test_what_all_nodes_read(nodes: Nodes) -> None:
     assert nodes.services() == ()
     nodes.set_services({"serve", "crawl"})
     assert nodes.services() == ("crawl", "serve")
+
+
+def test_tasks_go_to_the_machines_that_this_one_belongs_to_while_their_head_answers(tmp_path: Path) -> None:
+    with Collection(tmp_path).create() as collection, socket.create_server(("127.0.0.1", 0)) as listening:
+        nodes = Nodes(collection.database)
+        assert task_runner(collection) is None  # no machines
+        own = msgspec.structs.replace(ONE, folder=str(tmp_path.resolve()), process=process_name())
+        nodes.join(TWO)
+        nodes.join(msgspec.structs.replace(own, id="three", process="elsewhere/3"))
+        assert task_runner(collection) is None  # the same folder, on another machine
+        nodes.join(own)
+        nodes.set_head(RayHead(f"127.0.0.1:{listening.getsockname()[1]}"))
+        assert isinstance(task_runner(collection), RayRunner)
+        nodes.leave(TWO)
+        nodes.order("three", LEAVE)
+        listening.close()
+        assert task_runner(collection) is None
+        with collection.database.read() as tx:
+            assert "does not answer: tasks run on this machine" in str(tx.rows("SELECT text FROM events"))

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from cluster_samples import build, is_ready, until
 
-from periplus.cluster.codec import MAX_QUESTION, decode_answer, encode_question
+from periplus.cluster.codec import FORMAT, MAX_QUESTION, decode_answer, encode_question
 from periplus.cluster.holding import KEPT, HeldShard, OtherGeneration
 from periplus.cluster.server import ShardServer, check_token
 from periplus.cluster.servers import address_of
@@ -64,7 +64,7 @@ def test_a_question_is_answered(server):
 @pytest.mark.parametrize(
     ("path", "body", "token", "status", "says"),
     [
-        (FIND, b"\x01garbage", TOKEN, 400, b"cannot be read"),
+        (FIND, FORMAT + b"garbage", TOKEN, 400, b"cannot be read"),
         (FIND, b"\x80\x04pickled", TOKEN, 400, b"another format"),
         (FIND, encode_question(([1],)), "", 401, b"token"),
         (FIND, encode_question(([1],)), "a-token-that-is-lonG", 401, b"token"),

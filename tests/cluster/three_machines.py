@@ -1,5 +1,7 @@
 """A cluster on one machine: agents with Ray of their own at 127.0.0.2, 127.0.0.3 …, each with a folder of its own.
 
+With ``networks``, each has a network of its own, too, and can be cut off.
+
 They share a PostgreSQL server and an S3 server. Everything is started by ``periplus cluster`` and ended, also what was
 killed, when the block ends. ``make test-cluster`` runs it in a network of its own (``scripts/own-network``).
 """
@@ -14,9 +16,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +30,13 @@ from periplus.storage import Database
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from cluster.networks import Networks
+
 PATIENCE = 150.0
 HEAD_PORT = 6379
 PORT = 8900  # of brokers, each at its own address
 PR_SET_CHILD_SUBREAPER = 36
+TASK = "ray::run_task"  # as a process of Ray calls itself while it works
 
 
 class Machine:
@@ -61,8 +67,10 @@ class Machine:
 class ThreeMachines:
     """``with ThreeMachines(…) as machines``: none is started yet."""
 
-    def __init__(self, folder: Path, database: str, bucket: str, settings: str = "") -> None:
-        self.folder, self.address = folder, database
+    def __init__(
+        self, folder: Path, database: str, bucket: str, settings: str = "", networks: Networks | None = None
+    ) -> None:
+        self.folder, self.networks = folder, networks
         self.settings = f'[storage]\ndatabase = "{database}"\nfiles = "{bucket}"\n[serve]\nport = {PORT}\n{settings}'
         self.all: dict[str, Machine] = {}
         self.database = Database.open(database)
@@ -92,17 +100,17 @@ class ThreeMachines:
             (folder / "periplus.toml").write_text(self.settings)
         return folder
 
-    def begin(self) -> None:
-        """A head and two machines that join it, one after the other: they share the ports of one kernel."""
-        for number in (1, 2, 3):
+    def begin(self, count: int = 3) -> None:
+        """A head and machines that join it, one after the other: they share the ports of one kernel."""
+        for number in range(1, count + 1):
             machine = self.start(number, head=1 if number > 1 else 0)
             self.wait_for(lambda machine=machine: machine.name in self.alive() or machine.process.poll() is not None)
             assert machine.name in self.alive(), machine.said()
 
     def start(self, number: int, *, head: int = 0, port: int = HEAD_PORT, ray_address: str = "") -> Machine:
         """Machine ``number``: a new head, or one that joins the head on another machine; returns at once."""
-        name, address, folder = f"m{number}", address_of(number), self.home(f"m{number}")
-        words = ["join", f"{address_of(head)}:{port}"] if head else ["start", "--port", str(port)]
+        name, address, folder = f"m{number}", self.address_of(number), self.home(f"m{number}")
+        words = ["join", f"{self.address_of(head)}:{port}"] if head else ["start", "--port", str(port)]
         if ray_address:
             words += ["--ray-address", ray_address]
         if head:
@@ -111,7 +119,11 @@ class ThreeMachines:
         command += ["--address", address, "--node", name, "--cores", "1"]
         with (folder / "agent.txt").open("wb") as output:
             process = subprocess.Popen(
-                command, stdout=output, stderr=subprocess.STDOUT, env=self.environment(), start_new_session=True
+                [*self._entered(number), *command],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=self.environment(),
+                start_new_session=True,
             )
         self.all[name] = Machine(name, address, folder, process)
         return self.all[name]
@@ -119,11 +131,46 @@ class ThreeMachines:
     def environment(self) -> dict[str, str]:
         return os.environ | {"RAY_TMPDIR": self._ray}
 
+    def address_of(self, number: int) -> str:
+        return self.networks.address(number) if self.networks else address_of(number)
+
     def verb(self, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a verb of ``periplus`` on a machine."""
+        """Run a verb of ``periplus`` on a machine, the first one unless another's folder is given."""
         home = folder or self.home("m1")
-        command = [sys.executable, "-m", "periplus", *words, "--dir", str(home)]
+        command = [*self._entered(int(home.name[1:])), sys.executable, "-m", "periplus", *words, "--dir", str(home)]
         return subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment())
+
+    def begun(self, number: int, *words: str) -> subprocess.Popen[str]:
+        """A command of Python on a machine, under way."""
+        command = [*self._entered(number), sys.executable, *words]
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment()
+        )
+
+    def _entered(self, number: int) -> list[str]:
+        return self.networks.entered(number) if self.networks else []
+
+    @contextmanager
+    def one_task_killed(self) -> Iterator[list[int]]:
+        """Kill -9 of the first batch task that is seen at work, on whichever machine; gives those that were."""
+        killed: list[int] = []
+        ended = threading.Event()
+
+        def look() -> None:
+            while not killed and not ended.wait(0.01):
+                found = [pid for machine in self.all.values() for pid in machine.processes(TASK)]
+                for pid in found[:1]:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                        killed.append(pid)
+
+        thread = threading.Thread(target=look, daemon=True)
+        thread.start()
+        try:
+            yield killed
+        finally:
+            ended.set()
+            thread.join()
 
     # Looking
 

@@ -21,7 +21,7 @@ START_SECONDS = 120
 def ray():
     """Ray, connected to a head that was started here and is ended here."""
     token = secrets.token_hex(24)
-    paths = os.pathsep.join(map(str, (TESTS / "index", TESTS / "graph", TESTS / "jobs", TESTS)))
+    paths = os.pathsep.join(map(str, (TESTS / "index", TESTS / "graph", TESTS / "jobs", TESTS / "cluster_ray", TESTS)))
     settings = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token, "RAY_USAGE_STATS_ENABLED": "0"}
     environment = {**os.environ, **settings, "PYTHONPATH": paths}
     with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp") as folder:

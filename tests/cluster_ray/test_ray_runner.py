@@ -12,6 +12,7 @@ TESTS = Path(__file__).parents[1]
 for room in ("index", "graph", "jobs"):
     sys.path.insert(0, str(TESTS / room))
 
+from ray_tasks import FUNCTION, Errand  # noqa: E402
 from test_graph_blocks import in_blocks, web  # noqa: E402
 from test_index_segment_tasks import MEMORY, batches, digests  # noqa: E402
 
@@ -19,15 +20,17 @@ from periplus.errors import Corrupt, StorageError  # noqa: E402
 from periplus.graph import block_pagerank, blocks  # noqa: E402
 from periplus.index import IndexStore  # noqa: E402
 from periplus.jobs.ray_runner import RayRunner  # noqa: E402
-from periplus.storage import SerialRunner, results  # noqa: E402
+from periplus.jobs.recording import RecordingRunner  # noqa: E402
+from periplus.jobs.tasks import MOST_TRIES, TaskTable, failed_tasks  # noqa: E402
+from periplus.storage import Database, SerialRunner, results  # noqa: E402
 
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
 TASKS = "test_jobs_runners"
 
 
 @pytest.fixture
-def runner(ray):
-    return RayRunner(ray)
+def runner(ray, tmp_path):
+    return RayRunner(lambda: ray, tmp_path)
 
 
 def test_there_is_a_task_for_every_core(runner) -> None:
@@ -48,8 +51,8 @@ def test_a_bad_input_is_told_and_the_rest_goes_on(runner) -> None:
 
 
 def test_an_error_that_cannot_be_sent_is_told_in_words(runner) -> None:
-    (outcome,) = runner.run(f"{TASKS}:unsendable", [7])
-    assert "of 7" in str(outcome.error)
+    outcomes = list(runner.run(f"{TASKS}:unsendable", [7, 8]))
+    assert sorted(str(outcome.error)[-4:] for outcome in outcomes) == ["of 7", "of 8"]
 
 
 def test_a_task_that_kills_its_process_costs_itself_only(runner) -> None:
@@ -57,6 +60,19 @@ def test_a_task_that_kills_its_process_costs_itself_only(runner) -> None:
     assert [outcome.result for outcome in outcomes] == [0, 1, 2, None, 4]
     assert isinstance(outcomes[3].error, StorageError)
     assert "\n" not in str(outcomes[3].error)
+
+
+def test_one_that_is_killed_is_done_again_a_bad_one_listed_and_the_rest_goes_on(runner, tmp_path) -> None:
+    errands = [Errand(name, tmp_path) for name in ("first", "killed", "bad", "last")]
+    with Database.open(tmp_path / "state.db") as database:
+        recording = RecordingRunner(TaskTable(database), "job", runner)
+        outcomes = {outcome.place: outcome for outcome in recording.run(FUNCTION, errands)}
+        assert [outcomes[place].result for place in range(4)] == ["FIRST", "KILLED", None, "LAST"]
+        assert [one.times() for one in errands] == [1, 2, MOST_TRIES, 1]
+        (failed,) = failed_tasks(database, 9)
+        assert (failed.input, failed.error) == ("bad", "Corrupt: bad is damaged; restore it")
+        assert len(list(recording.run(FUNCTION, errands))) == 4
+        assert [one.times() for one in errands] == [1, 2, 2 * MOST_TRIES, 1]  # what is done is not done again
 
 
 def test_what_nobody_waits_for_is_not_taken_for_something_else(runner) -> None:

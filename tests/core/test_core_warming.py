@@ -29,10 +29,19 @@ if __name__ == "__main__":
     compile_apart(sys.argv[1:], 2, lambda done, total, name: seen.append((done, total)))
     print(len(before) - len(cold()), seen)
 """
+SHIPPED = """
+import sys
+from pathlib import Path
+from periplus.core.compiler import every_kernel, shipped
+shipped.HOME = Path(sys.argv[1])
+(found,) = [kernel for kernel in every_kernel() if kernel.full_name == sys.argv[2]]
+print(found.is_kept)
+found.keep()
+"""
 
 
-def run(cache: Path, *arguments: str) -> str:
-    environment = os.environ | {"PERIPLUS_CACHE": str(cache)}
+def run(cache: Path, *arguments: str, processor: str = "") -> str:
+    environment = os.environ | {"PERIPLUS_CACHE": str(cache), "PERIPLUS_PROCESSOR": processor}
     return subprocess.run(
         [sys.executable, *arguments], env=environment, capture_output=True, text=True, timeout=300, check=True
     ).stdout.strip()
@@ -49,6 +58,28 @@ def test_nothing_is_compiled_apart_where_nothing_can_be_kept(tmp_path: Path) -> 
     blocked = tmp_path / "file"
     blocked.touch()  # a folder cannot be made below a file, not even by root
     assert run(blocked, "-c", "from periplus.core.compiler import cold; print(cold())") == "[]"
+
+
+def test_kernels_that_came_with_the_package_need_no_compiler(tmp_path: Path) -> None:
+    keep = f"from periplus.core.compiler import keep_one; keep_one({SHORT[0]!r})"
+    run(tmp_path / "made", "-c", keep, processor="x86-64-v3")
+    made = tmp_path / "made" / "kernels"
+
+    assert run(tmp_path / "own", "-c", SHIPPED, str(made), SHORT[0]) == "True"
+    assert [*(tmp_path / "own").rglob("*.kernel")] == []
+    # Who asks for a plain processor gets code for that one.
+    assert run(tmp_path / "plain", "-c", SHIPPED, str(made), SHORT[0], processor="x86-64") == "False"
+    assert len([*(tmp_path / "plain").rglob("*.kernel")]) == 1
+
+
+def test_a_kernel_that_came_damaged_is_compiled(tmp_path: Path) -> None:
+    keep = f"from periplus.core.compiler import keep_one; keep_one({SHORT[0]!r})"
+    run(tmp_path / "made", "-c", keep, processor="x86-64-v3")
+    (file,) = (tmp_path / "made").rglob("*.kernel")
+    file.write_bytes(file.read_bytes()[:-40] + bytes(40))
+
+    assert run(tmp_path / "own", "-c", SHIPPED, str(tmp_path / "made" / "kernels"), SHORT[0]) == "False"
+    assert len([*(tmp_path / "own").rglob("*.kernel")]) == 1
 
 
 def test_every_module_with_kernels_is_known(tmp_path: Path) -> None:

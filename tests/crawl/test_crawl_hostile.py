@@ -115,7 +115,7 @@ def test_a_robots_file_leads_to_no_banned_host(voyage: Voyage, mock_web: MockWeb
     assert voyage.fetched() == {"http://a.test/"}
 
 
-@pytest.mark.parametrize("port", [0, 22, 25, 6667])
+@pytest.mark.parametrize("port", [0, 22, 25, 6667, 5432, 6379, 9200, 11211])
 def test_no_link_makes_us_speak_to_another_protocol(voyage: Voyage, mock_web: MockWeb, port: int) -> None:
     mock_web.robots("a.test", answer=Reply(302, b"", (("Location", f"http://b.test:{port}/robots.txt"),)))
     mock_web.page("http://a.test/", "<p>Home.", links=[f"http://b.test:{port}/x", "http://b.test:8080/y"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,14 +19,14 @@ from periplus.documents import BatchLog
 from periplus.errors import NotFound, StorageAway, StorageError
 from periplus.records import ArchiveLocation
 from periplus.settings import CrawlSettings
-from periplus.storage import Database, LocalFiles, SharedCopies, objects
+from periplus.storage import Database, Depot, LocalFiles, SharedCopies, objects, open_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from mockweb.mock_web import MockWeb
-    from periplus.records import Document
+    from periplus.records import CrawlStatus, Document
     from support.object_store import Gate
 
 SECRET = "the harbourmaster's private letter"
@@ -57,6 +58,37 @@ def archived(voyage: Voyage, *, whole: bool = False) -> dict[str, bytes]:
         source.path(part.name)
     rows = voyage.rows("SELECT url, file, place, length FROM urls WHERE state = 1")
     return {url: archive.read(source, ArchiveLocation(*place)).body for url, *place in rows}
+
+
+def test_a_crawl_that_starts_while_the_object_store_is_away_waits_for_it(
+    tmp_path: Path, mock_web: MockWeb, gated_bucket: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "RETRIES", 0)
+    pages = mock_web.site("a.test", 3)
+    settings = settings_for(mock_web.resolve)
+    with Database.open(tmp_path / "state.db") as database:
+        depot = Depot(LocalFiles(tmp_path / "c"), open_objects(gated_bucket))
+        told: list[CrawlStatus] = []
+        crawler = Crawler(tmp_path / "c", database, settings, told.append, depot=depot)
+        gate.close()
+        with ThreadPoolExecutor() as threads:
+            crawl = threads.submit(crawler.run, ["http://a.test/"])
+            wait_until(lambda: told)
+            assert (told[0].state, told[0].reason[:25]) == ("stalled", "it waits and begins by it")
+            gate.open()
+            assert crawl.result().pages == len(pages)
+            said = [text for text in events(database) if "object store" in text]
+            assert [text.partition(": ")[0] for text in said] == [
+                "a crawl waits for the object store before it begins",
+                "a crawl begins",
+            ]
+            gate.close()
+            crawl = threads.submit(crawler.run)
+            wait_until(lambda: told[-1].state == "stalled")
+            crawler.stop()
+            with pytest.raises(StorageAway, match="cannot be connected to"):
+                crawl.result()
+        gate.open()
 
 
 def content(voyage: Voyage) -> bytes:

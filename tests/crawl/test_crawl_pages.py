@@ -124,3 +124,17 @@ def _feed(*names: str) -> Reply:
     entries = "".join(f'<entry><title>{name}</title><link href="http://a.test/{name}"/></entry>' for name in names)
     body = f'<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><title>News</title>{entries}</feed>'
     return Reply(200, body.encode(), (("Content-Type", "application/atom+xml"),))
+
+
+@pytest.mark.parametrize("documents", ["now", "later"])
+def test_only_the_types_that_are_named_are_taken(voyage: Voyage, mock_web: MockWeb, documents: str) -> None:
+    mock_web.page("http://a.test/", "<p>Home.", links=["/notes.txt", "/book.pdf", "/untold", "/paper"])
+    mock_web.text("http://a.test/notes.txt", "Plain notes.")
+    mock_web.text("http://a.test/book.pdf", b"%PDF-1.4 and so on", "application/pdf")
+    mock_web.text("http://a.test/untold", b"<title>Untold</title><p>A page all the same.", "application/octet-stream")
+    mock_web.text("http://a.test/paper", b"%PDF-1.4 and so on", "application/octet-stream")
+    voyage.run(mock_web, "http://a.test/", types=("html",), documents=documents)
+    refusals = dict(voyage.rows("SELECT url, refusal FROM urls"))
+    assert refusals["http://a.test/"] == refusals["http://a.test/untold"] == ""
+    assert refusals["http://a.test/notes.txt"] == refusals["http://a.test/book.pdf"] == "unwanted-type"
+    assert refusals["http://a.test/paper"] != ""

@@ -433,10 +433,10 @@ def test_a_trap_site_ends(voyage: Voyage, mock_web: MockWeb) -> None:
 def test_a_page_that_breaks_the_reader_is_kept_with_a_reason(
     voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(page: object) -> None:
+    async def broken(line: object, reader: int, page: object) -> None:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("periplus.documents.parse", broken)
+    monkeypatch.setattr("periplus.crawl.reading_line.ReadingLine.ask", broken)
     mock_web.page("http://a.test/", "<p>Words.")
     voyage.run(mock_web, "http://a.test/")
     assert voyage.documents() == {"http://a.test/": "unreadable"}

@@ -504,3 +504,15 @@ def test_dates_in_english_words(text):
 @pytest.mark.parametrize("text", ["Mayhem 3 2024", "32 May 2024", "3 May 24", "31 June 2024"])
 def test_words_that_are_no_date(text):
     assert document(f'<meta name="date" content="{text}"><p>{PROSE}</p>').published == 0.0
+
+
+def test_terms_that_a_page_defines():
+    body = (
+        "<title>Words of the sea</title><main><dl><dt><dfn>Ebb</dfn></dt> <dd>The tide that goes out.</dd></dl>"
+        '<p>A <dfn title="breakwater">mole</dfn> is a wall in the sea.</p><dl><dt><dfn>x</dfn></dt></dl></main>'
+    )
+    found = [item for item in document(body).structured if item.get("@type") == "DefinedTerm"]
+    assert [(item["name"], item["description"]) for item in found] == [
+        ("Ebb", "The tide that goes out."),
+        ("breakwater", "A mole is a wall in the sea."),
+    ]

@@ -35,6 +35,7 @@ BESIDE_ROOMS = {
     "compat",
     "damage",
     "deploy",
+    "faults",
     "house",
     "mockweb",
     "support",

@@ -19,14 +19,14 @@ def by_hand(seen, row, weights, length):
     title, body, headings, address = (seen[field][row] for field in (TITLE, BODY, HEADINGS, ADDRESS))
     words = len(weights)
     in_title = len({position for position, _ in title})
-    share, told = in_title / max(length, 1.0, in_title), features.telling_subsequence(title, weights)
+    share = in_title / max(length, 1.0, in_title)
     return [
         features.nearness(body, weights),
         features.phrase_share(body, words) if words > 1 else 0.0,
+        features.passage(title, body, weights) ** 2,
         features.phrase_share(headings, words),
-        told,
+        features.telling_subsequence(title, weights),
         share**2,
-        (told * share) ** 4,
         len({word for position, word in address if position < HOST}) / words,
         len({word for position, word in address if position >= HOST}) / words,
     ]

@@ -38,7 +38,7 @@ def test_the_answer_has_the_shape_of_the_surface(engine):
     plain = msgspec.to_builtins(ask(engine, "tide tables"))
     assert set(plain) == {
         *("query", "results", "total", "page", "size", "next", "corrections", "suggestions", "took_ms", "degraded"),
-        *("generation", "counts", "lens", "coverage", "answers"),
+        *("generation", "counts", "lens", "coverage", "answers", "panels"),
     }
     assert plain["query"] == {"text": "tide tables", "parsed": "tide tables", "corrected": None}
     first = plain["results"][0]
@@ -463,6 +463,34 @@ def test_freshness_counts_for_queries_that_ask_for_it(tmp_path):
     )
     engine = Engine(tmp_path, PATIENT)
     assert urls(ask(engine, "latest harbour bulletin"))[0] == "https://b.example/2"
+
+
+def test_the_word_between_what_is_compared_hardly_counts(tmp_path):
+    others = [page(f"https://h{i}.example/", f"Page {i}", "rope and sail and anchor") for i in range(20)]
+    both = page("https://a.example/", "Ropes", "A rope of hemp. A chain of iron. Rope or chain holds an anchor.")
+    versus = page("https://b.example/", "Notes", "Harbour vs harbour, then a rope.")
+    build(tmp_path, [*others, both, versus])
+    with closing(Engine(tmp_path, PATIENT)) as engine:
+        assert urls(ask(engine, "rope vs chain"))[0] == "https://a.example/"
+        assert urls(ask(engine, "vs")) == ["https://b.example/"]
+
+
+def test_signs_weigh_what_they_tell(tmp_path):
+    """A word is everywhere, and with its sign on one page, where it stands once among many others."""
+    plain = [page(f"https://h{i}.example/", "Values", "T value T value T") for i in range(20)]
+    build(tmp_path, [*plain, page("https://a.example/", "Notes", f"{'rope ' * 40} of T& value")])
+    with closing(Engine(tmp_path, PATIENT)) as engine:
+        assert urls(ask(engine, "T& value"))[0] == "https://a.example/"
+
+
+def test_a_page_is_found_by_its_own_title_to_the_letter(tmp_path):
+    other = page("https://a.example/max", "std::list::max_size", "std list size max_size size size")
+    own = page("https://b.example/size", "std::list::size", "std list size")
+    build(tmp_path, [other, own])
+    with closing(Engine(tmp_path, PATIENT)) as engine:
+        assert urls(ask(engine, "std::list::size"))[0] == "https://b.example/size"
+        told = engine.explain("std::list::size", "https://b.example/size")
+        assert next(part for part in told.parts[2].parts if part.name == "title_same").value > 0
 
 
 def test_more_candidates_than_are_reranked_keep_their_order(tmp_path):

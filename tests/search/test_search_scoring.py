@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from search_samples import DOCUMENTS, PATIENT, anchors_of, build, page, prior_of
 
 from periplus import addresses
-from periplus.index import IndexStore
+from periplus.index import IndexStore, title_print
 from periplus.index.query import IndexQuery
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
@@ -81,7 +81,9 @@ NAMED = {"named": 3}
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("options", [{}, {"language": "en"}, {"now": 1_800_000_000.0}, NAMED])
+@pytest.mark.parametrize(
+    "options", [{}, {"language": "en"}, {"now": 1_800_000_000.0}, {"title": title_print("Tide tables")}, NAMED]
+)
 def test_scores_of_the_kernel_are_those_of_the_tree(folder, query, options):
     with IndexStore(folder / "index").open() as snapshot:
         numbers = np.random.default_rng(SEED).permutation(snapshot.numbers())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import math
 import random
@@ -308,6 +309,16 @@ def test_what_is_written_nowhere_is_corrected_at_once(bilingual, typed, meant):
 @pytest.mark.parametrize("typed", ["images", "blurs", "defined", "coming", "cakes"])
 def test_inflections_are_left_alone(bilingual, typed):
     answer = bilingual.search(SearchRequest(typed))
+    assert (answer.query.corrected, answer.corrections) == (None, ())
+
+
+@pytest.mark.parametrize("typed", ["cheap cakes", "near blur", "News define", "weather comm"])
+def test_words_that_queries_are_full_of_are_left_alone(tmp_path, typed):
+    """Pages have ``cheat``, ``neap``, ``new`` and ``feather``, but none of the words that were typed."""
+    pages = [page(f"https://a.example/{i}", "cheat neap new feather", "cakes blur define comm") for i in range(60)]
+    build(tmp_path, pages)
+    with contextlib.closing(Engine(tmp_path, PATIENT)) as engine:
+        answer = engine.search(SearchRequest(typed))
     assert (answer.query.corrected, answer.corrections) == (None, ())
 
 

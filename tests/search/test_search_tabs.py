@@ -27,6 +27,14 @@ INN = {
     "aggregateRating": {"ratingValue": 4.5},
     "openingHours": ["Mo-Fr 10-18", "Sa 10-12"],
 }
+LAMP = {
+    "@type": "Product",
+    "name": "Storm lamp",
+    "brand": {"name": "Quayside"},
+    "image": ["http://one.test/lamp.jpg"],
+    "aggregateRating": {"ratingValue": "9", "bestRating": 10, "reviewCount": 12},
+    "offers": {"price": 49.5, "priceCurrency": "CHF", "availability": "https://schema.org/InStock"},
+}
 
 
 def page(number: int, structured=(), **fields) -> Document:
@@ -49,9 +57,9 @@ def publish(collection: Collection, documents: list[Document]) -> None:
 def test_pages_of_a_kind_are_found_with_what_is_known_of_them(collection):
     plain = [page(number) for number in range(20)]
     news = [page(number, (ARTICLE,)) for number in range(20, 35)]
-    publish(collection, [*plain, *news, page(40, (INN,)), page(41, (ARTICLE,), refusal="noindex")])
+    publish(collection, [*plain, *news, page(40, (INN,)), page(41, (ARTICLE,), refusal="noindex"), page(42, (LAMP,))])
     backend = CollectionBackend(collection)
-    assert backend.tabs() == tuple(TABS)
+    assert backend.tabs() == ("news", "places", "products")
 
     first, facts = backend.search_tab(SearchRequest("tide"), "news")
     second, _ = backend.search_tab(SearchRequest("tide", page=2), "news")
@@ -63,9 +71,48 @@ def test_pages_of_a_kind_are_found_with_what_is_known_of_them(collection):
     assert facts[place.results[0].id] == {
         "address": "1 Quay, Dunsey",
         "telephone": "+44 1234 567",
-        "hours": "Mo-Fr 10-18, Sa 10-12",
+        "hours": "Mo-Fr 10-18; Sa 10-12",
         "rating": "4.5 / 5",
+        "name": "The Anchor",
     }
+    lamp, facts = backend.search_tab(SearchRequest("tide"), "products")
+    assert facts[lamp.results[0].id] == {
+        "price": "CHF 49.5", "stock": "in stock", "rating": "9 / 10", "reviews": "12", "brand": "Quayside",
+        "name": "Storm lamp", "image": "http://one.test/lamp.jpg",
+    }  # fmt: skip
+    assert collection.engine.kinds((*first.results, *place.results, *lamp.results)) == {
+        "news": 10, "places": 1, "products": 1,
+    }  # fmt: skip
+
+
+def test_pictures_are_found_by_their_texts(tmp_path):
+    images = (("http://one.test/logo.png", "Our fine logo"), ("http://one.test/a.jpg", "Cormorant on a pile"))
+    with Collection(tmp_path / "c", flags={"crawl.pictures": True, "search.budget_ms": 30_000}) as made:
+        collection = made.create()
+        publish(collection, [page(1, images=images), page(2)])
+        backend = CollectionBackend(collection)
+        assert backend.tabs() == ("images",)
+        found, facts = backend.search_tab(SearchRequest("cormorant"), "images")
+        assert facts[found.results[0].id] == {"pictures": "http://one.test/a.jpg Cormorant on a pile"}
+        assert backend.picture("http://one.test/a.jpg") == b""  # nobody fetched it
+
+
+def test_a_term_that_a_page_defines_is_an_answer(tmp_path):
+    glossary = (
+        {"@type": "DefinedTerm", "name": "Neap tide", "description": "A tide with the least range."},
+        {"@type": "DefinedTermSet", "hasDefinedTerm": [{"name": "Ebb", "description": "The tide that goes out."}, 7]},
+    )
+    with Collection(tmp_path / "c", flags={"search.budget_ms": 30_000}) as made:
+        collection = made.create()
+        publish(collection, [structs.replace(page(1, glossary), text="Neap tide and ebb, explained."), page(2)])
+        (found,) = collection.answers("What is a neap tide?", explain=True)
+        assert (found.kind, found.question, found.answer) == ("definition", "Neap tide", "A tide with the least range.")
+        assert (found.url, found.explain.value) == ("http://one.test/1", 1.0)
+        assert collection.answers("ebb definition")[0].answer == "The tide that goes out."
+        assert collection.answers("neap tide") == collection.answers("define spring tide") == ()
+        assert CollectionBackend(collection).tabs() == ()
+    with Collection(tmp_path / "c", flags={"search.answers": False}) as off:
+        assert off.answers("define ebb") == off.answers("2+2") == ()
 
 
 def test_a_kind_is_found_however_far_down_the_list_it_stands(collection):
@@ -73,7 +120,7 @@ def test_a_kind_is_found_however_far_down_the_list_it_stands(collection):
     plain = [structs.replace(page(number), title="Tide", text=f"tide tide tide {number}") for number in range(1_500)]
     publish(collection, [*plain, page(2_000, (ARTICLE,)), page(2_001, (ARTICLE,)), page(2_002, (INN,))])
     backend = CollectionBackend(collection)
-    assert backend.tabs() == tuple(TABS)
+    assert backend.tabs() == ("news", "places")
 
     found, facts = backend.search_tab(SearchRequest("tide"), "news")
     assert {result.url for result in found} == {"http://one.test/2000", "http://one.test/2001"}
@@ -88,7 +135,7 @@ def test_a_kind_is_found_however_far_down_the_list_it_stands(collection):
 def test_later_versions_of_a_page_count(collection):
     publish(collection, [page(1, (ARTICLE,)), page(2, (INN,))])
     backend = CollectionBackend(collection)
-    assert backend.tabs() == tuple(TABS)
+    assert backend.tabs() == ("news", "places")
     publish(collection, [page(1), page(2, refusal="gone")])
 
     assert backend.tabs() == ()

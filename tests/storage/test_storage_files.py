@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.errors import AlreadyThere, NotFound, StorageError, StorageFull, UsageError
-from periplus.storage import LocalFiles
+from periplus.storage import LocalFiles, reserve
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_sweep_removes_what_dead_processes_left(files, start):
     files.write("a/b", b"kept")
     script = (
         "import sys\n"
-        "from periplus.storage import LocalFiles\n"
+        "from periplus.storage import LocalFiles, reserve\n"
         "with LocalFiles(sys.argv[1]).create('a/b') as temporary:\n"
         "    temporary.write_bytes(b'half')\n"
         "    print(temporary.name, flush=True)\n"
@@ -151,7 +151,7 @@ def test_full_disk_by_limit_of_file_size(files, start, tmp_path):
     script = (
         "import resource, signal, sys\n"
         "from periplus.errors import StorageFull\n"
-        "from periplus.storage import LocalFiles\n"
+        "from periplus.storage import LocalFiles, reserve\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "try: LocalFiles(sys.argv[1]).write('big', b'x' * 1_000_000)\n"
@@ -168,3 +168,19 @@ def test_full_disk_by_dev_full(files):
     with pytest.raises(StorageFull, match="free some"), files.create("x"), Path("/dev/full").open("wb") as full:
         full.write(b"x")
     assert files.names() == []
+
+
+def test_a_reserved_file_has_its_room_or_is_refused(files, start, tmp_path):
+    """In a file that has only its length, a write to mapped memory on a full disk would end the process."""
+    reserve(tmp_path / "mapped", 500_000)
+    assert (tmp_path / "mapped").stat().st_blocks * 512 >= 500_000
+    program = (
+        "import resource, signal, sys\n"
+        "from pathlib import Path\n"
+        "from periplus.storage import reserve\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "reserve(Path(sys.argv[1]), 500_000)\n"
+    )
+    _, errors = start(program, str(tmp_path / "other")).communicate()
+    assert "StorageFull: no space left for" in errors

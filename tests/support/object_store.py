@@ -79,8 +79,8 @@ class ObjectServer:
 class Gate:
     """Passes requests on to an S3 server; ``fault`` says what happens to one: a status, ``TORN``, or nothing."""
 
-    def __init__(self, port: int) -> None:
-        self.target = port
+    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
+        self.target, self.host = port, host
         self.fault: Callable[[str, str], int | str | None] = lambda method, path: None
         self.asked: list[tuple[str, str]] = []
         self._server: ThreadingHTTPServer | None = None
@@ -89,7 +89,7 @@ class Gate:
 
     @property
     def endpoint(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     @property
     def is_closed(self) -> bool:
@@ -97,8 +97,9 @@ class Gate:
 
     def open(self) -> None:
         """Listen, on the same port as ever."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), self._handler())
+        self._server = ThreadingHTTPServer((self.host, self.port), self._handler())
         self._server.daemon_threads = True
+        self._server.handle_error = lambda *_: None  # clients that are killed leave connections behind
         self.port = self._server.server_port
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 

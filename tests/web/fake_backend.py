@@ -34,6 +34,7 @@ from periplus.records import (
     Suggestion,
     Total,
 )
+from periplus.verticals import OwnIndex, Verticals, Whereabouts
 from periplus.web.metrics import Figures
 
 if TYPE_CHECKING:
@@ -151,8 +152,13 @@ class FakePanels:
         chosen = [name or "periplus" for name in profiles]
         known = {"profiles": ["periplus", "bm25"], "chosen": chosen, "query": query, "queries": len(self.judged)}
         known["counts"] = {
-            "asked": 1_234, "without_result": 56, "top": [{"query": "tide tables", "count": 40}],
+            "asked": 1_234, "without_result": 56, "clicks": 70, "primed": 12,
+            "top": [{"query": "tide tables", "count": 40}],
             "top_without_result": [{"query": "<img src=x onerror=alert(1)>", "count": 3}],
+            "days": [
+                {"day": f"2026-11-{day:02}", "searches": 40 + day, "without_result": day % 5, "clicks": day}
+                for day in range(1, 31)
+            ],
         }  # fmt: skip
         if not query:
             return known
@@ -244,6 +250,9 @@ class FakePanels:
         if grade is not None:
             grades[document] = grade
 
+    def asked(self) -> list[dict[str, Any]]:
+        return [{"query": "=tide, tables", "asked": 40, "without_result": 0, "clicks": 7}]
+
     def judgements(self) -> dict[str, dict[str, int]]:
         return {query: dict(grades) for query, grades in self.judged.items() if grades}
 
@@ -256,13 +265,18 @@ class FakeBackend:
         self.panels = FakePanels(self)
         self.kinds: dict[str, dict[str, dict[str, str]]] = {}  # tab → address → facts
         self.answerer = Answerer()
+        self.verticals = Verticals(OwnIndex(self.search_tab))
+        self.where = Whereabouts()
+        self.positions: list[Any] = []  # of visitors, as panels were asked
         self.icons: dict[str, bytes] = {}
+        self.pictures: dict[str, bytes] = {}
         self.long_texts: dict[str, str] = {}  # by address
         self.links_of: dict[str, tuple[Link, ...]] = {}
         self.is_ready = True
         self.error: Exception | None = None
         self.requests: list[SearchRequest] = []
         self.people: list[tuple[str, str]] = []  # queries, with who asked
+        self.opened: list[str] = []  # queries of which a result was opened
         self.commands: list[str] = []
         self.steered: list[tuple[str, str]] = []
         self.options: dict[str, Any] = {}
@@ -278,6 +292,18 @@ class FakeBackend:
 
     def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
         return self.answerer.answers(query, explain=explain)
+
+    def side_panels(self, request: SearchRequest, position: Any, answer: SearchAnswer | None = None) -> Any:
+        self.positions.append(position)
+        found = answer or self.search(request)
+        kinds = {tab: sum(result.url in known for result in found.results[:10]) for tab, known in self.kinds.items()}
+        return self.verticals.begin(request.query, kinds, self.tabs(), position, request.reader)
+
+    def whereabouts(self, address: str) -> Any:
+        return self.where.of(address)
+
+    def clicked(self, query: str) -> None:
+        self.opened.append(query)
 
     def asked(self, query: str, person: str) -> None:
         self.people.append((query, person))
@@ -454,6 +480,9 @@ class FakeBackend:
         return [
             _result(other, _score(other, words), words, rank, explain=False) for rank, other in enumerate(alike[:k], 1)
         ]
+
+    def picture(self, url: str) -> bytes:
+        return self.pictures.get(url, b"")
 
     def icon(self, host: str) -> bytes | None:
         return self.icons.get(host)

@@ -26,7 +26,7 @@ def test_search_has_the_documented_shape(client):
     content = answer.json
     assert set(content) == {
         "query", "results", "total", "page", "size", "next", "corrections", "suggestions", "took_ms", "degraded",
-        "generation", "counts", "lens", "coverage", "answers",
+        "generation", "counts", "lens", "coverage", "answers", "panels",
     }  # fmt: skip
     assert set(content["results"][0]) == {
         "rank", "id", "url", "display_url", "site", "title", "snippet", "highlights", "language", "published",
@@ -373,15 +373,16 @@ def test_visitors_submit_pages_where_the_operator_lets_them(open_to_visitors):
     assert trusted.json["state"] == "queued"
 
 
-def test_visitors_submit_so_many_an_hour_each_and_for_one_host(open_to_visitors):
-    first, second = (Client(open_to_visitors, address=f"192.0.2.{number}") for number in (7, 8))
+def test_visitors_submit_so_many_an_hour_each_and_for_one_site(open_to_visitors):
+    first, second, third = (Client(open_to_visitors, address=f"192.0.2.{number}") for number in (7, 8, 9))
     body = b'{"url": "http://tides.test/new"}'
 
     assert [order(first, "/api/v1/pages", body).status for _ in range(3)] == [202, 202, 429]
-    too_many = order(second, "/api/v1/pages", body)  # for that host, whoever asks
+    too_many = order(second, "/api/v1/pages", body)  # for that site, whoever asks
     assert too_many.status == 429
     assert 1 <= int(too_many.headers["retry-after"]) <= 1800
-    assert order(second, "/api/v1/pages", b'{"url": "http://other.tides.test/"}').status == 202
+    assert order(second, "/api/v1/pages", b'{"url": "http://other.tides.test/"}').status == 429
+    assert order(third, "/api/v1/pages", b'{"url": "http://waves.test/"}').status == 202
     assert order(second, "/api/v1/pages", body, authorization="Bearer s3same").status == 202
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 import pytest
+from asgi_client import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from periplus.settings import SearchSettings, Settings
+from periplus.web import create_app
 from periplus.web.console import MENU, PANELS
 from periplus.web.operator import session_of
 from periplus.web.plots import HEIGHT, WIDTH, curve
@@ -300,3 +303,22 @@ def test_events_can_be_narrowed_to_those_that_are_bad(client, backend):
     assert "crawl 1 begins" not in page
     backend.panels.events_kept.clear()
     assert "Nothing of that kind happened" in client.get("/console/events?level=error").text
+
+
+def test_counts_can_be_taken_away_as_tables(client, guarded):
+    days = client.get("/console/searches.csv")
+    assert (days.status, days.media_type) == (200, "text/csv")
+    assert days.text.splitlines()[:2] == ["day,searches,without_result,clicks", "2026-11-01,41,1,1"]
+    assert client.get("/console/asked.csv").text.splitlines()[1] == '"\'=tide, tables",40,0,7'  # no formula
+    assert [guarded.get(f"/console/{name}.csv").status for name in ("searches", "asked")] == [401, 401]
+    page = client.get("/console/queries").text
+    assert page.count('class="plot"') == 3
+
+
+def test_a_click_is_counted_by_our_own_page_only(client, backend):
+    assert client.post("/click", b"q=tide", origin="http://127.0.0.1:8080").status == 204
+    assert client.post("/click", b"q=tide", origin="http://evil.test").status == 403
+    assert backend.opened == ["tide"]
+    assert "data-clicks" not in client.get("/search?q=tide").text
+    counting = Settings(search=SearchSettings(clicks=True))
+    assert 'data-clicks="/click"' in Client(create_app(backend, counting)).get("/search?q=tide").text

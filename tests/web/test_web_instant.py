@@ -7,6 +7,8 @@ from urllib.parse import quote_plus
 
 import pytest
 
+from periplus.records import InstantAnswer
+
 
 def test_the_api_gives_answers_where_they_are_asked_for(client):
     found = client.get("/api/v1/search?q=sqrt(2)%5E3&answers=1&explain=1").json["answers"]
@@ -44,6 +46,17 @@ def test_a_colour_is_drawn_without_a_style(client):
 def test_what_is_typed_is_never_markup(client):
     page = client.get(f"/search?q={quote_plus('1+1<script>alert(1)</script>')}").text
     assert "<script>alert" not in page
+
+
+def test_a_definition_names_the_page_that_gives_it(client, backend):
+    class Defined:
+        def answers(self, query, *, explain=False):
+            return (InstantAnswer("definition", "Ebb", "The <b> tide", "one.test", url="http://one.test/glossary"),)
+
+    backend.answerer = Defined()
+    page = client.get("/search?q=define+ebb").text
+    assert '<p class="defined" dir="auto">The &lt;b&gt; tide</p>' in page
+    assert '<a href="http://one.test/glossary">one.test</a>' in page
 
 
 def test_searxngs_clients_get_it_too(client):

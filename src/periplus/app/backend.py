@@ -16,7 +16,7 @@ from periplus.app.file_checks import state_damage
 from periplus.app.icons import stored_icon
 from periplus.app.page_content import page_content
 from periplus.app.panels import CollectionPanels
-from periplus.app.query_counts import QueryCounts
+from periplus.app.side_panels import CollectionVerticals
 from periplus.app.site_list import SiteList
 from periplus.app.starting import CrawlStarter
 from periplus.app.steering import Steering
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         SearchResult,
         Suggestion,
     )
+    from periplus.verticals import PendingPanels, Position
     from periplus.web import Figures
 
 BEST_PAGES = 10
@@ -48,11 +49,12 @@ class CollectionBackend:
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
-        self._counts = QueryCounts(on=collection.settings.search.past_queries)
+        self._counts = collection.query_counts
         self.panels = CollectionPanels(collection, self._counts)
         self._sites = SiteList(collection)
         self._starter = CrawlStarter(collection)
         self._steering = Steering(collection, self._starter)
+        self._verticals = CollectionVerticals(collection)
         self._searches = SearchFigures()
         self._figures = CollectionFigures(collection, self._searches)
 
@@ -64,11 +66,23 @@ class CollectionBackend:
             raise
         self._searches.answered(request, answer)
         if request.page == 1:
-            self._counts.add(request.query, found=bool(answer.total.value))
+            plain = None if request.lens or request.explain or request.counts else request
+            self._counts.add(request.query, found=bool(answer.total.value), request=plain)
         return answer
+
+    def clicked(self, query: str) -> None:
+        self._counts.clicked(query)
 
     def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
         return self._collection.answers(query, explain=explain)
+
+    def side_panels(
+        self, request: SearchRequest, position: Position | None, answer: SearchAnswer | None = None
+    ) -> PendingPanels:
+        return self._verticals.begin(request, position, answer)
+
+    def whereabouts(self, address: str) -> Position | None:
+        return self._verticals.whereabouts(address)
 
     def figures(self) -> Figures:
         return self._figures.figures()
@@ -77,7 +91,7 @@ class CollectionBackend:
         self._collection.engine.asked(query, person)
 
     def tabs(self) -> tuple[str, ...]:
-        return self._collection.engine.tabs
+        return self._verticals.tabs()
 
     def search_tab(self, request: SearchRequest, name: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
         return self._collection.engine.search_tab(request, name)
@@ -189,6 +203,9 @@ class CollectionBackend:
         found = self._collection.engine.similar(addresses.canonical(url), k)
         self._searches.took("similar", time.perf_counter() - started)
         return found
+
+    def picture(self, url: str) -> bytes:
+        return self._verticals.picture(url)
 
     def icon(self, host: str) -> bytes | None:
         return stored_icon(self._collection, host)

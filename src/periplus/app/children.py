@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sys
 import threading
 import time
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 from periplus.app.thrift import spare_memory
+from periplus.errors import PeriplusError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +96,11 @@ def _child(target: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     threading.Thread(target=_watch_parent, args=(stopping,), daemon=True).start()
-    target(stopping, *arguments)
+    try:
+        target(stopping, *arguments)
+    except PeriplusError as error:  # one line; what to do is in it
+        sys.stderr.write(f"periplus: {error}\n")
+        raise SystemExit(1) from error
 
 
 def _watch_parent(stopping: threading.Event) -> None:

@@ -15,12 +15,15 @@ from periplus.app import state
 from periplus.app.crawl_options import crawl_flags
 from periplus.app.instant import InstantAnswers
 from periplus.app.occupancy import refuse_second_crawl
+from periplus.app.priming import Priming
+from periplus.app.query_counts import QueryCounts
 from periplus.errors import CollectionMissing, NotFound, StateLost, StorageBusy, StorageError
 from periplus.records import SearchAnswer, SearchRequest
 from periplus.storage import Blocklist, Catalogs, LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from contextlib import AbstractContextManager
 
     from periplus.app.moving import Moved
     from periplus.app.shards import ShardOrders
@@ -68,10 +71,12 @@ class Collection:
         self._catalogs: Catalogs | None = None
         self.source: ServedGenerations | None = None  # of shards on servers; None: searched in this process
         self.shard_orders: ShardOrders | None = None  # to those servers
-        self.runner: Runner | None = None  # of tasks that build segments; None: processes of this machine
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
-        self._instant = InstantAnswers(self.folder, self.settings.search)
+        self._instant = InstantAnswers(self.folder, self.settings.search, lambda: self.engine)
+        chosen = self.settings.search
+        self.query_counts = QueryCounts(self.sound_state, on=chosen.past_queries, clicks=chosen.clicks)
+        self.priming = Priming(self.query_counts)
 
     @classmethod
     def existing(cls, folder: str | Path, *, flags: Mapping[str, Any] | None = None) -> Self:
@@ -253,7 +258,15 @@ class Collection:
         from periplus.jobs import Pipeline
 
         self._require_state()
-        return Pipeline(self.folder, self.database, self.in_force().values, self.depot, self.runner)
+        return Pipeline(self.folder, self.database, self.in_force().values, self.depot, self._runner)
+
+    def _runner(self) -> AbstractContextManager[Runner] | None:
+        """Runs tasks on all machines, where this one is of a cluster."""
+        if self.depot is None:
+            return None
+        from periplus.app.task_runners import task_runner
+
+        return task_runner(self)
 
     def create(self, extra: str = "") -> Self:
         """Make the folder and its settings file, with ``extra`` lines in it, where they are missing."""
@@ -371,6 +384,7 @@ class Collection:
         While another process indexes, that process takes it out with its next step. What was never here is
         ``NotFound``, unless ``ban`` asks to keep it out all the same.
         """
+        from periplus.app.side_panels import forget_thumbnails
         from periplus.crawl import is_removed, lift, remove
         from periplus.documents import BatchLog
 
@@ -380,6 +394,7 @@ class Collection:
         if removal.is_empty and not wanted:
             lift(self.database, target)
             raise NotFound(f"nothing is known of {removal.target}, so nothing was removed; --ban keeps it out for good")
+        forget_thumbnails(self.folder)
         store = self.stores.index
         with suppress(StorageBusy):
             if store.manifest() is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from periplus.errors import StorageError
+from periplus.errors import NotFound, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ def host_ranks(collection: Collection) -> Callable[[Sequence[int]], Sequence[flo
 
     try:
         table = collection.stores.ranks.current()
-    except StorageError:
+    except (StorageError, NotFound):  # another process may be about to remove what is old
         return None  # a head start is not worth a failed crawl; `periplus rank` will say what is wrong
     if table is None or not table.hosts:
         return None

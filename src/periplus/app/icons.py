@@ -1,14 +1,16 @@
-"""The picture of a site, where the archive holds one: asked for by the crawl, or imported as ``/favicon.ico``."""
+"""The pictures of sites and of pages, where the archive holds them: asked for by the crawl, or imported."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from periplus import addresses, archive
 from periplus.errors import PeriplusError
 from periplus.records import ArchiveLocation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from periplus.app.collection import Collection
 
 NAMES = ("favicon.ico", "favicon.png", "favicon.gif")
@@ -30,8 +32,21 @@ def stored_icon(collection: Collection, host: str) -> bytes | None:
     crawled = f"{_PLACE} AND kind = 3 ORDER BY fetched_at DESC LIMIT 1"
     with collection.database.read() as tx:
         row = tx.row(crawled, (key,)) or tx.row(f"{_PLACE} AND key IN ({places})", (key, *map(addresses.key, wanted)))
-    if row is None:
+    return None if row is None else _archived(collection, row)
+
+
+def stored_picture(collection: Collection, address: str) -> bytes | None:
+    """The picture of a page at ``address``, as the crawl got it."""
+    url = addresses.try_canonical(address)
+    if url is None:
         return None
+    wanted = (addresses.host_key(addresses.host(url)), addresses.key(url))
+    with collection.database.read() as tx:
+        row = tx.row(f"{_PLACE} AND key = ? AND kind = 4", wanted)
+    return None if row is None else _archived(collection, row)
+
+
+def _archived(collection: Collection, row: Sequence[Any]) -> bytes | None:
     try:
         exchange = archive.read(collection.archive, ArchiveLocation(str(row[0]), int(row[1]), int(row[2])))
     except PeriplusError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from periplus import addresses, archive
-from periplus.documents import parse
+from periplus.documents import parse_apart
 from periplus.errors import NotFound, PeriplusError
 from periplus.records import ArchiveLocation, Link, Page, PageContent
 
@@ -69,7 +69,7 @@ def _fetched(collection: Collection, url: str) -> Document | None:
         return None
     place = ArchiveLocation(str(row[0]), int(row[1]), int(row[2]))
     exchange = archive.read(collection.archive, place)
-    return parse(
+    return parse_apart(
         Page(url, exchange.body, exchange.header("content-type"), exchange.headers, exchange.status, float(row[3]))
     )
 

@@ -6,6 +6,7 @@ Everything here only reads, and every reading is bounded: the journal is read fr
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -199,7 +200,8 @@ class CollectionPanels:
     def queries(self, query: str, profiles: tuple[str, ...] = ("",)) -> dict[str, Any]:
         """How one query is read and answered, by each profile."""
         judged = self._judgements.all()
-        kept = {"judged": judged.get(query, {}), "queries": len(judged), "counts": self._counts.shown()}
+        counts = {**self._counts.shown(), "primed": self._collection.priming.answered}
+        kept = {"judged": judged.get(query, {}), "queries": len(judged), "counts": counts}
         return {**debug(self._collection, query, profiles), **kept}
 
     def judge(self, query: str, document: str, grade: int | None) -> None:
@@ -208,6 +210,10 @@ class CollectionPanels:
 
     def judgements(self) -> dict[str, dict[str, int]]:
         return self._judgements.all()
+
+    def asked(self) -> list[dict[str, Any]]:
+        """Queries with their counts, most asked first."""
+        return self._counts.table()
 
 
 def curves(rows: list[tuple[float, int, str, float]], now: float) -> list[dict[str, Any]]:
@@ -264,7 +270,9 @@ def _host(row: tuple[Any, ...], budget: int) -> dict[str, Any]:
 
 def _segment(folder: Path, entry: SegmentEntry) -> dict[str, Any]:
     """A segment with its tier: so many of one tier are merged into one of the next."""
-    files = [path.stat() for path in folder.rglob("*") if path.is_file()]
+    files = []
+    with suppress(OSError):  # a merge has replaced it meanwhile
+        files = [path.stat() for path in folder.iterdir() if path.is_file()]
     return {
         "name": entry.name,
         "documents": entry.documents,

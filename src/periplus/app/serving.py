@@ -88,6 +88,8 @@ class Reloader:
         engine.reload()
         if self._collection.cold and engine.ready:
             self._warm_up()
+        elif engine.ready:
+            self._collection.priming.look(engine)
 
     def _say(self, line: str) -> None:
         """One line for as long as it is the same trouble."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from periplus.errors import PeriplusError
@@ -47,6 +48,8 @@ class Sharing:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join()
+        with suppress(PeriplusError):  # a collection that cannot be written to was served all the same
+            self._collection.query_counts.save()
 
     def _watch(self) -> None:
         while True:
@@ -59,7 +62,9 @@ class Sharing:
         try:
             if self._follower is None:
                 keys = self._collection.keys
-                self._follower = Follower(keys.operator, keys.programs, *self._collection.engine.sharing)
+                self._follower = Follower(
+                    keys.operator, keys.programs, self._collection.query_counts, *self._collection.engine.sharing
+                )
             return self._follower.look(self._collection.sound_state())
         except (PeriplusError, OSError) as error:
             return [error]

@@ -20,6 +20,9 @@ from periplus.errors import LeaseLost, Occupied, StorageBusy, StorageError, Stor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from periplus.crawl import Crawler
+    from periplus.records import CrawlStatus
+
 LOOK_EVERY = 0.25  # seconds between looks for new batches
 REVISIT_EVERY = 30.0  # seconds between looks for pages that are due again, once the crawl has run dry
 RANK_PAUSE = 20.0  # a rank run that took t seconds is followed by a pause of at least RANK_PAUSE * t
@@ -85,11 +88,8 @@ def crawl_until(
     with Collection(folder, flags=flags, flags_at=flags_at) as collection:
         while not stopping.is_set():
             asked = submitted_at(collection.database)
-            crawler = collection.crawler(collection.in_force())
-            watcher = threading.Thread(target=_stop_crawler, args=(stopping, crawler), daemon=True)
-            watcher.start()
             try:
-                status = crawler.run(seeds)
+                status = _crawled(stopping, collection, seeds)
             except StorageBusy:  # one that was started by hand or over the API: ours goes on after it
                 stopping.wait(LOOK_EVERY)
                 continue
@@ -117,9 +117,23 @@ def _wait_for_resume(stopping: threading.Event, collection: Collection) -> None:
             return
 
 
-def _stop_crawler(stopping: threading.Event, crawler: Any) -> None:
-    stopping.wait()
-    crawler.stop()
+def _crawled(stopping: threading.Event, collection: Collection, seeds: list[str]) -> CrawlStatus:
+    """One crawl, which is told when to stop; nothing of it stays, neither a thread nor the ranks that it read."""
+    crawler, ended = collection.crawler(collection.in_force()), threading.Event()
+    watcher = threading.Thread(target=_stop_crawler, args=(stopping, ended, crawler), daemon=True)
+    watcher.start()
+    try:
+        return crawler.run(seeds)
+    finally:
+        ended.set()
+        watcher.join()
+
+
+def _stop_crawler(stopping: threading.Event, ended: threading.Event, crawler: Crawler) -> None:
+    while not ended.wait(LOOK_EVERY):
+        if stopping.is_set():
+            crawler.stop()
+            return
 
 
 def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -> None:

@@ -23,13 +23,14 @@ from periplus.errors import NotFound, StorageBusy
 from periplus.storage import FILES, Stored, note_change, remove_orphans, remove_retired, retire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from periplus.records import ArchiveLocation
     from periplus.storage import Database, Depot, Transaction
 
 FOLDER: Final = "archive"
+LOOKED_UP: Final = 2_000  # names that are asked for at once
 READ_AHEAD: Final = 256_000  # bytes of an object that one reading asks for
 _ROW: Final = "SELECT name, file, worker, hosts FROM archive_parts"
 _INSERT: Final = (
@@ -97,6 +98,17 @@ class ArchiveParts:
     def knows(self, name: str) -> bool:
         with self._database.read() as tx:
             return tx.value("SELECT 1 FROM archive_parts WHERE name = ?", (name,)) is not None
+
+    def unknown(self, names: Sequence[str]) -> list[str]:
+        """Those that are no part of the archive; a machine may have many thousands of files, so not one by one."""
+        sql = "SELECT 1 FROM archive_parts WHERE name = ?"
+        left: list[str] = []
+        for start in range(0, len(names), LOOKED_UP):
+            some = names[start : start + LOOKED_UP]
+            with self._database.read() as tx:
+                found = tx.each(sql, [(name,) for name in some])
+            left += [name for name, rows in zip(some, found, strict=True) if not rows]
+        return left
 
     def find(self, name: str) -> ArchivePart:
         with self._database.read() as tx:

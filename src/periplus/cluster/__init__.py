@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         machine_memory,
         reach,
     )
-    from periplus.cluster.conducting import WISH, conductor_of
+    from periplus.cluster.conducting import GUESTS, WISH, conductor_of
     from periplus.cluster.keeper import LOGS, TOKEN_FILE, KeptSlot, kept_slots, read_token, shard_token
     from periplus.cluster.nodes import DRAIN_NODE, LEAVE, SERVICES, Node, Nodes
     from periplus.cluster.rays import connect, require_ray
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DRAIN",
     "DRAIN_NODE",
+    "GUESTS",
     "HEAD_PORT",
     "LEAVE",
     "LOGS",
@@ -65,7 +66,7 @@ _MACHINES = {
         "HEAD_PORT", "Agent", "GuestAgent", "NodePlan", "address_parts", "check_port", "machine_address",
         "machine_memory", "reach",
     ),
-    "conducting": ("WISH", "conductor_of"),
+    "conducting": ("GUESTS", "WISH", "conductor_of"),
     "keeper": ("LOGS", "TOKEN_FILE", "KeptSlot", "kept_slots", "read_token", "shard_token"),
     "nodes": ("DRAIN_NODE", "LEAVE", "SERVICES", "Node", "Nodes"),
     "rays": ("connect", "require_ray"),

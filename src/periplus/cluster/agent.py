@@ -26,6 +26,7 @@ from periplus.cluster.nodes import BEAT_EVERY, LEAVE, Node, Nodes, RayHead
 from periplus.cluster.processes import Process
 from periplus.cluster.rays import WORKER_PORTS, ray_environment, require_ray, start_words
 from periplus.errors import NotFound, NotReady, PeriplusError, StorageError, UsageError
+from periplus.jobs.packing import HOME_VARIABLE
 from periplus.storage import Leases, process_name
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ class Agent:
         self.node = Node(
             plan.name, plan.address, plan.cores, plan.memory, plan.folder, not plan.head, process_name()
         )  # fmt: skip
-        self._environment = ray_environment(self._token) | {NODE_ADDRESS: plan.address}
+        own = {NODE_ADDRESS: plan.address, HOME_VARIABLE: plan.folder}
+        self._environment = ray_environment(self._token) | own
         self._ray = self._raylet()
         self._conductor = self._new_conductor()
         self._conducts_at = 0.0  # when it is started next

@@ -20,6 +20,7 @@ import msgspec
 from periplus.cluster.codec import BadMessage, decode_answer, encode_question, left_of
 from periplus.cluster.connections import Broken
 from periplus.search import MISSING, GenerationGone
+from periplus.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +51,7 @@ class RemoteShards:
         self.before = before
         self._head = f"Authorization: Bearer {token}\r\n" if token else ""
 
+    @traced("search.shards", lambda answers: {"shards": len(answers)})
     def ask(self, asked: Sequence[Ask], deadline: float) -> list[Any]:
         now = time.perf_counter()
         left = min(deadline - now, LONGEST)

@@ -37,7 +37,7 @@ from periplus.search import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FORMAT = b"\x01"  # the first byte of every message
+FORMAT = b"\x02"  # the first byte of every message
 MAX_QUESTION = 8_000_000  # bytes: a million keys of documents that alone may be found
 MAX_ANSWER = 256_000_000  # bytes: what a formula reads of 2,000 candidates and 64 words
 MAX_AXES = 3
@@ -66,6 +66,7 @@ class WireQuery(Struct, frozen=True, array_like=True):
     language: str
     now: float
     visibility: Visibility | None  # None: everybody
+    title: int
 
 
 # Methods of ``Shard``: what they are given, what they return.
@@ -139,6 +140,7 @@ def _wire(asked: ShardQuery) -> WireQuery:
         asked.language,
         asked.now,
         None if asked.visibility is EVERYBODY else asked.visibility,
+        asked.title,
     )
 
 
@@ -155,6 +157,7 @@ def _query(wire: WireQuery, deadline: float) -> ShardQuery:
         wire.now,
         deadline,
         EVERYBODY if wire.visibility is None else wire.visibility,
+        wire.title,
     )
 
 

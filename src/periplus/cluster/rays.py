@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from periplus.cluster.keeper import Keeper
-from periplus.errors import UsageError
+from periplus.errors import NotReady, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,6 +41,7 @@ def ray_environment(token: str, given: Mapping[str, str] | None = None) -> dict[
     chosen = dict(os.environ if given is None else given)
     chosen["RAY_gcs_rpc_server_reconnect_timeout_s"] = str(RECONNECT_SECONDS)
     chosen["RAY_USAGE_STATS_ENABLED"] = "0"
+    chosen["RAY_DEDUP_LOGS_SKIP_REGEX"] = ".*"  # what Ray says of lost tasks is not for the output of a verb
     if token:
         chosen |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}
     return chosen
@@ -61,7 +62,11 @@ def connect(head: str, token: str, own: str = "") -> Any:
 
     if not ray.is_initialized():
         here: dict[str, Any] = {"_node_ip_address": own} if own else {}
-        ray.init(address=head, namespace=NAMESPACE, log_to_driver=False, configure_logging=False, **here)
+        try:
+            ray.init(address=head, namespace=NAMESPACE, log_to_driver=False, configure_logging=False, **here)
+        except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
+            why = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            raise NotReady(f"Ray's head at {head} does not take this machine in: {why}; look at ray.log") from error
     return ray
 
 

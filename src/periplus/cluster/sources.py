@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from periplus.cluster.asking import RemoteShards
-from periplus.errors import NotReady
+from periplus.errors import Corrupt, NotFound, NotReady
 from periplus.search import Broker, FileSummary, Opened, Ranks, Shard, SnapshotSummary
 
 if TYPE_CHECKING:
@@ -70,6 +70,14 @@ class ServedGenerations:
         return manifest.generation if self._is_ready(manifest) else self._opened
 
     def open(self) -> Opened:
+        try:
+            return self._open()
+        except Corrupt:
+            raise
+        except NotFound as error:  # it was swept while its files were pulled: there is a newer one
+            raise NotReady(str(error)) from error
+
+    def _open(self) -> Opened:
         manifest, summary = self._whole()
         number, documents = manifest.generation, documents_of(manifest)
         if not self._is_ready(manifest):  # another one was published meanwhile

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from xxhash import xxh3_64_intdigest
 
 from periplus.crawl.politeness import AddressSlots
+from periplus.storage import disk_errors, reserve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +37,10 @@ class SharedAddressSlots(AddressSlots):
 
     def __init__(self, path: Path, gap: float) -> None:
         super().__init__(gap)
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        os.ftruncate(self._file, _BYTES)
-        self._map = mmap.mmap(self._file, _BYTES)
+        reserve(path, _BYTES)
+        with disk_errors(path):
+            self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            self._map = mmap.mmap(self._file, _BYTES)
         self._times = memoryview(self._map).cast("d")
 
     def close(self) -> None:

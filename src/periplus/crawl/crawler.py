@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from periplus.crawl.checks import check
+from periplus.crawl.condition import STALLED
 from periplus.crawl.scope import canonical_seeds
 from periplus.crawl.session import Session
 from periplus.crawl.team import wait_for_old_workers
+from periplus.crawl.uploads import PAUSE
 from periplus.crawl.worker import loop_factory
-from periplus.storage import folder_lock
+from periplus.errors import StorageAway
+from periplus.records import CrawlStatus
+from periplus.storage import folder_lock, write_event
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from periplus.records import CrawlStatus
     from periplus.settings import Settings
     from periplus.storage import Database, Depot
 
@@ -70,8 +74,7 @@ class Crawler:
         """
         listed = canonical_seeds(seeds)
         check(self._settings.crawl)
-        if self._depot is not None:
-            self._depot.objects.check()
+        self._await_store()
         with self._alone() as alone:
             session = Session(self, self._folder, self._database, self._settings, self._tls, self._depot)
             session.prepare(listed, recrawl=recrawl, rank_of=self._rank_of, alone=alone, join=join)
@@ -79,6 +82,29 @@ class Crawler:
                 self._begun()
             with asyncio.Runner(loop_factory=loop_factory()) as runner:
                 return runner.run(session.crawl(seconds))
+
+    def _await_store(self) -> None:
+        """Begin when the object store answers, as a crawl that runs waits for it; an order to stop ends the waiting."""
+        since = 0.0
+        while self._depot is not None:
+            try:
+                self._depot.objects.check()
+            except StorageAway as error:
+                if self.take_command() == "stop":
+                    raise
+                if not since:
+                    since = time.time()
+                    self._tell(f"a crawl waits for the object store before it begins: {error}", "warning")
+                self.report(CrawlStatus(STALLED, f"it waits and begins by itself: {error}", since))
+                time.sleep(PAUSE)
+            else:
+                if since:
+                    self._tell("a crawl begins: the object store answers again")
+                return
+
+    def _tell(self, text: str, level: str = "info") -> None:
+        with self._database.write() as tx:
+            write_event(tx, "crawl", text, level)
 
     @contextmanager
     def _alone(self) -> Iterator[bool]:

@@ -26,6 +26,7 @@ from periplus.crawl.resolver import Mapping, Resolver, Route
 from periplus.crawl.unpack import ACCEPTED, unpack
 from periplus.errors import FetchError
 from periplus.records import Exchange, Headers
+from periplus.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -92,6 +93,12 @@ class _Answer(NamedTuple):
     ip: str
 
 
+def _told(fetched: Fetched) -> dict[str, str | int]:
+    """What a trace tells of a request: the host, not the page."""
+    size = len(fetched.exchange.payload) if fetched.exchange else 0
+    return {"host": addresses.host(fetched.url), "status": fetched.status, "bytes": size, "reason": fetched.reason}
+
+
 class Fetcher:
     """Holds the connections of one worker; ``async with`` it. It closes its ``bandwidth`` with them.
 
@@ -153,6 +160,7 @@ class Fetcher:
     def _is_direct(self, place: Destination) -> bool:
         return self._proxy is None or self.resolver.mapping.find(place.name) is not None
 
+    @traced("fetch", _told)
     async def fetch(
         self,
         url: str,

@@ -47,7 +47,9 @@ def icon_of(row: UrlRow, named: str) -> str | None:
     return addresses.try_canonical(USUAL, row.url)
 
 
-def settled(row: UrlRow, fetched: Fetched, location: ArchiveLocation | None, body_hash: int) -> UrlRow | None:
+def settled(
+    row: UrlRow, fetched: Fetched, location: ArchiveLocation | None, body_hash: int, most: int = MAX_BYTES
+) -> UrlRow | None:
     """The row after an answer that tells whether there is a picture; none where it does not tell."""
     exchange = fetched.exchange
     at = fetched.started + fetched.elapsed
@@ -56,14 +58,10 @@ def settled(row: UrlRow, fetched: Fetched, location: ArchiveLocation | None, bod
     if exchange.status == 304 and row.state == FETCHED:
         return _seen(row, exchange, at)
     if exchange.status in _READABLE:
-        found = _is_whole(exchange)
+        found = 0 < len(exchange.body) <= most and not exchange.truncated
         return _seen(row, exchange, at, location, body_hash) if found else _without(row, exchange.status, at)
     gone = 400 <= exchange.status < 500 and exchange.status != 429
     return _without(row, exchange.status, at) if gone else None
-
-
-def _is_whole(exchange: Exchange) -> bool:
-    return 0 < len(exchange.body) <= MAX_BYTES and not exchange.truncated
 
 
 def _seen(

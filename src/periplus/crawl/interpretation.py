@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
 
 from periplus import addresses
-from periplus.crawl import icons, schedule
+from periplus.crawl import icons, pictures, schedule
+from periplus.crawl.content_types import is_chosen
 from periplus.crawl.hosts import rules_of
 from periplus.crawl.politeness import BUSY_STATUSES, back_off
 from periplus.crawl.rows import (
@@ -23,6 +24,7 @@ from periplus.crawl.rows import (
     LATER,
     NEVER,
     PAGE,
+    PICTURE,
     REFUSED,
     SITEMAP,
     WAITING,
@@ -36,9 +38,10 @@ from periplus.records import Document, Page
 if TYPE_CHECKING:
     from periplus.crawl.fetcher import Fetched
     from periplus.crawl.links import LinkFilter
+    from periplus.crawl.reading_line import ReadingLine
     from periplus.crawl.rows import FoundAddress, RobotsRow
     from periplus.crawl.traps import TrapRules
-    from periplus.documents import Outline
+    from periplus.documents import Outline, Sitemap
     from periplus.records import ArchiveLocation, Exchange
     from periplus.settings import CrawlSettings
 
@@ -49,31 +52,8 @@ LOCATION_SHOWN = 200  # characters of a redirect to what is no address of ours
 ETAG_LIMIT, DATE_LIMIT = 500, 100  # characters
 READABLE = frozenset({200, 203, 206})
 MISSING = frozenset({404, 410})
-WARM_PAGE = b"<!doctype html><title>Warm</title><p>A first page, so that the next one need not wait for it."
 DROPPING = frozenset({"robots-disallowed", "removed", "banned-host"})
 POINTING = frozenset({"canonical-elsewhere", "redirected"})  # refusals that name another address
-_KEPT_PREFIXES = ("text/", "application/xhtml", "application/xml", "application/pdf", "application/x-pdf",
-                  "application/rss", "application/atom", "application/rdf", "application/ld+json", "application/epub",
-                  "application/vnd.openxmlformats-officedocument.wordprocessingml", "application/msword",
-                  "application/vnd.oasis.opendocument.text", "application/octet-stream", "application/gzip",
-                  "application/x-gzip")  # fmt: skip
-
-_JSON = frozenset({"application/json", "text/json", "application/feed+json"})  # as a page, it is a program's data
-
-
-def wanted_type(content_type: str) -> bool:
-    """Is a body of this Content-Type worth taking? An unknown or missing one is; films and pictures are not."""
-    kind = _media_type(content_type)
-    return not kind or (kind.startswith(_KEPT_PREFIXES) and kind not in _JSON) or "/" not in kind
-
-
-def wanted_feed(content_type: str) -> bool:
-    """Is a body worth taking at an address announced as a feed? Some feeds are JSON, and say no more than that."""
-    return wanted_type(content_type) or _media_type(content_type) in _JSON
-
-
-def _media_type(content_type: str) -> str:
-    return content_type.partition(";")[0].strip().lower()
 
 
 def outcome_of(fetched: Fetched) -> str:
@@ -131,8 +111,9 @@ class Interpreter:
         """What came back, whatever it is; ``reading`` when the body was read already."""
         exchange = fetched.exchange
         at = fetched.started + fetched.elapsed
-        if row.kind == ICON:
-            icon = icons.settled(row, fetched, location, signed_hash(exchange.body) if exchange else 0)
+        if row.kind in (ICON, PICTURE):
+            most = pictures.MAX_BYTES if row.kind == PICTURE else icons.MAX_BYTES
+            icon = icons.settled(row, fetched, location, signed_hash(exchange.body) if exchange else 0, most)
             if icon is not None:
                 return Visited(icon, row.state)
         if exchange is None:
@@ -217,7 +198,7 @@ class Interpreter:
         reading: Reading | None,
     ) -> Visited:
         body_hash = signed_hash(exchange.body)
-        if body_hash == row.body_hash and row.state == FETCHED and not row.same_as and row.pending != WAITING:
+        if _is_known(row, body_hash):
             return self._unchanged(row, exchange, at)
         new = replace(
             row, state=FETCHED, status=exchange.status, reason="", detail="", tried_at=at, fetched_at=exchange.started,
@@ -251,6 +232,8 @@ class Interpreter:
         visited.links = outline.links
         if self._settings.icons and row.kind == PAGE:
             visited.found += self._links.of_icon(row, outline.favicon)
+        if self._settings.pictures and row.kind == PAGE and isinstance(reading, Document) and reading.indexable:
+            visited.found += self._links.of_picture(row, pictures.picture_of(reading))
         if row.kind == FEED:
             return  # a feed is read for its links only
         row.refusal = outline.refusal
@@ -262,28 +245,62 @@ class Interpreter:
         else:
             row.fingerprint, row.pending = 0, LATER
 
+    async def read_by(
+        self, line: ReadingLine, row: UrlRow, exchange: Exchange, location: ArchiveLocation | None
+    ) -> Reading | None:
+        """What ``response`` will want of a body, read without waiting for it here; nothing where it wants nothing."""
+        from periplus.documents import apart
+
+        if row.kind == ICON or exchange.status not in READABLE or _is_known(row, signed_hash(exchange.body)):
+            return None
+        page = _page(row.url, exchange)
+        if row.kind == SITEMAP or (row.kind == PAGE and row.state != FETCHED and _is_sitemap(exchange.body)):
+            try:
+                return _listed(await line.ask(apart.SITEMAP, page))
+            except ParseError as error:
+                return SitemapReading(reason=error.reason, detail=error.detail)
+        if self._leaves_for_later(row.url, location):
+            with suppress(Exception):  # what is wrong with a page shows when its document is made
+                found: Outline | None = await line.ask(apart.OUTLINE, page)
+                if found is not None:
+                    return found
+        try:
+            parsed: Document | Exception = await line.ask(apart.PARSE, page)
+        except Exception as error:  # noqa: BLE001 - told as its refusal
+            parsed = error
+        return self._judged(row.url, exchange, location, parsed)
+
+    def _leaves_for_later(self, url: str, location: ArchiveLocation | None) -> bool:
+        return self._settings.documents == "later" and location is not None and not self._traps.samples(url)
+
     def read(self, url: str, exchange: Exchange, location: ArchiveLocation | None) -> Document | Outline:
         """The document in a response; only its outline where the rest can wait. Safe in any thread."""
-        if self._settings.documents == "later" and location is not None and not self._traps.samples(url):
-            from periplus.documents import outline
+        if self._leaves_for_later(url, location):
+            from periplus.documents import outline_apart
 
             with suppress(Exception):  # what is wrong with a page shows when its document is made
-                found = outline(_page(url, exchange))
+                found = outline_apart(_page(url, exchange))
                 if found is not None:
                     return found
         return self.document(url, exchange, location)
 
-    def warm(self) -> None:
-        """Load the readers and their models, which takes a second or more, before the first page needs them."""
-        from periplus.documents import outline, parse
-
-        read = outline if self._settings.documents == "later" else parse
-        with suppress(Exception):  # what is wrong with the readers shows with the first page
-            read(Page("http://warm.invalid/", WARM_PAGE, "text/html"))
-
     def document(self, url: str, exchange: Exchange, location: ArchiveLocation | None) -> Document:
         """The document in a response; one with a refusal where there is none to be read. Safe in any thread."""
-        return document_of(url, exchange, location, self._settings.languages)
+        return self._judged(url, exchange, location)
+
+    def _judged(
+        self, url: str, exchange: Exchange, location: ArchiveLocation | None, parsed: Document | Exception | None = None
+    ) -> Document:
+        if not self.takes(exchange.header("content-type")):
+            return _no_document(url, exchange, "unwanted-type", location)
+        document = document_of(url, exchange, location, self._settings.languages, parsed)
+        if not document.refusal and not self.takes(document.content_type):  # told by its bytes
+            return _no_document(url, exchange, "unwanted-type", location)
+        return document
+
+    def takes(self, content_type: str) -> bool:
+        """Whether the settings want pages of this type."""
+        return is_chosen(content_type, self._settings.types)
 
     def announced(self, row: RobotsRow, depth: int) -> list[FoundAddress]:
         """The sitemaps that a robots.txt names, whoever it speaks to."""
@@ -322,32 +339,53 @@ class SitemapReading(NamedTuple):
 
 def sitemap_of(url: str, exchange: Exchange) -> SitemapReading:
     """Read a sitemap; safe in any thread."""
-    from periplus.documents import read_sitemap
+    from periplus.documents import read_sitemap_apart
 
     try:
-        sitemap = read_sitemap(exchange.body, url)
+        sitemap = read_sitemap_apart(exchange.body, url)
     except ParseError as error:
         return SitemapReading(reason=error.reason, detail=error.detail)
+    return _listed(sitemap)
+
+
+def _listed(sitemap: Sitemap) -> SitemapReading:
     return SitemapReading(tuple(entry.url for entry in sitemap.pages), sitemap.sitemaps)
 
 
 def document_of(
-    url: str, exchange: Exchange, location: ArchiveLocation | None, languages: tuple[str, ...] = ()
+    url: str,
+    exchange: Exchange,
+    location: ArchiveLocation | None,
+    languages: tuple[str, ...] = (),
+    parsed: Document | Exception | None = None,
 ) -> Document:
-    """The document in a response; one with a refusal where there is none to be read, or in no language wanted."""
-    from periplus.documents import parse
+    """The document in a response; one with a refusal where there is none to be read, or in no language wanted.
 
-    try:
-        document = parse(_page(url, exchange))
-    except ParseError as error:
-        return _no_document(url, exchange, error.reason, location)
-    except Exception:  # noqa: BLE001 - a page that breaks a reader must not stop the crawl now and at every start
-        return _no_document(url, exchange, "unreadable", location)
+    ``parsed`` is what a reader said of it, or its error, where it was asked already.
+    """
+    document = parsed if parsed is not None else _parsed(_page(url, exchange))
+    if isinstance(document, Exception):  # a page that breaks a reader must not stop the crawl now and at every start
+        reason = document.reason if isinstance(document, ParseError) else "unreadable"
+        return _no_document(url, exchange, reason, location)
     refusal = document.refusal
     is_wanted = not languages or not document.language or document.language in languages
     if not is_wanted and refusal in ("", "canonical-elsewhere"):  # which may be found until its canonical address is
         refusal = "wrong-language"
     return replace(document, refusal=refusal, archive=location)
+
+
+def _parsed(page: Page) -> Document | Exception:
+    from periplus.documents import parse_apart
+
+    try:
+        return parse_apart(page)
+    except Exception as error:  # noqa: BLE001 - told as its refusal
+        return error
+
+
+def _is_known(row: UrlRow, body_hash: int) -> bool:
+    """Whether a body is the very one that we have."""
+    return body_hash == row.body_hash and row.state == FETCHED and not row.same_as and row.pending != WAITING
 
 
 def _etag(exchange: Exchange) -> str:

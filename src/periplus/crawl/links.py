@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from periplus import addresses
 from periplus.crawl import icons
-from periplus.crawl.rows import FEED, ICON, NEVER, PAGE, QUEUED, REFUSED, SITEMAP, FoundAddress
+from periplus.crawl.rows import FEED, ICON, NEVER, PAGE, PICTURE, QUEUED, REFUSED, SITEMAP, FoundAddress
 from periplus.crawl.scope import NOT_KEPT
 
 if TYPE_CHECKING:
@@ -93,6 +93,11 @@ class LinkFilter:
         """The small picture of the host that a front page stands for; nothing where a filter passes it over."""
         url = icons.icon_of(source, named)
         found = self.found(url, kind=ICON, depth=icons.DEPTH, parent=source.key) if url is not None else None
+        return [found] if found is not None and found.state == QUEUED else []
+
+    def of_picture(self, source: UrlRow, url: str) -> list[FoundAddress]:
+        """The picture of a page; nothing where a filter passes it over."""
+        found = self.found(url, kind=PICTURE, depth=source.depth + 1, parent=source.key) if url else None
         return [found] if found is not None and found.state == QUEUED else []
 
     def of_announced(self, texts: Iterable[str], origin: str, depth: int = 0) -> list[FoundAddress]:

@@ -7,9 +7,11 @@ import os
 import re
 import struct
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from periplus.errors import SettingError
+from periplus.storage import disk_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +35,10 @@ class Bandwidth:
         self._rate = rate
         self._among = among
         self._busy_until = 0.0
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644) if path and rate else -1
+        self._file = -1
+        if path and rate:
+            with disk_errors(path):
+                self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
     def close(self) -> None:
         if self._file >= 0:
@@ -51,7 +56,8 @@ class Bandwidth:
             stored = os.pread(self._file, _TIME.size, 0)
             self._busy_until = _TIME.unpack(stored)[0] if len(stored) == _TIME.size else 0.0
             wait = self._claim(size)
-            os.pwrite(self._file, _TIME.pack(self._busy_until), 0)
+            with suppress(OSError):  # a full disk is told by whoever stores pages; the cap holds for each worker then
+                os.pwrite(self._file, _TIME.pack(self._busy_until), 0)
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
         return wait

@@ -151,7 +151,8 @@ class Recovery:
         replayed = 0
         if self._parts is None:
             return replayed
-        for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
+        names = sorted(path.name for path in (self._folder / ARCHIVE).glob(PATTERN))
+        for path in (self._folder / ARCHIVE / name for name in self._parts.unknown(names)):
             if self._parts.knows(path.name) or _is_being_written(path):
                 continue
             archive.repair_file(path)

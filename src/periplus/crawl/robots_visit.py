@@ -24,6 +24,8 @@ MAX_REDIRECTS = 5
 CACHED_SECONDS = 86_400.0
 STALE_SECONDS = 30 * 86_400.0  # an old copy serves so long while the new one cannot be had
 STALE_AGAIN = 3_600.0
+GUEST_REQUESTS = 200  # of one host, in a day, for the robots.txt of hosts of other sites that redirect there
+GUESTS_KNOWN = 10_000  # hosts that are counted so
 
 
 class RobotsAnswer(NamedTuple):
@@ -38,6 +40,7 @@ class RobotsVisit:
     """Fetches robots files; ``borrow`` gives hosts that a redirect leads to, one holder at a time.
 
     Redirects are followed across hosts, as RFC 9309 says, but never where ``forbids`` says that nobody may go.
+    However many hosts somebody invents whose robots.txt leads to one other site, we do not knock there for all of them.
     """
 
     def __init__(
@@ -49,6 +52,8 @@ class RobotsVisit:
         self._requester = requester
         self._borrow = borrow
         self._forbids = forbids
+        self._guests: dict[str, int] = {}  # by host, requests for other sites' robots.txt
+        self._counted_since = requester.clock()
 
     async def read(self, host: ActiveHost, origin: str) -> RobotsAnswer:
         """The robots.txt of ``origin``; the caller holds ``host``."""
@@ -67,10 +72,22 @@ class RobotsVisit:
             await asyncio.sleep(max(0.0, host.ready_at - self._requester.clock()))
             return await self._ask(host, url)
         try:
+            self._count_guest(host.name, name)
             async with self._borrow(name) as other:
                 return await self._ask(other, url)
         except FetchError as error:
             return Fetched(url, self._requester.clock(), 0.0, None, error.reason, error.detail)
+
+    def _count_guest(self, ours: str, theirs: str) -> None:
+        """Raises ``FetchError`` when a host was sent here for the robots.txt of others too often."""
+        if addresses.site(ours) == addresses.site(theirs):
+            return
+        now = self._requester.clock()
+        if now - self._counted_since > CACHED_SECONDS or len(self._guests) >= GUESTS_KNOWN:
+            self._guests, self._counted_since = {}, now
+        count = self._guests[theirs] = self._guests.get(theirs, 0) + 1
+        if count > GUEST_REQUESTS:
+            raise FetchError("robots-unreachable", f"robots.txt leads to {theirs}, as that of too many others does")
 
     async def _ask(self, host: ActiveHost, url: str) -> Fetched:
         while True:

@@ -14,7 +14,7 @@ NEVER = 1e15  # a next visit that does not come
 
 QUEUED, FETCHED, FAILED, REFUSED = range(4)
 STATE_NAMES = ("queued", "fetched", "failed", "refused")
-PAGE, SITEMAP, FEED, ICON = range(4)
+PAGE, SITEMAP, FEED, ICON, PICTURE = range(5)
 SAID, WAITING, LATER = range(3)  # pending: its document is in a batch, is on its way to one, is made by the backlog
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from periplus import addresses
+from periplus.crawl.foreign_ports import is_foreign
 from periplus.errors import UnfitFile, UsageError
 
 if TYPE_CHECKING:
@@ -22,19 +23,6 @@ if TYPE_CHECKING:
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # "example.org:8080" has a port, not a scheme
 
 # Refusals that depend on settings: looked at again when a crawl starts.
-# Ports of other protocols: a link must not make us talk to a mail or chat server. The list of the Fetch standard.
-_FOREIGN_PORTS = frozenset(
-    map(
-        str,
-        (
-            0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
-            109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
-            526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
-            3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
-        ),
-    )
-)  # fmt: skip
-
 REOPENED = ("excluded", "not-included", "banned-host", "too-deep", "address-too-long", "host-budget", "queue-full")
 NOT_KEPT = frozenset({"out-of-scope", "invalid-address", "banned-host", "foreign-port"})
 
@@ -100,7 +88,7 @@ class Scope:
             return "blocked"
         if self._banned and self._is_banned(host):
             return "banned-host"
-        return "foreign-port" if ":" in host and host.rpartition(":")[2] in _FOREIGN_PORTS else ""
+        return "foreign-port" if is_foreign(host) else ""
 
     @property
     def is_open(self) -> bool:

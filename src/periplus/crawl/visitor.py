@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
-from periplus.crawl import icons
+from periplus.crawl import icons, pictures
+from periplus.crawl.content_types import wanted_feed, wanted_type
 from periplus.crawl.hosts import origin_of, rules_of
-from periplus.crawl.interpretation import sitemap_of, wanted_feed, wanted_type
+from periplus.crawl.interpretation import sitemap_of
 from periplus.crawl.robots_visit import stale_rules
-from periplus.crawl.rows import FEED, FETCHED, ICON, PAGE, SITEMAP
+from periplus.crawl.rows import FEED, FETCHED, ICON, PAGE, PICTURE, SITEMAP
 
 if TYPE_CHECKING:
     from periplus.crawl.heavy_lane import HeavyLane
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from periplus.crawl.ledger import Ledger
     from periplus.crawl.links import LinkFilter
     from periplus.crawl.loop_lag import LoopLag
+    from periplus.crawl.reading_line import ReadingLine
     from periplus.crawl.requests import Answer, Requester
     from periplus.crawl.robots import Verdict
     from periplus.crawl.robots_visit import RobotsVisit
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from periplus.settings import CrawlSettings
 
 LARGE_ROBOTS = 50_000  # characters; a larger robots.txt is parsed beside the event loop
-_WANTED = {PAGE: wanted_type, FEED: wanted_feed, SITEMAP: None, ICON: icons.wanted_icon}  # which bodies are taken
-# A larger body is parsed beside the event loop, so that nothing waits for it longer than about a fifth of a second.
-# Most are parsed in the loop: a second thread takes turns with it for one interpreter, which costs a tenth of the time.
+# Which bodies are taken, but of pages.
+_WANTED = {FEED: wanted_feed, SITEMAP: None, ICON: icons.wanted_icon, PICTURE: icons.wanted_icon}
+_LIMITS = {ICON: icons.MAX_BYTES, PICTURE: pictures.MAX_BYTES}
+# A larger body goes through the lane of heavy work, so that usual pages do not wait for it.
 THREAD_BYTES = 2_000_000
 LATE_BYTES = 400_000  # the same while the loop is short of time: then others wait for every large page
 THREAD_SITEMAP_BYTES = 500_000  # an event for each element makes them slower to read
@@ -47,6 +49,7 @@ class Visitor:
         ledger: Ledger,
         lane: HeavyLane,
         lag: LoopLag,
+        line: ReadingLine,
     ) -> None:
         self._settings = settings
         self._token = token
@@ -57,7 +60,7 @@ class Visitor:
         self._ledger = ledger
         self._lane = lane
         self._lag = lag
-        self._warming: asyncio.Task[None] | None = None
+        self._line = line
 
     def rules(self, host: ActiveHost, url: str, now: float) -> HostRules | None:
         """The rules for an address, none when they must be read first."""
@@ -74,8 +77,8 @@ class Visitor:
             await self._read_robots(host, row)
             return 0
         host.doing = (row.url, "fetching", self._requester.clock())
-        wanted = _WANTED[row.kind]
-        limit = icons.MAX_BYTES if row.kind == ICON else 0
+        wanted = self._wanted_page if row.kind == PAGE else _WANTED[row.kind]
+        limit = _LIMITS.get(row.kind, 0)
         answer = await self._requester.send(host, row.url, str(verdict), row=row, limit=limit, wanted=wanted)
         if answer.postponed:
             host.queue.appendleft(row)
@@ -88,28 +91,30 @@ class Visitor:
         host.row.pages += gained
         return gained
 
+    def _wanted_page(self, content_type: str) -> bool:
+        return wanted_type(content_type) and self._interpreter.takes(content_type)
+
     async def _interpret(self, host: ActiveHost, row: UrlRow, answer: Answer) -> Visited:
         exchange = answer.fetched.exchange
         reading: Reading | None = None
-        if self._warming is not None:
-            await self._warming
         if exchange is not None and row.kind == SITEMAP and len(exchange.body) > THREAD_SITEMAP_BYTES:
             reading = await self._lane.run(sitemap_of, row.url, exchange)
         elif exchange is not None and row.kind != SITEMAP and len(exchange.body) > self._most_in_loop():
             reading = await self._lane.run(self._interpreter.read, row.url, exchange, answer.location)
-        else:
+        elif exchange is not None:
             self._lane.light += 1
+            reading = await self._interpreter.read_by(self._line, row, exchange, answer.location)
         return self._interpreter.response(row, answer.fetched, answer.location, host.delay, reading)
 
     def _most_in_loop(self) -> int:
-        """Bytes of a body that may be parsed in the loop."""
+        """Bytes of a body that is read as usual pages are."""
         return LATE_BYTES if self._lag.is_short else THREAD_BYTES
 
     async def _read_robots(self, host: ActiveHost, row: UrlRow) -> None:
         """Read the rules and put the address back; without rules nothing may be asked."""
         origin = origin_of(row.url)
         host.doing = (f"{origin}/robots.txt", "robots", self._requester.clock())
-        self._begin_warming()
+        self._line.start()  # the first request of a crawl is on its way: make use of the wait
         answer = await self._robots.read(host, origin)
         if answer.row is not None:
             self._ledger.robots(answer.row)
@@ -123,11 +128,6 @@ class Visitor:
             return
         failed = self._interpreter.failed(row, answer.reason, answer.detail, self._requester.clock(), host.delay)
         self._ledger.visited(failed)
-
-    def _begin_warming(self) -> None:
-        """The first request of a crawl is on its way: make use of the wait."""
-        if self._warming is None:
-            self._warming = asyncio.create_task(asyncio.to_thread(self._interpreter.warm))
 
     async def _parse_rules(self, row: RobotsRow) -> HostRules:
         if len(row.body) > LARGE_ROBOTS:

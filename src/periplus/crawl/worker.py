@@ -43,6 +43,7 @@ from periplus.crawl.member import Member
 from periplus.crawl.pacing import Bandwidth, Hours
 from periplus.crawl.page_pool import PageAccount
 from periplus.crawl.partitions import Partitions
+from periplus.crawl.reading_line import ReadingLine
 from periplus.crawl.requests import Requester
 from periplus.crawl.robots_visit import RobotsVisit
 from periplus.crawl.scope import Scope
@@ -166,6 +167,7 @@ class Worker:
             settings, token, self.frontier, committer, ledger, self.links, self._member,
             poll=lambda: self._poll(engine, poll),
         )  # fmt: skip
+        line = ReadingLine()
         try:
             with HeavyLane() as lane:
                 lag = LoopLag()
@@ -175,10 +177,11 @@ class Worker:
                     requester = Requester(settings, fetcher, ledger, self._member.slots, may_send=self._member.may_send)
                     robots = RobotsVisit(requester, engine.borrow, self.links.forbids)
                     engine.visitor = Visitor(
-                        settings, token, requester, robots, self.interpreter, self.links, ledger, lane, lag
+                        settings, token, requester, robots, self.interpreter, self.links, ledger, lane, lag, line
                     )
                     await engine.run()
         finally:
+            line.close()
             committer.close()
             writer.close()
             self._member.slots.close()

@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+from periplus.documents.apart import outline_apart, parse_apart, read_sitemap_apart, warm_apart
 from periplus.documents.fingerprint import content_hash, distance, simhash
 from periplus.documents.outline import Outline, outline, outline_of
 from periplus.documents.parse import parse, parse_text
+from periplus.documents.pictures import telling_pictures, with_picture_texts
 from periplus.documents.readers import READERS
 from periplus.documents.sitemaps import Sitemap, SitemapEntry, looks_like_sitemap, read_sitemap
 
@@ -21,11 +23,17 @@ __all__ = [
     "distance",
     "looks_like_sitemap",
     "outline",
+    "outline_apart",
     "outline_of",
     "parse",
+    "parse_apart",
     "parse_text",
     "read_sitemap",
+    "read_sitemap_apart",
     "simhash",
+    "telling_pictures",
+    "warm_apart",
+    "with_picture_texts",
 ]
 
 

@@ -28,7 +28,7 @@ _NAMES: Final = ("table", "prior", "classes", "moves", "rows", "outputs")
 
 def load() -> Any:
     """The identifier with normalised probabilities; from the cache where that can be read or written."""
-    folder = _folder()
+    folder = model_folder()
     if folder is None:
         return _unpacked()
     with suppress(OSError, ValueError):  # not there yet, or not whole
@@ -42,7 +42,7 @@ def load() -> Any:
     return identifier
 
 
-def _folder() -> Path | None:
+def model_folder() -> Path | None:
     """The folder of the installed model; its name changes with the model's file."""
     spec = find_spec("py3langid")
     if spec is None or spec.origin is None:

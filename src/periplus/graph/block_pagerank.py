@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.graph.blocks import BlockGraph
-    from periplus.storage import Runner
+    from periplus.storage import Depot, Runner
 
     Floats = NDArray[np.float64]
 
@@ -39,9 +39,13 @@ def block_pagerank(
     teleport: Floats | None = None,
     start: Floats | None = None,
     runner: Runner | None = None,
+    depot: Depot | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> PageRank:
-    """Ranks of all vertices; goes on from the last whole sweep over the same graph, if there is one in its folder."""
+    """Ranks of all vertices; goes on from the last whole sweep over the same graph, if there is one in its folder.
+
+    Where ``runner`` works on other machines, blocks and vectors travel through ``depot``.
+    """
     check_options(damping, tolerance, max_iterations, 1, "spread", "probability")
     count = graph.vertices
     if not count:
@@ -51,7 +55,7 @@ def block_pagerank(
     leaking = sum(
         float(first[block.start : block.stop] @ block_vertices(graph.files, block).leak) for block in graph.blocks
     )
-    sweeps = BlockSweeps(graph, jumps, damping, runner or SerialRunner())
+    sweeps = BlockSweeps(graph, jumps, damping, runner or SerialRunner(), depot)
     before = sweeps.begin(first * ((1.0 - damping) / (1.0 - damping + damping * leaking)))
     watch = Watch(tolerance, max_iterations, 1, progress, before)
     while not watch.history or not watch.is_over:

@@ -15,7 +15,8 @@ a loss of power damaged is told by its checksum, and the sweeps begin anew.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import numpy as np
@@ -24,10 +25,11 @@ from xxhash import xxh3_64_hexdigest
 
 from periplus.core.layout.link_graph import VertexTables
 from periplus.errors import NotFound
+from periplus.graph.block_travel import SentFiles, Travel, answered, received
 from periplus.graph.blocks import EdgeBlock, block_edges, block_vertices, mapped
 from periplus.graph.pagerank import Convergence
 from periplus.graph.sweeps import BEFORE_EXTRAPOLATING, NOTHING, STEPS, least_step, scaling_factor
-from periplus.storage import LocalFiles, results
+from periplus.storage import LocalFiles, Stored, reserve, results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from periplus.graph.blocks import BlockGraph
-    from periplus.storage import Runner
+    from periplus.storage import Depot, Runner
 
     Floats = NDArray[np.float64]
 
@@ -46,13 +48,21 @@ _F64 = np.dtype(np.float64)
 class SweepTask(Struct, frozen=True):
     """One block in one sweep, as plain data."""
 
-    folder: str
+    folder: Path
     block: EdgeBlock
     sweep: int  # that is begun from
     damping: float
     uniform: float  # what every vertex gets of a jump, where that is not personal
     is_personal: bool
     sinks: bool  # only these, else all others
+    sent: SentFiles | None = None  # where the folder is another machine's
+
+
+class SweptBlock(NamedTuple):
+    """What came of a task."""
+
+    sums: Floats  # of ``core.graph.sweep``
+    ranks: Stored | None = None  # where they are, if they were made on another machine
 
 
 class SweepState(Struct, frozen=True):
@@ -67,8 +77,10 @@ class SweepState(Struct, frozen=True):
 class BlockSweeps:
     """Holds the unscaled solution in files and improves it; sinks have no rank before ``settle``."""
 
-    def __init__(self, graph: BlockGraph, teleport: Floats, damping: float, runner: Runner) -> None:
-        """``teleport`` has one value for all vertices, or one each."""
+    def __init__(
+        self, graph: BlockGraph, teleport: Floats, damping: float, runner: Runner, depot: Depot | None = None
+    ) -> None:
+        """``teleport`` has one value for all vertices, or one each. ``depot``: the tasks are on other machines."""
         self._graph = graph
         self._files = graph.files
         self._damping = damping
@@ -79,6 +91,7 @@ class BlockSweeps:
         self._sweep = 0
         self._factor = 1.0
         self._first_step = BEFORE_EXTRAPOLATING  # sweep from which on steps may be extrapolated
+        self._travel = Travel(depot, self._files) if depot is not None and len(graph.blocks) > 1 else None
         self._given = (1.0 - damping) * self._write_jumps(teleport)
 
     def begin(self, start: Floats) -> tuple[Convergence, ...]:
@@ -128,8 +141,20 @@ class BlockSweeps:
 
     def _run(self, *, sinks: bool) -> list[Floats]:
         common = (self._sweep, self._damping, self._uniform, self._is_personal, sinks)
-        tasks = [SweepTask(str(self._files.root), block, *common) for block in self._graph.blocks]
-        return results(self._runner.run(f"{__name__}:sweep_block", tasks))
+        tasks = [SweepTask(self._files.root, block, *common, self._sent(block)) for block in self._graph.blocks]
+        swept: list[SweptBlock] = results(self._runner.run(f"{__name__}:sweep_block", tasks))
+        if self._travel is not None:
+            for block, one in zip(self._graph.blocks, swept, strict=True):
+                self._travel.receive(one.ranks, _rank_file(self._sweep + 1, block))
+            self._travel.forget(self._sweep)
+        return [one.sums for one in swept]
+
+    def _sent(self, block: EdgeBlock) -> SentFiles | None:
+        """What a task needs that has not our folder."""
+        if self._travel is None:
+            return None
+        lasting = [block.edge_file, block.vertex_file, *([_jump_file(block)] if self._is_personal else [])]
+        return self._travel.send([*lasting, _share_file(self._sweep), _rank_file(self._sweep, block)])
 
     def _write_jumps(self, teleport: Floats) -> float:
         """Files of a personal teleport; what of the teleport leads to vertices that are no sinks."""
@@ -156,7 +181,9 @@ class BlockSweeps:
 
     def _write_shares(self) -> None:
         """What every task reads of the sweep before."""
-        shares = np.memmap(self._files.path(_share_file(self._sweep)), _F64, "w+", shape=(self._graph.vertices,))
+        path = self._files.path(_share_file(self._sweep))
+        reserve(path, self._graph.vertices * _F64.itemsize)
+        shares = np.memmap(path, _F64, "r+", shape=(self._graph.vertices,))
         for block in self._graph.blocks:
             inverse = block_vertices(self._files, block).inverse
             np.multiply(self._rank(self._sweep, block), inverse, out=shares[block.start : block.stop])
@@ -196,11 +223,12 @@ class BlockSweeps:
                 self._files.path(name).unlink()
 
 
-def sweep_block(task: SweepTask) -> Floats:
-    """One block in one sweep: its ranks are left in a file; the sums of ``core.graph.sweep``."""
+def sweep_block(task: SweepTask) -> SweptBlock:
+    """One block in one sweep: its ranks are left in a file, or sent."""
     from periplus.core.graph import sweep
 
-    files, block = LocalFiles(task.folder), task.block
+    block = task.block
+    files = LocalFiles(task.folder) if task.sent is None else received(task.sent)
     inverse, leak, heard = block_vertices(files, block)
     jumps = mapped(files, _jump_file(block), _F64) if task.is_personal else np.array([task.uniform])
     rank = mapped(files, _rank_file(task.sweep, block), _F64).copy()
@@ -210,7 +238,7 @@ def sweep_block(task: SweepTask) -> Floats:
     tables = VertexTables(inverse, leak, jumps)
     sweep(block_edges(files, block), tables, *given, rank, share, NOTHING, sums, 0, block.vertices)
     files.write(_rank_file(task.sweep + 1, block), rank.tobytes(), durable=False)
-    return sums
+    return SweptBlock(sums, answered(task.sent, _rank_file(task.sweep + 1, block)) if task.sent else None)
 
 
 def _rank_file(sweep: int, block: EdgeBlock) -> str:

@@ -10,6 +10,7 @@ from periplus.errors import Corrupt, Incompatible
 from periplus.graph.anchors import anchors
 from periplus.graph.backlinks import backlinks_of
 from periplus.graph.block_pagerank import block_pagerank
+from periplus.graph.block_travel import clear_sent
 from periplus.graph.blocks import BlockGraph, BlockStorage
 from periplus.graph.link_graph import LinkGraph, top_names
 from periplus.graph.link_texts import link_texts_of
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from periplus.graph.given_ranks import RankFile, RankOrigin
     from periplus.graph.ranks import RankStore, RankTable
     from periplus.graph.runs import Batches
-    from periplus.storage import Runner
+    from periplus.storage import Depot, Runner
 
     Keys = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -46,6 +47,7 @@ def refresh_ranks(
     ips: Mapping[str, str] | None = None,
     given: RankFile | None = None,
     runner: Runner | None = None,
+    depot: Depot | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> RankTable:
     """Computes and publishes the ranks of everything in the log; starts from the ranks published before.
@@ -54,12 +56,14 @@ def refresh_ranks(
     voice. ``settings.trusted`` names the hosts that trust starts from; without, the core of the graph is found
     (``hosts``). With ``jump = "trusted"`` the random jumps lead to them alone; until one of them is known, anywhere.
     ``given`` has the ranks of pages from elsewhere; everything else is made of the links all the same. A graph that
-    outgrows ``settings.memory`` is ranked in blocks, by ``runner``.
+    outgrows ``settings.memory`` is ranked in blocks, by ``runner``; where that works on other machines, what it
+    needs and makes travels through ``depot``.
     """
     runs = Runs(batches, store.files)
     runs.forget_others()
     runner = runner or SerialRunner()
-    runs.make_missing(runner)
+    depot = None if runner.is_local else depot
+    runs.make_missing(runner, depot)
     blocks = BlockStorage(LocalFiles(store.files.path(BLOCKS)), settings.memory)
     graph = LinkGraph.build(
         batches,
@@ -70,7 +74,7 @@ def refresh_ranks(
         runs=runs,
         blocks=blocks,
     )
-    rank = _Solver(graph, settings, _before(store), runner)
+    rank = _Solver(graph, settings, _before(store), runner, depot)
     pages, origin = (rank.pages(progress), None) if given is None else _given(given.fit(graph, runs))
     hosts = rank.hosts()
     backlinks = backlinks_of(runs, graph.newest)
@@ -94,16 +98,20 @@ def refresh_ranks(
         origin=origin,
     )
     blocks.clear()
+    if depot is not None:
+        clear_sent(depot)
     return table
 
 
 class _Solver:
     """Ranks of pages and of hosts, from those of the last time on."""
 
-    def __init__(self, graph: LinkGraph, settings: RankSettings, old: RankTable | None, runner: Runner) -> None:
+    def __init__(
+        self, graph: LinkGraph, settings: RankSettings, old: RankTable | None, runner: Runner, depot: Depot | None
+    ) -> None:
         self._graph = graph
         self._old = old
-        self._runner = runner
+        self._runner, self._depot = runner, depot
         self._landing = _landing(graph.host_names, settings.trusted) if settings.jump == "trusted" else None
         self._options: dict[str, Any] = {
             "damping": settings.damping,
@@ -119,7 +127,7 @@ class _Solver:
             "progress": progress,
         }
         if isinstance(graph.pages, BlockGraph):
-            return block_pagerank(graph.pages, runner=self._runner, **options)
+            return block_pagerank(graph.pages, runner=self._runner, depot=self._depot, **options)
         return pagerank(graph.pages, **options)
 
     def hosts(self) -> PageRank:

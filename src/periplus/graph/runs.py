@@ -8,6 +8,7 @@ made again. A run of a batch with d documents, l links and p distinct pages take
 from __future__ import annotations
 
 import io
+import secrets
 import struct
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -16,7 +17,7 @@ from xxhash import xxh3_64_intdigest
 
 from periplus import addresses
 from periplus.errors import NotFound
-from periplus.storage import results
+from periplus.storage import Stored, results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from periplus.storage import LocalFiles, Runner
+    from periplus.storage import Depot, LocalFiles, Runner
 
     Booleans = NDArray[np.bool_]
     Integers = NDArray[np.int64]
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 2  # before, runs had no seal; they are made again
 FOLDER: Final = "runs"
+SENT: Final = "ranks/sent"  # where runs and blocks are in the object store while they travel
 _SEAL: Final = struct.Struct("<QQ")  # number of the batch, checksum of what follows
 MANY: Final = 40  # missing runs for which it pays to start processes
 AT_ONCE: Final = 8  # batches of one task
@@ -118,23 +120,45 @@ class Runs:
             if name not in wanted:
                 self._files.remove(name)
 
-    def make_missing(self, runner: Runner) -> None:
-        """Makes the runs that are not kept yet, where that is quicker by several than one at a time."""
+    def make_missing(self, runner: Runner, depot: Depot | None = None) -> None:
+        """Makes the runs that are not kept yet, where that is quicker by several than one at a time.
+
+        Those that are made on other machines come through ``depot``.
+        """
         if self._files is None:
             return
         missing = [number for number in self.numbers if not self._files.exists(self._name(number))]
-        if runner.workers < 2 or len(missing) < MANY:
+        if len(missing) < MANY or runner.workers < 2:
             return  # ``run`` makes them when they are asked for
         parts = [missing[start : start + AT_ONCE] for start in range(0, len(missing), AT_ONCE)]
-        tasks = [(self._batches.reader, self._files, part) for part in parts]
-        results(runner.run(f"{__name__}:keep_runs", tasks))
+        tasks = [RunsTask(self._batches.reader, self._files, part, depot) for part in parts]
+        made: list[dict[str, Stored]] = results(runner.run(f"{__name__}:keep_runs", tasks))
+        if depot is not None:
+            for local, stored in (item for some in made for item in some.items()):
+                depot.pull(stored, local)
+                depot.objects.remove(stored.name)
 
 
-def keep_runs(task: tuple[LogTables, LocalFiles, list[int]]) -> None:
-    """Makes the runs of some batches, wherever it is called."""
-    batches, files, numbers = task
-    for number in numbers:
-        _make_and_keep(batches, files, number)
+class RunsTask(NamedTuple):
+    """Some batches whose runs are to be made."""
+
+    batches: LogTables
+    files: LocalFiles
+    numbers: list[int]
+    depot: Depot | None = None  # takes the runs, where the files are another machine's
+
+
+def keep_runs(task: RunsTask) -> dict[str, Stored]:
+    """Makes the runs of some batches, wherever it is called; those that travel by the names that they have here."""
+    sent: dict[str, Stored] = {}
+    for number in task.numbers:
+        _make_and_keep(task.batches, task.files, number)
+        if task.depot is not None:
+            path = task.files.path(_name(number, task.batches.first(number)))
+            local = path.relative_to(task.depot.files.root).as_posix()
+            sent[local] = task.depot.push(local, f"{SENT}/{secrets.token_hex(8)}")
+            task.depot.drop(local)
+    return sent
 
 
 def _make_and_keep(batches: LogTables, files: LocalFiles, number: int) -> Run:

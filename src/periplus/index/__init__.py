@@ -10,10 +10,12 @@ from periplus.index.snapshot import Snapshot
 from periplus.index.statistics import GivenStatistics, Statistics
 from periplus.index.store import IndexStore
 from periplus.index.stored import StoredDocument
+from periplus.index.title_prints import BEFORE_LAST, sameness, title_print
 from periplus.index.titles import TitledPage
 from periplus.text import TermForm
 
 __all__ = [
+    "BEFORE_LAST",
     "FIELDS",
     "STRONG_SHARE",
     "Filters",
@@ -31,5 +33,7 @@ __all__ = [
     "TopHits",
     "meant_for",
     "most_processes",
+    "sameness",
     "text_language",
+    "title_print",
 ]

@@ -95,7 +95,9 @@ class SegmentBuilder:
     def add(self, document: Document, anchors: Sequence[Anchor] = ()) -> None:
         if anchors:
             self._waiting_anchors[len(self._waiting)] = anchors
-        self._waiting.append(with_own_title(document))
+        from periplus.documents import with_picture_texts  # parsers, which a search need not load
+
+        self._waiting.append(with_picture_texts(with_own_title(document)))
         self._current[document.key] = self._count
         self._count += 1
         self._waiting_size += len(document.text) + len(document.boilerplate)  # by far the most of it

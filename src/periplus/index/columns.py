@@ -19,6 +19,7 @@ from periplus.index.marks import marks_of
 from periplus.index.meant_for import language_name
 from periplus.index.query import FIELDS
 from periplus.index.stored import hexadecimal, places_of
+from periplus.index.title_prints import title_print
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,10 +37,12 @@ PLAIN = {
     "fetched": "<f8",
     "fingerprint": "<i8",
     "marks": "|u1",
+    "title": "<i8",
     "largest": "<u4",
 }
 TEXTUAL = ("order", "id", "facts")
-COLLECTED = ("key", "page_key", *NAMED, "published", "fetched", "fingerprint", "marks", *TEXTUAL)
+LATER = {"title": "<i8"}  # columns that segments of earlier versions do not have
+COLLECTED = ("key", "page_key", *NAMED, "published", "fetched", "fingerprint", "marks", "title", *TEXTUAL)
 FIELD_COUNT = len(FIELDS)
 _NAMES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ENDS = tuple(f"{name}_end" for name in TEXTUAL)
@@ -63,6 +66,7 @@ _GIVEN = attrgetter(
     "structured",
     "declared_language",
     "hreflang",
+    "images",
 )
 
 
@@ -96,12 +100,13 @@ class Collected:
             structured,
             declared,
             alternates,
+            images,
         ) = zip(*map(_GIVEN, documents), strict=True)
         places = places_of(urls, keys)
         tongues = list(map(language_name, languages, urls, declared, alternates))
         named: tuple[Sequence[Any], ...] = (places.hosts, places.sites, tongues, types)
-        marks, facts = zip(*map(marks_of, signals, structured), strict=True)
-        plain = (keys, places.page_keys, *named, published, fetched, prints, marks)
+        marks, facts = zip(*map(marks_of, signals, structured, images), strict=True)
+        plain = (keys, places.page_keys, *named, published, fetched, prints, marks, map(title_print, titles))
         for name, some in zip(COLLECTED, (*plain, places.orders, ids, facts), strict=True):
             self._values[name] += some
         known = [given or hexadecimal(key) for given, key in zip(ids, keys, strict=True)]
@@ -221,14 +226,15 @@ class Columns:
         self.starts: NDArray[np.uint32] = file.array("starts")
         self.lengths: NDArray[np.uint32] = file.array("lengths").reshape(-1, FIELD_COUNT)
         self._key_order = file.array("key_order")
-        if any(len(file.array(name)) != documents for name in (*PLAIN, *NAMED, "key_order", *_ENDS)):
+        self._later = {name: np.zeros(documents, kind) for name, kind in LATER.items() if name not in file}
+        if any(len(self.array(name)) != documents for name in (*PLAIN, *NAMED, "key_order", *_ENDS)):
             raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index")
         if len(self.lengths) != documents or len(self.starts) != documents * (FIELD_COUNT + 1):
             raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index")
         self._sorted_keys = self.key[self._key_order]
 
     def array(self, name: str) -> NDArray[Any]:
-        return self._file.array(name)
+        return self._later[name] if name in self._later else self._file.array(name)
 
     @cached_property
     def names(self) -> dict[str, list[str]]:

@@ -192,6 +192,9 @@ class ArrayFile:
             if name in self._entries:
                 self._check(self._entries[name], sums=True)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
     def array(self, name: str) -> NDArray[Any]:
         entry = self._entries.get(name)
         if entry is None:

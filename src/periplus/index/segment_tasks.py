@@ -58,11 +58,11 @@ class SegmentTask(NamedTuple):
     last: int  # number of the last batch
     sources: tuple[DocumentSource, ...]
     anchors: AnchorSource | None
-    folder: str
+    folder: Path
     shards: int
     memory: int  # that a builder may count before it writes
     epoch: Epoch
-    epochs: str  # folder in which tasks tell each other of the epoch
+    epochs: Path  # folder in which tasks tell each other of the epoch
     depot: Depot | None = None  # takes the segments, where the folder is of another machine
 
     @property
@@ -182,10 +182,18 @@ class _Build:
         tell_epoch(self._task, self._epoch)
 
 
-def _pushed(depot: Depot, folder: str, names: Sequence[str]) -> tuple[Stored, ...]:
-    """The files of segments as objects, by the names that they have below the folder of the collection."""
+def _pushed(depot: Depot, folder: Path, names: Sequence[str]) -> tuple[Stored, ...]:
+    """The files of segments as objects, by the names that they have below the folder of the collection.
+
+    They stay nowhere else: the machine that they were built on may never hear what became of them.
+    """
     paths = [path for name in names if name for path in sorted(Path(folder, name).iterdir())]
-    return tuple(depot.push(path.relative_to(depot.files.root).as_posix()) for path in paths)
+    stored = tuple(depot.push(path.resolve().relative_to(depot.files.root).as_posix()) for path in paths)
+    for one in stored:
+        depot.drop(one.name)
+    for name in filter(None, names):
+        Path(folder, name).rmdir()
+    return stored
 
 
 class _Spare:

@@ -296,7 +296,7 @@ class Snapshot:
 
     def column(self, name: str, numbers: NDArray[np.int64]) -> NDArray[Any]:
         """A property of many documents: key, page_key, host, site, language, type (numbers of names), published,
-        fetched, fingerprint, marks, words, title_length, max_frequency or prior."""
+        fetched, fingerprint, marks, title (``title_prints``), words, title_length, max_frequency or prior."""
         numbers, kind = np.asarray(numbers, np.int64), COLUMN_TYPES.get(name, np.int64)
         ordinals, local = numbers >> NUMBER_BITS, numbers & LOCAL
         if len(self.views) == 1:

@@ -34,6 +34,7 @@ INDEXED_FIELDS: Final = (
     "fingerprint",
     "signals",
     "structured",
+    "images",
 )
 
 

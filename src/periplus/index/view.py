@@ -256,6 +256,7 @@ class SegmentView:
             _EMPTY_I64,
             segment.columns.array("published"),
             segment.columns.array("fetched"),
+            segment.columns.array("title"),
         )
         return [*addressed(arrays), postings.windows, self.first_number, segment.positions.longest]
 

@@ -255,7 +255,7 @@ class WritingSession:
         """
         tasks = self._tasks(batches, None if runner.is_local else self._generations.depot)
         self._clear_built({task.digest for task in tasks})
-        if runner.workers > 1 and len(tasks) > 1:
+        if len(tasks) > 1 and runner.is_local and runner.workers > 1:
             load_kernels()  # before this process is copied
         done: dict[int, BuiltSegments] = {}
         following, errors = 0, dict[int, Exception]()
@@ -274,11 +274,12 @@ class WritingSession:
         if errors:
             raise errors[min(errors)]
         self._clear_built(set())
+        self._clear_objects(tasks)
 
     def _tasks(self, batches: Sequence[tuple[int, DocumentSource]], depot: Depot | None) -> list[SegmentTask]:
         folder = self._generations.built_folder
-        epochs = str(folder / f"epochs-{secrets.token_hex(8)}")
-        given = (self._anchors, str(folder), self.shards, self._memory, self.epoch, epochs, depot)
+        epochs = folder / f"epochs-{secrets.token_hex(8)}"
+        given = (self._anchors, folder, self.shards, self._memory, self.epoch, epochs, depot)
         known = f"{getattr(self._anchors, 'name', '')} {self.shards} {self._memory} {self.epoch}"
         tasks: list[SegmentTask] = []
         for part in cut([source.size for _, source in batches], self._memory):
@@ -291,14 +292,13 @@ class WritingSession:
     def _outcomes(self, tasks: Sequence[SegmentTask], runner: Runner) -> Iterator[TaskOutcome]:
         """Outcomes of tasks; one that was done earlier and whose segments are gone is done again.
 
-        Tasks that cannot tell each other of the epoch, because they do not share a folder, wait here for it.
+        What only one can do at a time is done here where the others are on other machines: the last of all, and those
+        before there is an epoch, of which tasks that do not share a folder cannot tell each other.
         """
         epoch, alone = self.epoch, 0
-        while not runner.is_local and not epoch.documents and alone < len(tasks):
-            (outcome,) = runner.run(FUNCTION, [tasks[alone]])
-            if outcome.error is None and not self._is_whole(outcome.result):
-                outcome = outcome_of(build_segments, 0, tasks[alone])
-            yield outcome._replace(place=alone)
+        while not runner.is_local and alone < len(tasks) and (not epoch.documents or len(tasks) == alone + 1):
+            outcome = outcome_of(build_segments, alone, tasks[alone]._replace(epoch=epoch, depot=None))
+            yield outcome
             if outcome.error is not None:
                 return  # nobody knows the epoch of those behind it
             epoch, alone = outcome.result.epoch, alone + 1
@@ -351,6 +351,14 @@ class WritingSession:
         for path in folder.iterdir() if folder.is_dir() else ():
             if path.name.partition("-")[0] not in kept:
                 shutil.rmtree(path, ignore_errors=True)
+
+    def _clear_objects(self, tasks: Sequence[SegmentTask]) -> None:
+        """Remove what tasks uploaded that died before they could say so."""
+        depot = next((task.depot for task in tasks if task.depot is not None), None)
+        if depot is not None:
+            folder = self._generations.built_folder.resolve().relative_to(depot.files.root)
+            for name in depot.objects.names(f"{folder.as_posix()}/"):
+                depot.objects.remove(name)
 
     def _append(self, names: Sequence[str]) -> None:
         """Segments that were just written, one a shard. They were read once, to be checked, and may never be again."""

@@ -28,7 +28,7 @@ from periplus.index import IndexStore, Manifest, most_processes
 from periplus.jobs.aliases import AliasTable
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
 from periplus.jobs.recording import RecordingRunner
-from periplus.jobs.runners import ProcessRunner
+from periplus.jobs.runners import ProcessRunner, RetryingRunner
 from periplus.jobs.sources import StoredAnchors, StoredBatch
 from periplus.jobs.stand_ins import Chosen, LateStandIns, choose
 from periplus.jobs.tasks import TaskTable
@@ -36,6 +36,7 @@ from periplus.storage import Catalogs, LocalFiles, SharedCopies, folder_lock, wr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from periplus.graph import RankMeta, RankTable
@@ -77,10 +78,10 @@ class Pipeline:
         database: Database,
         settings: Settings,
         depot: Depot | None = None,
-        runner: Runner | None = None,
+        runner: Callable[[], AbstractContextManager[Runner] | None] | None = None,
     ) -> None:
         """``depot``: of a collection on many machines. What is published is then for all of them, and one process of
-        all of them runs the steps. ``runner`` builds segments, where processes of this machine should not."""
+        all of them runs the steps. ``runner``, asked when a step begins, runs its tasks, else processes do here."""
         self._folder = folder
         self._given_runner = runner
         self._catalogs = Catalogs(database, depot) if depot else None
@@ -118,7 +119,7 @@ class Pipeline:
             table = self._known_ranks()
             manifest = self._known_manifest() if rebuild else self._store.manifest()
             after = 0 if rebuild or manifest is None else manifest.last_batch
-            with self._runner(after) as workers:
+            with self._runner(self._most_processes(after)) as workers:
                 runner = RecordingRunner(TaskTable(self._database), INDEX_JOB, workers)
                 store = self._index_store(runner)
                 build = store.rebuild if rebuild else store.update
@@ -168,9 +169,16 @@ class Pipeline:
             self._read_backlog()
             old = self._known_ranks()
             ips = host_addresses(self._database) if rank.one_voice == "address" else None
-            with ProcessRunner(self._settings.index.workers) as runner:
+            with self._runner() as workers:
                 table = refresh_ranks(
-                    self._log, self._ranks, rank, ips=ips, given=ranks_given, runner=runner, progress=progress
+                    self._log,
+                    self._ranks,
+                    rank,
+                    ips=ips,
+                    given=ranks_given,
+                    runner=workers if workers.is_local else RetryingRunner(workers),
+                    depot=self._depot,
+                    progress=progress,
                 )
             if hand_over and self._store.manifest() is not None:
                 self._hand_over(old, table)
@@ -278,16 +286,17 @@ class Pipeline:
         return choose(AliasTable(self._database, self._log), after, last, held)
 
     @contextmanager
-    def _runner(self, after: int) -> Iterator[Runner]:
-        """As many processes as there are cores, or as can index the batches after ``after`` within the memory."""
-        if self._given_runner is not None:
-            yield self._given_runner
-            return
+    def _runner(self, most: int = 0) -> Iterator[Runner]:
+        """The runner that was given, or at ``most`` so many processes; 0 is one a core."""
+        given = self._given_runner() if self._given_runner is not None else None
+        with given or ProcessRunner(most or self._settings.index.workers) as runner:
+            yield runner
+
+    def _most_processes(self, after: int) -> int:
+        """As many as there are cores, or as can index the batches after ``after`` within the memory."""
         index = self._settings.index
         sizes = list(map(self._log.size, self._log.numbers(after)))
-        most = min(index.workers or len(os.sched_getaffinity(0)), most_processes(sizes, index.memory))
-        with ProcessRunner(most) as processes:
-            yield processes
+        return min(index.workers or len(os.sched_getaffinity(0)), most_processes(sizes, index.memory))
 
     def _anchors(self) -> StoredAnchors:
         return StoredAnchors(self._folder, self._catalogs.ranks.given() if self._catalogs else None)

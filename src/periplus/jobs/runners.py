@@ -1,4 +1,4 @@
-"""Runners of tasks (``storage.Runner``): this process alone, or several on this machine.
+"""Runners of tasks (``storage.Runner``): several processes on this machine, and one that tries again.
 
 Which one runs is a matter of time only: tasks are cut by what there is to do, never by how many work on it.
 """
@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.errors import StorageError
 from periplus.index.processes import HelperProcess, answered
+from periplus.jobs.tasks import MOST_TRIES
 from periplus.storage import SerialRunner, TaskOutcome, named_function, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from multiprocessing.connection import Connection
     from types import TracebackType
+
+    from periplus.storage import Runner
 
 
 class ProcessRunner:
@@ -84,6 +87,33 @@ class ProcessRunner:
             return TaskOutcome(place, None, error)
         self._idle.append(helper)
         return outcome
+
+
+class RetryingRunner:
+    """Runs by another runner, and again what failed there, ``MOST_TRIES`` times in all; for tasks without rows."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+
+    @property
+    def workers(self) -> int:
+        return self._runner.workers
+
+    @property
+    def is_local(self) -> bool:
+        return self._runner.is_local
+
+    def run(self, function: str, inputs: Iterable[Any]) -> Iterator[TaskOutcome]:
+        given = list(inputs)
+        left = list(range(len(given)))
+        for tries in range(1, MOST_TRIES + 1):
+            failed = []
+            for outcome in self._runner.run(function, [given[place] for place in left]):
+                if outcome.error is None or tries == MOST_TRIES:
+                    yield outcome._replace(place=left[outcome.place])
+                else:
+                    failed.append(left[outcome.place])
+            left = failed
 
 
 def work(connection: Connection[Any, Any]) -> None:

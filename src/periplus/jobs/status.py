@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -14,7 +17,6 @@ from periplus.records import CrawlStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from periplus.graph import Stores
     from periplus.storage import Database
@@ -120,12 +122,10 @@ def rank_status(stores: Stores) -> RankStatus | None:
 
 
 def disk_use(folder: Path) -> int:
-    """Bytes of all files below ``folder``; one that vanishes while we look does not count."""
+    """Bytes of all files below ``folder``; a file or folder that vanishes while we look does not count."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            if path.is_file():
-                total += path.stat().st_size
-        except OSError:
-            continue
+    for place, _, names in os.walk(folder):  # which passes over a folder that is gone
+        for name in names:
+            with suppress(OSError):
+                total += Path(place, name).stat().st_size
     return total

@@ -49,6 +49,8 @@ class Evidence(Struct, frozen=True):
     wants_fresh: bool = False
     navigational: FloatArray = np.zeros(0)  # D: 1 for the page or site that the query names by its address
 
+    title_same: FloatArray = np.zeros(0)  # D: 1 where the query is the title, less where one says more behind a dash
+
     @property
     def count(self) -> int:
         return len(self.prior)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from periplus.core.layout.scores import PASSAGE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -103,6 +105,19 @@ def nearness(sightings: Sightings, weights: Sequence[float]) -> float:
 def _improve(best: list[float], pair: int, distance: int, factor: float) -> None:
     if 0 < distance <= NEAR_WINDOW:
         best[pair] = max(best[pair], factor / distance)
+
+
+def passage(title: Sightings, body: Sightings, weights: Sequence[float]) -> float:
+    """How much of the query stands in one passage of the body, where words of the title count as if they stood in each.
+
+    By weight, as a share; nothing where fewer than two words stand in both together.
+    """
+    titled = {word for _, word in title}
+    if len(titled | {word for _, word in body}) < 2 or sum(weights) <= 0:
+        return 0.0
+    passages = [{word for other, word in body if position - PASSAGE < other <= position} for position, _ in body]
+    best = max([sum(weights[word] for word in words | titled) for words in (*passages, set())])
+    return best / sum(weights)
 
 
 def smallest_window(sightings: Sightings, words: int) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from periplus.index import STRONG_SHARE
+from periplus.index import BEFORE_LAST, STRONG_SHARE
 from periplus.index.overlays import LARGEST_PRIOR
 from periplus.ranking import features, ours
 
@@ -36,8 +36,10 @@ class Formula:
         from periplus.core.score import score
 
         kept = [float(field in fields) for field in range(len(averages))]
-        given = [*_shipped()[2], documents, host_words, LARGEST_PRIOR, most]
-        self.constants: FloatArray = np.concatenate([averages, kept, *_shipped()[:2], given]).astype(np.float64)
+        by_field, columns, rest = _shipped()
+        longest = ours.longest(averages, ours.weights())
+        given = [*rest, documents, host_words, LARGEST_PRIOR, most]
+        self.constants: FloatArray = np.array([*averages, *kept, *by_field, *longest, *columns, *given], np.float64)
         self.score: Callable[..., int] = score
 
 
@@ -64,5 +66,7 @@ def _arrays(table: Weights) -> tuple[FloatArray, FloatArray, FloatArray]:
         table.features["fresh"],
         ours.FRESH_DAYS,
         table.features["navigational"],
+        table.features["title_same"],
+        table.features["title_same"] * BEFORE_LAST,
     ]
     return np.array(fields), np.array(columns), np.array(given, dtype=np.float64)

@@ -33,6 +33,7 @@ class Weights(Struct, frozen=True, forbid_unknown_fields=True):
 
     bm25f: dict[str, float]
     bm25f_length: dict[str, float]
+    bm25f_longest: dict[str, float]
     shape: dict[str, float]
     prior: dict[str, float]
     features: dict[str, float]
@@ -135,7 +136,7 @@ def _worth(evidence: Evidence, form: FormEvidence, table: Weights) -> Values:
 def _saturated(evidence: Evidence, form: FormEvidence, table: Weights) -> Values:
     pseudo = formulas.bm25f_frequency(
         form.frequencies,
-        evidence.lengths[:, None, :],
+        np.minimum(evidence.lengths, longest(evidence.average_lengths, table))[:, None, :],
         evidence.average_lengths,
         table.by_field(table.bm25f),
         table.by_field(table.bm25f_length),
@@ -143,15 +144,23 @@ def _saturated(evidence: Evidence, form: FormEvidence, table: Weights) -> Values
     return formulas.bm25_saturation(pseudo, table.bm25f["k1"])
 
 
+def longest(averages: Values, table: Weights) -> Values:
+    """F: what counts of the length of a field, at most."""
+    most = table.bm25f_longest
+    pairs = zip(FIELDS, averages.tolist(), strict=True)
+    return np.array([most[name] * average if name in most else np.inf for name, average in pairs])
+
+
 _MEANING = {
     "coverage": "(idf of the words found / idf of all words)²",
     "nearness": "1 / smallest distance of neighbouring words in the body",
     "phrase": "longest stretch of the query in the body, as a share of it",
+    "passage": "(idf of the words of the title and of the best 30 words of the body / idf of all words)²",
     "heading_phrase": "longest stretch of the query in a heading, as a share of it",
     "title_overlap": "idf of the words in the title / idf of all words",
     "title_phrase": "idf of the weightiest common subsequence of query and title / idf of all words",
     "title_exact": "words of the query in the title / words of the title, squared",
-    "title_whole": "(title_phrase · words of the query in the title / words of the title) ^ 4: the query is the title",
+    "title_same": "1 where the query is the title to the letter, 0.8 where one of both says more behind a dash",
     "anchors": "idf of the words in other pages' links to this one / idf of all words",
     "host": "share of the query's words in the host name",
     "path": "share of the query's words in the path",
@@ -175,6 +184,7 @@ def measure(evidence: Evidence) -> dict[str, Values]:
         "fresh": formulas.freshness(evidence.age, FRESH_DAYS) * float(evidence.wants_fresh),
         "language": evidence.language,
         "navigational": evidence.navigational if evidence.navigational.size else np.zeros(evidence.count),
+        "title_same": evidence.title_same if evidence.title_same.size else np.zeros(evidence.count),
         **_places(evidence, idf),
     }
 

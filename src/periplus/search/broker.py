@@ -19,6 +19,7 @@ from periplus.records import Total
 from periplus.search.counting import summed
 from periplus.search.evidence import joined
 from periplus.search.exchange import MISSING, NOBODY, Ask, Hits
+from periplus.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -156,6 +157,7 @@ class Broker:
 
     # Finding
 
+    @traced("search.rank")
     def top(self, asked: ShardQuery, k: int, scored: int) -> Hits:
         """The ``k`` best of all documents by the first pass, the first ``scored`` of them with their scores."""
         several = self._count > 1
@@ -249,6 +251,7 @@ class Broker:
         found: list[str] = self._spread(object, numbers, "ids", ()).tolist()
         return found
 
+    @traced("search.show")
     def show(self, numbers: Numbers, words: tuple[KnownWord, ...]) -> list[Excerpt]:
         """What people see of some documents."""
         found: list[Excerpt] = self._listed(numbers, "show", words)

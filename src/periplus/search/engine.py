@@ -33,6 +33,7 @@ from periplus.search.text import clean
 from periplus.search.vectors import WordVectors
 from periplus.storage import Blocklist, LocalFiles
 from periplus.text import analysis_steps, analyze
+from periplus.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,6 +67,16 @@ class AskedRequest(NamedTuple):
     tab: str
     deadline: float
     started: float
+
+
+def _told(answer: SearchAnswer) -> dict[str, str | int]:
+    """What a trace tells of an answer: no word of the query."""
+    return {
+        "results": len(answer.results),
+        "total": answer.total.value,
+        "generation": answer.generation,
+        "degraded": " ".join(answer.degraded),
+    }
 
 
 class Engine:
@@ -104,6 +115,15 @@ class Engine:
     @property
     def ready(self) -> bool:
         return self._generations.ready
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the spell checker of the open generation is made; answers from before that are not kept for long."""
+        try:
+            with self._generations.use() as generation:
+                return generation.lazy_speller.is_built
+        except NotReady:
+            return False
 
     @property
     def damage(self) -> tuple[str, ...]:
@@ -145,6 +165,7 @@ class Engine:
         if self._past is not None:
             self._past.close()
 
+    @traced("search", _told)
     def search(self, request: SearchRequest, *, per_host: int | None = None, tab: str = "") -> SearchAnswer:
         """The answer to ``request``. ``per_host`` overrides the setting; 0 turns host diversity off.
 
@@ -241,6 +262,19 @@ class Engine:
         asked = structs.replace(request, explain=False, counts=False)
         answer = structs.replace(self.search(asked, per_host=0, tab=tab), suggestions=())
         return answer, self._over_shards(lambda context: _facts(context, answer.results, tab))
+
+    def kinds(self, results: Sequence[SearchResult]) -> dict[str, int]:
+        """How many of ``results`` belong to each tab that there is."""
+        tabs = self.tabs
+        if not tabs or not results:
+            return {}
+
+        def counted(context: SearchContext) -> dict[str, int]:
+            found = context.shards.find([addresses.key(result.url) for result in results if result.url])
+            numbers = np.array([number for number in found if number is not None], np.int64)
+            return {tab: int(context.shards.visible(Visibility(tab=tab), numbers).sum()) for tab in tabs}
+
+        return self._over_shards(counted)
 
     def _blocked(self) -> frozenset[str]:
         """What the operator hides now; ``Corrupt`` where that cannot be told, since nothing may be shown by mistake."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct, structs
 
-from periplus.index import FIELDS, STRONG_SHARE
+from periplus.index import FIELDS, STRONG_SHARE, sameness
 from periplus.index.fields import PIECE_GAP
 from periplus.index.view import NUMBER_BITS
 from periplus.ranking import Evidence, FormEvidence, WordPlaces
@@ -74,6 +74,7 @@ def gathered(
         places=places,
         wants_fresh=asked.now > 0.0,
         navigational=np.isin(done, named).astype(np.float64),
+        title_same=sameness(asked.title, snapshot.column("title", done)),
     )
     return CandidateEvidence(done, evidence)
 
@@ -92,7 +93,7 @@ def joined(parts: Sequence[CandidateEvidence]) -> CandidateEvidence:
     by_candidate = ("lengths", "max_frequencies", "prior", "page_rank", "host_rank", "depth", "host_words", "age")
     whole = {
         name: np.concatenate([getattr(one, name) for one in several])
-        for name in (*by_candidate, "language", "navigational")
+        for name in (*by_candidate, "language", "navigational", "title_same")
     }
     forms = tuple(
         structs.replace(first, frequencies=np.concatenate([one.forms[place].frequencies for one in several]))

@@ -52,6 +52,7 @@ class ShardQuery(Struct, frozen=True):
     now: float = 0.0  # in seconds; 0: age does not matter
     deadline: float = float("inf")
     visibility: Visibility = EVERYBODY
+    title: int = 0  # what the title of a page that is called so has in its column
 
 
 class Order(Struct, frozen=True):

@@ -57,6 +57,7 @@ class Task(Struct, frozen=True):
     pinned: tuple[int, ...] = ()  # documents that the operator put first for this query
     collapse: bool = False  # near-duplicates
     visibility: Visibility = EVERYBODY
+    title: int = 0  # the query as the print of a title
 
     @property
     def is_ranked(self) -> bool:
@@ -139,6 +140,7 @@ def shard_query(context: SearchContext, task: Task) -> ShardQuery:
         task.now,
         task.deadline,
         task.visibility,
+        task.title,
     )
 
 

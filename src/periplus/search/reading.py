@@ -20,7 +20,8 @@ from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
 from periplus.search.syntax import ParsedQuery, TypedWord
 from periplus.search.vectors import with_related
-from periplus.search.vocabulary import are_silent, asks_for_new, asks_only_for_news, guessed_language, is_only_fresh
+from periplus.search.vocabulary import are_silent, asks_for_new, asks_only_for_news, guessed_language, light_words
+from periplus.tracing import traced
 
 if TYPE_CHECKING:
     from periplus.index import Filters, Group
@@ -34,7 +35,7 @@ MAX_NAMED = 8
 # Of a front page that has no shorter address: in a folder of pages, or where a site sends its visitors there.
 FRONT_FILES = ("index.html", "index.htm", "index.xhtml", "index.php", "index.en.html", "default.html", "default.htm")
 DAY = 86_400
-LIGHT = 0.2  # what a word counts that only says that the new is wanted
+LIGHT = 0.2  # what a word counts that only says that the new is wanted, or what is compared with what
 _NOBODY: tuple[int, ...] = ()
 _NO_FILTERS = IndexQuery().filters
 _BETWEEN = re.compile(r"[\s'’.&-]+")  # parts of a site's name
@@ -58,6 +59,7 @@ class Understood(Struct, frozen=True):
         return str(self.reading)
 
 
+@traced("search.understand")
 def understand(
     context: SearchContext,
     text: str,
@@ -87,8 +89,9 @@ def understand(
     if rules is not None and rules.synonyms:
         made = with_synonyms(made, reading, rules, languages[0])
     wants_fresh = tells and asks_for_new(lowered, _year(int(time.time()) // DAY))
-    if wants_fresh:
-        made = _with_light_words(made)
+    light = light_words(lowered, wants_fresh=wants_fresh)
+    if light:
+        made = _with_light_words(made, light)
     if generation.related is not None:
         made = with_related(made, generation.related)
     named = _NOBODY
@@ -125,9 +128,9 @@ def _planned(generation: Generation, reading: ParsedQuery, languages: tuple[str,
     return structs.replace(made, query=_expanded(generation.lexicon, made.query)) if "*" in str(reading) else made
 
 
-def _with_light_words(made: QueryPlan) -> QueryPlan:
-    """The plan in which words such as *latest* say how to order pages, and hardly what is on them."""
-    light = [word.forms for word in made.words if is_only_fresh(word.text)]
+def _with_light_words(made: QueryPlan, texts: frozenset[str]) -> QueryPlan:
+    """The plan in which words such as *latest* or *vs* hardly say what is on a page."""
+    light = [word.forms for word in made.words if word.text in texts]
     if not light or len(light) == len(made.words):
         return made
     words = [structs.replace(word, weight=LIGHT * word.weight) if word.forms in light else word for word in made.words]

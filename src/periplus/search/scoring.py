@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from periplus.index import Snapshot
     from periplus.search.exchange import Numbers, Scores, ShardQuery
     from periplus.search.languages import Languages
-    from periplus.search.lexicon import KnownWord
 
 _word = Layout("qd").pack  # forms, how often the word was asked for
 _form = Layout("2q2d").pack  # address of its lists, whether it is strong, its share, in how many documents it is
-_count = Layout("q").pack
+_head = Layout("2q").pack  # words, the query as the print of a title
 
 
 class Scorers:
@@ -55,7 +54,7 @@ class Scorer:
     def scores(self, asked: ShardQuery, numbers: Numbers, named: Numbers = NOBODY) -> Scores:
         """One a document."""
         table, result = self._snapshot.table, np.empty(len(numbers))
-        terms, query = self._laid_out(asked.words)
+        terms, query = self._laid_out(asked)
         self._formula.score(
             table.address,
             table.segments,
@@ -70,11 +69,12 @@ class Scorer:
         del terms  # whose addresses were used
         return result
 
-    def _laid_out(self, words: tuple[KnownWord, ...]) -> tuple[object, Numbers]:
-        """The words of a query as the kernel takes them, and what must live for as long."""
+    def _laid_out(self, asked: ShardQuery) -> tuple[object, Numbers]:
+        """A query as the kernel takes it, and what must live for as long."""
+        words = asked.words
         terms = self._snapshot.lists_of([form.term for word in words for form in word.forms])
         addresses = iter([address for _, address in terms.lists])
-        parts = [_count(len(words)), *[_word(len(word.forms), word.weight) for word in words]]
+        parts = [_head(len(words), asked.title), *[_word(len(word.forms), word.weight) for word in words]]
         for word in words:
             for form, documents in zip(word.forms, word.frequencies, strict=True):
                 parts.append(_form(next(addresses), form.share >= STRONG_SHARE, form.share, documents))

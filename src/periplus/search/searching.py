@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct, structs
 
-from periplus.index import Filters, IndexQuery
+from periplus.index import Filters, IndexQuery, title_print
 from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, Total
 from periplus.search import requests
 from periplus.search.answers import ResultPage
@@ -28,6 +28,7 @@ from periplus.search.requests import Checked
 from periplus.search.rules import Rules
 from periplus.search.spelling import suspects, unwritten
 from periplus.search.text import folded
+from periplus.tracing import traced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +65,7 @@ def task_of(
         understood.named,
         collapse=collapse,
         visibility=Visibility(only=context.generation.in_links.sources(link)) if link else EVERYBODY,
+        title=title_print(understood.text),
     )
 
 
@@ -155,6 +157,7 @@ class Search(Struct, gc=False):
             pinned = tuple(numbers[self.context.shards.visible(task.visibility, numbers)].tolist())
         return structs.replace(task, lens=self.checked.lens, pinned=pinned)
 
+    @traced("search.spelling")
     def _corrections(self, understood: Understood, doubtful: list[str]) -> tuple[str, ...]:
         """The query as it was probably meant, by those of its words that are looked at."""
         speller = self._speller(doubtful)

@@ -4,7 +4,8 @@ Words near a misspelt one come from a generation's ``SpellingDictionary``; among
 among. A word that occurs is changed only for one that is far more frequent, the more so the shorter it is and the more
 has to be changed. One that is written nowhere, but of which another form occurs, may be an inflection: it is changed
 for one that is frequent enough. Neither is changed for another ending of itself. A word that is none may be two, and
-two may be one. No word is changed for one of another language than the query may be in.
+two may be one. No word is changed for one of another language than the query may be in, and none that queries are full
+of (``weather``, ``near``), whether pages have it or not.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from periplus.search.dictionary import FAR, LEAST_LETTERS, WORDS_KEPT, Candidate
 from periplus.search.lexicon import MAX_FORMS, Lexicon
 from periplus.search.plan import is_one_word
 from periplus.search.syntax import AnyOf, ParsedQuery, Phrase, Sequence, Signed, TypedWord
+from periplus.search.vocabulary import is_usual_in_queries
 from periplus.text import STEM_MARK, TermForm, analyze, forms_of
 from periplus.text.stemming import DEFAULT_LANGUAGE
 
@@ -45,14 +47,14 @@ ENOUGH = 1_000  # documents in which words stand together: more say nothing
 
 def suspects(lexicon: Lexicon, reading: ParsedQuery, found: int) -> list[str]:
     """Words of a query that may be misspelt: in hardly any document, or any word of a query that found little."""
-    words = _words_of(reading)
+    words = [word for word in _words_of(reading) if not is_usual_in_queries(word.lower())]
     return words if found <= FEW_RESULTS else [word for word in words if _written(lexicon, word) <= FEW_RESULTS]
 
 
 def unwritten(lexicon: Lexicon, reading: ParsedQuery) -> list[str]:
     """Words of a query, neither quoted nor signed, that no document has as they are written."""
     typed = list(dict.fromkeys([node.text for node in reading.nodes if type(node) is TypedWord]))[:MAX_CORRECTED]
-    return [text for text in typed if not _written(lexicon, text)]
+    return [text for text in typed if not _written(lexicon, text) and not is_usual_in_queries(text.lower())]
 
 
 def _written(lexicon: Lexicon, text: str) -> int:

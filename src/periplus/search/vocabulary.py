@@ -44,6 +44,11 @@ def stop_words(language: str) -> Iterable[str]:
     return _table("stop").get(language) or _by_word("stop").keys()
 
 
+def is_usual_in_queries(word: str) -> bool:
+    """Is ``word`` (lower case) one that queries are full of, in any language, so that it is spelt rightly?"""
+    return any(word in _by_word(section) for section in ("asking", "stop", "fresh"))
+
+
 def are_silent(words: Iterable[str]) -> bool:
     """Whether words (lower case) say nothing of their language or of the new: so it is of most, and seen at once."""
     return _telling().isdisjoint(words)
@@ -81,9 +86,19 @@ def asks_only_for_news(words: Iterable[str]) -> bool:
     return len(said) > 1 and not news.keys().isdisjoint(said) and all(word in fresh or word in news for word in said)
 
 
-def is_only_fresh(word: str) -> bool:
-    """Whether a word says that the new is wanted, and nothing of what it is about."""
-    return word in _by_word("newest")
+def light_words(words: Iterable[str], *, wants_fresh: bool) -> frozenset[str]:
+    """Those of a query that say nothing of what it is about: ``vs``, and ``latest`` where the new is wanted."""
+    return _compared().intersection(words) | (_newest().intersection(words) if wants_fresh else frozenset())
+
+
+@cache
+def _compared() -> frozenset[str]:
+    return frozenset(_by_word("compared"))
+
+
+@cache
+def _newest() -> frozenset[str]:
+    return frozenset(_by_word("newest"))
 
 
 def asks_for_new(words: Iterable[str], year: int) -> bool:

@@ -6,13 +6,13 @@ from periplus.storage.copying import copy_tables, tables
 from periplus.storage.database import Database, Transaction
 from periplus.storage.depot import NOTES, Depot, Stored, digest_of
 from periplus.storage.events import write_event
-from periplus.storage.files import LocalFiles
+from periplus.storage.files import LocalFiles, disk_errors, reserve
 from periplus.storage.kept_leases import KeptLease, kept_lease
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import awaited_lock, folder_lock, holder_of
 from periplus.storage.migrations import schema_version
 from periplus.storage.objects import Objects, may_fork, open_objects
-from periplus.storage.processes import is_dead, process_name
+from periplus.storage.processes import is_dead, is_here, process_name
 from periplus.storage.retirement import FILES, PREFIXES, SharedCopies, remove_orphans, remove_retired, retire
 from periplus.storage.running import Runner, SerialRunner, TaskOutcome, named_function, outcome_of, results
 from periplus.storage.sealing import sealed, unsealed
@@ -49,9 +49,11 @@ __all__ = [
     "copy_tables",
     "database_time",
     "digest_of",
+    "disk_errors",
     "folder_lock",
     "holder_of",
     "is_dead",
+    "is_here",
     "is_taken",
     "kept_lease",
     "mark_taken",
@@ -63,6 +65,7 @@ __all__ = [
     "process_name",
     "remove_orphans",
     "remove_retired",
+    "reserve",
     "results",
     "retire",
     "schema_version",

@@ -61,7 +61,7 @@ class LocalFiles:
         """
         path = self.path(name)
         temporary = path.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}-{path.name}")
-        with _translated(path):
+        with disk_errors(path):
             self._make_folder(path.parent)
             with _held(temporary):
                 yield temporary
@@ -73,7 +73,7 @@ class LocalFiles:
 
     def read(self, name: str) -> bytes:
         path = self.path(name)
-        with _translated(path):
+        with disk_errors(path):
             return path.read_bytes()
 
     def exists(self, name: str) -> bool:
@@ -81,7 +81,7 @@ class LocalFiles:
 
     def size(self, name: str) -> int:
         path = self.path(name)
-        with _translated(path):
+        with disk_errors(path):
             return path.stat().st_size
 
     def names(self, prefix: str = "") -> list[str]:
@@ -94,7 +94,7 @@ class LocalFiles:
     def remove(self, name: str) -> None:
         """Remove a file, durably; one that is not there is ``NotFound``."""
         path = self.path(name)
-        with _translated(path):
+        with disk_errors(path):
             path.unlink()
             _flush(path.parent)
 
@@ -103,7 +103,7 @@ class LocalFiles:
         swept = []
         for path in _files_below(self.root):
             if _is_temporary(path) and _is_abandoned(path):
-                with _translated(path):
+                with disk_errors(path):
                     path.unlink(missing_ok=True)
                 swept.append(path.relative_to(self.root).as_posix())
         return sorted(swept)
@@ -176,8 +176,23 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
+def reserve(path: Path, size: int) -> None:
+    """Make a file of ``size`` bytes that has its room on the disk.
+
+    For files that are mapped to be written: in one that has only its length, a full disk ends the process by a signal.
+    """
+    with disk_errors(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            os.ftruncate(descriptor, size)
+            os.posix_fallocate(descriptor, 0, size)
+        finally:
+            os.close(descriptor)
+
+
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def disk_errors(path: Path) -> Iterator[None]:
+    """Errors of the operating system about ``path``, as ours."""
     try:
         yield
     except FileNotFoundError as error:

@@ -2,6 +2,9 @@
 
 Durability is the server's own (``synchronous_commit`` as it is set there). A read is a REPEATABLE READ snapshot; a
 write is READ COMMITTED, so a statement that depends on a row nobody may change must lock it (``Transaction.row_lock``).
+
+Nothing outlives its transaction but tables of a connection's own, which are looked for before they are used. So a
+pooler such as PgBouncer may give each transaction another session.
 """
 
 from __future__ import annotations
@@ -97,7 +100,8 @@ class PostgresBackend:
             application_name=_mark_of(process_name()),
             cursor_factory=psycopg.RawCursor,
         )
-        connection.execute(f"SET lock_timeout = {int(self.busy_seconds * 1000)}")  # the address may have other options
+        if connection.execute("SELECT pg_backend_pid()").fetchone() != (connection.info.backend_pid,):
+            connection.prepare_threshold = None  # a pooler gives each transaction another session
         connection.adapters.register_dumper(bool, _TruthAsInteger)
         connection.adapters.register_loader("numeric", _PlainNumber)
         return connection
@@ -113,7 +117,10 @@ class PostgresBackend:
         return not connection.closed and connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
     def begin(self, connection: psycopg.Connection[Row], *, writable: bool) -> None:
-        connection.execute("BEGIN" if writable else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if writable:  # nothing is set for the whole session: behind a pooler it is shared
+            connection.execute(f"BEGIN; SET LOCAL lock_timeout = {int(self.busy_seconds * 1000)}")
+        else:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     def commit(self, connection: psycopg.Connection[Row]) -> None:
         connection.execute("COMMIT")

@@ -34,6 +34,11 @@ def process_name(process: int = 0) -> str:
     return f"{_kernel()}/{number}/{_began(number)}" if _kernel() else ""
 
 
+def is_here(name: str) -> bool:
+    """Whether the process of that name is or was of this machine."""
+    return bool(_kernel()) and name.startswith(f"{_kernel()}/")
+
+
 def is_dead(name: str) -> bool:
     """Whether the process of that name was here and has ended; false when it may live elsewhere."""
     kernel, _, rest = name.rpartition("/")[0].rpartition("/")

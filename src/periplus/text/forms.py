@@ -23,7 +23,7 @@ EXACT_SHARE = 1.0
 FOLDED_SHARE = 0.9
 STEM_SHARE = 0.7
 PART_SHARE = 0.3
-SIGNLESS_SHARE = 0.6  # of the share of a form that it has without its signs
+SIGNLESS_SHARE = 0.45  # of the share of a form that it has without its signs: below what counts as a match of the word
 CALL_SHARE = 0.9  # the same of main(): who writes of a function leaves the brackets out as often
 MAX_PARTS = 8
 

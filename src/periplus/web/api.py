@@ -16,7 +16,8 @@ from xxhash import xxh3_64_hexdigest
 
 from periplus.errors import NotFound, UsageError
 from periplus.reasons import sentence
-from periplus.records import SearchAnswer
+from periplus.records import SearchAnswer, SidePanel
+from periplus.verticals import read_position
 from periplus.web.backend import COMMANDS
 from periplus.web.markdown import MARKDOWN, page_markdown
 from periplus.web.operations import (
@@ -38,6 +39,8 @@ from periplus.web.operations import (
 from periplus.web.paging import address, has_next
 from periplus.web.parameters import Form, pairs_of
 from periplus.web.parts import cuts
+from periplus.web.positions import position_of
+from periplus.web.side_panels import finished, tab_cards
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,6 +103,8 @@ class Endpoint:
         if operation.name in QUICK:
             kind = _kind(operation.name, values)
             result = await state.pool.run(self._handler, state.backend, values, kind=kind, **state.patience)
+            if values.get("panels") and result.panels is None:
+                result = await _with_panels(request, values, result)
         else:
             result = await run_in_threadpool(self._handler, state.backend, values)
         if operation.name == "page" and values["format"] == "markdown":
@@ -125,6 +130,18 @@ def _kind(name: str, values: dict[str, Any]) -> str:
     """Calls that take about as long as each other: what costs more is known by itself."""
     more = values.get("explain") or values.get("counts") or values.get("size", 0) > FEW
     return f"{name}, more" if more else name
+
+
+async def _with_panels(request: Request, values: dict[str, Any], answer: SearchAnswer) -> SearchAnswer:
+    """What stands beside the results; a program that asks for it waits as long as a service has."""
+    state = request.app.state
+    position = position_of(request, values["near"])
+    asked = (search_request(values), position, answer)
+    pending = await state.pool.run(state.backend.side_panels, *asked, kind="panels", **state.patience)
+    shown = await finished(pending)
+    if not values["explain"]:
+        shown = tuple(msgspec.structs.replace(panel, explain=None) for panel in shown)
+    return msgspec.structs.replace(answer, panels=shown)
 
 
 def _body(data: bytes, kind: Any) -> Any:
@@ -174,6 +191,7 @@ def entity_tag(answer: SearchAnswer, query: bytes) -> str:
     listed = "\n".join([result.id for result in answer.results]).encode("utf-8", "replace")
     scores = array("d", [result.score for result in answer.results]).tobytes()
     computed = _encode(answer.answers) if answer.answers else b""  # the time in a place is another every minute
+    computed += _encode(answer.panels) if answer.panels else b""
     return f'W/"{answer.generation}-{xxh3_64_hexdigest(query + b" " + listed + scores + computed)}"'
 
 
@@ -187,12 +205,24 @@ def is_known(header: str, tag: str) -> bool:
 
 
 def search(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
-    answer = backend.search(search_request(values))
+    answer = _found(backend, values)
     if values["answers"]:
         computed = backend.answers(values["q"], explain=values["explain"])
         answer = msgspec.structs.replace(answer, answers=computed)
     following = address(SEARCH_PATH, values, page=answer.page + 1) if has_next(answer) else None
     return answer if following == answer.next else msgspec.structs.replace(answer, next=following)
+
+
+def _found(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
+    """All pages, or those of a kind; with ``panels`` what is known of each of these."""
+    tab = values["tab"].replace("all", "")
+    if not tab:
+        return backend.search(search_request(values))
+    answer, facts = backend.search_tab(search_request(values), tab)
+    if not values["panels"]:
+        return answer
+    cards = tab_cards(answer, facts, tab, read_position(values["near"]))
+    return msgspec.structs.replace(answer, panels=(SidePanel(tab, "", tuple(cards.values())),))
 
 
 def suggest(backend: Backend, values: dict[str, Any]) -> SuggestAnswer | list[Any]:

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from periplus.web import api, api_page, console, embedding, icons, languages, lenses, pages, plumbing, themes
+from periplus.web import (
+    api,
+    api_page,
+    console,
+    embedding,
+    icons,
+    languages,
+    lenses,
+    pages,
+    plumbing,
+    positions,
+    scrolling,
+    side_panels,
+    themes,
+)
 from periplus.web.access import Gate
 from periplus.web.assets import Assets
 from periplus.web.connections import ClientConnections
@@ -84,10 +98,13 @@ def create_app(
             *plumbing.routes(),
             *embedding.routes(),
             *icons.routes(),
+            *side_panels.routes(),
             Route("/api", api_page.api_page),
             Route("/theme", themes.choose, methods=["POST"]),
             Route("/language", languages.choose, methods=["POST"]),
             Route("/lens", lenses.choose, methods=["POST"]),
+            Route("/scroll", scrolling.choose, methods=["POST"]),
+            Route("/place", positions.choose, methods=["POST"]),
             Route("/preferences", lenses.preferences),
             Route("/metrics", metrics.endpoint),
             Route("/static/{name}", assets.endpoint),

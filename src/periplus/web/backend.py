@@ -38,10 +38,11 @@ if TYPE_CHECKING:
         SearchResult,
         Suggestion,
     )
+    from periplus.verticals import PendingPanels, Position
     from periplus.web.metrics import Figures
 
 COMMANDS = ("pause", "resume", "stop")
-TABS = {"news": "News", "places": "Places"}
+TABS = {"news": "News", "places": "Places", "products": "Products", "images": "Images"}
 ACTIONS = ("recrawl", "boost", "block", "unblock", "remove")
 SHARD_ORDERS = ("drain", "restart")
 WORKER_ORDERS = ("pause", "resume", "restart", "shutdown")
@@ -64,6 +65,7 @@ class Panels(Protocol):
     def settings(self) -> dict[str, Any]: ...
     def judge(self, query: str, document: str, grade: int | None) -> None: ...
     def judgements(self) -> dict[str, dict[str, int]]: ...
+    def asked(self) -> list[dict[str, Any]]: ...  # queries with their counts: asked, without_result, clicks
 
 
 class Backend(Protocol):
@@ -72,7 +74,12 @@ class Backend(Protocol):
 
     def search(self, request: SearchRequest) -> SearchAnswer: ...
     def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]: ...  # computed, not found
+    def side_panels(
+        self, request: SearchRequest, position: Position | None, answer: SearchAnswer | None = None
+    ) -> PendingPanels: ...  # ``answer`` where the request was answered already; services are asked in the background
+    def whereabouts(self, address: str) -> Position | None: ...  # of a visitor who does not say so
     def asked(self, query: str, person: str) -> None: ...  # somebody was shown results; ``person`` is not kept
+    def clicked(self, query: str) -> None: ...  # a result was opened; counted where the operator wants that
     def tabs(self) -> tuple[str, ...]: ...  # of TABS, those that the collection has pages for; does not wait
     def search_tab(self, request: SearchRequest, name: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]: ...
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]: ...
@@ -86,6 +93,7 @@ class Backend(Protocol):
     def bot_report(self, host: str) -> dict[str, Any] | None: ...
     def cached(self, url: str) -> dict[str, Any] | None: ...
     def page(self, url: str) -> PageContent: ...
+    def picture(self, url: str) -> bytes: ...  # a small JPEG of a picture of a page or service; empty: there is none
     def icon(self, host: str) -> bytes | None: ...  # the picture of a site, when our own store holds one
     def ready(self) -> bool: ...
     def unsound(self) -> str: ...  # what is wrong inside the state; looked into when something failed that must not

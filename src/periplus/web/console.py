@@ -6,6 +6,8 @@ of the backend and the checked parameters, and shown by the template of its name
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
@@ -183,6 +185,8 @@ def routes() -> list[Route]:
         Route("/console/judge", judge, methods=["POST"]),
         Route("/console/qrels.tsv", qrels),
         Route("/console/queries.tsv", judged_queries),
+        Route("/console/searches.csv", searches_by_day),
+        Route("/console/asked.csv", asked_queries),
     ]
 
 
@@ -368,6 +372,35 @@ async def qrels(request: Request) -> Response:
 async def judged_queries(request: Request) -> Response:
     texts = enumerate(await _judged(request), 1)
     return _download("queries.tsv", (f"{number}\t{' '.join(text.split())}" for number, text in texts))
+
+
+async def searches_by_day(request: Request) -> Response:
+    """The last days: searches, those without a result, clicks."""
+    _gate(request).check(request)
+    known = await run_in_threadpool(request.app.state.backend.panels.queries, "")
+    return _csv("searches.csv", ("day", "searches", "without_result", "clicks"), known["counts"]["days"])
+
+
+async def asked_queries(request: Request) -> Response:
+    """Queries that were asked more than once, with their counts."""
+    _gate(request).check(request)
+    rows = await run_in_threadpool(request.app.state.backend.panels.asked)
+    return _csv("asked.csv", ("query", "asked", "without_result", "clicks"), rows)
+
+
+def _csv(name: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> Response:
+    """RFC 4180; a text that a spreadsheet would take for a formula is given as text."""
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow(columns)
+    for row in rows:
+        table.writerow([_no_formula(row[column]) for column in columns])
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Plain(written.getvalue(), headers=headers, media_type="text/csv")
+
+
+def _no_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
 
 
 async def _judged(request: Request) -> dict[str, dict[str, int]]:

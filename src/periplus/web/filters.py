@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_YEARS = 8
 ALWAYS = ("sort", "safe")  # what can be chosen whatever was found
-_AGES = (("Past week", 7), ("Past month", 31), ("Past year", 366))
+_AGES = (("Past day", 1), ("Past week", 7), ("Past month", 31), ("Past year", 366))
 
 
 class Choice(Struct, frozen=True):

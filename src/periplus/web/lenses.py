@@ -15,8 +15,10 @@ from starlette.exceptions import HTTPException
 
 from periplus.addresses import host, try_canonical
 from periplus.web.access import from_own_page
+from periplus.web.positions import place_kept
 from periplus.web.public import public_of, redirect, set_cookie
 from periplus.web.rendering import lens_given, page
+from periplus.web.scrolling import is_endless
 from periplus.web.themes import YEAR, own_path
 
 if TYPE_CHECKING:
@@ -83,7 +85,8 @@ async def preferences(request: Request) -> Response:
     text = written(lens)
     shared = f"{public_of(request).base(request)}/?{urlencode({'lens': text})}"
     context = {"sites": ordered, "levels": LEVELS, "lens": text, "shared": shared, "from_address": lens_given(request)}
-    return page(request, "preferences.html", context)
+    kept = {"place": place_kept(request), "endless": is_endless(request)}
+    return page(request, "preferences.html", {**context, **kept})
 
 
 async def choose(request: Request) -> Response:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from periplus.web.keys import KeyRing
 
 CLIENTS = 10_000
-LIMITED = ("/search", "/api/", "/explain", "/inspect", "/similar", "/cached", "/site/")
+LIMITED = ("/search", "/api/", "/explain", "/inspect", "/similar", "/cached", "/site/", "/panels", "/picture", "/click")
 IPV6_PREFIX = 64  # one client has all addresses of such a network
 
 

@@ -15,6 +15,7 @@ from periplus.web.languages import language_name
 from periplus.web.lenses import read_lens
 from periplus.web.paging import Links, pages
 from periplus.web.rendering import count, day_in, framed, host_of, href, precompiled_for, quoted, segment, type_name
+from periplus.web.side_panels import PanelColumn, card_context
 from periplus.web.themes import theme_of
 
 if TYPE_CHECKING:
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from periplus.records import SearchAnswer, SearchResult
+    from periplus.records import PanelCard, SearchAnswer, SearchResult
+    from periplus.verticals import PendingPanels
     from periplus.web.filters import Filter
     from periplus.web.paging import Pages
     from periplus.web.precompiled import Lists, PrecompiledTemplates, Ready, Texts
 
-    Facts = dict[str, dict[str, str]]  # by the id of a result: what is known of a page in one of the tabs
+    Known = dict[str, PanelCard]  # by the id of a result: what is known of a page in one of the tabs
 
 PRECISE = 10  # milliseconds below which tenths are told
 STEP = " › "
@@ -41,10 +43,11 @@ def result_page(
     *,
     values: dict[str, Any],
     kept: dict[str, Any],
-    facts: Facts,
+    known: Known,
     tabs: tuple[str, ...],
+    beside: PendingPanels | None = None,
 ) -> Response:
-    """``values`` is what was asked for; ``kept`` is what of it stays in the links of the page."""
+    """``values`` is what was asked for; ``kept`` is what of it stays in the links of the page; ``beside``: panels."""
     precompiled, frame = precompiled_for(request), framed(request)
     link = Links(f"{precompiled.root}/search", kept)
     lens = answer.lens or values["lens"]
@@ -58,6 +61,7 @@ def result_page(
         levels,
         explain_link,
         request.query_params.get("why", "") if values["explain"] else "",
+        kept["tab"],
     )
     numbers = pages(answer)
     took = answer.took_ms
@@ -66,6 +70,8 @@ def result_page(
         "tab": tabs.index(kept["tab"]) if tabs else 0,
         "at_least": answer.total.relation == "gte",
         "one": answer.total.value == 1,
+        "as_pictures": kept["tab"] == "images",
+        "clicks": request.app.state.settings.search.clicks,
     }
     texts: Texts = {
         **frame,
@@ -83,15 +89,16 @@ def result_page(
         "tab_links": [link(tab=name, page=1) for name in tabs],
     }
     ready: Ready = {
-        "filters": _joined(_filter(precompiled, link, item, answer, kept["tab"]) for item in made),
+        "filters": _joined(_filter(precompiled, link, item, answer, kept) for item in made),
         "instant": precompiled.render("_instant.html", {"found": answer.answers[0]}) if answer.answers else "",
         "notices": _notices(precompiled, link, answer, values, frame["lens_given"], levels),
-        "results": items.all(answer.results, facts),
+        "results": items.all(answer.results, known),
         "nothing": "" if answer.results else _nothing(precompiled, link, answer, values["q"], kept["tab"], made),
         "related": precompiled.render("_related.html", {"suggestions": answer.suggestions})
         if answer.suggestions
         else "",
         "page_numbers": _pages(precompiled, link, numbers),
+        "side": _side(precompiled, link, beside) if beside else "",
     }
     return HTMLResponse(precompiled.fill("results.html", texts, plain=plain, lists=lists, ready=ready))
 
@@ -112,6 +119,7 @@ class Items:
         levels: dict[str, str],
         explain_link: str = "",
         opened: str = "",
+        tab: str = "",
     ) -> None:
         self._precompiled = precompiled
         self._query = query
@@ -120,11 +128,15 @@ class Items:
         self._levels = levels
         self._explain_link = explain_link
         self._opened = opened
+        self._tab = tab
 
-    def all(self, results: Iterable[SearchResult], facts: Facts) -> Markup:
-        return _joined([self.one(result, facts.get(result.id)) for result in results])
+    def all(self, results: Iterable[SearchResult], known: Known) -> Markup:
+        return _joined([self.one(result, known.get(result.id)) for result in results])
 
-    def one(self, result: SearchResult, known: dict[str, str] | None) -> Markup:
+    def one(self, result: SearchResult, known: PanelCard | None) -> Markup:
+        if self._tab == "images" and known is not None:
+            item = card_context(self._precompiled, known, with_picture=True)
+            return self._precompiled.render("_picture.html", {"item": item, "result": result})
         url, site, language = result.url, result.site, result.language
         root = self._precompiled.root
         host = host_of(url) or site
@@ -160,13 +172,17 @@ class Items:
         }
         ready: Ready = {
             "snippet": marked(result.snippet, result.highlights),
-            "known": self._precompiled.render("_known.html", {"known": known}) if known else "",
+            "known": self._known(known) if known else "",
             "bars": self._bars(result, target) if explained else "",
         }
         level = (self._levels.get(site) or self._levels.get(host, "")) if self._levels else ""
         return self._precompiled.fill(
             "_result.html", texts, plain={"level": level, "pinned": result.pinned}, ready=ready
         )
+
+    def _known(self, card: PanelCard) -> Markup:
+        context = {"item": card_context(self._precompiled, card), "kind": self._tab}
+        return self._precompiled.render("_known.html", context)
 
     def _cached(self, address: str) -> str:
         copy = f"{self._precompiled.root}/cached?url={address}"
@@ -181,6 +197,17 @@ class Items:
             "q": self._query,
         }
         return self._precompiled.render("_why.html", context)
+
+
+def _side(precompiled: PrecompiledTemplates, link: Links, beside: PendingPanels) -> Markup:
+    """What is there; and where services are still at it, the address of the rest."""
+    context = {
+        "panels": PanelColumn(precompiled, link).all(beside.now()),
+        "awaited": ", ".join(beside.awaited),
+        "fragment": link(page=1).replace("/search?", "/panels?", 1),
+        "waiting": link(panels=True, page=1),
+    }
+    return precompiled.render("_side.html", context)
 
 
 def _notices(
@@ -229,8 +256,10 @@ def _nothing(
     return precompiled.render("_no-results.html", context)
 
 
-def _filter(precompiled: PrecompiledTemplates, link: Links, item: Filter, answer: SearchAnswer, tab: str) -> Markup:
-    can_count = not answer.counts and not tab and item.name not in ALWAYS and answer.results
+def _filter(
+    precompiled: PrecompiledTemplates, link: Links, item: Filter, answer: SearchAnswer, kept: dict[str, Any]
+) -> Markup:
+    can_count = not answer.counts and not kept["tab"] and item.name not in ALWAYS and answer.results
     plain = {
         "name": item.name,
         "active": item.active,
@@ -238,10 +267,14 @@ def _filter(precompiled: PrecompiledTemplates, link: Links, item: Filter, answer
         "chosen": next((place for place, choice in enumerate(item.choices) if choice.chosen), -1),
     }
     texts = {"text": precompiled.say(item.text), "ask": link(counts=True) if can_count else ""}
+    hidden = link.values(without=("after", "before", "page")) if item.name == "time" else {}
+    texts |= {"after": kept["after"], "before": kept["before"]} if hidden else {"after": "", "before": ""}
     lists = {
         "texts": [precompiled.say(choice.text) for choice in item.choices],
         "addresses": [choice.address for choice in item.choices],
         "counts": [count(choice.count) if choice.count else "" for choice in item.choices],
+        "hidden_names": list(hidden),
+        "hidden_values": list(hidden.values()),
     }
     return precompiled.fill("_filter.html", texts, plain=plain, lists=lists)
 

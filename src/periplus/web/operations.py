@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from periplus.errors import UsageError
 from periplus.records import Explanation, Heading, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
-from periplus.web.backend import COMMANDS
+from periplus.web.backend import COMMANDS, TABS
 from periplus.web.parameters import Parameter
 
 PREFIX = "/api/v1"
@@ -141,12 +141,19 @@ SEARCH_PARAMETERS = (
     Parameter("answers", "flag", "give what can be computed of the query, such as 2+2", default=False),
 )
 
+# What only programs ask of a search by these names; a page has its tabs and panels by itself.
+BESIDE = (
+    Parameter("tab", "choice", "only pages of this kind", "", choices=("", "all", *TABS)),
+    Parameter("panels", "flag", "give what stands beside the results; waits for outside services", default=False),
+    Parameter("near", help="latitude,longitude of the visitor, such as 47.37,8.54; not kept", maximum=60),
+)
+
 OPERATIONS = (
     Operation(
         "search",
         f"{PREFIX}/search",
         "Search the collection",
-        (_QUERY, *SEARCH_PARAMETERS[1:]),
+        (_QUERY, *SEARCH_PARAMETERS[1:], *BESIDE),
         SearchAnswer,
         scope="search",
     ),

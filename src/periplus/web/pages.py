@@ -10,9 +10,12 @@ from urllib.parse import parse_qs, urlencode
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.routing import Route
 
 from periplus.errors import InvalidAddress, NotFound, UsageError
+from periplus.web.access import from_own_page
 from periplus.web.backend import TABS
 from periplus.web.feeds import FEEDS, FORMATS, feed, foreign_parameters, json_feed, searxng
 from periplus.web.languages import reader_of
@@ -22,19 +25,21 @@ from periplus.web.listing import result_page, similar_items
 from periplus.web.operations import SEARCH_PARAMETERS, search_request
 from periplus.web.paging import address
 from periplus.web.parameters import Form, Parameter, pairs_of
+from periplus.web.positions import NEAR, position_of
 from periplus.web.public import redirect
 from periplus.web.rendering import lens_given, page
+from periplus.web.side_panels import WAIT, finished, tab_cards
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from periplus.records import SearchAnswer, SearchRequest
+    from periplus.verticals import PendingPanels, Position
     from periplus.web.backend import Backend
 
 _FORMAT = Parameter("format", "choice", "shape of the answer", "html", choices=FORMATS)
 _TAB = Parameter("tab", "choice", "only pages of this kind", "", choices=("", *TABS))
-_LISTED, _CHOSEN = Form(*SEARCH_PARAMETERS), Form(_FORMAT, _TAB)
+_LISTED, _CHOSEN = Form(*SEARCH_PARAMETERS), Form(_FORMAT, _TAB, NEAR, WAIT)
 _LOOKUP = Form(Parameter("url"), Parameter("q"), Parameter("host", maximum=255), Parameter("profile", maximum=60))
 
 _LISTED_SITES = Form(Parameter("host", maximum=255), Parameter("page", "integer", default=1, minimum=1, maximum=1_000))
@@ -44,6 +49,7 @@ def routes() -> list[Route]:
     return [
         Route("/", landing, name="landing"),
         Route("/search", results, name="results"),
+        Route("/click", click, methods=["POST"]),
         Route("/sites", sites, name="sites"),
         Route("/site/{host}", site, name="site"),
         Route("/inspect", inspect, name="inspector"),
@@ -87,7 +93,10 @@ async def results(request: Request) -> Response:
         values["lens"] = lens_of(request)
     reader = reader_of(request, request.app.state.catalogues) if choice["format"] == "html" else ""
     state = request.app.state
-    answer, facts = await state.pool.run(_search, state.backend, values, choice, reader, **state.patience)
+    where = position_of(request, choice["near"]) if choice["format"] == "html" else None
+    answer, facts, beside = await state.pool.run(
+        _search, state.backend, values, choice, reader, where, **state.patience
+    )
     if choice["format"] == "json":
         return searxng(answer)
     if choice["format"] == "jsonfeed":
@@ -98,13 +107,18 @@ async def results(request: Request) -> Response:
         _backend(request).asked(values["q"], client_of((request.scope.get("client") or ("",))[0]))
     # What this browser keeps stays out of links; what was asked for once, because it costs more, is not kept either.
     kept = {**values, "lens": lens_given(request), "explain": False, "counts": False}
-    kept["tab"] = choice["tab"]
-    return result_page(request, answer, values=values, kept=kept, facts=facts, tabs=_tabs(request, choice["tab"]))
+    kept["tab"], kept["near"] = choice["tab"], choice["near"]
+    if beside is not None and choice["panels"]:
+        await finished(beside)
+    known = tab_cards(answer, facts, choice["tab"], where) if facts else {}
+    tabs = _tabs(request, choice["tab"])
+    return result_page(request, answer, values=values, kept=kept, known=known, tabs=tabs, beside=beside)
 
 
 def _search(
-    backend: Backend, values: dict[str, Any], choice: dict[str, Any], reader: str
-) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
+    backend: Backend, values: dict[str, Any], choice: dict[str, Any], reader: str, where: Position | None
+) -> tuple[SearchAnswer, dict[str, dict[str, str]], PendingPanels | None]:
+    """The list, what is known of its pages in a tab, and the panels beside a first page for readers."""
     wanted = msgspec.structs.replace(search_request(values), reader=reader)
     try:
         answer, facts = _ask(backend, wanted, choice["tab"])
@@ -113,8 +127,10 @@ def _search(
             raise
         # A lens that nobody knows is left out.
         answer, facts = _ask(backend, msgspec.structs.replace(wanted, lens=""), choice["tab"])
-    computed = backend.answers(wanted.query) if wanted.page == 1 and not choice["tab"] else ()
-    return (msgspec.structs.replace(answer, answers=computed) if computed else answer), facts
+    is_first = wanted.page == 1 and not choice["tab"]
+    computed = backend.answers(wanted.query) if is_first else ()
+    beside = backend.side_panels(wanted, where, answer) if is_first and choice["format"] == "html" else None
+    return (msgspec.structs.replace(answer, answers=computed) if computed else answer), facts, beside
 
 
 def _ask(backend: Backend, wanted: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
@@ -125,6 +141,15 @@ def _tabs(request: Request, chosen: str) -> tuple[str, ...]:
     """The kinds of results that can be chosen; none when the collection has no such pages."""
     there = {*_backend(request).tabs(), *([chosen] if chosen else [])}
     return ("", *(name for name in TABS if name in there)) if there else ()
+
+
+async def click(request: Request) -> Response:
+    """POST /click with ``q``, by our own page where clicks are counted; nothing of it but a number is kept."""
+    if not from_own_page(request):
+        raise HTTPException(403, "the request came from another site's page")
+    form = parse_qs((await request.body()).decode("utf-8", "replace"))
+    _backend(request).clicked(form.get("q", [""])[-1])
+    return Response(status_code=204)
 
 
 # One page, one site

@@ -54,7 +54,12 @@ class Links:
     def __init__(self, path: str, values: dict[str, Any]) -> None:
         self._start = f"{path}?"
         told = [(name, value) for name, value in values.items() if value and value != _DEFAULTS.get(name)]
+        self._told = {name: "1" if value is True else str(value) for name, value in told}
         self._parts = {name: _part(name, value) for name, value in told}
+
+    def values(self, without: tuple[str, ...] = ()) -> dict[str, str]:
+        """What the list was asked for, for a form that changes something of it."""
+        return {name: value for name, value in self._told.items() if name not in without}
 
     def __call__(self, **changes: Any) -> str:
         """The address of this list with some values changed; what equals its default is left out."""

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from periplus import addresses
 from periplus.app.importing.report import ImportProblem
-from periplus.documents import parse, parse_text
+from periplus.documents import parse_apart, parse_text
 from periplus.errors import ParseError
 from periplus.records import Document, Page
 
@@ -51,7 +51,7 @@ class Item(Struct, frozen=True):
 
     def document(self) -> Document | LeftOut:
         try:
-            return parse(self.page)
+            return parse_apart(self.page)
         except ParseError as error:
             return LeftOut(error.reason, error.detail if error.reason == "unsupported-type" else "")
 

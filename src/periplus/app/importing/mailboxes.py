@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from periplus import archive
 from periplus.app.importing.items import MAX_ID, Entry, ImportedRecord, bad
-from periplus.documents import parse
+from periplus.documents import parse_apart
 from periplus.errors import ParseError
 from periplus.records import Page
 
@@ -125,6 +125,6 @@ def _body(message: EmailMessage) -> str:
 
 def _text_of(data: bytes, charset: str) -> str:
     try:
-        return parse(Page("http://message.invalid/", data, f"text/html; charset={charset}")).text
+        return parse_apart(Page("http://message.invalid/", data, f"text/html; charset={charset}")).text
     except ParseError:
         return ""

@@ -3,7 +3,8 @@
 There is one folder for each version of numba, of this package and of the processor (and one for checked array
 accesses), and a file in it for each kernel, with a digest of the kernel's module and of all that this imports:
 constants and helpers of other files are compiled into it. Copies of the same sources share files. ``PERIPLUS_CACHE``
-moves the folder. Where it cannot be written nothing is kept, and what is there is read all the same.
+moves the folder. Where it cannot be written nothing is kept, and what is there is read all the same. A wheel
+brings another such folder (``shipped``).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from periplus.core.compiler.target import processor
+from periplus.core.compiler import shipped
+from periplus.core.compiler.target import Processor, processor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -80,11 +82,26 @@ def exclusive(file: Path) -> Iterator[None]:
         yield
 
 
-def file_of(module: str, name: str) -> Path | None:
-    """Where the kernel of a module that is loaded is kept."""
-    home = folder()
+def file_name(module: str, name: str) -> str:
+    """Of the kernel of a module that is loaded."""
     short = ".".join(module.split(".")[-2:])
-    return home / f"{short}.{name}-{digest_of(module)}.kernel" if home else None
+    return f"{short}.{name}-{digest_of(module)}.kernel"
+
+
+def found(name: str) -> Code | None:
+    """The kernel of a file's name: as it was compiled for this processor, else as it came with the package."""
+    for home in (folder(), shipped_folder()):
+        code = read(home / name) if home else None
+        if code is not None:
+            return code
+    return None
+
+
+@cache
+def shipped_folder() -> Path | None:
+    """Of the kernels that came with the package; ``None`` when there are none that run here."""
+    home = shipped.home()
+    return home / _fingerprint(shipped.PROCESSOR) if home else None
 
 
 @cache
@@ -93,7 +110,7 @@ def folder() -> Path | None:
     with suppress(OSError, RuntimeError):  # cannot be made; no home
         base = os.environ.get("PERIPLUS_CACHE")
         home = Path(base) if base else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "periplus"
-        own = home / "kernels" / _fingerprint()
+        own = home / "kernels" / _fingerprint(processor())
         own.mkdir(parents=True, exist_ok=True)
         with suppress(OSError):
             os.utime(own)
@@ -102,13 +119,13 @@ def folder() -> Path | None:
     return None
 
 
-def _fingerprint() -> str:
+def _fingerprint(target: Processor) -> str:
     """Of everything but the kernels themselves; processors of one name may differ in what they can do."""
-    whole = hashlib.sha256(processor().features.encode())
+    whole = hashlib.sha256(target.features.encode())
     for name in _MAKING:
         whole.update((Path(__file__).parent / name).read_bytes())
     checked = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
-    return f"{version('numba')}-{processor().name}-{whole.hexdigest()[:16]}{checked}"
+    return f"{version('numba')}-{target.name}-{whole.hexdigest()[:16]}{checked}"
 
 
 def sweep(some: Iterable[Path]) -> None:

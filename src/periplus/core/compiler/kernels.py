@@ -15,7 +15,6 @@ from periplus.core.compiler.loading import Loaded, loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from periplus.core.compiler.kept import Code
     from periplus.core.compiler.signatures import Signature
@@ -75,9 +74,10 @@ class Kernel:
     def _compiled(self) -> Code:
         from periplus.core.compiler.compiling import compiled
 
-        file = self._file()
-        if file is None:
+        home = kept.folder()
+        if home is None:
             return compiled(self.name, self._function, self._signature, self._options)
+        file = home / self._file_name
         with kept.exclusive(file):
             found = self._kept()  # another process was quicker
             if found is None:
@@ -86,11 +86,11 @@ class Kernel:
             return found
 
     def _kept(self) -> Code | None:
-        file = self._file()
-        return kept.read(file) if file else None
+        return kept.found(self._file_name)
 
-    def _file(self) -> Path | None:
-        return kept.file_of(self.module, self.name)
+    @property
+    def _file_name(self) -> str:
+        return kept.file_name(self.module, self.name)
 
 
 def kernel(signature: Signature) -> Callable[[Callable[..., Any]], Kernel]:

@@ -11,7 +11,7 @@ ARRAYS = (
     *("prior", "prior_max", "admitted", "key"),
     *("term_text", "term_offsets", "live_frequency"),
     *("block_base", "block_start", "position_data", "field_starts", "field_lengths"),
-    *("large", "host", "language", "host_numbers", "language_numbers", "published", "fetched"),
+    *("large", "host", "language", "host_numbers", "language_numbers", "published", "fetched", "title"),
 )
 NUMBERS = ("windows", "first_number", "longest")
 ROW = 2 * len(ARRAYS) + len(NUMBERS)
@@ -21,5 +21,7 @@ FREQUENCY, BLOCKS, PLACE, IMPACT, RARE_WINDOW, WINDOW_START, WINDOW_MAX, BEST = 
 PRIOR, PRIOR_MAX, ADMITTED, KEY = (2 * place for place in range(8, 12))
 TERM_TEXT, TERM_OFFSETS, LIVE_FREQUENCY = (2 * place for place in range(12, 15))
 BLOCK_BASE, BLOCK_START, POSITION_DATA, FIELD_STARTS, FIELD_LENGTHS = (2 * place for place in range(15, 20))
-LARGE, HOST, LANGUAGE, HOST_NUMBERS, LANGUAGE_NUMBERS, PUBLISHED, FETCHED = (2 * place for place in range(20, 27))
+LARGE, HOST, LANGUAGE, HOST_NUMBERS, LANGUAGE_NUMBERS, PUBLISHED, FETCHED, OWN_TITLE = (
+    2 * place for place in range(20, 28)
+)
 WINDOWS, FIRST_NUMBER, LONGEST = (2 * len(ARRAYS) + place for place in range(len(NUMBERS)))

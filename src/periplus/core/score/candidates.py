@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import bare_helper
-from periplus.core.layout.documents import FIELD_COUNT
+from periplus.core.layout.documents import FIELD_COUNT, HALF_BITS
 from periplus.core.layout.segment_tables import BLOCK_BITS, GROUP_BITS
 from periplus.core.layout.segments import (
     BLOCK_BASE,
@@ -24,6 +24,7 @@ from periplus.core.layout.segments import (
     LANGUAGE,
     LANGUAGE_NUMBERS,
     LONGEST,
+    OWN_TITLE,
     POSITION_DATA,
     PRIOR,
     PUBLISHED,
@@ -45,6 +46,7 @@ from periplus.core.score.formula import (
 from periplus.core.score.postings import LOCAL, NUMBER_BITS, find, room_of
 from periplus.core.score.term_positions import LANES, gathered, laid_out, merged, read, seek
 
+HEAD = 2  # numbers of a query: how many words it has, what it is as the print of a title
 WORD = 2  # numbers of a word: how many forms it has, how often it was asked for (a fraction)
 FORM = 4  # of a form: its lists' address, whether it is strong; its share, in how many documents it is (fractions)
 DAY = 86_400.0
@@ -52,12 +54,14 @@ LINE = 64  # bytes
 FIXED = 5 * FIELD_COUNT + 1  # words of memory whatever is asked
 FOUND = 5  # numbers of a posting found: its term; where its block's numbers are, its first bit there, width, how many
 MOST_WORDS = 62  # whose presence fits into the bits of a number
-# Constants, by their place: of each field its average length, whether its places count, its weight and its b; the
+# Constants, by their place: of each field its average length, whether its places count, its weight, its b and how long
+# it is at most; the
 # weights of COLUMNS, coverage, title overlap, anchors and shallow; then what ``formula.py`` gives besides.
 AVERAGES, KEPT, FIELDS = 0, FIELD_COUNT, 2 * FIELD_COUNT
-WEIGHTS, WEIGHT_COUNT = 4 * FIELD_COUNT, COLUMN_COUNT + 4
-GIVEN, GIVEN_COUNT = WEIGHTS + WEIGHT_COUNT, 15
-NAVIGATIONAL, DOCUMENTS, HOST_WORDS, BEST_PRIOR, MOST = 10, 11, 12, 13, 14  # among those
+WEIGHTS, WEIGHT_COUNT = 5 * FIELD_COUNT, COLUMN_COUNT + 4
+GIVEN, GIVEN_COUNT = WEIGHTS + WEIGHT_COUNT, 17
+NAVIGATIONAL, SAME_TITLE, SAME_START = 10, 11, 12  # among those
+DOCUMENTS, HOST_WORDS, BEST_PRIOR, MOST = 13, 14, 15, 16
 
 
 @bare_helper
@@ -76,9 +80,9 @@ def _taken(
     """The query in arrays; how many terms there are: a form of two words is one term, of the first it is strong for."""
     terms, form = 0, 0
     for word in range(count):
-        asked[word] = values[1 + WORD * word + 1]
-        for _ in range(query[1 + WORD * word]):
-            at = 1 + WORD * count + FORM * form
+        asked[word] = values[HEAD + WORD * word + 1]
+        for _ in range(query[HEAD + WORD * word]):
+            at = HEAD + WORD * count + FORM * form
             term = 0
             while term < terms and lists[term] != query[at]:
                 term += 1
@@ -110,6 +114,7 @@ def _ask_for(table: Any, numbers: Any, languages: Any) -> Any:
         prefetch(table[own + FIELD_STARTS] + 4 * document * (FIELD_COUNT + 1))
         prefetch(table[own + FIELD_LENGTHS] + 4 * document * FIELD_COUNT)
         prefetch(table[own + PRIOR] + document)
+        prefetch(table[own + OWN_TITLE] + 8 * document)
         if languages > 1:
             prefetch(table[own + LANGUAGE] + 4 * document)
 
@@ -142,10 +147,23 @@ def _opened(table: Any, numbers: Any, terms: Any, postings: Any, begins: Any, fo
 
 
 @bare_helper
+def _same_title(asked: Any, own: Any, given: Any) -> Any:
+    """What a page gains whose title is the query: what ``index.sameness`` says, weighed."""
+    low = (1 << HALF_BITS) - 1
+    if asked == 0 or own == 0:
+        return 0.0
+    if own >> HALF_BITS == asked >> HALF_BITS:
+        return given[SAME_TITLE]
+    if own & low == asked >> HALF_BITS or own >> HALF_BITS == asked & low:
+        return given[SAME_START]
+    return 0.0
+
+
+@bare_helper
 def ranked(
     table: Any,  # segments, as ``layout.segments`` lays them out
     numbers: Any,  # of the candidates
-    query: Any,  # how many words; ``WORD`` numbers of each, and behind them ``FORM`` numbers of each of their forms
+    query: Any,  # its ``HEAD``; ``WORD`` numbers of each word, and behind them ``FORM`` numbers of each of their forms
     values: Any,  # the same memory, as fractions
     constants_at: Any,  # as ``formula.Formula`` lays them out
     languages: Any,  # what a candidate in each language gets; or one for all
@@ -161,7 +179,7 @@ def ranked(
     given = at_f64(given_at, GIVEN_COUNT)
     best_prior, most = given[BEST_PRIOR], np.int64(given[MOST])
     count = query[0]
-    forms = (query_size - 1 - WORD * count) // FORM
+    forms = (query_size - HEAD - WORD * count) // FORM
     longest = _longest(table, segments)
     room = forms * min(FIELD_COUNT * most, longest) + LANES  # since so many are written where one is wanted
     searching, scoring, most_found = room_of(segments, candidates), memory_of(count), candidates * forms + 1
@@ -174,7 +192,7 @@ def ranked(
     lengths, norms = at_f64(lengths_at, FIELD_COUNT), at_f64(lengths_at + 8 * FIELD_COUNT, FIELD_COUNT)
     counts = at_i64(lengths_at + 16 * FIELD_COUNT, FIELD_COUNT)
     averages = at_f64(constants_at + 8 * AVERAGES, FIELD_COUNT)
-    fields, weights_at = at_f64(constants_at + 8 * FIELDS, 2 * FIELD_COUNT), constants_at + 8 * WEIGHTS
+    fields, weights_at = at_f64(constants_at + 8 * FIELDS, 3 * FIELD_COUNT), constants_at + 8 * WEIGHTS
     at = memory_at + 8 * FIXED
     lists, labels = at_i64(at, forms), at_i64(at + 8 * forms, forms)
     form_words, form_terms = at_i64(at + 16 * forms, forms), at_i64(at + 24 * forms, forms)
@@ -221,8 +239,8 @@ def ranked(
         there = np.int64(0)
         for at in range(first, last_found, FOUND):
             there |= (1 << (labels[found[at]] + 1)) >> 1
-        # Places in the body say how near words are to those beside them in the query, and nothing else.
-        wanted = every if count > MOST_WORDS or there & (there >> 1) != 0 else every & ~(1 << BODY)
+        # Places in the body say how near words are to each other, and nothing else.
+        wanted = every if count > MOST_WORDS or there & (there - 1) != 0 else every & ~(1 << BODY)
         size, runs = np.int64(0), 0
         for at in range(first, last_found, FOUND):
             term, occurrences = found[at], found[at + 4]
@@ -247,6 +265,7 @@ def ranked(
         if len(languages) > 1:
             language = i64(table, segment, LANGUAGE_NUMBERS)[u32(table, segment, LANGUAGE)[document]]
         features += given[7] * languages[language]
+        features += _same_title(query[1], i64(table, segment, OWN_TITLE)[document], given)
         if now > 0.0:
             date = at_f64(table[segment * ROW + PUBLISHED], document + 1)[document]
             if date > 0.0:

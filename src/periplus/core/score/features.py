@@ -11,12 +11,13 @@ import numpy as np
 
 from periplus.core.compiler import F64, I64, R_F64, R_I64, R_U32, bare_helper, kernel, signature
 from periplus.core.layout.documents import FIELD_COUNT
+from periplus.core.layout.scores import PASSAGE
 from periplus.core.machine.arrays import at_f64, at_i64, at_u32
 
 M_F64 = "Array(float64, 1, 'C')"
 FAR = 1 << 30
 TITLE, HEADINGS, BODY, ANCHORS, ADDRESS = 0, 1, 2, 3, 4
-COLUMNS = ("nearness", "phrase", "heading_phrase", "title_phrase", "title_exact", "title_whole", "host", "path")
+COLUMNS = ("nearness", "phrase", "passage", "heading_phrase", "title_phrase", "title_exact", "host", "path")
 COLUMN_COUNT = len(COLUMNS)
 
 
@@ -114,6 +115,47 @@ def _nearness(
 
 
 @bare_helper
+def _passage(
+    positions: Any,
+    words: Any,
+    title: Any,  # where places in the title begin
+    title_end: Any,
+    begin: Any,  # those in the body
+    end: Any,
+    weights: Any,
+    counts: Any,  # scratch
+) -> Any:
+    """Weight of the words in the best ``PASSAGE`` of the body, and of those in the title, as a share.
+
+    It is nothing where fewer than two words stand in both together.
+    """
+    whole, titled, distinct = 0.0, 0.0, np.int64(0)
+    for i in range(len(weights)):
+        whole += weights[i]
+        counts[i] = -1  # not seen yet
+    for i in range(title, title_end):
+        word = np.int64(words[i])
+        titled += weights[word] if counts[word] < 0 else 0.0
+        distinct += np.int64(counts[word] < 0)
+        counts[word] = FAR  # never gone, however the stretch moves
+    held, best, first = 0.0, 0.0, begin
+    for i in range(begin, end):
+        position, word = np.int64(positions[i]), np.int64(words[i])
+        while np.int64(positions[first]) <= position - PASSAGE:
+            gone = np.int64(words[first])
+            counts[gone] -= 1
+            held -= weights[gone] if counts[gone] == 0 else 0.0
+            first += 1
+        if counts[word] <= 0:
+            distinct += np.int64(counts[word] < 0)
+            counts[word] = 0
+            held += weights[word]
+            best = max(best, held)
+        counts[word] += 1
+    return (titled + best) / whole if whole > 0.0 and distinct > 1 else 0.0
+
+
+@bare_helper
 def _distinct(values: Any, begin: Any, end: Any, seen: Any) -> Any:
     """How many different words stand in a stretch of places."""
     for i in range(len(seen)):
@@ -160,11 +202,14 @@ def features_of(
     if count > 1 and body_end > heading_end:
         out[0] = _nearness(positions, words, heading_end, body_end, weights, window, swapped, one, other, last)
         out[1] = _share(_longest_run(positions, words, heading_end, body_end, memory), count)
+    if count > 1:
+        told = _passage(positions, words, begin, title_end, heading_end, body_end, weights, last)
+        out[2] = told**2
     if heading_end > title_end:
-        out[2] = _share(_longest_run(positions, words, title_end, heading_end, memory), count)
+        out[3] = _share(_longest_run(positions, words, title_end, heading_end, memory), count)
     if title_end > begin:
         best, frozen = at_f64(scratch_at + 40 * count, count + 1), at_f64(scratch_at + 48 * count + 8, count + 1)
-        out[3] = _subsequence(positions, words, begin, title_end, weights, best, frozen)
+        out[4] = _subsequence(positions, words, begin, title_end, weights, best, frozen)
         in_title = 0
         before = np.int64(-1)
         for i in range(begin, title_end):
@@ -172,8 +217,7 @@ def features_of(
                 in_title += 1
                 before = np.int64(positions[i])
         share = in_title / max(title_length, 1.0, float(in_title))
-        out[4] = share**2
-        out[5] = (out[3] * share) ** 4
+        out[5] = share**2
     if address_end == address:
         return
     border = address

@@ -88,7 +88,8 @@ def _norm(length: Any, average: Any, b: Any) -> Any:
 def norms_of(lengths: Any, averages: Any, fields: Any, norms: Any) -> Any:
     """What counts in each field are divided by."""
     for field in range(FIELD_COUNT):
-        norms[field] = _norm(lengths[field], averages[field], fields[FIELD_COUNT + field])
+        length = min(lengths[field], fields[2 * FIELD_COUNT + field])
+        norms[field] = _norm(length, averages[field], fields[FIELD_COUNT + field])
 
 
 @bare_helper

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from turbohtml import Element
+
 from periplus.documents import bounds
 from periplus.documents.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from turbohtml import Element
-
     from periplus.documents.html.pieces import Findings
 
+_DEFINING: Final = "p,dd,dt,li"
 _MAIN: Final = "main,article,[role=main],[role=article]"
 _FOREIGN: Final = "svg,math"
 _ATTRIBUTES: Final = 64  # attributes of one tag that are looked at
@@ -89,6 +90,21 @@ def _take_image(element: Element, found: Findings) -> None:
         found.images.append((source, alt))
 
 
+def _take_definition(element: Element, found: Findings) -> None:
+    """A term that the page marks as defined here (``dfn``), with the text that defines it."""
+    around = element.closest(_DEFINING)
+    if around is None or len(found.definitions) >= bounds.DEFINITIONS:
+        return
+    if around.tag == "dt":
+        around = next((one for one in around.next_siblings if isinstance(one, Element)), None)
+        if around is None or around.tag != "dd":
+            return
+    term = clean(element.attr("title") or element.text)[: bounds.TERM_CHARS]
+    text = clean(around.text)[: bounds.DEFINITION_CHARS]
+    if term and len(text) > len(term):
+        found.definitions.append((term, text))
+
+
 _TAKERS: Final[dict[str, Callable[[Element, Findings], None]]] = {
     "title": _take_title,
     "meta": _take_meta,
@@ -97,4 +113,5 @@ _TAKERS: Final[dict[str, Callable[[Element, Findings], None]]] = {
     "script": _take_script,
     "time": _take_time,
     "img": _take_image,
+    "dfn": _take_definition,
 }

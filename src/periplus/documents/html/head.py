@@ -58,6 +58,8 @@ def describe(reading: Reading, walk: Findings, links: LinkSet, fetched: float) -
     named = _by_name(walk.metas)
     routes(reading, walk, links, fetched)
     reading.structured = structured.items(walk.json_ld)
+    defined = [{"@type": "DefinedTerm", "name": term, "description": text} for term, text in walk.definitions]
+    reading.structured += defined
     _describe_texts(reading, walk, named)
     reading.dates = _dates(walk, named, reading.structured, fetched)
     if graph := structured.open_graph(walk.metas):

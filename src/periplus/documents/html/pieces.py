@@ -85,6 +85,7 @@ class Findings(Struct):
     margins: list[Margin] = field(default_factory=lambda: [Margin(0)])  # by number; the first one is none
     links: list[RawLink] = field(default_factory=list)
     images: list[tuple[str, str]] = field(default_factory=list)  # source, alt text
+    definitions: list[tuple[str, str]] = field(default_factory=list)  # terms that the page defines, and how
     metas: list[dict[str, str]] = field(default_factory=list)
     link_tags: list[dict[str, str]] = field(default_factory=list)
     times: list[dict[str, str]] = field(default_factory=list)

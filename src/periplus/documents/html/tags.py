@@ -33,7 +33,7 @@ BLOCKS: Final = PLAIN_BLOCKS | CONTAINERS | MAIN | frozenset(HEADINGS) | CODE | 
 PARTING: Final = BLOCKS | SKIPPED | FRAMES | {"br"}
 HIDING: Final = "[hidden],[style]"
 # What is gathered beforehand, wherever it stands.
-GATHERED: Final = _names("title meta link base script time img")
+GATHERED: Final = _names("title meta link base script time img dfn")
 
 # What the walk does with an element, by its tag; what is not here is only a part of a line.
 PLAIN, CONTAINER, PLACED, APART = range(4)

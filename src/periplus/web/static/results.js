@@ -40,7 +40,7 @@ async function load(nav, pressed) {
     if (items.length) {
       marks.set(items[0], { own: next.href, before });
       watcher.observe(items[0]);
-      items[0].querySelector(".hit")?.focus();
+      if (!endless) items[0].querySelector(".hit")?.focus();
     }
     history.replaceState(null, "", next.href);
     const fresh = page.querySelector(".pages");
@@ -51,12 +51,57 @@ async function load(nav, pressed) {
   }
 }
 
+// Who prefers it has the next page loaded when the end of this one comes near: at most ten, then the button again.
+
+const endless = document.cookie.split("; ").includes("scroll=endless");
+let loaded = 0;
+const near = new IntersectionObserver(
+  (seen) => {
+    const end = seen.find(({ isIntersecting }) => isIntersecting)?.target;
+    if (end && loaded++ < 10) load(end.closest(".pages"), end);
+  },
+  { rootMargin: "600px" },
+);
+
 function offer() {
   const nav = document.querySelector(".pages");
-  if (list && nav?.querySelector('[rel="next"]')) nav.prepend(button(nav));
+  if (!list || !nav?.querySelector('[rel="next"]')) return;
+  const made = button(nav);
+  nav.prepend(made);
+  if (endless) near.observe(made);
 }
 
 offer();
+
+// Where the operator counts how often results are opened: the query goes along, nothing else.
+
+if (list?.dataset.clicks) {
+  list.addEventListener("click", ({ target }) => {
+    if (!target.closest(".hit")) return;
+    navigator.sendBeacon(list.dataset.clicks, new URLSearchParams({ q: document.getElementById("q")?.value ?? "" }));
+  });
+}
+
+// A picture that cannot be had leaves no hole.
+
+const isGone = (image) => image.matches?.(".thumb, .picture img") && image.remove();
+document.addEventListener("error", ({ target }) => isGone(target), true);
+for (const image of document.images) if (image.complete && !image.naturalWidth && image.currentSrc) isGone(image);
+
+// Panels beside the list that outside services had not given in time follow it.
+
+const awaited = document.querySelector("[data-panels]");
+if (awaited) {
+  const place = awaited.closest(".side");
+  fetch(awaited.dataset.panels)
+    .then(async (answer) => {
+      if (!answer.ok) return; // the link stays
+      const shown = [...(await parse(answer)).querySelectorAll(".panel")].map((panel) => document.adoptNode(panel));
+      place.replaceChildren(...shown);
+      if (!shown.length) place.remove();
+    })
+    .catch(() => {});
+}
 
 // What costs more than the list itself is asked for when somebody looks: the parts of scores, the counts of filters.
 // The link in a closed menu leads to the same page with them, and that page is taken from there.

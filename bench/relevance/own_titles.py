@@ -1,0 +1,89 @@
+"""``python -m bench.relevance.own_titles COLLECTION``: how often a page's own title as a query finds that page first.
+
+Only titles that one page of the collection has alone, without the name of the site behind a dash (a last part that a
+fiftieth of the titles of a host have), at most so many of each host, chosen by a fixed seed. They are asked as
+people would type them, without host diversity. With ``--with-names`` they are asked with the name of the site.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from bench.relevance.known import KnownItem, judgements
+from bench.relevance.report import table
+
+from periplus import addresses
+from periplus.app import Collection
+from periplus.documents import BatchLog
+from periplus.evaluation import evaluate
+from periplus.index.own_title import BETWEEN
+
+SEED = 7
+NAME_SHARE = 0.02  # of the titles of a host that end alike: then the end is a name of the site
+DEPTH = 10
+
+
+def titles_of(collection: Collection) -> dict[str, list[tuple[str, str, str]]]:
+    """Of each host: own title, whole title and address of every page that may be found."""
+    log = BatchLog(collection.files, collection.database)
+    pages: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for number in log.numbers():
+        for document in log.documents(number):
+            if document.indexable and document.title.strip():
+                pages[addresses.host(document.url)].append((document.title.strip(), document.url))
+    found = {}
+    for host, titled in pages.items():
+        ends = Counter(BETWEEN.split(title)[-1] for title, _ in titled if BETWEEN.search(title))
+        names = {end for end, count in ends.items() if count > max(1, NAME_SHARE * len(titled))}
+        found[host] = [(_own(title, names), title, url) for title, url in titled]
+    return found
+
+
+def _own(title: str, names: set[str]) -> str:
+    borders = list(BETWEEN.finditer(title))
+    is_named = bool(borders) and title[borders[-1].end() :] in names
+    return title[: borders[-1].start()].strip() if is_named else title
+
+
+def items_of(collection: Collection, most: int, *, with_names: bool) -> dict[str, list[KnownItem]]:
+    """Titles that are unique in the collection, by host."""
+    titles = titles_of(collection)
+    often = Counter(own.casefold() for rows in titles.values() for own, _, _ in rows)
+    found = {}
+    for host, rows in sorted(titles.items()):
+        unique = sorted(row for row in rows if often[row[0].casefold()] == 1)
+        random.Random(SEED).shuffle(unique)
+        found[host] = [KnownItem("own", title if with_names else own, url) for own, title, url in unique[:most]]
+    return found
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("collection", type=Path)
+    options.add_argument("--most", type=int, default=300, help="titles of one host")
+    options.add_argument("--with-names", action="store_true")
+    options.add_argument("--profile", default="periplus")
+    chosen = options.parse_args()
+    rows, whole = [], Counter[str]()
+    with Collection.existing(chosen.collection) as collection:
+
+        def search(query: str, k: int) -> list[str]:
+            found = collection.engine.ranking(query, k, chosen.profile, plain=False)
+            return [identifier for identifier, _ in found]
+
+        for host, items in items_of(collection, chosen.most, with_names=chosen.with_names).items():
+            if items:
+                scores = evaluate(search, *judgements(items), chosen.profile, DEPTH)
+                values = scores.values("mrr@10")
+                first = sum(value == 1.0 for value in values)
+                whole.update(first=first, titles=len(values))
+                rows.append([host, str(len(values)), f"{first / len(values):.3f}", f"{scores.mean('mrr@10'):.3f}"])
+    share = whole["first"] / max(whole["titles"], 1)
+    print(table(["host", "titles", "first", "MRR@10"], [*rows, ["all", str(whole["titles"]), f"{share:.3f}", ""]]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""A voyage over a generated web: crawled, parsed, indexed, ranked and searched, with what each step took."""

@@ -1,0 +1,80 @@
+"""Panels beside the results of a collection, as its settings want them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from periplus.app.icons import stored_picture
+from periplus.verticals import (
+    OwnIndex,
+    PendingPanels,
+    Thumbnails,
+    Verticals,
+    Whereabouts,
+    can_decode,
+    fetched_picture,
+    services,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from periplus.app.collection import Collection
+    from periplus.records import SearchAnswer, SearchRequest
+    from periplus.verticals import Position
+
+TOP = 10  # results that say what a query is about
+THUMBNAILS = "thumbnails"  # in the folder of the collection
+
+
+class CollectionVerticals:
+    """A wrong key or file is an error when the server starts, not when somebody searches."""
+
+    def __init__(self, collection: Collection, verticals: Verticals | None = None) -> None:
+        chosen = collection.settings.verticals
+        self._collection = collection
+        self._is_on = chosen.panels
+        self.verticals = verticals or Verticals(OwnIndex(self._search), services(chosen) if chosen.panels else ())
+        self.thumbnails = Thumbnails(collection.folder / THUMBNAILS)
+        database = collection.folder / chosen.ip_database if chosen.ip_database else None
+        self._whereabouts = Whereabouts(chosen.position, database)
+
+    def begin(self, request: SearchRequest, position: Position | None, answer: SearchAnswer | None) -> PendingPanels:
+        """What stands beside a list; services are asked in threads of their own."""
+        if not self._is_on:
+            return PendingPanels([], [])
+        engine = self._collection.engine
+        answer = answer or engine.search(request)
+        found = engine.kinds(answer.results[:TOP])
+        # What was typed, since corrections are made of our own words, and services know others.
+        return self.verticals.begin(answer.query.text, found, self.tabs(), position, request.reader)
+
+    def tabs(self) -> tuple[str, ...]:
+        """Kinds that there are pages of; pictures only where thumbnails of them can be shown."""
+        shows = self._collection.settings.crawl.pictures and can_decode()
+        hidden = {"definitions"} if shows else {"definitions", "images"}
+        return tuple(tab for tab in self._collection.engine.tabs if tab not in hidden)
+
+    def picture(self, url: str) -> bytes:
+        """A small copy of a picture that the crawl brought, or that a service showed; of no other."""
+        if not can_decode():
+            return b""
+        return self.thumbnails.get(url, lambda: self._source(url))
+
+    def _source(self, url: str) -> bytes | None:
+        stored = stored_picture(self._collection, url)
+        if stored is not None or urlsplit(url).hostname not in self.verticals.picture_hosts:
+            return stored
+        return fetched_picture(url)
+
+    def _search(self, request: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
+        return self._collection.engine.search_tab(request, tab)
+
+    def whereabouts(self, address: str) -> Position | None:
+        return self._whereabouts.of(address)
+
+
+def forget_thumbnails(folder: Path) -> None:
+    """All of a collection: one of them may show what is taken down."""
+    Thumbnails(folder / THUMBNAILS).forget()

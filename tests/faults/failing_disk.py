@@ -1,0 +1,69 @@
+"""A disk that fails at the n-th change below one folder, for all processes that are started with it.
+
+``failing_disk.c`` stands between a process and the C library, so SQLite, Arrow and Python meet the same disk. This half
+compiles it, and says which call shall fail, and how, through a page of memory that all processes share.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("failing_disk.c")
+MODES = {"eio": 1, "full": 2, "short": 3}  # an error once; no room from then on; half a write, then no room
+_NUMBERS = struct.Struct("<QQQQ")
+_SIZE = 4096
+_CALL, _PATH, _ROOT = (32, 32), (64, 512), (576, 512)  # place and length of the texts behind the numbers
+
+
+def compiler() -> str | None:
+    return shutil.which("cc") or shutil.which("gcc")
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What a process must be started with; compiles the library, and makes the page of memory."""
+    library, page = folder / "failing_disk.so", folder / "failing_disk.plan"
+    subprocess.run([compiler() or "cc", "-shared", "-fPIC", "-O1", "-o", library, SOURCE, "-ldl"], check=True)
+    page.write_bytes(bytes(_SIZE))
+    return {"LD_PRELOAD": str(library), "FAILING_DISK": str(page)}
+
+
+class FailingDisk:
+    """The plan of this process and of all that it starts."""
+
+    def __init__(self) -> None:
+        with Path(os.environ["FAILING_DISK"]).open("r+b") as file:
+            self._page = mmap.mmap(file.fileno(), _SIZE)
+
+    def arm(self, root: Path, target: int, mode: str = "eio") -> None:
+        """Have the ``target``-th change below ``root`` fail; 0 counts only."""
+        self._page[:] = bytes(_SIZE)
+        place, length = _ROOT
+        name = str(root.resolve()).encode()
+        assert len(name) < length
+        self._page[place : place + len(name)] = name
+        self._page[: _NUMBERS.size] = _NUMBERS.pack(0, target, MODES[mode], 0)
+
+    def disarm(self) -> None:
+        self._page[:] = bytes(_SIZE)
+
+    @property
+    def calls(self) -> int:
+        return int(_NUMBERS.unpack(self._page[: _NUMBERS.size])[0])
+
+    @property
+    def failures(self) -> int:
+        return int(_NUMBERS.unpack(self._page[: _NUMBERS.size])[3])
+
+    @property
+    def where(self) -> str:
+        """Which call failed first, and on which file."""
+        return f"{self._text(_CALL)} {self._text(_PATH)}"
+
+    def _text(self, field: tuple[int, int]) -> str:
+        place, length = field
+        return self._page[place : place + length].split(b"\0", 1)[0].decode()
