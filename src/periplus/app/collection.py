@@ -62,6 +62,7 @@ class Collection:
         self._flags = dict(flags or {})
         self.flags_at = time.time() if flags_at is None else flags_at
         self._noted: list[str] = []  # damage that somebody found
+        self.warnings: tuple[str, ...] = ()  # of the last step: what was damaged, and what became of it
         self.cold = False  # true while a server makes it ready for its first visitor
         self._opening = threading.RLock()  # threads of a server may ask for a part at the same moment
         self._database: Database | None = None
@@ -340,7 +341,9 @@ class Collection:
 
     def index(self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None) -> Manifest:
         """Make everything stored searchable; adds what is new."""
-        manifest = self.pipeline.index(rebuild=rebuild, progress=progress)
+        pipeline = self.pipeline
+        manifest = pipeline.index(rebuild=rebuild, progress=progress)
+        self.warnings = tuple(pipeline.warnings)
         self._reload()
         return manifest
 
@@ -370,10 +373,12 @@ class Collection:
         A ``policy`` is that of the source of a reference profile (``graph.policies``), which alone reads its ranks.
         ``given`` names a file of ranks that were computed elsewhere (Parquet or CSV of url and rank), taken in instead.
         """
+        pipeline = self.pipeline
         if policy not in ("", "ours"):
-            summary = self.pipeline.rank_by(policy, progress=progress)
+            summary = pipeline.rank_by(policy, progress=progress)
         else:
-            summary = self.pipeline.rank(given=given, progress=progress, hand_over=hand_over)
+            summary = pipeline.rank(given=given, progress=progress, hand_over=hand_over)
+        self.warnings = tuple(pipeline.warnings)
         self._reload()
         return summary
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from periplus import archive
-from periplus.app.batch_checks import damaged_batches
 from periplus.app.findings import Finding
 from periplus.crawl.crawler import LOCK as CRAWL_LOCK
 from periplus.errors import Corrupt, NotReady, PeriplusError, StorageBusy, StorageError, Truncated
@@ -82,7 +81,11 @@ def is_crawling(folder: Path) -> bool:
 
 
 def documents(collection: Collection, tell: Progress) -> Iterator[Finding]:
-    bad = damaged_batches(collection, tell)
+    from periplus.documents import BatchLog
+    from periplus.jobs import damaged_batches
+
+    log = BatchLog(collection.files, collection.database, collection.depot)
+    bad = damaged_batches(log, collection.database, tell)
     for one in bad:
         yield Finding("documents", "failed", f"batch {one.number}: {one.error}", REPAIR)
     if not bad:

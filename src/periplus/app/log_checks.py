@@ -1,6 +1,6 @@
 """Do the rows of the state and the files of the log agree? Batches without rows, and archive files that lost their end.
 
-Rows without files are found with the damaged batches (``batch_checks``). A file without a row is what an interrupted
+Rows without files are found with the damaged batches (``jobs.damage``). A file without a row is what an interrupted
 write leaves behind, and its number is passed over; but a state that is older than the files looks the same. So nothing
 of it is ever thrown away: ``doctor --repair`` takes in what is whole, and sets aside what is not.
 """

@@ -10,23 +10,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from periplus import archive
-from periplus.app.batch_checks import damaged_batches
 from periplus.app.file_checks import ARCHIVE, state_damage
 from periplus.app.findings import Finding
 from periplus.app.state import IDENTITY_FILE, StandIn, check_identity, require_state
-from periplus.crawl import make_again
 from periplus.crawl.takedown import sweep
 from periplus.documents import BatchLog
 from periplus.errors import Corrupt, NotFound, StorageError
+from periplus.jobs import damaged_batches, remake
 from periplus.jobs.pipeline import LOCK_FILE as BUILD_LOCK
 from periplus.storage import folder_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from periplus.app.batch_checks import DamagedBatch
     from periplus.app.collection import Collection
     from periplus.app.findings import Progress
+    from periplus.jobs import DamagedBatch
 
 RANKS = "ranks/"
 PLAN, MANIFEST = f"{ARCHIVE}/blanking.json", "index/manifest.json"
@@ -95,23 +94,18 @@ def mend_identity(collection: Collection) -> list[Finding]:
 
 def _mend_batches(collection: Collection, tell: Progress) -> Iterator[Finding]:
     log = BatchLog(collection.files, collection.database, collection.depot)
-    for batch in damaged_batches(collection, tell):
+    for batch in damaged_batches(log, collection.database, tell):
         yield _mended_batch(collection, log, batch)
 
 
 def _mended_batch(collection: Collection, log: BatchLog, batch: DamagedBatch) -> Finding:
     """Set a batch aside and have its pages made again; what it held otherwise is said to be lost."""
-    number = batch.number
-    with collection.database.read() as tx:
-        held = int(tx.value("SELECT documents FROM batches WHERE number = ?", (number,)) or 0)
-    for name in log.names_of(number):
-        _set_aside(collection, name)
-    kept = log.empty(number, documents=not batch.has_documents)
-    pages = make_again(collection.database, *log.span(number))
-    shown = ", ".join(pages[:SHOWN]) + (" …" if len(pages) > SHOWN else "")
-    detail = f"batch {number} held {held:,} documents; {len(pages):,} pages are made again from the archive ({shown})"
-    rest = held - len(pages)
-    if kept or rest <= 0:
+    made = remake(log, collection.files, collection.database, batch)
+    shown = ", ".join(made.pages[:SHOWN]) + (" …" if len(made.pages) > SHOWN else "")
+    again = f"{len(made.pages):,} pages are made again from the archive ({shown})"
+    detail = f"batch {batch.number} held {made.documents:,} documents; {again}"
+    rest = made.documents - len(made.pages)
+    if made.keeps_documents or rest <= 0:
         return Finding("documents", "mended", detail)
     lost = f"{rest:,} others are stored in newer versions, or were imported and are lost"
     return Finding("documents", "mended", f"{detail}; {lost}", "import again what was imported")

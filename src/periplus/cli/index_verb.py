@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from periplus.cli import options as opt
-from periplus.cli.output import messages, number, print_json
+from periplus.cli.output import messages, number, print_json, say_warnings
 from periplus.cli.progress import step
 from periplus.cli.warming import ready_kernels
 from periplus.errors import UsageError
@@ -41,6 +41,7 @@ def index(
         ready_kernels()
         with step("index") as bar:
             manifest = collection.index(rebuild=rebuild, progress=bar.at)
+        say_warnings(collection)
         if other := collection.other_shards(manifest):
             messages().print(f"periplus: {other}", soft_wrap=True, highlight=False)
         seconds = time.perf_counter() - started

@@ -30,6 +30,12 @@ def say_notice(collection: Collection) -> None:
         messages().print(f"periplus: {collection.notice}", soft_wrap=True, highlight=False)
 
 
+def say_warnings(collection: Collection) -> None:
+    """What the last step found damaged, and what became of it."""
+    for line in collection.warnings:
+        messages().print(f"periplus: {line}", soft_wrap=True, highlight=False)
+
+
 def data() -> Console:
     """The console for what was asked for; a long line is never cut when nobody watches."""
     console = HarmlessConsole()

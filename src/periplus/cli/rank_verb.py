@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from periplus.cli import options as opt
-from periplus.cli.output import facts, messages, number, print_json
+from periplus.cli.output import facts, messages, number, print_json, say_warnings
 from periplus.cli.progress import step
 from periplus.errors import StorageError, UsageError
 
@@ -48,6 +48,7 @@ def rank(
     with Collection.existing(directory) as collection, step("rank") as bar:
         told = lambda done, change: bar.at(done, note=f"change {change:.1e}")  # noqa: E731
         summary = collection.rank(policy=policy, given=given, progress=told)
+    say_warnings(collection)
     ranks = RankStore(collection.folder / "ranks")
     table = (ranks if policy == OURS else store_of(ranks, policy)).current()
     if plot is not None and table is not None:

@@ -7,6 +7,7 @@ with its newest version in a later one, so that a batch never says less than one
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from periplus.crawl.arrivals import marks, parts_of
 from periplus.crawl.interpretation import document_of, refusal_document
 from periplus.crawl.rows import FETCHED, LATER, SAID, URL_COLUMNS, WAITING, UrlRow
 from periplus.errors import Corrupt, NotFound
+from periplus.storage import write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,6 +58,7 @@ class Backlog:
         self._database = database
         self._log = log
         self._languages = _kept_languages(database, settings)
+        self._lost: Counter[str] = Counter()  # pages by the file that should have their record
 
     def work(self, progress: Callable[[int], None] | None = None) -> int:
         """Make the documents of all pages that wait now; how many. What comes meanwhile is left for the next time."""
@@ -70,6 +73,7 @@ class Backlog:
                 made += self._store(part)
                 if progress is not None:
                     progress(made)
+        self._tell_lost()
         return made
 
     def _rows(self) -> list[UrlRow]:
@@ -118,8 +122,18 @@ class Backlog:
 
     def _give_up(self, row: UrlRow) -> None:
         """Its record is lost: the next start of a crawl finds out and asks for the page again."""
+        self._lost[row.location.file if row.location else ""] += 1
         with self._database.write() as tx:
             tx.execute(_LOST, (row.host, row.key, row.tried_at))
+
+    def _tell_lost(self) -> None:
+        if not self._lost:
+            return
+        with self._database.write() as tx:
+            for file, pages in sorted(self._lost.items()):
+                again = "the next crawl asks for them again"
+                write_event(tx, "crawl", f"{ARCHIVE}/{file} lacks {pages:,} pages that it had; {again}", "warning")
+        self._lost.clear()
 
 
 def _settle(part: list[tuple[UrlRow, Document]], tx: Transaction, number: int) -> None:

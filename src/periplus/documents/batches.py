@@ -29,13 +29,13 @@ import pyarrow.parquet as pq
 from msgspec import Struct
 
 from periplus.documents import schema, spans
-from periplus.errors import Missing, NotFound, SettingError, StorageBusy
+from periplus.errors import Corrupt, Missing, NotFound, SettingError, StorageBusy
 from periplus.storage import FILES, Stored, note_change, remove_retired, retire
 from periplus.storage.files import TEMPORARY_PREFIX
 from periplus.storage.parquet import ADVICE, check_whole, damage_named, seal_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from periplus.documents.spans import Span
     from periplus.records import Document
@@ -146,11 +146,11 @@ class BatchFiles:
 
     def document_table(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
         """Columns of the documents of a batch (all when none are named) as Arrow; nested fields are JSON."""
-        return self._read(self._pulled(number).documents, columns)
+        return self._table(number, columns)
 
     def links(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
         """The links of a batch: source_key, source, target, text, title, rel, place and the document's row."""
-        return self._read(self._pulled(number, links=True).links, columns)
+        return self._table(number, columns, links=True)
 
     def addresses(self, number: int) -> list[str]:
         """The addresses of a batch, in the order of its rows."""
@@ -190,6 +190,17 @@ class BatchFiles:
         if self._depot is not None and staged.objects is not None:
             for name in staged.objects.names:
                 self._depot.objects.remove(name)
+
+    def _table(self, number: int, columns: Sequence[str] | None, *, links: bool = False) -> pa.Table:
+        """A copy of an object that is damaged here is had from the store once more."""
+        name = self._pulled(number, links=links)[links]
+        try:
+            return self._read(name, columns)
+        except Corrupt:
+            if self._depot is None or self.objects_of(number) is None:
+                raise
+            self._depot.drop(name)
+        return self._read(self._pulled(number, links=links)[links], columns)
 
     def _pulled(self, number: int, *, links: bool = False) -> BatchNames:
         """The files of a batch, one of which is to be read now."""
@@ -237,6 +248,7 @@ class BatchLog(BatchFiles):
     def __init__(self, files: LocalFiles, database: Database, depot: Depot | None = None) -> None:
         super().__init__(files, depot=depot)
         self._database = database
+        self._left_out: frozenset[int] = frozenset()
 
     @property
     def depot(self) -> Depot | None:
@@ -366,7 +378,12 @@ class BatchLog(BatchFiles):
         """Numbers of the batches after ``after``, in order."""
         sql = f"SELECT {_ROW} FROM batches WHERE number > ? ORDER BY number"  # noqa: S608
         with self._database.read() as transaction:
-            return [self._learnt(row) for row in transaction.rows(sql, (after,))]
+            known = [self._learnt(row) for row in transaction.rows(sql, (after,))]
+        return [number for number in known if number not in self._left_out]
+
+    def leave_out(self, numbers: Collection[int]) -> None:
+        """Do not list these batches; for a step that goes on without what is damaged."""
+        self._left_out = frozenset(numbers)
 
     def forget_merged(self) -> None:
         """Remove files whose batches were compacted, at once: a takedown must leave nothing behind."""

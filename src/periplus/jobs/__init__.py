@@ -7,10 +7,12 @@ from periplus.jobs.tasks import FailedTask
 from periplus.jobs.watching import ErrorGroup, Event, HostQueue, OperatorView, operator_view, seconds_left
 
 if TYPE_CHECKING:
+    from periplus.jobs.damage import DamagedBatch, damaged_batches, remake
     from periplus.jobs.pipeline import DueSteps, Pipeline, RankSummary
 
 __all__ = [
     "CollectionStatus",
+    "DamagedBatch",
     "DueSteps",
     "ErrorGroup",
     "Event",
@@ -22,17 +24,23 @@ __all__ = [
     "RankStatus",
     "RankSummary",
     "collection_status",
+    "damaged_batches",
     "index_status",
     "operator_view",
     "rank_status",
+    "remake",
     "seconds_left",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """The steps load Arrow, without which a server can tell how a collection stands."""
-    if name not in ("DueSteps", "Pipeline", "RankSummary"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from periplus.jobs import pipeline
+    if name in ("DamagedBatch", "damaged_batches", "remake"):
+        from periplus.jobs import damage
 
-    return getattr(pipeline, name)
+        return getattr(damage, name)
+    if name in ("DueSteps", "Pipeline", "RankSummary"):
+        from periplus.jobs import pipeline
+
+        return getattr(pipeline, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -93,6 +93,11 @@ class AliasTable:
             newest.told.extend(_told([table for number, table in tables.items() if number > after]))
         return newest
 
+    def forget(self) -> None:
+        """Have the table made again from the first batch on."""
+        with self._database.write() as tx:
+            tx.execute("DELETE FROM meta WHERE key = ?", (_MARK,))
+
     def all(self) -> Aliases:
         with self._database.read() as tx:
             rows = tx.rows(f"SELECT {_NAMES} FROM aliases ORDER BY key")  # noqa: S608

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ from periplus.graph import (
 from periplus.index import IndexStore, Manifest, most_processes
 from periplus.jobs.aliases import AliasTable
 from periplus.jobs.anchor_updates import changed_pages, newest_versions
+from periplus.jobs.damage import INDEX_JOB, RANK_JOB, WholeBatches, left_out
 from periplus.jobs.recording import RecordingRunner
 from periplus.jobs.runners import ProcessRunner, RetryingRunner
 from periplus.jobs.sources import StoredAnchors, StoredBatch
@@ -46,7 +48,6 @@ if TYPE_CHECKING:
 
 SHOWN_HOSTS = 5
 LOCK_FILE = "building.lock"
-INDEX_JOB = "index"  # in the table of tasks
 
 
 class DueSteps(Struct, frozen=True):
@@ -82,6 +83,7 @@ class Pipeline:
     ) -> None:
         """``depot``: of a collection on many machines. What is published is then for all of them, and one process of
         all of them runs the steps. ``runner``, asked when a step begins, runs its tasks, else processes do here."""
+        self.warnings: list[str] = []  # of the steps so far: what was damaged or is not as it should be
         self._folder = folder
         self._given_runner = runner
         self._catalogs = Catalogs(database, depot) if depot else None
@@ -93,13 +95,13 @@ class Pipeline:
         self._ranks = RankStore(folder / "ranks", self._catalogs.ranks if self._catalogs else None)
 
     def due(self) -> DueSteps:
+        """What is behind; batches that a step left out because they are damaged are not."""
         manifest, ranks = self._store.manifest(), self._last_ranked()
-        numbers = self._log.numbers()
-        last = numbers[-1] if numbers else 0
+        numbers = set(self._log.numbers())
         seen = manifest.last_batch if manifest and not self._other_format() else 0
         return DueSteps(
-            sum(number > seen for number in numbers),
-            last > ranks,
+            sum(number > seen for number in numbers - left_out(self._database, INDEX_JOB)),
+            any(number > ranks for number in numbers - left_out(self._database, RANK_JOB)),
             backlog_size(self._database) > 0,
         )
 
@@ -109,32 +111,44 @@ class Pipeline:
         """Bring the index up to the newest batch, with the ranks and anchor texts that are published.
 
         Large updates are shared out to processes. Without ``merge``, merges are left to a call of ``merge``. An index
-        of an earlier format is built anew from all batches, which an event tells.
+        of an earlier format is built anew from all batches, which an event tells. Batches whose files are damaged are
+        made again from the archive, or left out and listed (``damage``).
         """
-        with self._alone():
-            self._read_backlog()
-            if not rebuild and (why := self._other_format()):
+        with self._alone(), self._whole_batches(INDEX_JOB) as whole:
+            if not rebuild and (why := self._other_format() or self._whole_again(whole.again)):
                 self._tell(f"building the index from nothing: {why}", "warning")
                 rebuild = True
-            table = self._known_ranks()
-            manifest = self._known_manifest() if rebuild else self._store.manifest()
-            after = 0 if rebuild or manifest is None else manifest.last_batch
-            with self._runner(self._most_processes(after)) as workers:
-                runner = RecordingRunner(TaskTable(self._database), INDEX_JOB, workers)
-                store = self._index_store(runner)
-                build = store.rebuild if rebuild else store.update
-                new = build(
-                    self._batches(after, store if after else None),
-                    anchors=self._anchors() if table else None,
-                    prior=table.prior if table else None,
-                    progress=progress,
-                    merge=merge,
-                )
-                runner.close()
-            if manifest is None or new.generation != manifest.generation:
-                self._tell(f"generation {new.generation} is published: {new.documents:,} documents")
-            self._compact(new.last_batch)
-            return new
+            return whole.do(partial(self._index, rebuild=rebuild, progress=progress, merge=merge))
+
+    def _index(self, *, rebuild: bool, progress: Callable[[int], None] | None, merge: bool) -> Manifest:
+        self._read_backlog()
+        table = self._known_ranks()
+        manifest = self._known_manifest() if rebuild else self._store.manifest()
+        after = 0 if rebuild or manifest is None else manifest.last_batch
+        if rebuild:
+            AliasTable(self._database, self._log).forget()
+        with self._runner(self._most_processes(after)) as workers:
+            runner = RecordingRunner(TaskTable(self._database), INDEX_JOB, workers)
+            store = self._index_store(runner)
+            build = store.rebuild if rebuild else store.update
+            new = build(
+                self._batches(after, store if after else None),
+                anchors=self._anchors() if table else None,
+                prior=table.prior if table else None,
+                progress=progress,
+                merge=merge,
+            )
+            runner.close()
+        if manifest is None or new.generation != manifest.generation:
+            self._tell(f"generation {new.generation} is published: {new.documents:,} documents")
+        self._compact(new.last_batch)
+        return new
+
+    def _whole_again(self, numbers: set[int]) -> str:
+        """Why the index has to be built anew, when it passed by batches that can be read again; else empty."""
+        manifest = self._known_manifest()
+        passed = sorted(number for number in numbers if manifest is not None and number <= manifest.last_batch)
+        return f"it was built without batch {passed[0]}, which is whole again" if passed else ""
 
     def merge(self) -> None:
         """Do the merges of the index that are due; may run while another thread or process indexes."""
@@ -163,42 +177,47 @@ class Pipeline:
         ``given`` is a file of ranks that were computed elsewhere, which then count instead.
         """
         started = time.perf_counter()
-        rank = self._settings.rank
         ranks_given = RankFile(given) if given is not None else None
-        with self._alone():
-            self._read_backlog()
-            old = self._known_ranks()
-            ips = host_addresses(self._database) if rank.one_voice == "address" else None
-            with self._runner() as workers:
-                table = refresh_ranks(
-                    self._log,
-                    self._ranks,
-                    rank,
-                    ips=ips,
-                    given=ranks_given,
-                    runner=workers if workers.is_local else RetryingRunner(workers),
-                    depot=self._depot,
-                    progress=progress,
-                )
-            if hand_over and self._store.manifest() is not None:
-                self._hand_over(old, table)
-            if old is None or table.generation != old.generation:
-                source = f" from {table.meta.origin.file}" if table.meta.origin else ""
-                self._tell(
-                    f"ranks {table.generation} are published: {table.pages:,} pages, {table.hosts:,} hosts{source}"
-                )
+        with self._alone(), self._whole_batches(RANK_JOB) as whole:
+            table = whole.do(partial(self._rank, ranks_given, progress, hand_over=hand_over))
         return _summary(table.meta, time.perf_counter() - started)
+
+    def _rank(
+        self, given: RankFile | None, progress: Callable[[int, float], None] | None, *, hand_over: bool
+    ) -> RankTable:
+        self._read_backlog()
+        rank, old = self._settings.rank, self._known_ranks()
+        ips = host_addresses(self._database) if rank.one_voice == "address" else None
+        with self._runner() as workers:
+            table = refresh_ranks(
+                self._log,
+                self._ranks,
+                rank,
+                ips=ips,
+                given=given,
+                runner=workers if workers.is_local else RetryingRunner(workers),
+                depot=self._depot,
+                progress=progress,
+            )
+        if hand_over and self._store.manifest() is not None:
+            self._hand_over(old, table)
+        if old is None or table.generation != old.generation:
+            source = f" from {table.meta.origin.file}" if table.meta.origin else ""
+            self._tell(f"ranks {table.generation} are published: {table.pages:,} pages, {table.hosts:,} hosts{source}")
+        return table
 
     def rank_by(self, policy: str, *, progress: Callable[[int, float], None] | None = None) -> RankSummary:
         """Compute ranks as the source of a reference profile does, and publish them beside ours for that profile."""
         started = time.perf_counter()
-        with self._alone():
-            self._read_backlog()
-            table = refresh_policy_ranks(self._log, self._ranks, policy, progress)
-            self._tell(
-                f"ranks {table.generation} of {policy} are published: {table.pages:,} pages, {table.hosts:,} hosts"
-            )
+        with self._alone(), self._whole_batches(RANK_JOB) as whole:
+            table = whole.do(partial(self._rank_by, policy, progress))
         return _summary(table.meta, time.perf_counter() - started)
+
+    def _rank_by(self, policy: str, progress: Callable[[int, float], None] | None) -> RankTable:
+        self._read_backlog()
+        table = refresh_policy_ranks(self._log, self._ranks, policy, progress)
+        self._tell(f"ranks {table.generation} of {policy} are published: {table.pages:,} pages, {table.hosts:,} hosts")
+        return table
 
     def tidy(self) -> None:
         """Remove files of batches that were merged a while ago, also when nothing new comes."""
@@ -219,7 +238,12 @@ class Pipeline:
         except StorageFull as error:
             self._tell(str(error), "warning")
 
+    def _whole_batches(self, job: str) -> WholeBatches:
+        return WholeBatches(self._log, LocalFiles(self._folder), self._database, job, self._tell)
+
     def _tell(self, text: str, level: str = "info") -> None:
+        if level == "warning":
+            self.warnings.append(text)
         with self._database.write() as tx:
             write_event(tx, "jobs", text, level)
 
@@ -283,7 +307,10 @@ class Pipeline:
 
     def _chosen(self, after: int, last: int, store: IndexStore | None) -> Chosen:
         held = store.held if store else lambda keys: np.zeros(len(keys), np.bool_)
-        return choose(AliasTable(self._database, self._log), after, last, held)
+        chosen = choose(AliasTable(self._database, self._log), after, last, held)
+        listed = set(self._log.numbers())
+        revived = {number: keys for number, keys in chosen.revived.items() if number in listed}
+        return chosen._replace(revived=revived)
 
     @contextmanager
     def _runner(self, most: int = 0) -> Iterator[Runner]:
