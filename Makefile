@@ -180,6 +180,9 @@ bench-search: bench-environment  ## string to ten results beside tantivy; ARGS="
 same-answers: environment  ## 8,730 requests asked of two versions: BEFORE=REVISION [AFTER=REVISION] ARGS="--web FOLDER --shards N --over-http"
 	$(PYTHON) -m bench.same_answers --before $(BEFORE) $(if $(AFTER),--after $(AFTER)) $(ARGS)
 
+same-answers-cluster: environment  ## the same requests asked of one folder and of three machines; ARGS="--only demo --every 3 --web FOLDER"
+	PYTHONPATH=tests:. scripts/own-network $(PYTHON) tests/cluster/cluster_answers.py $(ARGS)
+
 bench-words: bench-environment  ## spelling and completion; ARGS="--collection FOLDER"
 	.venv-bench/bin/python -m bench.words $(ARGS)
 

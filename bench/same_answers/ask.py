@@ -1,14 +1,17 @@
 """Asks one collection all requests of a file and writes the answers, a JSON line each; runs inside either version.
 
-    CHECKOUT/.venv/bin/python ask.py COLLECTION REQUESTS ANSWERS [SHARDS [http]]
+    CHECKOUT/.venv/bin/python ask.py COLLECTION REQUESTS ANSWERS [SHARDS [http] | cluster]
 
 Only names that both versions have may be used here: ``Collection``, its backend, and ``SearchRequest``. With SHARDS,
-the index is parted into so many, which earlier versions cannot: in this process, or by ``http`` in as many others.
+the index is parted into so many, which earlier versions cannot: in this process, or by ``http`` in as many others. With
+``cluster``, the shard servers that report themselves in the state database answer;
+PERIPLUS_SHARD_TOKEN has their token.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
@@ -92,10 +95,11 @@ def ask_shards(collection: Collection, shards: int) -> None:
 
 @contextmanager
 def shards_over_http(collection: Collection, processes: int) -> Iterator[None]:
-    """Let shard processes answer."""
-    from periplus.app.shards import ShardPlan, over_shards
+    """Let shard processes answer: so many of our own, or with 0 those of a cluster."""
+    from periplus.app.shards import FOUND, TOKEN_VARIABLE, ShardPlan, over_shards
 
-    with over_shards(collection, ShardPlan(processes=processes), print):
+    plan = ShardPlan(processes=processes) if processes else ShardPlan((FOUND,), token=os.environ[TOKEN_VARIABLE])
+    with over_shards(collection, plan, print):
         while not collection.engine.ready:
             collection.engine.reload()
             time.sleep(0.05)
@@ -104,8 +108,10 @@ def shards_over_http(collection: Collection, processes: int) -> Iterator[None]:
 
 def main() -> None:
     folder, requests, answers = map(Path, sys.argv[1:4])
-    shards = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-    over_http = sys.argv[5:6] == ["http"]
+    more = sys.argv[4:]
+    is_cluster = more[:1] == ["cluster"]
+    shards = 0 if is_cluster else int(more[0]) if more else 1
+    over_http = is_cluster or more[1:2] == ["http"]
     with Collection(folder, flags=FLAGS) as collection, answers.open("w", encoding="utf-8") as sink:
         if shards > 1:
             part(collection, shards)

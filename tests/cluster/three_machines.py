@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from cluster.networks import Networks
 
-PATIENCE = 150.0
+PATIENCE = 400.0  # seconds: only what never comes takes so long, and machines are busy
 HEAD_PORT = 6379
 PORT = 8900  # of brokers, each at its own address
 PR_SET_CHILD_SUBREAPER = 36
