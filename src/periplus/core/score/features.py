@@ -5,7 +5,7 @@ The same features as those of ``features.py``, which is the slow and obvious for
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,24 @@ FAR = 1 << 30
 TITLE, HEADINGS, BODY, ANCHORS, ADDRESS = 0, 1, 2, 3, 4
 COLUMNS = ("nearness", "phrase", "passage", "heading_phrase", "title_phrase", "title_exact", "host", "path")
 COLUMN_COUNT = len(COLUMNS)
+
+
+class PlaceTables(NamedTuple):
+    """Where words of the query stand in a candidate, by address, since an array is seven numbers to pass on."""
+
+    ends_at: Any  # of the places in each field
+    begin: Any  # of those in the first one
+    positions_at: Any
+    words_at: Any
+
+
+class Weighing(NamedTuple):
+    """The words of a query, and how nearness counts."""
+
+    weights_at: Any
+    count: Any
+    window: Any  # positions, beyond which words are not near
+    swapped: Any  # what nearness in the other order counts
 
 
 @bare_helper
@@ -176,23 +194,12 @@ def scratch_of(count: Any) -> Any:
 
 
 @bare_helper
-def features_of(
-    ends_at: Any,  # of the places in each field
-    begin: Any,  # of those in the first one
-    positions_at: Any,
-    words_at: Any,
-    weights_at: Any,  # of the query's words
-    count: Any,
-    title_length: Any,
-    host_words: Any,
-    window: Any,
-    swapped: Any,
-    scratch_at: Any,
-    out_at: Any,
-) -> Any:
-    """The features of ``COLUMNS`` of one candidate. It takes addresses, since an array is seven numbers to pass on."""
-    ends, out, weights = at_i64(ends_at, FIELD_COUNT), at_f64(out_at, COLUMN_COUNT), at_f64(weights_at, count)
-    positions, words = at_u32(positions_at, ends[ADDRESS]), at_u32(words_at, ends[ADDRESS])
+def features_of(places: Any, weighing: Any, title_length: Any, host_words: Any, scratch_at: Any, out_at: Any) -> Any:
+    """The features of ``COLUMNS`` of one candidate."""
+    count, begin = weighing.count, places.begin
+    ends, out = at_i64(places.ends_at, FIELD_COUNT), at_f64(out_at, COLUMN_COUNT)
+    weights = at_f64(weighing.weights_at, count)
+    positions, words = at_u32(places.positions_at, ends[ADDRESS]), at_u32(places.words_at, ends[ADDRESS])
     memory, last = at_i64(scratch_at, 4 * count), at_i64(scratch_at + 32 * count, count)
     one, other = at_i64(scratch_at + 40 * count, count + 1), at_i64(scratch_at + 48 * count + 8, count + 1)
     title_end, heading_end, body_end = ends[TITLE], ends[HEADINGS], ends[BODY]
@@ -200,6 +207,7 @@ def features_of(
     for column in range(COLUMN_COUNT):
         out[column] = 0.0
     if count > 1 and body_end > heading_end:
+        window, swapped = weighing.window, weighing.swapped
         out[0] = _nearness(positions, words, heading_end, body_end, weights, window, swapped, one, other, last)
         out[1] = _share(_longest_run(positions, words, heading_end, body_end, memory), count)
     if count > 1:
@@ -243,8 +251,8 @@ def places(
     count = len(weights)
     scratch = np.empty(scratch_of(count), np.int64)
     for row in range(len(title_lengths)):
-        features_of(
-            ends.ctypes.data + 8 * row * FIELD_COUNT, ends[row * FIELD_COUNT - 1] if row > 0 else 0,
-            positions.ctypes.data, words.ctypes.data, weights.ctypes.data, count, title_lengths[row], host_words[row],
-            window, swapped, scratch.ctypes.data, table.ctypes.data + 8 * row * COLUMN_COUNT,
-        )  # fmt: skip
+        begin = ends[row * FIELD_COUNT - 1] if row > 0 else 0
+        own = PlaceTables(ends.ctypes.data + 8 * row * FIELD_COUNT, begin, positions.ctypes.data, words.ctypes.data)
+        weighing = Weighing(weights.ctypes.data, count, window, swapped)
+        out_at = table.ctypes.data + 8 * row * COLUMN_COUNT
+        features_of(own, weighing, title_lengths[row], host_words[row], scratch.ctypes.data, out_at)

@@ -10,7 +10,16 @@ from periplus.core.compiler import bare_helper
 from periplus.core.layout.documents import FIELD_COUNT
 from periplus.core.machine.arrays import at_f64, at_i64
 from periplus.core.machine.bits import lowest_of
-from periplus.core.score.features import ADDRESS, ANCHORS, COLUMN_COUNT, TITLE, features_of, scratch_of
+from periplus.core.score.features import (
+    ADDRESS,
+    ANCHORS,
+    COLUMN_COUNT,
+    TITLE,
+    PlaceTables,
+    Weighing,
+    features_of,
+    scratch_of,
+)
 
 
 class CandidateTables(NamedTuple):
@@ -46,36 +55,27 @@ def _idf(documents: Any, frequency: Any) -> Any:
 
 
 @bare_helper
-def word_weights(
-    asked: Any,
-    form_words: Any,
-    form_shares: Any,
-    form_frequencies: Any,
-    documents: Any,
-    given: Any,
-    widest: Any,  # scratch, a number a word
-    idf: Any,
-    worth: Any,
-) -> Any:
+def word_weights(tables: Any, documents: Any, given: Any) -> Any:
     """What each word and each form is worth; that of a weak form is negative. The sum over all words."""
     power, least = given[1], given[3]
-    for word in range(len(asked)):  # in how many documents the widest strong form of each word occurs
+    form_words, shares, frequencies, widest = tables.form_words, tables.shares, tables.frequencies, tables.widest
+    for word in range(len(tables.asked)):  # in how many documents the widest strong form of each word occurs
         widest[word] = 0.0
     for form in range(len(form_words)):
-        if form_shares[form] >= least:
-            widest[form_words[form]] = max(widest[form_words[form]], form_frequencies[form])
+        if shares[form] >= least:
+            widest[form_words[form]] = max(widest[form_words[form]], frequencies[form])
     for form in range(len(form_words)):
-        word, share = form_words[form], form_shares[form]
+        word, share = form_words[form], shares[form]
         strong = share >= least
         if strong and power != 1.0:
             share = share**power
-        own = _idf(documents, max(widest[word], form_frequencies[form]))
+        own = _idf(documents, max(widest[word], frequencies[form]))
         value = share * own / max(_idf(documents, widest[word]), 1e-9)
-        worth[form] = value if strong else -value
+        tables.worth[form] = value if strong else -value
     whole = 0.0
-    for word in range(len(asked)):
-        idf[word] = _idf(documents, widest[word]) * asked[word]
-        whole += idf[word]
+    for word in range(len(tables.asked)):
+        tables.idf[word] = _idf(documents, widest[word]) * tables.asked[word]
+        whole += tables.idf[word]
     return whole
 
 
@@ -146,10 +146,9 @@ def score_of(
         titled += idf[word] if seen[word] & (1 << TITLE) else 0.0
         called += idf[word] if seen[word] & (1 << ANCHORS) else 0.0
     if count > 0:
-        features_of(
-            candidate.ends_at, np.int64(0), candidate.positions_at, candidate.words_at, words.idf_at, count,
-            lengths[TITLE], host_words, np.int64(given[4]), given[5], table_at + 8 * COLUMN_COUNT, table_at,
-        )  # fmt: skip
+        places = PlaceTables(candidate.ends_at, np.int64(0), candidate.positions_at, candidate.words_at)
+        weighing = Weighing(words.idf_at, count, np.int64(given[4]), given[5])
+        features_of(places, weighing, lengths[TITLE], host_words, table_at + 8 * COLUMN_COUNT, table_at)
         for column in range(COLUMN_COUNT):
             features += weights[column] * table[column]
     features += weights[COLUMN_COUNT] * (found / words.whole) ** 2

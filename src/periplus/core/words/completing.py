@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,29 @@ FIRST_LETTER, LETTERS = 97, 26
 MAX_TYPED = 64  # bytes
 MEMORY = LETTERS + 1 + 2 * MAX_TYPED // 8  # numbers to work in, beside two of each entry that is wanted
 MAX_SCANNED = 3_000  # matches of one mistaken spelling that are weighed
+EXTRA, SWAPPED, WRONG, MISSING = range(4)  # mistakes: a letter too much, two swapped, a wrong one, one missing
+KINDS = 4
 BLOCK = 128  # rows whose highest worth is known beforehand: a block that cannot win is passed over
+
+
+class Entries(NamedTuple):
+    """What can be offered, by rows: every word of an entry begins one."""
+
+    keys: Any  # the first bytes of each row
+    rows: Any  # the entry of each row
+    offsets: Any  # where a row begins in its entry
+    starts: Any  # of the entries in ``text``
+    text: Any
+    weights: Any  # of the entries
+    blocks: Any  # the highest worth of each block of rows
+    inside: Any  # share of the weight of a match inside the entry
+
+
+class Heaviest(NamedTuple):
+    """The best entries met so far, best first."""
+
+    entries: Any
+    worths: Any
 
 
 @bare_helper
@@ -31,32 +53,28 @@ def _key(typed: Any, size: Any) -> Any:
 
 
 @bare_helper
-def _compared(
-    keys: Any, rows: Any, offsets: Any, starts: Any, text: Any, row: Any, typed: Any, size: Any, key: Any, shift: Any
-) -> Any:
+def _compared(known: Any, row: Any, typed: Any, size: Any, key: Any, shift: Any) -> Any:
     """-1, 0 or 1: the row before, beginning with, or behind what was typed."""
-    own = np.uint64(keys[row]) >> shift
+    own = np.uint64(known.keys[row]) >> shift
     if own != key:
         return -1 if own < key else 1
     if size <= KEY_BYTES:
         return 0
-    begin, end = starts[rows[row]] + offsets[row], starts[rows[row] + 1]
+    begin, end = known.starts[known.rows[row]] + known.offsets[row], known.starts[known.rows[row] + 1]
     for i in range(KEY_BYTES, size):
-        letter = text[begin + i] if begin + i < end else 0
+        letter = known.text[begin + i] if begin + i < end else 0
         if letter != typed[i]:
             return -1 if letter < typed[i] else 1
     return 0
 
 
 @bare_helper
-def _bound(
-    keys: Any, rows: Any, offsets: Any, starts: Any, text: Any, typed: Any, size: Any, low: Any, high: Any, behind: Any
-) -> Any:
+def _bound(known: Any, typed: Any, size: Any, low: Any, high: Any, behind: Any) -> Any:
     """The first row of [low, high) that begins with what was typed, or (``behind``) the first after all of these."""
     key, shift = _key(typed, size)
     while low < high:
         middle = (low + high) // 2
-        order = _compared(keys, rows, offsets, starts, text, middle, typed, size, key, shift)
+        order = _compared(known, middle, typed, size, key, shift)
         if order < 0 or (behind and order == 0):
             low = middle + 1
         else:
@@ -65,27 +83,25 @@ def _bound(
 
 
 @bare_helper
-def _letter(keys: Any, rows: Any, offsets: Any, starts: Any, text: Any, row: Any, place: Any) -> Any:
+def _letter(known: Any, row: Any, place: Any) -> Any:
     """What a row has at a place; 0 behind its end."""
     if place < KEY_BYTES:
-        return np.int64(np.uint64(keys[row]) >> np.uint64(8 * (KEY_BYTES - 1 - place))) & 0xFF
-    at = starts[rows[row]] + offsets[row] + place
-    return np.int64(text[at]) if at < starts[rows[row] + 1] else np.int64(0)
+        return np.int64(np.uint64(known.keys[row]) >> np.uint64(8 * (KEY_BYTES - 1 - place))) & 0xFF
+    at = known.starts[known.rows[row]] + known.offsets[row] + place
+    return np.int64(known.text[at]) if at < known.starts[known.rows[row] + 1] else np.int64(0)
 
 
 @bare_helper
-def _set_firsts(
-    keys: Any, rows: Any, offsets: Any, starts: Any, text: Any, place: Any, low: Any, high: Any, firsts: Any
-) -> Any:
+def _set_firsts(known: Any, place: Any, low: Any, high: Any, firsts: Any) -> Any:
     """Where the rows with each letter at a place begin, among those of [low, high), which are alike before it; and
     where the last of them end."""
     for letter in range(LETTERS + 1):
         end = high
-        if low < high and _letter(keys, rows, offsets, starts, text, low, place) >= FIRST_LETTER + letter:
+        if low < high and _letter(known, low, place) >= FIRST_LETTER + letter:
             end = low  # mostly: not every letter goes on
         while low < end:
             middle = (low + end) // 2
-            if _letter(keys, rows, offsets, starts, text, middle, place) < FIRST_LETTER + letter:
+            if _letter(known, middle, place) < FIRST_LETTER + letter:
                 low = middle + 1
             else:
                 end = middle
@@ -93,9 +109,9 @@ def _set_firsts(
 
 
 @bare_helper
-def _offered(entry: Any, worth: Any, found: Any, entries: Any, worths: Any) -> Any:
+def _offered(entry: Any, worth: Any, found: Any, best: Any) -> Any:
     """The entry in its place among the best, once; how many there are."""
-    size = len(entries)
+    entries, worths, size = best.entries, best.worths, len(best.entries)
     if found == size and worth <= worths[size - 1]:
         return found
     place = found
@@ -118,27 +134,40 @@ def _offered(entry: Any, worth: Any, found: Any, entries: Any, worths: Any) -> A
 
 
 @bare_helper
-def _taken(
-    keys: Any, rows: Any, offsets: Any, starts: Any, text: Any, weights: Any, blocks: Any, inside: Any,
-    typed: Any, size: Any, low: Any, high: Any, share: Any, most: Any, found: Any, entries: Any, worths: Any,
-) -> Any:  # fmt: skip
-    """All rows of [low, high) that begin with what was typed, offered."""
-    low = _bound(keys, rows, offsets, starts, text, typed, size, low, high, 0)
+def _taken(known: Any, typed: Any, size: Any, low: Any, high: Any, share: Any, most: Any, found: Any, best: Any) -> Any:
+    """All rows of [low, high) that begin with what was typed, offered; at most ``most`` of them."""
+    low = _bound(known, typed, size, low, high, 0)
     key, shift = _key(typed, size)
-    if low == high or _compared(keys, rows, offsets, starts, text, low, typed, size, key, shift) != 0:
+    if low == high or _compared(known, low, typed, size, key, shift) != 0:
         return found
-    high = _bound(keys, rows, offsets, starts, text, typed, size, low, high, 1)
-    high = min(high, low + most)
-    last = len(entries) - 1
+    high = min(_bound(known, typed, size, low, high, 1), low + most)
+    last = len(best.entries) - 1
     for block in range(low // BLOCK, (high + BLOCK - 1) // BLOCK):
-        if found > last and share * blocks[block] <= worths[last]:
+        if found > last and share * known.blocks[block] <= best.worths[last]:
             continue
         for row in range(max(low, block * BLOCK), min(high, (block + 1) * BLOCK)):
-            worth = share * weights[rows[row]]
-            if offsets[row] > 0:
-                worth *= inside
-            found = _offered(np.int64(rows[row]), worth, found, entries, worths)
+            worth = share * known.weights[known.rows[row]]
+            if known.offsets[row] > 0:
+                worth *= known.inside
+            found = _offered(np.int64(known.rows[row]), worth, found, best)
     return found
+
+
+@bare_helper
+def _mistaken(typed: Any, size: Any, place: Any, kind: Any, other: Any) -> Any:
+    """What was typed as it is without a mistake at a place, into ``other``; how long that is. 0: there is no such one.
+
+    A letter that is wrong or missing there is still to be filled in.
+    """
+    if kind == SWAPPED and (place + 1 >= size or typed[place] == typed[place + 1]):
+        return 0
+    longer = size - 1 if kind == EXTRA else size + 1 if kind == MISSING else size
+    for i in range(longer):
+        source = i if i < place else i + 1 if kind == EXTRA else i - 1 if kind == MISSING and i > place else i
+        other[i] = typed[min(source, size - 1)]
+    if kind == SWAPPED:
+        other[place], other[place + 1] = typed[place + 1], typed[place]
+    return longer
 
 
 @bare_kernel(signature(I64, *[I64] * 6, F64, F64))
@@ -154,46 +183,39 @@ def complete(
 ) -> Any:
     """The heaviest entries of which a word begins so; with one mistake behind the first letter where there are few."""
     table = at_i64(table_at, TABLE)
-    keys, starts = at_i64(table[KEYS], table[KEYS + 1]), at_i64(table[STARTS], table[STARTS + 1])
-    rows, offsets = at_u32(table[ROWS], table[ROWS + 1]), at_u32(table[OFFSETS], table[OFFSETS + 1])
-    text, weights = at_u8(table[TEXT], table[TEXT + 1]), at_f64(table[WEIGHTS], table[WEIGHTS + 1])
-    blocks = at_f64(table[BLOCKS], table[BLOCKS + 1])
+    known = Entries(
+        at_i64(table[KEYS], table[KEYS + 1]),
+        at_u32(table[ROWS], table[ROWS + 1]),
+        at_u32(table[OFFSETS], table[OFFSETS + 1]),
+        at_i64(table[STARTS], table[STARTS + 1]),
+        at_u8(table[TEXT], table[TEXT + 1]),
+        at_f64(table[WEIGHTS], table[WEIGHTS + 1]),
+        at_f64(table[BLOCKS], table[BLOCKS + 1]),
+        inside,
+    )
+    best = Heaviest(at_i64(best_at, limit), at_f64(best_at + 8 * limit, limit))
     typed, other = at_u8(memory_at, MAX_TYPED), at_u8(memory_at + MAX_TYPED, MAX_TYPED)
     firsts = at_i64(memory_at + 2 * MAX_TYPED, LETTERS + 1)
-    entries, worths = at_i64(best_at, limit), at_f64(best_at + 8 * limit, limit)
-    low, high = np.int64(0), np.int64(len(keys))
-    found = _taken(
-        keys, rows, offsets, starts, text, weights, blocks, inside, typed, size, low, high, 1.0, high, np.int64(0),
-        entries, worths,
-    )  # fmt: skip
+    low, high = np.int64(0), np.int64(len(known.keys))
+    found = _taken(known, typed, size, low, high, 1.0, high, np.int64(0), best)
     if found >= enough or size < 4:
         return found
     for place in range(1, size):
         # What stands before the mistake narrows the rows; where nothing begins so, there is no use in going on.
-        low = _bound(keys, rows, offsets, starts, text, typed, place, low, high, 0)
-        high = _bound(keys, rows, offsets, starts, text, typed, place, low, high, 1)
+        low = _bound(known, typed, place, low, high, 0)
+        high = _bound(known, typed, place, low, high, 1)
         if low == high:
             break
-        _set_firsts(keys, rows, offsets, starts, text, place, low, high, firsts)
-        for kind in range(4):  # a letter too much, two swapped, a wrong one, one missing
-            longer = size - 1 if kind == 0 else size if kind < 3 else size + 1
-            if kind == 1 and (place + 1 >= size or typed[place] == typed[place + 1]):
+        _set_firsts(known, place, low, high, firsts)
+        for kind in range(KINDS):
+            longer = _mistaken(typed, size, place, kind, other)
+            if longer > 0 and kind in (EXTRA, SWAPPED):
+                found = _taken(known, other, longer, low, high, mistaken, MAX_SCANNED, found, best)
                 continue
-            for i in range(longer):
-                source = i if i < place else i + 1 if kind == 0 else i - 1 if kind == 3 and i > place else i
-                other[i] = typed[min(source, size - 1)]
-            if kind == 1:
-                other[place], other[place + 1] = typed[place + 1], typed[place]
-            for letter in range(LETTERS if kind > 1 else 1):
-                begin, end = low, high
-                if kind > 1:
-                    if kind == 2 and FIRST_LETTER + letter == typed[place]:
-                        continue
-                    other[place] = FIRST_LETTER + letter
+            for letter in range(LETTERS if longer > 0 else 0):
+                other[place] = FIRST_LETTER + letter
+                is_same = kind == WRONG and other[place] == typed[place]
+                if firsts[letter] < firsts[letter + 1] and not is_same:
                     begin, end = firsts[letter], firsts[letter + 1]
-                if begin < end:
-                    found = _taken(
-                        keys, rows, offsets, starts, text, weights, blocks, inside, other, longer, begin, end, mistaken,
-                        MAX_SCANNED, found, entries, worths,
-                    )  # fmt: skip
+                    found = _taken(known, other, longer, begin, end, mistaken, MAX_SCANNED, found, best)
     return found
