@@ -1,7 +1,8 @@
 """``make voyage``: a generated web crawled at delay 0, parsed, indexed, ranked and searched on this machine.
 
 For each step: wall and processor time of all its processes, the largest process, what is on the disk afterwards. Then
-the yield: of all requests for pages, how many became findable documents, and why the others did not, by kind of host.
+how the crawl went on, and the yield: of all requests for pages, how many became findable documents, and why the others
+did not, by kind of host. With ``--keep`` a voyage that was cut goes on behind the last step that was done.
 """
 
 from __future__ import annotations
@@ -10,88 +11,57 @@ import argparse
 import contextlib
 import os
 import random
-import statistics
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
-from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from bench.voyage.report import crawl_table, step_table, yield_table
+from bench.voyage.steps import Step, samples, stepped
 from bench.voyage.web import Web
 
-from periplus import Collection, documents
+from periplus import Collection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from periplus.records import CrawlStatus
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "scale.md"
 MARK = "<!-- voyage -->"
 PAGES, HOSTS_A_PAGE = 500_000, 0.01
 QUERIES = 500
-REQUESTS = "SELECT host, COUNT(*) FROM journal WHERE url NOT LIKE '%/robots.txt' GROUP BY host"
+FURTHER = 0.05  # of the pages, which are crawled while the second series of queries is asked
 
 
-class Step(NamedTuple):
-    name: str
-    wall: float
-    cpu: float
-    megabytes: float  # the largest process
-    disk: float  # megabytes of the collection afterwards
-    figure: str
+def crawl(folder: Path, port: int, pages: int, given: argparse.Namespace) -> str:
+    def tell(status: CrawlStatus) -> None:
+        (folder.parent / "pages").write_text(str(status.stored), encoding="ascii")
 
-
-def stepped(name: str, folder: Path, work: Callable[[], str]) -> Step:
-    """Do one step in a process of its own."""
-    print(f"{name} …", file=sys.stderr, flush=True)
-    said = folder.parent / "said"
-    began = time.perf_counter()
-    child = os.fork()
-    if not child:
-        os.dup2(os.open(folder.parent / f"{name}.log", os.O_WRONLY | os.O_CREAT), 2)
-        code = 1
-        try:
-            said.write_text(work(), encoding="utf-8")
-            documents.apart._READERS.close()
-            code = 0
-        except BaseException:  # noqa: BLE001 - the log says what it was
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    _, status, used = os.wait4(child, 0)
-    if status:
-        raise SystemExit(f"{name} failed: {(folder.parent / f'{name}.log').read_text()[-2000:]}")
-    wall = time.perf_counter() - began
-    disk = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-    done = Step(
-        name, wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1000, disk, said.read_text(encoding="utf-8")
-    )
-    print(f"{name}: {done}", file=sys.stderr, flush=True)
-    return done
-
-
-def crawl(folder: Path, port: int, pages: int, workers: int) -> str:
     with Collection(folder) as made:
         done = made.crawl(
             [f"http://h{number}.test/" for number in range(20)], max_pages=pages, scope="any", delay=0.0, ip_delay=0.0,
-            workers=workers, concurrency=64, resolve=[f"*.test=127.0.0.1:{port}"], icons=False, retries=1, timeout=20.0,
+            workers=given.workers, concurrency=64, resolve=[f"*.test=127.0.0.1:{port}"], icons=False, retries=1,
+            timeout=20.0, seconds=given.crawl_seconds, progress=tell,
         )  # fmt: skip
-        return f"{done.pages} pages"
+        poor = made.status().crawl.withdrawn
+        return f"{done.stored:,} pages, {poor:,} hosts lost their budget"
 
 
 def index(folder: Path) -> str:
     with Collection(folder) as made:
-        return f"{made.index().documents} documents"
+        return f"{made.index().documents:,} documents"
 
 
 def rank(folder: Path) -> str:
     with Collection(folder) as made:
         done = made.rank()
-        return f"{done.pages} pages, {done.links} links, {done.iterations} iterations"
+        return f"{done.pages:,} pages, {done.links:,} links, {done.iterations} iterations"
 
 
 def search(folder: Path) -> str:
@@ -112,48 +82,18 @@ def search(folder: Path) -> str:
     )
 
 
-def yields(folder: Path, web: Web) -> list[str]:
-    """Requests and findable documents by kind of host, with what became of the rest."""
-    with Collection(folder) as made, made.database.read() as tx:
-        asked = Counter(dict(tx.rows(REQUESTS)))
-        rows = tx.rows(
-            "SELECT hosts.name, urls.state, urls.reason, urls.refusal, urls.same_as, COUNT(*) FROM urls JOIN hosts ON"
-            " hosts.key = urls.host WHERE urls.tried_at > 0 GROUP BY 1, 2, 3, 4, 5"
-        )
-    findable: Counter[str] = Counter()
-    lost: dict[str, Counter[str]] = {}
-    for name, state, reason, refusal, same_as, count in rows:
-        kind = web.host_kind(int(name.split(".")[0][1:]))
-        if state == 1 and not refusal and not same_as:
-            findable[name] += count
-        else:
-            lost.setdefault(kind, Counter())["duplicate" if same_as else refusal or reason] += count
-    return _yield_table(asked, findable, lost, web)
-
-
-def _yield_table(asked: Counter[str], findable: Counter[str], lost: dict[str, Counter[str]], web: Web) -> list[str]:
-    kinds: dict[str, list[str]] = {}
-    for name in asked:
-        kinds.setdefault(web.host_kind(int(name.split(".")[0][1:])), []).append(name)
-    lines = ["| hosts | how many | requests | findable | yield, all | yield of a host, p10 / median | why not |"]
-    lines.append("|---|--:|--:|--:|--:|--:|---|")
-    for kind, names in sorted(kinds.items(), key=lambda one: -len(one[1])):
-        requests, found = sum(asked[name] for name in names), sum(findable[name] for name in names)
-        shares = sorted(findable[name] / asked[name] for name in names)
-        why = ", ".join(f"{reason} {count:,}" for reason, count in lost.get(kind, Counter()).most_common(5))
-        spread = f"{shares[len(shares) // 10]:.0%} / {statistics.median(shares):.0%}"
-        lines.append(
-            f"| {kind} | {len(names):,} | {requests:,} | {found:,} | {found / requests:.0%} | {spread} | {why} |"
-        )
-    return lines
-
-
-def table(steps: list[Step]) -> list[str]:
-    lines = ["| step | wall, s | CPU, s | largest process, MB | disk afterwards, MB | |", "|---|--:|--:|--:|--:|---|"]
-    numbers = ([f"{number:,.0f}" for number in (one.wall, one.cpu, one.megabytes, one.disk)] for one in steps)
-    return lines + [
-        f"| {one.name} | {' | '.join(row)} | {one.figure} |" for one, row in zip(steps, numbers, strict=True)
-    ]
+def search_beside(folder: Path, crawling: Callable[[], str]) -> str:
+    """The same queries while a crawl goes on; the processor's time is of both."""
+    child = os.fork()
+    if not child:
+        with contextlib.suppress(BaseException):
+            crawling()
+        os._exit(0)
+    try:
+        return search(folder)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 @contextlib.contextmanager
@@ -169,17 +109,48 @@ def served(passages: Path, pages: int, hosts: int) -> Iterator[int]:
             process.stdin.close()
 
 
-def voyage(given: argparse.Namespace, base: Path) -> list[str]:
-    hosts = given.hosts or max(50, int(given.pages * HOSTS_A_PAGE))
-    folder = base / "collection"
-    Collection(folder).create("[index]\nworkers = 1\n").close()
-    with served(given.passages, given.pages, hosts) as port:
-        steps = [stepped("crawl", folder, lambda: crawl(folder, port, given.pages, given.workers))]
-    steps.extend(stepped(work.__name__, folder, partial(work, folder)) for work in (index, rank, search))
-    web = Web(given.passages, given.pages, hosts)
-    load = ", ".join(f"{one:.0f}" for one in os.getloadavg())
-    head = f'`make voyage ARGS="--pages {given.pages}"`: {hosts:,} hosts; load of the machine at the end: {load}.'
-    return [head, "", *table(steps), "", *yields(folder, web)]
+class Voyage:
+    """The steps in order; the report is written after each."""
+
+    def __init__(self, given: argparse.Namespace, base: Path) -> None:
+        self._given = given
+        self._base = base
+        self._folder = base / "collection"
+        self._hosts = given.hosts or max(50, int(given.pages * HOSTS_A_PAGE))
+        self._steps: list[Step] = []
+
+    def run(self) -> list[str]:
+        given, folder = self._given, self._folder
+        Collection(folder).create("[index]\nworkers = 1\n").close()
+        with served(given.passages, given.pages, self._hosts) as port:
+            self._step("crawl", partial(crawl, folder, port, given.pages, given))
+            for work in (index, rank, search):
+                self._step(work.__name__, partial(work, folder))
+            further = partial(crawl, folder, port, int(given.pages * (1 + FURTHER)), given)
+            self._step("search while crawling", partial(search_beside, folder, further))
+        return self.report()
+
+    def _step(self, name: str, work: Callable[[], str]) -> None:
+        self._steps.append(stepped(name, self._base, work, self._pages))
+        if name == "crawl" and not (self._base / "yield.md").exists():  # before others add to it
+            web = Web(self._given.passages, self._given.pages, self._hosts)
+            (self._base / "yield.md").write_text("\n".join(yield_table(self._folder, web)), encoding="utf-8")
+        if self._given.write:
+            write(self.report())
+
+    def _pages(self) -> str:
+        path = self._base / "pages"
+        return path.read_text("ascii") if path.exists() else ""
+
+    def report(self) -> list[str]:
+        head = f'`make voyage ARGS="--pages {self._given.pages}"`: {self._hosts:,} hosts.'
+        yields = (self._base / "yield.md").read_text(encoding="utf-8").split("\n")
+        return [head, "", *step_table(self._steps), "", *crawl_table(samples(self._base)), "", *yields]
+
+
+def write(lines: list[str]) -> None:
+    head, _, rest = PAGE.read_text(encoding="utf-8").partition(MARK)
+    PAGE.write_text(f"{head}{MARK}\n" + "\n".join(lines) + f"\n{MARK}{rest.partition(MARK)[2]}", encoding="utf-8")
 
 
 def main() -> None:
@@ -188,17 +159,14 @@ def main() -> None:
     options.add_argument("--pages", type=int, default=PAGES)
     options.add_argument("--hosts", type=int, help="a hundredth of the pages, where not named")
     options.add_argument("--workers", type=int, default=1)
-    options.add_argument("--keep", type=Path, help="work here and keep what is written")
-    options.add_argument("--write", action="store_true", help="put the tables into docs/scale.md")
+    options.add_argument("--crawl-seconds", type=float, default=0, help="after which the crawl ends, with what it has")
+    options.add_argument("--keep", type=Path, help="work here, keep what is written, go on where it was cut")
+    options.add_argument("--write", action="store_true", help="put the tables into docs/scale.md, after each step")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         base = given.keep or Path(temporary)
         base.mkdir(parents=True, exist_ok=True)
-        lines = voyage(given, base)
-    print("\n".join(lines))
-    if given.write:
-        head, _, rest = PAGE.read_text(encoding="utf-8").partition(MARK)
-        PAGE.write_text(f"{head}{MARK}\n" + "\n".join(lines) + f"\n{MARK}{rest.partition(MARK)[2]}", encoding="utf-8")
+        print("\n".join(Voyage(given, base).run()))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,12 @@ _ALL = (
     Reason("too-deep", "more links away from a seed than the depth limit", "raise --max-depth"),
     Reason("address-too-long", "the address is longer than the limit", "raise crawl.max_address"),
     Reason("host-budget", "the host has used up its share of pages", "raise the budget of the host"),
+    Reason(
+        "host-yield",
+        "most pages of the host repeat others, so hardly any new ones are asked of it",
+        "it gets its budget back when its pages differ on a later visit",
+        retry=True,
+    ),
     Reason("queue-full", "the queue of the host is full", "it is found again on a later visit", retry=True),
     Reason("page-limit", "the crawl reached its page limit", "raise --max-pages", retry=True),
     Reason("trap-repeated-segments", "the path repeats itself like a crawler trap"),

@@ -361,6 +361,7 @@ class CrawlStatus(Struct, frozen=True):
     refused: int = 0
     queued: int = 0
     hosts: int = 0
+    withdrawn: int = 0  # hosts that lost their budget, as their pages repeat others (host-yield)
     active: int = 0  # requests under way
     bytes: int = 0
     documents: int = 0

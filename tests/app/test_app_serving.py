@@ -17,6 +17,7 @@ from periplus import Collection
 from periplus.app.backend import CollectionBackend
 from periplus.app.serving import YOUNG, Reloader, further_servers, settle, web_server
 from periplus.documents import BatchLog
+from periplus.jobs import operator_view
 from periplus.records import Document
 
 WORDS = ["tide", "harbour", "beacon", "chart", "sounding", "anchor", "pilot", "shoal", "ebb", "flood"]
@@ -231,6 +232,17 @@ def test_a_host_or_an_address_is_due_again(crawled, collection):
     hosts = {row["host"]: row for row in crawled.panels.hosts()["hosts"]}
     assert hosts["a.test"]["due_in"] == pytest.approx(0, abs=5)
     assert hosts["b.test"]["due_in"] is None
+
+
+def test_a_host_of_copies_shows_what_is_left_of_its_budget(crawled, collection):
+    with collection.database.write() as tx:
+        tx.execute("UPDATE hosts SET judged = 60, findable = 2, queued = 7, linked = 99 WHERE name = 'a.test'")
+    hosts = {row["host"]: row for row in crawled.panels.hosts()["hosts"]}
+    assert (hosts["a.test"]["budget"], hosts["a.test"]["reason"]) == (100, "host-yield")
+    assert hosts["a.test"]["sentence"].startswith("most pages of the host repeat others")
+    assert hosts["b.test"]["budget"] > 100
+    (queue,) = [one for one in operator_view(collection.database).host_queues if one.host == "a.test"]
+    assert queue.reason == "host-yield"
 
 
 def test_a_host_is_preferred_blocked_and_let_in_again(crawled, collection):

@@ -8,7 +8,8 @@ import pytest
 
 from mockweb.faults import Hang
 from periplus import addresses
-from periplus.crawl.frontier import FAMOUS, Frontier
+from periplus.crawl.budgets import FAMOUS
+from periplus.crawl.frontier import Frontier
 from periplus.crawl.hosts import BURSTS
 from periplus.crawl.rows import Bundle, FoundAddress, HostChange, Rest
 from periplus.demo import html

@@ -81,7 +81,7 @@ class CollectionPanels:
         ranking = ORDERS.get(order, ORDERS["queue"])
         sql = (
             "SELECT name, queued, pages, requests, delay, failures, reason, ip, last_at,"  # noqa: S608 - order is ours
-            " CASE WHEN active > 0 THEN ready_at ELSE next_at END, active, level,"
+            " CASE WHEN active > 0 THEN ready_at ELSE next_at END, active, level, linked, judged, findable,"
             " EXISTS (SELECT 1 FROM removed WHERE target = hosts.name)"
             f" FROM hosts WHERE name LIKE ? ESCAPE '!' ORDER BY {ranking} LIMIT ?"
         )
@@ -245,14 +245,19 @@ def _tail(tx: Transaction) -> int:
     return int(tx.value("SELECT COALESCE(MAX(id), 0) FROM journal")) - TAIL
 
 
-def _host(row: tuple[Any, ...], budget: int) -> dict[str, Any]:
-    name, queued, pages, requests, delay, failures, reason, ip, last_at, next_at, active, level, removed = row
+def _host(row: tuple[Any, ...], most: int) -> dict[str, Any]:
+    name, queued, pages, requests, delay, failures, reason, ip, last_at, next_at, active, level, *rest = row
+    linked, judged, findable, removed = rest
+    withdrawn = crawl.is_withdrawn(judged, findable)
+    reason = reason or ("host-yield" if withdrawn and queued else "")
     planned = float(next_at)
     return {
         "host": str(name),
         "queued": int(queued),
         "pages": int(pages),
-        "budget": budget,
+        "budget": crawl.pages_wanted(most, level, linked, withdrawn=withdrawn),
+        "judged": int(judged),
+        "findable": int(findable),
         "requests": int(requests),
         "delay": float(delay),
         "failures": int(failures),

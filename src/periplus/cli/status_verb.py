@@ -104,7 +104,7 @@ def _hosts(view: OperatorView) -> Table:
     table = _columns("host", "waiting>", "pages>", "delay>", "next>", "state")
     for host in view.host_queues:
         due = "" if host.due_in is None else f"in {host.due_in:.1f} s" if host.due_in else "now"
-        state = "active" if host.active else host.reason
+        state = "active" if host.active and host.reason != "host-yield" else host.reason
         table.add_row(host.host, number(host.queued), number(host.pages), f"{host.delay:g} s", due, state)
     return table
 
@@ -151,6 +151,7 @@ def _overview(status: CollectionStatus) -> Table:
         *([("", f"about {timedelta(seconds=round(left))} left at this rate")] if left is not None else []),
         ("last write", _when(status.last_write) if status.last_write else "none yet"),
         ("hosts", number(crawl.hosts)),
+        *([("", f"{number(crawl.withdrawn)} without budget, as their pages repeat others")] if crawl.withdrawn else []),
         ("batches", number(status.batches)),
     ]
     if status.backlog:

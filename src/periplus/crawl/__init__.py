@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.crawl import told
 from periplus.crawl.backlog import Backlog, backlog_size
+from periplus.crawl.budgets import is_withdrawn, pages_wanted
 from periplus.crawl.condition import UNDER_WAY
 from periplus.crawl.control import is_paused, resume_wanted, send_command
 from periplus.crawl.host_report import HostReport, host_report
@@ -53,11 +54,13 @@ __all__ = [
     "is_removed",
     "is_running",
     "is_unfinished",
+    "is_withdrawn",
     "journal",
     "known_seeds",
     "last_sign",
     "lift",
     "make_again",
+    "pages_wanted",
     "remove",
     "resume_wanted",
     "send_command",

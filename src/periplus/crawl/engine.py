@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from periplus import addresses
+from periplus.crawl.budgets import remember
 from periplus.crawl.committer import CommitOrder
 from periplus.crawl.hosts import ActiveHost, rules_of
 from periplus.crawl.page_pool import Allowance
@@ -384,6 +385,8 @@ class CrawlEngine:
             host = self._hosts.get(item.row.host)
             if host is not None:
                 host.taken.discard(item.row.key)
+        for key in done.committed.yields.keys() & self._hosts.keys():
+            remember(self._hosts[key].row, *done.committed.yields[key])
         self._links.forget(done.committed.dropped)
         self._ledger.counters.stored(self._committer.documents)
         self._allowance.settle(done.grant)

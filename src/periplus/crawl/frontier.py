@@ -17,6 +17,7 @@ from periplus import addresses, archive
 from periplus.crawl import takedown
 from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, number_list, parts_of, place_of
 from periplus.crawl.bodies import Owner, owners_of
+from periplus.crawl.budgets import FAMOUS, IN_BUDGET, LEVELS, budget_arguments, budget_of, judge
 from periplus.crawl.inbox import Inboxes, InboxMessage
 from periplus.crawl.partitions import partition_count
 from periplus.crawl.rows import (
@@ -42,11 +43,9 @@ if TYPE_CHECKING:
 
     from periplus.storage import Database, Transaction
 
-LEVELS = 3
 TAKE = 32  # addresses of one host in memory
 LEAST_OF_A_PART, MARGIN = 8, 4  # hosts looked at in a partition: so many times its share, and at least a few
 RANKED_AT_ONCE = 5_000
-FAMOUS = 20  # a host of the last level gets its whole budget when so many sites, less one, link to it
 
 _URL_SELECT = f"SELECT {', '.join(URL_COLUMNS)} FROM urls"  # noqa: S608
 _URL_UPDATE = f"UPDATE urls SET {', '.join(f'{name} = ?' for name in CHANGED_COLUMNS)} WHERE host = ? AND key = ?"  # noqa: S608
@@ -54,7 +53,7 @@ _ACTIVATE = (
     "UPDATE hosts SET active = ?, activated_at = ?, delay = CASE WHEN delay < ? THEN ? ELSE delay END"
     " WHERE key = ? AND active = 0"
 )
-_HOST_COLUMNS = "key, name, level, ready_at, last_at, delay, failures, pages, queued, reason, linked"
+_HOST_COLUMNS = "key, name, level, ready_at, last_at, delay, failures, pages, queued, reason, linked, judged, findable"
 _JOURNAL = ", ".join(JournalRow._fields)
 _JOURNAL_INSERT = f"INSERT INTO journal ({_JOURNAL}) VALUES ({', '.join('?' * len(JournalRow._fields))})"  # noqa: S608
 
@@ -81,10 +80,8 @@ class Frontier:
         return host % self._partitions
 
     def budget(self, host: HostRow) -> int:
-        """Pages that we want of a host: all that the settings allow of our seeds' sites, of others by their fame."""
-        if host.level < LEVELS - 1:
-            return self._host_budget
-        return max(1, self._host_budget * min(1 + host.linked, FAMOUS) // FAMOUS)
+        """Pages that we want of a host."""
+        return budget_of(host, self._host_budget)
 
     # Taking
 
@@ -146,8 +143,8 @@ class Frontier:
             busy = any(tx.value(sql) for sql in _WORK_UNDER_WAY)
             due = _first_due(tx, tuple(range(self._partitions)))
             soonest = tx.value(
-                f"SELECT MIN(next_at) FROM hosts WHERE active = 0 AND queued > 0 AND failures <= ? AND {_IN_BUDGET}",  # noqa: S608
-                (failures, *_budget_arguments(self._host_budget)),
+                f"SELECT MIN(next_at) FROM hosts WHERE active = 0 AND queued > 0 AND failures <= ? AND {IN_BUDGET}",  # noqa: S608
+                (failures, *budget_arguments(self._host_budget)),
             )
         return Outlook(busy, due, _least([soonest]))
 
@@ -288,6 +285,7 @@ class Frontier:
             "UPDATE hosts SET queued = queued + ?, pages = pages + ? WHERE key = ?",
             [(queued, pages, host) for host, (queued, pages) in counts.items() if queued or pages],
         )
+        result.yields = judge(tx, visited)
 
     def _write_linked(self, tx: Transaction, linked: dict[str, set[str]]) -> None:
         """Remember which sites link to a host, until it is famous."""
@@ -372,21 +370,14 @@ class Frontier:
         """Hosts that were passed over because the crawl was full, and have addresses that are due: due again."""
         return tx.execute(
             f"UPDATE hosts SET next_at = ready_at WHERE active = 0 AND queued > 0 AND ready_at <= ? AND next_at > ?"  # noqa: S608
-            f" AND {_IN_BUDGET}"
+            f" AND {IN_BUDGET}"
             " AND EXISTS (SELECT 1 FROM urls WHERE urls.host = hosts.key AND urls.state = 0 AND urls.next_at <= ?)",
-            (now, now, *_budget_arguments(self._host_budget), now),
+            (now, now, *budget_arguments(self._host_budget), now),
         )
 
 
 _WORK_UNDER_WAY = ("SELECT 1 FROM hosts WHERE active > 0 LIMIT 1", "SELECT 1 FROM arrivals LIMIT 1")
 _HELD = "(state = 1 OR kind <> 0)"  # visits that bring no page more than there is
-_IN_BUDGET = "pages < (CASE WHEN level < ? THEN ? WHEN linked >= ? THEN ? ELSE ? * (1 + linked) / ? END)"
-
-
-def _budget_arguments(budget: int) -> tuple[int, ...]:
-    return (LEVELS - 1, budget, FAMOUS - 1, budget, budget, FAMOUS)
-
-
 _FIRST = "FROM unnest(CAST(? AS bigint[])) AS p (part) CROSS JOIN LATERAL"
 _DUE_BESIDE = (
     f"SELECT {_HOST_COLUMNS} {_FIRST} (SELECT {_HOST_COLUMNS}, next_at FROM hosts WHERE active = 0"  # noqa: S608

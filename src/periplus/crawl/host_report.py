@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from periplus import addresses
+from periplus.crawl.budgets import is_withdrawn
 from periplus.crawl.hosts import rules_of
 from periplus.crawl.journal import TOKEN_KEY
 from periplus.crawl.rows import NEVER, REFUSED, RobotsRow
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 LINES_SHOWN = 30
 DAY = 86_400.0
 _HOST = (
-    "SELECT delay, requests, pages, queued, last_at, next_at, ready_at, active, failures, reason"
+    "SELECT delay, requests, pages, queued, last_at, next_at, ready_at, active, failures, reason, judged, findable"
     " FROM hosts WHERE key = ?"
 )
 
@@ -51,6 +52,8 @@ class HostReport(Struct, frozen=True):
     explanations: dict[str, str] = {}  # a sentence for each reason above
     taken_down: bool = False
     opt_out: tuple[str, ...] = ()  # what the owner can do, each line whole
+    judged: int = 0  # bodies that it gave lately …
+    findable: int = 0  # … and how many of them became documents of their own
 
 
 def host_report(database: Database, host: str) -> HostReport | None:
@@ -73,11 +76,13 @@ def opt_out(bot: str) -> tuple[str, ...]:
 
 
 def _report(tx: Transaction, name: str, key: int, row: tuple[Any, ...]) -> HostReport:
-    delay, requests, pages, queued, last_at, next_at, ready_at, active, failures, reason = row
+    delay, requests, pages, queued, last_at, next_at, ready_at, active, failures, reason, judged, findable = row
     bot = str(tx.value("SELECT value FROM meta WHERE key = ?", (TOKEN_KEY,)) or "Periplus")
     robots, rules = _rules(tx, key, bot)
     planned = float(ready_at if active else next_at)
     refusals = _refusals(tx, key)
+    if queued and is_withdrawn(judged, findable):
+        refusals["host-yield"] = int(queued)
     return HostReport(
         host=name,
         rule_group=rules.file.group if rules else "",
@@ -103,6 +108,8 @@ def _report(tx: Transaction, name: str, key: int, row: tuple[Any, ...]) -> HostR
         explanations={code: sentence(code) for code in (*refusals, reason) if code},
         taken_down=bool(_value(tx, "SELECT 1 FROM removed WHERE target = ?", name)),
         opt_out=opt_out(bot),
+        judged=int(judged),
+        findable=int(findable),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from periplus import addresses
+from periplus.crawl.budgets import budget_of, is_withdrawn
 from periplus.crawl.hosts import origin_of, rules_of
 from periplus.crawl.rows import (
     FAILED,
@@ -48,8 +49,8 @@ class _KnownAddress:
                 str(tx.value("SELECT url FROM urls WHERE key = ? AND state > 0", (parent,)) or "") if parent else ""
             )
             found = tx.row(
-                "SELECT key, name, level, ready_at, last_at, delay, failures, pages, queued, reason"
-                " FROM hosts WHERE key = ?",
+                "SELECT key, name, level, ready_at, last_at, delay, failures, pages, queued, reason, linked, judged,"
+                " findable FROM hosts WHERE key = ?",
                 (host,),
             )
             self.host = HostRow(*found) if found else None
@@ -127,8 +128,11 @@ def _queue(known: _KnownAddress, settings: Settings) -> StepRecord:
         return StepRecord("queue", "unknown")
     if row.state != QUEUED:
         return StepRecord("queue", "ok", detail=STATE_NAMES[row.state])
-    if host.pages >= crawl.host_budget:
-        return _refusal("queue", "host-budget", state="waiting")
+    if host.pages >= budget_of(host, crawl.host_budget):
+        if not is_withdrawn(host.judged, host.findable):
+            return _refusal("queue", "host-budget", state="waiting")
+        detail = f"{host.findable} of the last {host.judged} bodies from {host.name} became documents of their own"
+        return _refusal("queue", "host-yield", detail, state="waiting")
     if crawl.max_pages and known.pages >= crawl.max_pages:
         return _refusal("queue", "page-limit", state="waiting")
     due = max(row.next_at, host.ready_at)

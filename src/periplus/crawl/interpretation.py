@@ -14,6 +14,7 @@ from xxhash import xxh3_64_intdigest
 from periplus import addresses
 from periplus.crawl import icons, pictures, schedule
 from periplus.crawl.content_types import is_chosen
+from periplus.crawl.echoes import Echoes
 from periplus.crawl.hosts import rules_of
 from periplus.crawl.politeness import BUSY_STATUSES, back_off
 from periplus.crawl.rows import (
@@ -77,6 +78,7 @@ class Interpreter:
         self._settings = settings
         self._links = links
         self._traps = traps
+        self._echoes = Echoes()
 
     def failed(self, row: UrlRow, reason: str, detail: str, at: float, delay: float, status: int = 0) -> Visited:
         """No usable response: again later where that can help, and at most so often."""
@@ -241,6 +243,7 @@ class Interpreter:
         if isinstance(reading, Document):
             row.fingerprint, row.pending = reading.fingerprint, WAITING
             self._traps.learn(row.url, reading.fingerprint)
+            visited.echoes = self._echoes.hears(addresses.host(row.url), reading)
             visited.document = reading
         else:
             row.fingerprint, row.pending = 0, LATER

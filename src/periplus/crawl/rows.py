@@ -103,6 +103,8 @@ class HostRow(Struct):
     queued: int
     reason: str = ""
     linked: int = 0  # other sites that link to it
+    judged: int = 0  # bodies of it, lately …
+    findable: int = 0  # … and those that became documents of their own
 
 
 class HostChange(Struct):
@@ -170,6 +172,7 @@ class Visited(Struct):
     document: Document | None = None
     found: list[FoundAddress] = field(default_factory=list)
     fresh_body: bool = False  # a body that must be tested against all others
+    echoes: bool = False  # its text says what another page of its host says
     seed: str = ""  # where a seed moved within its site: a seed too
     links: int = 0  # in the page
 
@@ -216,6 +219,7 @@ class Committed(Struct):
     gained: int = 0  # pages that are stored now and were not before
     hosts: set[int] = field(default_factory=set)  # that have new addresses in their queue
     duplicates: int = 0
+    yields: dict[int, tuple[int, int]] = field(default_factory=dict)  # hosts, with bodies judged and findable
     dropped: list[int] = field(default_factory=list)  # keys that were not kept: a duplicate's links, a full queue
 
 

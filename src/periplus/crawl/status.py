@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from periplus.crawl import roster
+from periplus.crawl.budgets import WITHDRAWN
 from periplus.crawl.condition import PAUSED, RUNNING, STALLED, STOPPED
 from periplus.records import CrawlStatus
 from periplus.storage import database_time
@@ -71,12 +72,13 @@ def status(database: Database) -> CrawlStatus:
     with database.read() as tx:
         last = tx.row("SELECT status, at, ended, started FROM crawls ORDER BY id DESC LIMIT 1")
         queued, hosts, stored = totals(tx)
+        withdrawn = int(tx.value(WITHDRAWN))
         said = _last_error(tx, last[3]) if last is not None else ""
         now = database_time(tx)
     if last is None:
-        return CrawlStatus(queued=queued, hosts=hosts, stored=stored)
+        return CrawlStatus(queued=queued, hosts=hosts, stored=stored, withdrawn=withdrawn)
     found = msgspec.json.decode(last[0], type=CrawlStatus)
-    found = msgspec.structs.replace(found, queued=queued, hosts=hosts, stored=stored)
+    found = msgspec.structs.replace(found, queued=queued, hosts=hosts, stored=stored, withdrawn=withdrawn)
     if last[2]:
         return msgspec.structs.replace(found, rate=0.0, active=0)
     if now - last[1] <= ALIVE_SECONDS:

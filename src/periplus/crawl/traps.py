@@ -24,6 +24,7 @@ FIRST_YEAR, YEARS_AHEAD = 1000, 2
 MAX_SITEMAPS, MAX_FEEDS = 1_000, 200  # of one host; they are no pages, so no limit of pages ends them
 MAX_NEAR_DUPLICATES = 20  # of one pattern, before it is closed
 NEAR_BITS = 3  # of a 64-bit fingerprint
+_ALL_BITS = 2**64 - 1  # fingerprints are signed
 FINGERPRINTS_KEPT = 8
 SAMPLED_FROM, SAMPLED_EVERY = 50, 4  # pages of one pattern whose texts are compared, where texts are read later
 PATTERNS_KEPT = 20_000
@@ -94,7 +95,7 @@ class TrapRules:
         if not fingerprint or pattern == parts.path:
             return  # nothing varies in this address
         seen = self._of(parts.netloc, pattern)
-        if any((fingerprint ^ other).bit_count() <= NEAR_BITS for other in seen.fingerprints):
+        if any(((fingerprint ^ other) & _ALL_BITS).bit_count() <= NEAR_BITS for other in seen.fingerprints):
             seen.near += 1
         else:
             seen.fingerprints = [*seen.fingerprints[1 - FINGERPRINTS_KEPT :], fingerprint]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from periplus.crawl import is_withdrawn
 from periplus.jobs.tasks import FailedTask, failed_tasks
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ TAIL = 20_000  # requests at the end of the journal that errors are taken from
 NEVER = 1e14  # a next visit beyond this does not come
 
 _HOSTS = (
-    "SELECT name, queued, pages, delay, active, CASE WHEN active > 0 THEN ready_at ELSE next_at END, reason"
+    "SELECT name, queued, pages, delay, active, CASE WHEN active > 0 THEN ready_at ELSE next_at END, reason, judged,"
+    " findable"
     " FROM hosts ORDER BY queued DESC, pages DESC, name LIMIT ?"
 )
 _ERRORS = (  # a missing robots.txt or favicon.ico is an answer, not an error
@@ -74,14 +76,18 @@ def operator_view(database: Database, limit: int = SHOWN) -> OperatorView:
         errors = tx.rows(_ERRORS, (last - TAIL, limit))
         events = tx.rows("SELECT at, room, level, text FROM events ORDER BY id DESC LIMIT ?", (limit,))
     return OperatorView(
-        tuple(
-            HostQueue(name, queued, pages, delay, active > 0, max(0.0, at - now) if at < NEVER else None, reason)
-            for name, queued, pages, delay, active, at, reason in hosts
-        ),
+        tuple(_queue(row, now) for row in hosts),
         tuple(ErrorGroup(*row) for row in errors),
         tuple(Event(*row) for row in events),
         tuple(failed_tasks(database, limit)),
     )
+
+
+def _queue(row: tuple[Any, ...], now: float) -> HostQueue:
+    name, queued, pages, delay, active, at, reason, judged, findable = row
+    due_in = max(0.0, at - now) if at < NEVER else None
+    poor = "host-yield" if queued and is_withdrawn(judged, findable) else ""
+    return HostQueue(name, queued, pages, delay, active > 0, due_in, reason or poor)
 
 
 def seconds_left(status: CollectionStatus) -> float | None:
