@@ -374,7 +374,7 @@ def test_a_bundle_that_waits_is_bounded_and_a_stop_does_not_wait_for_ever(
     monkeypatch.setattr(uploads, "PAUSE", 0.05)
     monkeypatch.setattr(uploads, "LAST_SECONDS", 0.5)
     hosts = ("a.test", "b.test", "c.test")
-    pages = [page for name in hosts for page in mock_web.site(name, 100)]
+    pages = [page for name in hosts for page in mock_web.site(name, 90)]
     seeds = [f"http://{name}/" for name in hosts]
     with Database.open(tmp_path / "state.db") as database:
         voyage = Voyage(tmp_path / "one", database, gated_bucket)

@@ -20,6 +20,7 @@ from mockweb.growing import Growing
 from periplus import addresses, archive
 from periplus.crawl import Crawler, send_command, slots, status, workers
 from periplus.crawl.address_slots import SharedAddressSlots
+from periplus.crawl.conductor import RENEWALS, SECONDS, Conductor
 from periplus.crawl.frontier import Frontier
 from periplus.crawl.partitions import EMBEDDED, MARGIN, SHARED, Partitions, free_of, partition_count, share_of
 from periplus.crawl.rows import Bundle, FoundAddress, Rest
@@ -424,3 +425,17 @@ def test_a_crawl_with_nothing_to_do_is_no_news(voyage: Voyage, mock_web: MockWeb
     before = told(voyage)
     voyage.run(mock_web)
     assert told(voyage) == before
+
+
+def test_the_conductor_renews_its_lease_with_a_commit(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1_000.0]
+    monkeypatch.setattr("periplus.crawl.conductor.steady", lambda: now[0])
+    conductor, leases = Conductor(database), Leases(database)
+    assert conductor.take()
+    (before,) = leases.held()
+    now[0] += SECONDS / RENEWALS + 0.1
+    with database.write() as tx:
+        conductor.keep_in(tx)
+        assert conductor.keep()  # which would wait for this very transaction, had it something to write
+    (after,) = leases.held()
+    assert (after.token, after.expires > before.expires) == (before.token, True)

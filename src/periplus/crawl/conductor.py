@@ -6,10 +6,15 @@ Nothing else hangs on it: workers crawl on when the conductor dies, and another 
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from periplus.crawl.roster import own_address
 from periplus.errors import LeaseLost
 from periplus.storage import Database, Lease, Leases, is_dead, process_name, steady
+
+if TYPE_CHECKING:
+    from periplus.storage import Transaction
 
 NAME = "crawl"
 SECONDS = 10.0
@@ -52,6 +57,17 @@ class Conductor:
         except LeaseLost:
             self._lease = None
         return self.conducts
+
+    def keep_in(self, tx: Transaction) -> None:
+        """Renew a little early in a transaction that is made anyway: ``keep`` would wait for the end of it.
+
+        Where that fails, ``keep`` finds out in time.
+        """
+        if self._lease is None or steady() < self._next - SECONDS / RENEWALS / 2:
+            return
+        with suppress(LeaseLost):
+            self._lease = self._leases.renew_in(tx, self._lease)
+            self._next = steady() + SECONDS / RENEWALS
 
     def release(self) -> None:
         if self._lease is not None:

@@ -446,6 +446,7 @@ class Session:
     def _save(self, tx: Transaction) -> None:
         if self._conductor.conducts:
             save(tx, self._number, self._counters.status(self._condition, self._others))
+            self._conductor.keep_in(tx)
         self._tell_news(tx)
 
     def _tell_news(self, tx: Transaction) -> None:

@@ -85,12 +85,16 @@ class Leases:
 
     def renew(self, lease: Lease, seconds: float | None = None) -> Lease:
         """A lease with its full time again; raises ``LeaseLost`` when another holds it now."""
+        with self._database.write() as transaction:
+            return self.renew_in(transaction, lease, seconds)
+
+    def renew_in(self, transaction: Transaction, lease: Lease, seconds: float | None = None) -> Lease:
+        """A lease with its full time again when ``transaction`` commits; raises ``LeaseLost`` as ``renew`` does."""
         granted = self._steady()
         length = lease.seconds if seconds is None else seconds
-        with self._database.write() as transaction:
-            now = self.now(transaction)
-            if not _extend(transaction, lease, now + length):
-                raise _lost(lease)
+        now = self.now(transaction)
+        if not _extend(transaction, lease, now + length):
+            raise _lost(lease)
         return Lease(lease.name, lease.owner, lease.token, now + length, length, granted)
 
     def release(self, lease: Lease) -> None:
