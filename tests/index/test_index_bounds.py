@@ -67,10 +67,33 @@ def test_a_merge_takes_small_segments_along():
     assert merging.merges_due(sources(*[30_000] * 8, *[4_000] * 8)) == [list(range(16))]
 
 
+def test_all_become_one_when_none_has_half_of_the_documents():
+    assert merging.merges_due(sources(32_000, 6_000, 32_000, 5_000)) == [list(range(4))]
+    assert merging.merges_due(sources(30_000, 20_000, 10_000)) == []  # it has half
+    assert merging.merges_due(sources(30_000, 20_000, 10_001)) == [[0, 1, 2]]
+    assert merging.merges_due(sources(7, 7)) == []
+    assert merging.merges_due(sources()) == []
+
+
+def test_a_growing_collection_is_written_anew_seldom():
+    """A thousand updates of one size: few segments at any time, and each document is written a few times."""
+    segments, written = [], 0
+    for _ in range(1_000):
+        segments.append(1_000)
+        while due := merging.merges_due(sources(*segments)):
+            places = due[0]
+            written += sum(segments[place] for place in places)
+            merged = sum(segments[place] for place in places)
+            segments = [size for place, size in enumerate(segments) if place not in places] + [merged]
+        assert len(segments) <= 3 * merging.TIER_FACTOR
+    assert sum(segments) == 1_000_000
+    assert written <= 3 * 1_000_000
+
+
 def test_a_merge_leaves_what_is_not_small_beside_it():
-    below = int(8 * 9_000 * merging.SMALL_SHARE) // 7
-    assert merging.merges_due(sources(*[9_000] * 8, *[below] * 7)) == [list(range(15))]
-    assert merging.merges_due(sources(*[9_000] * 8, *[below + 1] * 7)) == [list(range(8))]
+    below, large = int(8 * 9_000 * merging.SMALL_SHARE) // 7, 500_000
+    assert merging.merges_due(sources(large, *[9_000] * 8, *[below] * 7)) == [list(range(1, 16))]
+    assert merging.merges_due(sources(large, *[9_000] * 8, *[below + 1] * 7)) == [list(range(1, 9))]
     size = MAX_DOCUMENTS // 8
     assert merging.merges_due(sources(*[size] * 8, 100)) == [list(range(8))]  # would pass the bound
 

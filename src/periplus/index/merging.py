@@ -26,15 +26,24 @@ if TYPE_CHECKING:
 TIER_FACTOR = 8  # segments of a size class that are merged together
 SMALLEST_TIER = 1_000  # documents; smaller segments are all of one class
 SMALL_SHARE = 0.25  # of the documents that are merged, up to which smaller segments are taken along
+LARGEST_SHARE = 0.5  # of all documents, that the largest segment has at least
 DELETED_SHARE = 0.3  # of a segment, above which it is written anew
 
 
 def merges_due(sources: Sequence[Source], factor: int = TIER_FACTOR) -> list[list[int]]:
-    """Which segments to merge now, by place in ``sources``: full size classes, and those mostly deleted.
+    """Which segments to merge now, by place in ``sources``.
+
+    All of them, where none has half of the documents: so it is after a large update, and whenever the collection has
+    doubled. A document is written at most twice more by that, however large the collection grows. Else full size
+    classes, and segments that are mostly deleted.
 
     A size class takes those below it along, if these are small beside it: every segment takes time of every query, and
     they would have to be merged sooner or later. What would not fit into one segment stays apart.
     """
+    every = list(range(len(sources)))
+    largest = max([source.live for source in sources], default=0)
+    if largest < LARGEST_SHARE * _live(sources, every) and _fits(sources, every):
+        return [every]
     tiers: dict[int, list[int]] = {}
     for place, source in enumerate(sources):
         tiers.setdefault(tier(source.live, factor), []).append(place)
