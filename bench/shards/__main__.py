@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from bench.shards.collection import build, queries
+from bench.shards.large import compared
 from bench.shards.overload import measured, raise_handles
 
 from periplus import Collection
@@ -25,6 +26,9 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 def main() -> None:
     options = _options()
+    if options.large:
+        compared(*options.large, options.processes, options.queries)
+        return
     asked = queries(options.queries)
     rows = []
     for shards, processes in [(1, 0), (4, 4), (4, 2)]:
@@ -90,6 +94,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument("--queries", type=int, default=1_000)
     parser.add_argument("--overload", type=float, default=10.0, help="seconds of it; 0: none")
+    parser.add_argument(
+        "--large", type=Path, nargs=2, metavar=("ONE", "SHARDED"), help="compare two forms of one collection instead"
+    )
+    parser.add_argument("--processes", type=int, default=2, help="that search the second form")
     parser.add_argument("--work", type=Path, default=ROOT / "build/shards")
     return parser.parse_args()
 
