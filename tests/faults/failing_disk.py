@@ -17,7 +17,7 @@ SOURCE = Path(__file__).with_name("failing_disk.c")
 MODES = {"eio": 1, "full": 2, "short": 3}  # an error once; no room from then on; half a write, then no room
 _NUMBERS = struct.Struct("<QQQQ")
 _SIZE = 4096
-_CALL, _PATH, _ROOT, _ONLY = (32, 32), (64, 512), (576, 512), (1088, 256)  # place and length of the texts behind the numbers
+_CALL, _PATH, _ROOT, _ONLY = (32, 32), (64, 512), (576, 512), (1088, 256)  # texts: place and length
 
 
 def compiler() -> str | None:
