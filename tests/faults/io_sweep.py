@@ -214,6 +214,8 @@ def sweep(folder: Path, operation: str, points: int = 0, only: str = "") -> Iter
 def table(trials: dict[str, list[Trial]], calls: dict[str, int]) -> list[str]:
     rows = [HEAD, "|---|--:|--:|--:|--:|--:|--:|"]
     for operation, done in trials.items():
+        if not done:  # it changes nothing of what was asked for
+            continue
         seconds = sorted(trial.recovery for trial in done)
         outcomes = Counter(trial.outcome == "done" for trial in done)
         wrong = sum(bool(trial.wrong) for trial in done)
