@@ -90,6 +90,15 @@ def test_a_restored_collection_gives_the_same_answers(collection, store, tmp_pat
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["d"]
 
 
+def test_a_restored_folder_is_for_its_owner_alone_unless_it_was_there(collection, store, tmp_path):
+    back_up(collection, store)
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o755)
+    for name, rights in (("new", 0o700), ("open", 0o755)):
+        restore(store, tmp_path / name)
+        assert (tmp_path / name).stat().st_mode & 0o777 == rights
+
+
 def test_only_what_changed_travels(collection, store, tmp_path, monkeypatch):
     monkeypatch.setattr("periplus.app.backups.capture.YOUNG", -1.0)
     first = back_up(collection, store)

@@ -32,6 +32,23 @@ def test_reading_a_folder_without_a_collection_says_so(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
+def rights(folder):
+    return folder.stat().st_mode & 0o777
+
+
+def test_a_new_folder_is_for_its_owner_alone(tmp_path):
+    """The one above it is made with the usual rights, and one that was there keeps its own."""
+    (tmp_path / "usual").mkdir()
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o755)
+    for folder in (tmp_path / "above" / "new", tmp_path / "open"):
+        Collection(folder).create().close()
+
+    assert rights(tmp_path / "above" / "new") == 0o700
+    assert rights(tmp_path / "above") == rights(tmp_path / "usual")
+    assert rights(tmp_path / "open") == 0o755
+
+
 def test_an_unknown_option_is_named(tmp_path):
     with pytest.raises(UsageError, match="speed"):
         Collection(tmp_path / "c").crawl(["http://a.test/"], speed=11)

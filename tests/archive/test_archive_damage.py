@@ -17,7 +17,7 @@ from archive_samples import exchange
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from periplus.archive import ArchiveWriter, iterate, read, repair
+from periplus.archive import ArchiveWriter, iterate, read, repair, write_again
 from periplus.errors import Corrupt, PeriplusError, StorageError, StorageFull, Truncated
 
 
@@ -188,21 +188,100 @@ def test_full_disk_at_the_first_record_leaves_no_file(tmp_path: Path, monkeypatc
     writer.close()
 
 
-def test_failed_sync_goes_back_to_what_is_safe(tmp_path: Path, monkeypatch) -> None:
+def broken(*_: object) -> None:
+    raise OSError(errno.EIO, "broken disk")
+
+
+def test_a_file_that_could_not_be_synced_is_given_up(tmp_path: Path, monkeypatch) -> None:
+    """No later sync vouches for it, what was safe before stays, and the next record begins another file."""
     writer = ArchiveWriter(tmp_path)
     first = writer.append(exchange())
     writer.flush()
-    writer.append(exchange())
+    second = writer.append(exchange())
 
-    def failing(descriptor: int) -> None:
-        raise OSError(errno.EIO, "broken disk")
-
-    monkeypatch.setattr(os, "fsync", failing)
-    with pytest.raises(StorageError, match="broken disk|cannot be written"):
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(StorageError, match="broken disk"):
         writer.flush()
     monkeypatch.undo()
+    with pytest.raises(StorageError, match="could not be flushed"):
+        writer.sync(first.file)
+    third = writer.append(exchange())
     writer.close()
+    assert [place for place, _ in iterate(tmp_path / first.file)] == [first, second]
+    assert third.file != first.file
+    assert [path.name for path in tmp_path.glob("*.open")] == [f"{first.file}.open"]
+
+
+def test_a_close_that_fails_keeps_what_was_synced_from_elsewhere(tmp_path: Path, monkeypatch) -> None:
+    writer = ArchiveWriter(tmp_path)
+    first = writer.append(exchange())
+    writer.sync(first.file)
+    writer.append(exchange())
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(StorageError, match="broken disk"):
+        writer.close()
+    monkeypatch.undo()
+    assert read(tmp_path, first) == exchange()
+    assert list(tmp_path.glob("*.open"))
+    writer.close()
+
+
+def test_nothing_is_synced_twice(tmp_path: Path, monkeypatch) -> None:
+    writer = ArchiveWriter(tmp_path)
+    place = writer.append(exchange())
+    writer.sync(place.file)
+    monkeypatch.setattr(os, "fsync", broken)
+    writer.sync(place.file)
+    writer.close()
+    assert read(tmp_path, place) == exchange()
+
+
+def test_a_file_that_cannot_be_cut_back_is_left_to_repair(tmp_path: Path, monkeypatch) -> None:
+    writer = ArchiveWriter(tmp_path)
+    first = writer.append(exchange())
+    real, begun = os.write, []
+
+    def torn(descriptor: int, data: bytes) -> int:
+        if begun:
+            broken()
+        begun.append(descriptor)
+        return real(descriptor, data[:10])
+
+    monkeypatch.setattr(os, "ftruncate", broken)
+    monkeypatch.setattr(os, "write", torn)
+    with pytest.raises(StorageError, match="broken disk"):
+        writer.append(exchange())
+    monkeypatch.undo()
+    second = writer.append(exchange())
+    writer.close()
+    assert second.file != first.file
+    assert [found.file for found in repair(tmp_path)] == [first.file]
     assert [place for place, _ in iterate(tmp_path / first.file)] == [first]
+
+
+def test_a_second_file_that_cannot_be_begun_is_not_made_as_long_as_the_first(tmp_path: Path, monkeypatch) -> None:
+    with ArchiveWriter(tmp_path) as writer:
+        first = writer.append(exchange())
+    size = (tmp_path / first.file).stat().st_size
+    writer = ArchiveWriter(tmp_path, rotate_bytes=size + 1, settled=lambda: {first.file: size})
+    assert writer.append(exchange()).file == first.file
+    monkeypatch.setattr(Path, "touch", broken)
+    with pytest.raises(StorageError, match="broken disk"):
+        writer.append(exchange())
+    assert [path.name for path in tmp_path.iterdir()] == [first.file]
+
+
+def test_what_is_written_again_is_as_it_was(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(sys.modules[write_again.__module__], "PIECE", 100)
+    with ArchiveWriter(tmp_path) as writer:
+        place = writer.append(exchange())
+    path = tmp_path / place.file
+    before = path.read_bytes()
+    write_again(path, place.offset)
+    assert path.read_bytes() == before
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(StorageError, match="broken disk"):
+        write_again(path, place.offset)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from periplus import archive
 from periplus.crawl import Crawler
 from periplus.demo import html
 from periplus.errors import StorageError
+from periplus.records import ArchiveLocation
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
@@ -161,12 +162,112 @@ def test_a_full_disk_is_one_clear_error(voyage: Voyage, mock_web: MockWeb, monke
             raise OSError(errno.ENOSPC, "No space left on device")
         real(descriptor)
 
-    monkeypatch.setattr("periplus.crawl.committer.os.fsync", failing)
+    monkeypatch.setattr("periplus.archive.writer.os.fsync", failing)
     with pytest.raises(StorageError, match="no space left"):
         Crawler(voyage.folder, voyage.database, settings_for(mock_web.resolve, commit_seconds=0.05)).run([pages[0]])
     monkeypatch.undo()
     voyage.run(mock_web)
     assert voyage.fetched() == set(pages)
+
+
+class DroppingDisk:
+    """A disk that fails one sync: what it did not write is shown until ``lose_power``, and later syncs succeed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, fails_at: int) -> None:
+        self.synced: dict[Path, int] = {}  # sizes
+        self.lost: dict[Path, tuple[int, int]] = {}
+        self._left = fails_at
+        self._real = os.fsync, os.pwrite
+        monkeypatch.setattr(os, "fsync", self._fsync)
+        monkeypatch.setattr(os, "pwrite", self._pwrite)
+
+    def _fsync(self, descriptor: int) -> None:
+        path, size = Path(f"/proc/self/fd/{descriptor}").readlink(), os.fstat(descriptor).st_size
+        if not path.name.endswith(".warc.gz"):
+            self._real[0](descriptor)
+            return
+        self._left -= 1
+        before, self.synced[path] = self.synced.get(path, 0), size
+        if not self._left:
+            self.lost[path] = before, size
+            raise OSError(errno.EIO, "Input/output error")
+
+    def _pwrite(self, descriptor: int, data: bytes, place: int) -> int:
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        low, high = self.lost.get(path, (0, 0))
+        if low >= place and high <= place + len(data):
+            self.lost.pop(path, None)
+        return self._real[1](descriptor, data, place)
+
+    def lose_power(self) -> None:
+        """What was never written is not there any more."""
+        for path, (low, high) in self.lost.items():
+            with path.open("r+b") as file:
+                file.seek(low)
+                file.write(bytes(min(high, path.stat().st_size) - low))
+
+
+@pytest.mark.parametrize("fails_at", [1, 2, 3, 4])
+def test_after_a_failed_sync_no_later_one_vouches(
+    voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch, fails_at: int
+) -> None:
+    """The kernel tells a failed sync once, and may drop what it could not write: it has to be written again."""
+    pages = mock_web.site("a.test", 10)
+    disk = DroppingDisk(monkeypatch, fails_at)
+    with pytest.raises(StorageError, match="cannot be written: Input/output error"):
+        Crawler(voyage.folder, voyage.database, settings_for(mock_web.resolve, commit_seconds=0.05)).run([pages[0]])
+    assert disk.lost
+    check_records(voyage)
+    voyage.run(mock_web)
+    disk.lose_power()
+    check_records(voyage)
+    assert voyage.fetched() == set(pages)
+
+
+def test_what_a_crawl_acknowledged_stays_when_its_archive_cannot_be_closed(
+    voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = mock_web.site("a.test", 3)
+    real = archive.ArchiveWriter.close
+
+    def close(writer: archive.ArchiveWriter) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", failing)
+            real(writer)
+
+    def failing(descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(archive.ArchiveWriter, "close", close)
+    voyage.run(mock_web, pages[0])
+    check_records(voyage)
+    assert voyage.fetched() == set(pages)
+
+
+def test_an_error_of_the_disk_after_the_last_commit_is_told(
+    voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that left is ended in the roster, as one is that others healed: its error must not be taken for that."""
+    pages = mock_web.site("a.test", 3)
+
+    def close(writer: archive.ArchiveWriter) -> None:
+        raise StorageError("the disk is gone")
+
+    monkeypatch.setattr(archive.ArchiveWriter, "close", close)
+    with pytest.raises(StorageError, match="the disk is gone"):
+        voyage.run(mock_web, pages[0])
+
+
+def test_a_lock_that_cannot_be_opened_is_an_error_of_ours(voyage: Voyage, mock_web: MockWeb) -> None:
+    (voyage.folder / "crawl.workers.lock").mkdir(parents=True)
+    with pytest.raises(StorageError, match=r"crawl\.workers\.lock cannot be opened: Is a directory"):
+        voyage.run(mock_web, "http://a.test/")
+
+
+def check_records(voyage: Voyage) -> None:
+    """Every address that counts as fetched has its record."""
+    for url, file, place, length in voyage.rows("SELECT url, file, place, length FROM urls WHERE state = 1"):
+        assert archive.read(voyage.folder / "archive", ArchiveLocation(file, place, length)).url == url
 
 
 def archive_files(voyage: Voyage) -> list[Path]:

@@ -17,7 +17,7 @@ SOURCE = Path(__file__).with_name("failing_disk.c")
 MODES = {"eio": 1, "full": 2, "short": 3}  # an error once; no room from then on; half a write, then no room
 _NUMBERS = struct.Struct("<QQQQ")
 _SIZE = 4096
-_CALL, _PATH, _ROOT = (32, 32), (64, 512), (576, 512)  # place and length of the texts behind the numbers
+_CALL, _PATH, _ROOT, _ONLY = (32, 32), (64, 512), (576, 512), (1088, 256)  # texts: place and length
 
 
 def compiler() -> str | None:
@@ -39,13 +39,16 @@ class FailingDisk:
         with Path(os.environ["FAILING_DISK"]).open("r+b") as file:
             self._page = mmap.mmap(file.fileno(), _SIZE)
 
-    def arm(self, root: Path, target: int, mode: str = "eio") -> None:
-        """Have the ``target``-th change below ``root`` fail; 0 counts only."""
+    def arm(self, root: Path, target: int, mode: str = "eio", only: str = "") -> None:
+        """Have the ``target``-th change below ``root`` fail; 0 counts only.
+
+        ``only``, such as "fsync archive/", leaves out all changes whose call and path do not hold that text.
+        """
         self._page[:] = bytes(_SIZE)
-        place, length = _ROOT
-        name = str(root.resolve()).encode()
-        assert len(name) < length
-        self._page[place : place + len(name)] = name
+        for (place, length), text in ((_ROOT, str(root.resolve())), (_ONLY, only)):
+            name = text.encode()
+            assert len(name) < length
+            self._page[place : place + len(name)] = name
         self._page[: _NUMBERS.size] = _NUMBERS.pack(0, target, MODES[mode], 0)
 
     def disarm(self) -> None:

@@ -106,8 +106,9 @@ def forked(work: Callable[[], Any]) -> Child:
 class Sweep:
     """The trials of one operation; runs where the failing disk is loaded."""
 
-    def __init__(self, folder: Path, operation: str, resolve: str) -> None:
+    def __init__(self, folder: Path, operation: str, resolve: str, only: str = "") -> None:
         self.disk = FailingDisk()
+        self.only = only
         self.operation = operation
         self.resolve = resolve
         self.base, self.trial = folder / f"{operation}-base", folder / f"{operation}-trial"
@@ -118,7 +119,7 @@ class Sweep:
         sound(forked(lambda: io_world.prepare(operation, base, resolve)))
         before = sound(forked(lambda: io_world.answers(base)))
         trial = io_world.copied(base, self.trial)
-        self.disk.arm(trial, 0)
+        self.disk.arm(trial, 0, only=self.only)
         sound(forked(lambda: io_world.work(operation, trial, resolve)))
         calls = self.disk.calls
         self.disk.disarm()
@@ -128,7 +129,7 @@ class Sweep:
 
     def run(self, call: int, mode: str) -> Trial:
         trial = io_world.copied(self.base, self.trial)
-        self.disk.arm(trial, call, mode)
+        self.disk.arm(trial, call, mode, self.only)
         done = forked(lambda: io_world.work(self.operation, trial, self.resolve))
         where = self.disk.where if self.disk.failures else ""
         self.disk.disarm()
@@ -170,12 +171,12 @@ def different(wanted: dict[str, Any], found: dict[str, Any]) -> str:
     return "; ".join(f"{name}: {wanted[name]} became {found[name]}" for name in wanted if wanted[name] != found[name])
 
 
-def inner(folder: Path, operation: str, resolve: str, points: int) -> None:
+def inner(folder: Path, operation: str, resolve: str, points: int, only: str = "") -> None:
     """The process under the failing disk: a line of JSON for each trial."""
     for module in LOADED:  # once, and not by every process that is forked from this one
         importlib.import_module(module)
     documents.parse(Page("http://warm.test/", b"<p>A first page, so that the next ones need not wait.", "text/html"))
-    sweep = Sweep(folder, operation, resolve)
+    sweep = Sweep(folder, operation, resolve, only)
     print(json.dumps({"calls": sweep.calls}), flush=True)
     for call, mode in chosen(sweep.calls, points):
         print(json.dumps(sweep.run(call, mode)._asdict()), flush=True)
@@ -194,12 +195,12 @@ def chosen(calls: int, points: int) -> Iterator[tuple[int, str]]:
 # The process that starts it, and plays the web
 
 
-def sweep(folder: Path, operation: str, points: int = 0) -> Iterator[Trial | int]:
-    """The number of calls, then each trial."""
+def sweep(folder: Path, operation: str, points: int = 0, only: str = "") -> Iterator[Trial | int]:
+    """The number of calls, then each trial; ``only``: of calls on files that hold this text."""
     with MockWeb() as web:
         io_world.lay_out(web)
         command = [sys.executable, __file__, "--inner", str(folder), "--only", operation]
-        command += ["--resolve", web.resolve[0], "--points", str(points)]
+        command += ["--resolve", web.resolve[0], "--points", str(points), "--at", only]
         given = os.environ | environment(folder)
         with subprocess.Popen(command, env=given, stdout=subprocess.PIPE, text=True) as process:
             for line in process.stdout or ():
@@ -213,6 +214,8 @@ def sweep(folder: Path, operation: str, points: int = 0) -> Iterator[Trial | int
 def table(trials: dict[str, list[Trial]], calls: dict[str, int]) -> list[str]:
     rows = [HEAD, "|---|--:|--:|--:|--:|--:|--:|"]
     for operation, done in trials.items():
+        if not done:  # it changes nothing of what was asked for
+            continue
         seconds = sorted(trial.recovery for trial in done)
         outcomes = Counter(trial.outcome == "done" for trial in done)
         wrong = sum(bool(trial.wrong) for trial in done)
@@ -234,24 +237,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", choices=io_world.OPERATIONS, action="append")
     parser.add_argument("--points", type=int, default=0, help="so many failures of each operation; 0: all of them")
+    parser.add_argument("--at", default="", help='calls and files with this text only: "fsync archive/"')
     parser.add_argument("--write", action="store_true", help="put the table into docs/reliability.md")
     parser.add_argument("--inner", help=argparse.SUPPRESS)
     parser.add_argument("--resolve", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.inner:
-        inner(Path(given.inner), given.only[0], given.resolve, given.points)
+        inner(Path(given.inner), given.only[0], given.resolve, given.points, given.at)
         return 0
     trials: dict[str, list[Trial]] = {}
     calls: dict[str, int] = {}
     for operation in given.only or io_world.OPERATIONS:
         with tempfile.TemporaryDirectory() as folder:
             trials[operation] = []
-            for said in sweep(Path(folder), operation, given.points):
+            for said in sweep(Path(folder), operation, given.points, given.at):
                 if isinstance(said, int):
                     calls[operation] = said
                     print(f"{operation}: {said} changes", file=sys.stderr, flush=True)
                     continue
                 trials[operation].append(said)
+                print(f"{said.call}:{said.mode} {said.where}: {said.outcome}", file=sys.stderr, flush=True)
                 if said.wrong:
                     print(f"WRONG {said}", flush=True)
     rows = table(trials, calls)

@@ -19,7 +19,7 @@ from periplus.app.priming import Priming
 from periplus.app.query_counts import QueryCounts
 from periplus.errors import CollectionMissing, NotFound, StateLost, StorageBusy, StorageError
 from periplus.records import SearchAnswer, SearchRequest
-from periplus.storage import Blocklist, Catalogs, LocalFiles
+from periplus.storage import Blocklist, Catalogs, LocalFiles, make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -272,7 +272,7 @@ class Collection:
     def create(self, extra: str = "") -> Self:
         """Make the folder and its settings file, with ``extra`` lines in it, where they are missing."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.folder)
         except OSError as error:
             raise StorageError(f"{self.folder} cannot be made: {error.strerror}; choose another --dir") from error
         if not self.exists:

@@ -42,7 +42,7 @@ from periplus.cluster import (
     shard_token,
 )
 from periplus.errors import NotFound, NotReady, SettingError, UnfitFile, UsageError
-from periplus.storage import Leases, database_time, process_name
+from periplus.storage import Leases, database_time, make_private_folder, process_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -106,7 +106,7 @@ def plan_of(collection: Collection, options: NodeOptions) -> NodePlan:
         address = options.address or machine_address(host)
     else:
         options_head, address = "", options.address or machine_address()
-    collection.folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(collection.folder)
     _keep_token(collection.folder, options)
     if options_head:
         reach(options_head)

@@ -7,7 +7,7 @@ from periplus.archive.foreign import SUFFIXES, Damaged, Passed, contents
 from periplus.archive.package import PackagedPage, write_listing, write_package
 from periplus.archive.parts import ArchivePart, ArchiveParts, settle_all, settle_parts, write_parts
 from periplus.archive.reader import ArchiveSource, iterate, read
-from periplus.archive.repair import Repair, repair, repair_file
+from periplus.archive.repair import Repair, repair, repair_file, write_again
 from periplus.archive.salvage import ArchivePlace
 from periplus.archive.streams import unpacked
 from periplus.archive.writer import ArchiveWriter, Revisit
@@ -39,6 +39,7 @@ __all__ = [
     "stretches",
     "unpack",
     "unpacked",
+    "write_again",
     "write_listing",
     "write_package",
     "write_parts",

@@ -7,6 +7,7 @@ out a plan twice does no harm. A file that is being written may be treated too: 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import struct
 import time
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from periplus.archive import member, record
-from periplus.archive.writer import SUFFIX, sync_folder
+from periplus.archive.writer import SUFFIX, failure, sync_folder
 from periplus.errors import Corrupt, OverBudget, StorageError
 from periplus.records import ArchiveLocation
 from periplus.storage.sealing import sealed, unsealed
@@ -72,7 +73,10 @@ def finish(folder: Path | str) -> int:
     folder = Path(folder)
     planned = _planned(folder)
     if planned:
-        _carry_out(folder, planned)
+        try:
+            _carry_out(folder, planned)
+        except OSError as error:
+            raise failure(folder, error) from error
     return len(planned)
 
 
@@ -143,6 +147,7 @@ def overwrite(path: Path, places: Sequence[ArchiveLocation]) -> None:
     except FileNotFoundError:
         return
     try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX)  # a start may be writing the same bytes again: see repair
         for place in places:
             data = memoryview(blank_member(place.length))
             at = place.offset

@@ -1,8 +1,9 @@
-"""Cutting the torn tail that a crash leaves at the end of a file.
+"""Cutting the torn tail that a crash leaves at the end of a file, and making sure of what stands before it.
 
 A file that its writer closed is looked at from its end only; one whose marker is still there is read through from where
 that writer began, so that damage in what was there before cuts nothing off. A file that some process is writing now is
-left alone.
+left alone. What is to be trusted although no writer has synced it is written again: after a sync that failed, the
+kernel may show bytes that it never wrote, and the next sync of them succeeds.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from msgspec import Struct
 
 from periplus.archive import blanking
 from periplus.archive.tails import ends_whole, whole_bytes
-from periplus.archive.writer import SUFFIX, begun_at, marker_of, sync_folder
+from periplus.archive.writer import SUFFIX, begun_at, failure, marker_of, sync_folder
 from periplus.errors import StorageError
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+
+PIECE = 1 << 20  # bytes that are written again at once
 
 
 class Repair(Struct, frozen=True):
@@ -54,6 +58,21 @@ def repair_file(path: Path) -> Repair | None:
             return _cut(path, file)
     except OSError as error:
         raise StorageError(f"{path} cannot be repaired: {error.strerror or error}") from error
+
+
+def write_again(path: Path, place: int) -> None:
+    """Have what stands behind ``place`` on disk for certain, whatever became of it before."""
+    try:
+        with path.open("r+b", buffering=0) as file:
+            fcntl.lockf(file, fcntl.LOCK_EX)  # a takedown that overwrites records waits, or is over
+            for at in range(place, os.fstat(file.fileno()).st_size, PIECE):
+                data = os.pread(file.fileno(), PIECE, at)
+                done = 0
+                while done < len(data):
+                    done += os.pwrite(file.fileno(), data[done:], at + done)
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise failure(path, error) from error
 
 
 def _cut(path: Path, file: BinaryIO) -> Repair | None:

@@ -2,7 +2,8 @@
 
 Invariants: a file holds whole records only, but for a tail torn by a crash, which ``repair`` cuts; what was appended
 before a ``flush`` that returned survives a crash; a full disk leaves the file at its last whole record. A writer holds
-a lock on its file, and a file that was not closed cleanly has a marker beside it.
+a lock on its file, and a file that was not closed cleanly has a marker beside it. A file that could not be synced is
+given up, and no later sync vouches for it: the kernel may have dropped what it failed to write, and says so once.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +53,7 @@ class Revisit(Struct, frozen=True):
 
 
 class ArchiveWriter:
-    """Appends exchanges to files of its own in ``folder``; not for use by two threads at once.
+    """Appends exchanges to files of its own in ``folder``; only ``sync`` may be called by another thread.
 
     ``settled`` names files and their sizes whose records are all known: the newest of them that has room is gone on
     with, so that many short crawls do not leave a file each. With ``part_of``, a text that no other writer has, files
@@ -75,7 +77,10 @@ class ArchiveWriter:
         self._descriptor = -1
         self._path = Path()
         self._size = 0
-        self._safe_size = 0  # on disk for certain
+        self._whole: dict[str, int] = {}  # files of this writer, and where their whole records end
+        self._safe: dict[str, int] = {}  # up to where they are on disk for certain
+        self._given_up: set[str] = set()  # they could not be synced
+        self._syncing = threading.Lock()
         self._begun = 0  # where in its file this writer began
         self._serial = 0
 
@@ -92,6 +97,8 @@ class ArchiveWriter:
         if self._descriptor >= 0 and self._size >= self._rotate_bytes:
             self.cut()
             self._end()
+        if self._path.name in self._given_up:
+            self._leave()
         if self._descriptor < 0:
             self._open()
         response, request = _members(exchange, revisit)
@@ -101,14 +108,24 @@ class ArchiveWriter:
 
     def flush(self) -> None:
         """Returns when everything appended so far is on disk."""
-        if self._descriptor < 0 or self._safe_size == self._size:
-            return
-        try:
-            os.fsync(self._descriptor)
-        except OSError as error:
-            self._cut_back(self._safe_size)
-            raise _failure(self._path, error) from error
-        self._safe_size = self._size
+        if self._descriptor >= 0:
+            self.sync(self._path.name)
+
+    def sync(self, name: str) -> None:
+        """Returns when all whole records of a file of this writer are on disk; other threads may append meanwhile."""
+        path = self._folder / name
+        with self._syncing:  # one after the other: a failure is told to one of those who sync at the same time
+            if name in self._given_up:
+                raise StorageError(f"{path} could not be flushed, so it is not written any more; check the disk")
+            end = self._whole.get(name, 0)
+            if self._safe.get(name, 0) >= end:
+                return
+            try:
+                _sync_file(path)
+            except OSError as error:
+                self._given_up.add(name)
+                raise failure(path, error) from error
+            self._safe[name] = end
 
     @property
     def in_parts(self) -> bool:
@@ -121,6 +138,7 @@ class ArchiveWriter:
         """
         if self._part_of and self._descriptor >= 0:
             self._cut[self._path.name] = self._descriptor
+            self._whole.pop(self._path.name)
             self._descriptor = -1
 
     def let_go(self, name: str) -> None:
@@ -139,10 +157,23 @@ class ArchiveWriter:
     def _end(self) -> None:
         if self._descriptor < 0:
             return
-        self.flush()
-        os.close(self._descriptor)
-        self._descriptor = -1
+        name = self._path.name
+        if name in self._given_up:
+            self._leave()
+            return
+        try:
+            self.flush()
+        finally:
+            self._leave()
+        self._whole.pop(name)  # all of it is safe
+        self._safe.pop(name, None)
         marker_of(self._path).unlink(missing_ok=True)
+
+    def _leave(self) -> None:
+        """Go on in another file; the marker tells that this one was not closed cleanly."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
 
     def _open(self) -> None:
         try:
@@ -152,7 +183,7 @@ class ArchiveWriter:
             sync_folder(self._folder)
         except OSError as error:
             self._abandon()
-            raise _failure(self._folder, error) from error
+            raise failure(self._folder, error) from error
         try:
             self._write(_information(self._path.name, self._software))
         except StorageError:
@@ -182,7 +213,8 @@ class ArchiveWriter:
         self._path, self._begun = path, size
         marker_of(path).write_text(str(size), encoding="ascii")
         os.lseek(self._descriptor, size, os.SEEK_SET)
-        self._size = self._safe_size = size
+        self._safe[path.name] = size
+        self._grow_to(size)
         return True
 
     def _create(self) -> None:
@@ -197,20 +229,21 @@ class ArchiveWriter:
                 self._descriptor = os.open(self._path, flags, 0o644)
             except FileExistsError:
                 continue
+        self._begun = 0
+        self._grow_to(0)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         marker_of(self._path).touch()
-        self._size = self._safe_size = self._begun = 0
 
     def _abandon(self) -> None:
         """Gives up a file that could not even be begun; one that was gone on with stays as it was."""
-        if self._descriptor >= 0:
-            if self._begun:
-                self._cut_back(self._begun)
-            os.close(self._descriptor)
-            self._descriptor = -1
-            if not self._begun:
-                self._path.unlink(missing_ok=True)
-            marker_of(self._path).unlink(missing_ok=True)
+        if self._descriptor < 0:
+            return
+        if self._begun and not self._cut_back(self._begun):
+            return
+        self._leave()
+        if not self._begun:
+            self._path.unlink(missing_ok=True)
+        marker_of(self._path).unlink(missing_ok=True)
 
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
@@ -219,13 +252,22 @@ class ArchiveWriter:
                 view = view[os.write(self._descriptor, view) :]
         except OSError as error:
             self._cut_back(self._size)
-            raise _failure(self._path, error) from error
-        self._size += len(data)
+            raise failure(self._path, error) from error
+        self._grow_to(self._size + len(data))
 
-    def _cut_back(self, size: int) -> None:
-        os.ftruncate(self._descriptor, size)
-        os.lseek(self._descriptor, size, os.SEEK_SET)
-        self._size = size
+    def _grow_to(self, size: int) -> None:
+        self._size = self._whole[self._path.name] = size
+
+    def _cut_back(self, size: int) -> bool:
+        """Whether the file could be cut to its first bytes; if not, another one is begun with the next record."""
+        try:
+            os.ftruncate(self._descriptor, size)
+            os.lseek(self._descriptor, size, os.SEEK_SET)
+        except OSError:
+            self._leave()
+            return False
+        self._grow_to(size)
+        return True
 
 
 def marker_of(path: Path) -> Path:
@@ -259,10 +301,20 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _failure(path: Path, error: OSError) -> StorageError:
+def _sync_file(path: Path) -> None:
+    """By a descriptor of its own: that of the writer may be closed meanwhile, by another thread."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def failure(path: Path, error: OSError) -> StorageError:
+    """What a failed change of an archive file means to whoever asked for it."""
     if error.errno in _FULL:
         return StorageFull(f"no space left for {path}: make room and start again; what was acknowledged is kept")
-    return StorageError(f"{path} cannot be written: {error.strerror or error}")
+    return StorageError(f"{path} cannot be written: {error.strerror or error}; check the disk")
 
 
 def _members(exchange: Exchange, revisit: Revisit | None) -> tuple[bytes, bytes]:

@@ -22,7 +22,7 @@ from periplus import settings
 from periplus.cluster.placement import BROKER, CRAWL, HELP, SHARD, kind_of, shard_of
 from periplus.cluster.processes import Process
 from periplus.errors import LeaseLost, PeriplusError, UsageError
-from periplus.storage import Database, Leases, database_time
+from periplus.storage import Database, Leases, database_time, make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -241,7 +241,7 @@ def prepare(keep: Keep) -> None:
     folder = Path(keep.folder)
     for name, content in keep.prepared.items():
         if not (folder / name).exists():
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(folder)
             (folder / name).touch(mode=0o600)
             (folder / name).write_text(content, encoding="utf-8")
 

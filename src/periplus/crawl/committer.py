@@ -11,8 +11,6 @@ taken, and the upload is tried again; when the lease is lost, the bundle is drop
 from __future__ import annotations
 
 import asyncio
-import errno
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -25,7 +23,6 @@ from periplus.crawl import takedown
 from periplus.crawl.page_pool import Grant
 from periplus.crawl.rows import ActiveRow, Batched, Bundle, Committed
 from periplus.crawl.uploads import UploadPatience
-from periplus.errors import StorageError, StorageFull
 from periplus.storage import PREFIXES, LocalFiles
 
 if TYPE_CHECKING:
@@ -85,10 +82,10 @@ class Committer:
         member: Member,
         delay: float,
         clock: Callable[[], float],
+        writer: ArchiveWriter,
         depot: Depot | None = None,
-        writer: ArchiveWriter | None = None,
     ) -> None:
-        """``depot``: of a collection on many machines; ``writer`` then wrote the files that travel."""
+        """``writer`` wrote what is committed; ``depot``: of a collection on many machines, where its files travel."""
         self._depot = depot
         self._writer = writer
         self._parts = ArchiveParts(database, depot) if depot is not None else None
@@ -97,7 +94,6 @@ class Committer:
         self._clock = clock
         self._folder = folder
         self._database = database
-        self._archive = folder / ARCHIVE
         self._log: BatchLog | None = None
         self._frontier = frontier
         self._member = member
@@ -202,7 +198,8 @@ class Committer:
     def _keep(self, bundle: Bundle, order: CommitOrder) -> None:
         """Every record of the bundle is safe when this returns."""
         if self._parts is None:
-            self._sync(bundle)
+            for name in bundle.marks:
+                self._writer.sync(name)  # which may go on meanwhile
             return
         for name, hosts in bundle.cut.items():
             stored = self._patiently(order, partial(self._parts.push, name))
@@ -211,30 +208,10 @@ class Committer:
 
     def _let_go(self, bundle: Bundle) -> None:
         """Parts are known from here on: their files are copies, of which we keep so many bytes."""
-        if self._depot is None or self._writer is None:
+        if self._depot is None:
             return
         for name in bundle.cut:
             self._writer.let_go(name)
         if time.monotonic() >= self._next_shrink:
             self._next_shrink = time.monotonic() + SHRINK_SECONDS
             self._depot.shrink(COPY_BYTES, prefixes=PREFIXES)
-
-    def _sync(self, bundle: Bundle) -> None:
-        """Every record of the bundle is on disk when this returns; its writer may go on meanwhile."""
-        for name in bundle.marks:
-            try:
-                descriptor = os.open(self._archive / name, os.O_RDONLY | os.O_CLOEXEC)
-            except OSError as error:
-                raise _failure(self._archive / name, error) from error
-            try:
-                os.fsync(descriptor)
-            except OSError as error:
-                raise _failure(self._archive / name, error) from error
-            finally:
-                os.close(descriptor)
-
-
-def _failure(path: Path, error: OSError) -> StorageError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return StorageFull(f"no space left for {path}; make room and start again, what was acknowledged is kept")
-    return StorageError(f"{path} cannot be flushed: {error.strerror}; check the disk")

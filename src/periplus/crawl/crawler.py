@@ -21,7 +21,7 @@ from periplus.crawl.uploads import PAUSE
 from periplus.crawl.worker import loop_factory
 from periplus.errors import StorageAway
 from periplus.records import CrawlStatus
-from periplus.storage import folder_lock, write_event
+from periplus.storage import folder_lock, make_private_folder, write_event
 
 if TYPE_CHECKING:
     import ssl
@@ -110,7 +110,7 @@ class Crawler:
     def _alone(self) -> Iterator[bool]:
         """A collection in a file is crawled by one machine and one crawl at a time; others share one crawl."""
         if self._database.dialect != "sqlite":
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._folder)
             yield False
             return
         with folder_lock(self._folder / LOCK, "crawling"):

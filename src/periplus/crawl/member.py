@@ -47,6 +47,7 @@ class Member:
         self._account = account
         self.order: CommitOrder | None = None
         self.grant = Grant()
+        self.has_left = False
         self.resting = False  # it gives its hosts to others and takes none
         frontier.parts = ()
 
@@ -124,3 +125,4 @@ class Member:
             give_back(tx, self.slots.ends(), database_time(tx) + self.slots.gap)
             roster.write(tx, self._counters.worker(number, roster.ENDED, hosts=0, partitions=0), [])
             roster.end(tx, number)
+        self.has_left = True

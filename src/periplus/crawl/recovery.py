@@ -143,6 +143,7 @@ class Recovery:
         replayed = 0
         for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
             if marks.get(path.name, 0) < path.stat().st_size and not _is_being_written(path):
+                archive.write_again(path, marks.get(path.name, 0))  # whoever wrote it may have failed to sync it
                 replayed += self.replay_file(path, marks.get(path.name, 0), dead, check)
         return replayed
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from periplus import errors
 from periplus.crawl import control, roster
 from periplus.crawl.partitions import lease_seconds
-from periplus.crawl.worker import LOST, WORKERS_LOCK, WorkerTask
+from periplus.crawl.worker import LOST, WorkerTask, open_workers_lock
 from periplus.errors import PeriplusError, StorageBusy, StorageError
 from periplus.storage import write_event
 
@@ -155,9 +155,8 @@ class WorkerTeam:
 
 def wait_for_old_workers(folder: Path) -> None:
     """Workers of a crawl that was killed end by themselves; nothing may begin before they have."""
-    folder.mkdir(parents=True, exist_ok=True)
     limit = time.monotonic() + PATIENCE
-    with (folder / WORKERS_LOCK).open("ab") as file:
+    with open_workers_lock(folder) as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

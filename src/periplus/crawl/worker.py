@@ -51,13 +51,14 @@ from periplus.crawl.seeds import known_seeds
 from periplus.crawl.takedown import removed_targets
 from periplus.crawl.traps import TrapRules
 from periplus.crawl.visitor import Visitor
-from periplus.errors import LeaseLost, PeriplusError
+from periplus.errors import LeaseLost, PeriplusError, StorageError
 from periplus.settings import Settings
 from periplus.storage import Blocklist, Database, Depot, Follower, Lease, LocalFiles, SharedCopies, open_objects
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator, Sequence
+    from typing import BinaryIO
 
     from periplus.crawl.politeness import AddressSlots
     from periplus.records import CrawlStatus
@@ -145,6 +146,11 @@ class Worker:
         gap = self._settings.crawl.ip_delay
         return AddressWindows(gap) if self._is_shared else SharedAddressSlots(self._folder / SLOTS, gap)
 
+    @property
+    def has_left(self) -> bool:
+        """Whether it gave everything back by itself; nobody heals it then."""
+        return self._member.has_left
+
     def rest(self) -> None:
         """Give all hosts to others, and take no more."""
         self._member.resting = True
@@ -161,7 +167,7 @@ class Worker:
         )
         ledger = Ledger(writer, self.counters, self.clock)
         committer = Committer(
-            self._folder, self._database, self.frontier, self._member, settings.delay, self.clock, self._depot, writer
+            self._folder, self._database, self.frontier, self._member, settings.delay, self.clock, writer, self._depot
         )
         engine = CrawlEngine(
             settings, token, self.frontier, committer, ledger, self.links, self._member,
@@ -183,8 +189,8 @@ class Worker:
         finally:
             line.close()
             committer.close()
-            writer.close()
             self._member.slots.close()
+            writer.close()
         self.counters.stored(committer.documents)
 
     def _bandwidth(self) -> Bandwidth:
@@ -275,16 +281,25 @@ class _Obedience:
         engine.paused = self._orders.paused or not self._hours.is_open(time.time())
 
 
+def open_workers_lock(folder: Path) -> BinaryIO:
+    """The file whose lock tells whether workers of the folder live; raises ``StorageError``."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return (folder / WORKERS_LOCK).open("ab")
+    except OSError as error:
+        raise StorageError(f"{folder / WORKERS_LOCK} cannot be opened: {error.strerror}; check the disk") from error
+
+
 @contextmanager
-def _shared_lock(path: Path) -> Iterator[None]:
-    with path.open("ab") as file:
+def _shared_lock(folder: Path) -> Iterator[None]:
+    with open_workers_lock(folder) as file:
         fcntl.flock(file, fcntl.LOCK_SH)
         yield
 
 
 def _work(task: WorkerTask) -> None:
     folder = Path(task.folder)
-    with _shared_lock(folder / WORKERS_LOCK), Database.open(task.database) as database:
+    with _shared_lock(folder), Database.open(task.database) as database:
         depot = Depot(LocalFiles(folder), open_objects(task.files)) if task.files else None
         worker = Worker(folder, database, task.settings, depot=depot)
         worker.enroll(task.crawl, task.number, task.lease)

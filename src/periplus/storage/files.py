@@ -116,6 +116,14 @@ class LocalFiles:
         _flush(folder.parent)
 
 
+def make_private_folder(folder: Path) -> None:
+    """Make the folder of a collection where it is missing, for its owner alone; one that is there stays as it is.
+
+    A collection holds the operator's key and what visitors searched for. Folders above it get the usual rights.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def _files_below(folder: Path) -> Iterator[Path]:
     for base, _, names in os.walk(folder):
         yield from (Path(base, name) for name in names)

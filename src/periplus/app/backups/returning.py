@@ -11,7 +11,7 @@ from msgspec import Struct
 from periplus import settings as settings_module
 from periplus.app.backups.inventory import CHUNK_BYTES, chunk_name, digest_of, read_inventory
 from periplus.errors import Corrupt, NotFound, Occupied, StorageError
-from periplus.storage import LocalFiles, folder_lock
+from periplus.storage import LocalFiles, folder_lock, make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,12 +44,13 @@ def restore(objects: Objects, folder: Path, *, number: int = 0, progress: Progre
         raise Occupied(f"{folder} is not empty; name a new folder by --dir, nothing is overwritten")
     aside = folder.absolute().with_name(f".{folder.absolute().name}.restoring")
     try:
-        aside.mkdir(parents=True, exist_ok=True)
+        make_private_folder(aside)
         with folder_lock(aside / LOCK, "restoring"):
             _clear(aside)
             _fill(objects, inventory, aside, progress)
             notes = _settled(LocalFiles(aside))
             if folder.exists():
+                shutil.copymode(folder, aside)  # whoever made it said who may read it
                 folder.rmdir()
             (aside / LOCK).unlink()
             aside.rename(folder.absolute())

@@ -14,7 +14,7 @@ from periplus.app.state import IDENTITY_FILE, MOVED, STATE_FILE, UNFINISHED, ide
 from periplus.documents import spans
 from periplus.errors import Occupied, StorageBusy
 from periplus.graph import Stores
-from periplus.storage import NOTES, Database, Depot, LocalFiles, Stored
+from periplus.storage import NOTES, Database, Depot, LocalFiles, Stored, make_private_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +77,7 @@ def _check_folder(folder: Path, own: Path, identity: str) -> None:
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())) and not _is_unfinished(folder, identity):
         raise Occupied(f"{folder} is not empty; name a folder that is not there yet")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private_folder(folder)
 
 
 def _is_unfinished(folder: Path, identity: str) -> bool:
