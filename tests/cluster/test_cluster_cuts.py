@@ -1,11 +1,13 @@
-"""Crawl workers that lose the network to the database and the object store, and still reach the web.
+"""Crawl workers whose way to the database and the object store is cut or bad, while they still reach the web.
 
-Two machines, each a process in a network of its own; frames are lost without a word, as by a broken switch. What they
-asked is read from the web's own log.
+Two machines, each a process in a network of its own. In a cut, frames are lost without a word, as by a broken switch.
+What they asked is read from the web's own log.
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -17,9 +19,10 @@ from crawl.voyages import Voyage
 from mockweb.growing import Growing
 from mockweb.mock_web import MockWeb
 from mockweb.politeness import asked_again, broken_rules
+from periplus.app import Collection
 from periplus.crawl import audit, workers
 from periplus.storage import Database
-from support.object_store import Gate, ObjectServer, use
+from support.object_store import RANDOM_FAULTS, Gate, ObjectServer, use
 from support.postgres import server
 from support.relay import Relay
 
@@ -44,16 +47,30 @@ def growing() -> Iterator[Growing]:
 
 
 @pytest.fixture
+def objects() -> Iterator[ObjectServer]:
+    made = ObjectServer()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def gate(objects: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    opened = Gate(objects.port, HERE)
+    use(monkeypatch, opened.endpoint)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
 def machines(
     request: pytest.FixtureRequest,
     networks: Networks,
     growing: Growing,
+    objects: ObjectServer,
+    gate: Gate,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Machines]:
-    postgres, objects = server(request.config), ObjectServer()
-    gate = Gate(objects.port, HERE)
-    use(monkeypatch, gate.endpoint)
+    postgres = server(request.config)
     state = Relay(HERE, str(postgres.folder / ".s.PGSQL.5432"))
     address = postgres.create().replace(f"host={postgres.folder}", f"host={HERE}&port={state.port}")
     with Database.open(address) as database:
@@ -62,8 +79,6 @@ def machines(
         made.resolve = (f"*.test={WEB}:{Relay(WEB, growing.web.port).port}",)
         yield made
         made.close()
-    gate.close()
-    objects.stop()
 
 
 def prove(machines: Machines, growing: Growing) -> None:
@@ -97,3 +112,36 @@ def test_a_worker_that_loses_database_and_store_asks_nobody_after_its_lease(
     assert acknowledged <= set(growing.asked)
     assert machines.hosts_of_two() > 0
     prove(machines, growing)
+
+
+def test_a_crawl_and_an_index_lose_nothing_to_a_store_that_errs_at_random(
+    machines: Machines, growing: Growing, networks: Networks, gate: Gate
+) -> None:
+    machines.options["retries"] = 1  # so that the crawl's own patience is needed, too
+    done = gate.err(0.2)
+    started = [machines.start(f"m{number}", networks.entered(number)) for number in (1, 2)]
+    for machine in started:
+        machine.wait_for(40)
+    growing.end()
+    for machine in started:
+        machine.join()
+    assert machines.numbers("ended") == [1, 2]  # nobody lost its lease
+    with Collection(indexer(machines)) as collection:
+        built = collection.pipeline.index()
+    assert sum(entry.documents for entry in built.segments) == len(growing.asked)
+    assert set(done) == set(RANDOM_FAULTS)
+    gate.err(0.0)
+    assert asked_again(growing.web) == {}
+    prove(machines, growing)
+    command = [sys.executable, "-m", "periplus", "doctor", "--dir", str(indexer(machines))]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def indexer(machines: Machines) -> Path:
+    """The folder of a machine that took no part in the crawl."""
+    folder = machines.folder / "indexer"
+    folder.mkdir(exist_ok=True)
+    where = f'database = "{machines.database.backend.address}"\nfiles = "{machines.files}"\n'
+    (folder / "periplus.toml").write_text(f"[storage]\n{where}")
+    return folder
