@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cluster import soak_invariants
-from cluster.networks import HERE, Networks
+from cluster.networks import HERE, WEB, Networks
 from cluster.three_machines import HEAD_PORT, ThreeMachines, descendants
 from mockweb.growing import Growing
 from mockweb.mock_web import MockWeb
@@ -227,6 +227,14 @@ class Soak:
         self.note = f"for {CUT:.0f} s; its visitors with it"
         return self.joined_again
 
+    def lost_services(self) -> Callable[[], bool]:
+        """A machine reaches the others and the web, and neither database nor object store."""
+        self.networks.lose(3)
+        time.sleep(CUT)
+        self.networks.lose(3, off=False)
+        self.note = f"for {CUT:.0f} s; it reached the other machines and the web"
+        return self.joined_again
+
     def joined_again(self) -> bool:
         """Whether all is whole; agents whose Ray died meanwhile are started again, as systemd would."""
         for number in (1, 2, 3):
@@ -255,11 +263,11 @@ class Soak:
         return self.is_whole
 
     def store_errs(self) -> Callable[[], bool]:
-        drawn = random.Random(21)
-        self.gate.fault = lambda method, path: 503 if drawn.random() < ERRORS else None
+        done = self.gate.err(ERRORS)
         time.sleep(60.0)
-        self.gate.fault = lambda method, path: None
-        self.note = f"{100 * ERRORS:.0f} of 100 answers were 503, for 60 s"
+        self.gate.err(0.0)
+        seen = ", ".join(f"{count} {what}" for what, count in sorted(done.items(), key=str))
+        self.note = f"{100 * ERRORS:.0f} of 100 requests had a fault, for 60 s: {seen}"
         return self.is_whole
 
     failed: list[str] = []  # noqa: RUF012 (there is one soak)
@@ -279,6 +287,7 @@ def run(soak: Soak, only: set[str]) -> list[Row]:
         "a machine frozen": soak.frozen,
         "the network cut between machines": soak.parted,
         "a machine cut from everything": soak.cut_off,
+        "a machine cut from database and object store": soak.lost_services,
         "PostgreSQL restarted": soak.database,
         "the object store refuses": soak.store_refuses,
         "the object store is slow": soak.store_is_slow,
@@ -345,14 +354,14 @@ def main() -> int:
         folder = Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="cluster-soak-", ignore_cleanup_errors=True))
         )
-        resolve = f"*.test={HERE}:{Relay(HERE, web.port).port}"
+        resolve = f"*.test={WEB}:{Relay(WEB, web.port).port}"
         settings = SETTINGS.format(resolve=resolve, delay=DELAY)
         state = Relay(HERE, str(postgres.folder / ".s.PGSQL.5432"))
         database = postgres.create().replace(f"host={postgres.folder}", f"host={HERE}&port={state.port}")
         machines = stack.enter_context(
             ThreeMachines(folder, database, f"s3://{objects.bucket()}/main", settings, networks)
         )
-        soak = Soak(machines, Growing(web, 12), gate, postgres, networks)
+        soak = Soak(machines, Growing(web, 12, forbids=True), gate, postgres, networks)
         soak.begin()
         rows = run(soak, set(given.only))
         wrong = invariants(soak)

@@ -13,6 +13,8 @@ from typing import Any
 
 BRIDGE = "bridge-p"
 HERE = "10.77.0.1"  # of whoever starts the machines, at the bridge
+WEB = "10.77.0.200"  # the same one's, for a web that machines still reach when ``HERE`` is lost to them
+NOBODY = "02:00:00:00:00:99"  # the card of no machine: what is sent there is lost without a word
 PROGRAMS = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
@@ -25,7 +27,8 @@ class Networks:
 
     def __enter__(self) -> Networks:
         run("ip", "link", "add", BRIDGE, "type", "bridge")
-        run("ip", "address", "add", f"{HERE}/24", "dev", BRIDGE)
+        for address in (HERE, WEB):
+            run("ip", "address", "add", f"{address}/24", "dev", BRIDGE)
         run("ip", "link", "set", BRIDGE, "up")
         for number in range(1, self._count + 1):
             self._make(number)
@@ -59,6 +62,11 @@ class Networks:
     def cut(self, number: int, *, off: bool = True) -> None:
         """Take a machine from everything: the others, the database, the object store, the web."""
         run("ip", "link", "set", _link(number), "down" if off else "up")
+
+    def lose(self, number: int, *, off: bool = True) -> None:
+        """Take ``HERE`` from a machine, which still reaches the others and ``WEB``: what it sends there is lost."""
+        what = ["replace", HERE, "lladdr", NOBODY, "nud", "permanent"] if off else ["delete", HERE]
+        run(*self.entered(number), "ip", "neighbour", *what, "dev", "eth0")
 
     def part(self, *, off: bool = True) -> None:
         """Take the machines from each other only."""

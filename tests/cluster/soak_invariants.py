@@ -6,9 +6,9 @@ import csv
 import json
 import os
 import signal
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from mockweb.politeness import broken_rules
 from periplus.crawl import audit
 
 if TYPE_CHECKING:
@@ -20,15 +20,8 @@ PATIENCE = 300.0
 
 
 def polite(growing: Growing, delay: float) -> list[str]:
-    """Hosts that were asked by two at once, or before their gap was over, by the web's own log."""
-    wrong = []
-    for host in range(growing.hosts):
-        name = f"h{host}.test"
-        records = sorted(growing.web.requests(name), key=lambda one: one.monotonic)
-        wrong += [f"{name}: {one.concurrency} requests at once" for one in records if one.concurrency > 1]
-        gaps = [after.monotonic - before.monotonic for before, after in pairwise(records)]
-        wrong += [f"{name}: a gap of {gap:.3f} s" for gap in gaps if gap < delay * 0.9]
-    return wrong
+    """Rules of politeness that the web's own log shows broken."""
+    return broken_rules(growing.web, delay)
 
 
 def exact(machines: ThreeMachines) -> list[str]:

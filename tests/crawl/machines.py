@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from periplus.crawl import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mockweb.mock_web import MockWeb
     from periplus.demo import RequestRecord
@@ -75,9 +75,11 @@ class Machines:
         self.options = {"timeout": TIMEOUT, "icons": "false", "workers": 1, "delay": 0.02, **options}
         self.margin = MARGIN
         self.files = ""  # an object store: then each machine has a folder of its own
+        self.resolve = web.resolve
         self.all: list[Machine] = []
 
-    def start(self, name: str) -> Machine:
+    def start(self, name: str, entered: Sequence[str] = ()) -> Machine:
+        """A machine, begun at once; ``entered`` is what its command begins with, to be in a network of its own."""
         where = [
             f"database={self.database.backend.address}",
             f"margin={self.margin}",
@@ -88,7 +90,7 @@ class Machines:
             where.append(f"files={self.files}")
             folder = self.folder / name
         told = [*where, *(f"{key}={value}" for key, value in self.options.items())]
-        command = [sys.executable, str(SCRIPT), str(folder), *self.web.resolve, *told, *self.seeds]
+        command = [*entered, sys.executable, str(SCRIPT), str(folder), *self.resolve, *told, *self.seeds]
         machine = Machine(name, subprocess.Popen(command), self.web)
         self.all.append(machine)
         return machine

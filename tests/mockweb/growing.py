@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from mockweb.politeness import PRIVATE
 from periplus.demo import Reply, html
 
 if TYPE_CHECKING:
@@ -18,18 +19,20 @@ class Growing:
     """Sites in which every page links to the next few, here and next door, until they are told to end.
 
     A crawl of them lasts as long as its test needs, however quick or slow the machine. Give it ``SETTINGS``:
-    no end by depth or number. The words of pages differ, so that they do not look like a trap.
+    no end by depth or number. The words of pages differ, so that they do not look like a trap. With ``forbids`` each
+    page also links to one that the robots.txt of its host forbids.
     """
 
     SETTINGS = MappingProxyType({"max_depth": 1_000_000, "max_pages": 1_000_000, "host_budget": 1_000_000})
     AHEAD = 5
 
-    def __init__(self, web: MockWeb, hosts: int) -> None:
+    def __init__(self, web: MockWeb, hosts: int, *, forbids: bool = False) -> None:
         self.web = web
         self.hosts = hosts
         self.grows = True
+        self._forbids = forbids
         for number in range(hosts):
-            web.robots(f"h{number}.test")
+            web.robots(f"h{number}.test", f"User-agent: *\nDisallow: {PRIVATE}" if forbids else "")
             web.host(f"h{number}.test", partial(self._page, number))
 
     @property
@@ -44,10 +47,12 @@ class Growing:
         self.grows = False
 
     def _page(self, number: int, request: Request) -> Reply:
-        if not request.target.strip("/").isdecimal():
+        last = request.target.removeprefix(PRIVATE).strip("/")
+        if not last.isdecimal():
             return Reply(404)
-        page = int(request.target.strip("/"))
+        page = int(last)
         here = [f"/{page + step}" for step in range(1, self.AHEAD)] if self.grows else []
+        here += [f"{PRIVATE}{page}"] if self._forbids else []
         there = f"http://h{(number + 1) % self.hosts}.test/{page}"
         links = "".join(f'<a href="{link}">{link}</a> ' for link in (*here, there))
         words = " ".join(f"word{(page * 31 + number * 7 + place * 17) % 9973}" for place in range(40))

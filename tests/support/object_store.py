@@ -2,16 +2,19 @@
 
 Import the fixtures ``object_server``, ``bucket``, ``gate`` and ``gated_bucket`` into a room's conftest. One server
 serves the whole session; each test has a bucket of its own. The gate passes requests on and has the faults of a
-network: it answers with a status, tears a body, or is gone.
+network: it answers with a status, tears or halves a body, loses a request or its answer, or is gone.
 """
 
 from __future__ import annotations
 
 import http.client
+import random
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import TYPE_CHECKING
@@ -31,6 +34,12 @@ sys.stdin.read()
 server.stop()
 """
 TORN = "torn"
+HALF = "half"  # of the body, then the connection is closed
+LOST = "lost"  # the connection is closed before anything was done
+UNSAID = "unsaid"  # what was asked is done, and the connection closed without an answer
+SILENT = "silent"  # no answer for ``SILENCE``, and nothing done
+SILENCE = 0.5  # seconds
+RANDOM_FAULTS = (500, 503, HALF, LOST, UNSAID, SILENT)
 _PASSED_ON = ("content-type", "etag", "last-modified", "content-range", "accept-ranges", "x-amz-version-id")
 
 
@@ -77,7 +86,7 @@ class ObjectServer:
 
 
 class Gate:
-    """Passes requests on to an S3 server; ``fault`` says what happens to one: a status, ``TORN``, or nothing."""
+    """Passes requests on to an S3 server; ``fault`` says what happens to one: a status, a word of above, or nothing."""
 
     def __init__(self, port: int, host: str = "127.0.0.1") -> None:
         self.target, self.host = port, host
@@ -114,49 +123,77 @@ class Gate:
         left = iter(range(times))
         self.fault = lambda method, path: status if next(left, None) is not None else None
 
+    def err(self, share: float, seed: int = 21) -> Counter[int | str]:
+        """From now on this share of requests has one of ``RANDOM_FAULTS``; gives how many had which."""
+        drawn = random.Random(seed)
+        done: Counter[int | str] = Counter()
+
+        def fault(method: str, path: str) -> int | str | None:
+            if drawn.random() >= share:
+                return None
+            what = drawn.choice(RANDOM_FAULTS)
+            done[what] += 1
+            return what
+
+        self.fault = fault
+        return done
+
     def _handler(self) -> type[BaseHTTPRequestHandler]:
-        gate = self
+        return type("Handler", (_Passing,), {"gate": self})
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
 
-            def log_message(self, *arguments: object) -> None:
-                pass
+class _Passing(BaseHTTPRequestHandler):
+    """One connection to a gate."""
 
-            def _pass(self) -> None:
-                body = self.rfile.read(int(self.headers.get("content-length", 0)))
-                if gate.is_closed:
-                    self.close_connection = True  # one that was open before
-                    return
-                gate.asked.append((self.command, self.path))
-                fault = gate.fault(self.command, self.path)
-                if isinstance(fault, int):
-                    self.send_response(fault)
-                    self.send_header("content-length", "0")
-                    self.end_headers()
-                    return
-                self._answer(body, torn=fault == TORN)
+    gate: Gate
+    protocol_version = "HTTP/1.1"
 
-            def _answer(self, body: bytes, *, torn: bool) -> None:
-                onward = http.client.HTTPConnection("127.0.0.1", gate.target)
-                onward.request(self.command, self.path, body, dict(self.headers))
-                answer = onward.getresponse()
-                data = answer.read()
-                self.send_response(answer.status)
-                for name, value in answer.getheaders():
-                    if name.lower() in _PASSED_ON:
-                        self.send_header(name, value)
-                length = answer.headers.get("content-length") if self.command == "HEAD" else len(data)
-                self.send_header("content-length", str(length))
-                self.end_headers()
-                onward.close()
-                if torn and data:
-                    data = bytes([data[0] ^ 1]) + data[1:]
-                self.wfile.write(data)
+    def log_message(self, *arguments: object) -> None:
+        pass
 
-            do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass  # noqa: N815
+    def _pass(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        if self.gate.is_closed:
+            self.close_connection = True  # one that was open before
+            return
+        self.gate.asked.append((self.command, self.path))
+        fault = self.gate.fault(self.command, self.path)
+        if isinstance(fault, int):
+            self.send_response(fault)
+            self.send_header("content-length", "0")
+            self.end_headers()
+            return
+        if fault == SILENT:
+            time.sleep(SILENCE)
+        if fault in (SILENT, LOST):
+            self.close_connection = True
+            return
+        self._answer(body, fault)
 
-        return Handler
+    def _answer(self, body: bytes, fault: str | None) -> None:
+        onward = http.client.HTTPConnection("127.0.0.1", self.gate.target)
+        onward.request(self.command, self.path, body, dict(self.headers))
+        answer = onward.getresponse()
+        data = answer.read()
+        onward.close()
+        if fault == UNSAID:
+            self.close_connection = True
+            return
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() in _PASSED_ON:
+                self.send_header(name, value)
+        length = answer.headers.get("content-length") if self.command == "HEAD" else len(data)
+        self.send_header("content-length", str(length))
+        self.end_headers()
+        if fault == TORN and data:
+            data = bytes([data[0] ^ 1]) + data[1:]
+        if fault == HALF:
+            self.close_connection = True
+            data = data[: len(data) // 2]
+        self.wfile.write(data)
+
+    do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _pass  # noqa: N815
 
 
 _running: list[ObjectServer] = []
