@@ -202,6 +202,7 @@ class SearchResult(Struct, frozen=True, gc=False):
     explain: Explanation | None = None
     duplicates: int = 0  # pages of nearly the same text that are folded into this one
     pinned: bool = False  # put here by the operator
+    image: str | None = None  # where this server has a small copy of the page's picture
 
 
 class Total(Struct, frozen=True, gc=False):

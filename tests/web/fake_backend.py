@@ -34,7 +34,7 @@ from periplus.records import (
     Suggestion,
     Total,
 )
-from periplus.verticals import OwnIndex, Verticals, Whereabouts
+from periplus.verticals import OwnIndex, Verticals, Whereabouts, pictures_of
 from periplus.web.metrics import Figures
 
 if TYPE_CHECKING:
@@ -480,6 +480,11 @@ class FakeBackend:
         return [
             _result(other, _score(other, words), words, rank, explain=False) for rank, other in enumerate(alike[:k], 1)
         ]
+
+    def page_pictures(self, answer: SearchAnswer) -> dict[str, tuple[str, str]]:
+        known = self.kinds.get("images", {})
+        listed = {result.id: pictures_of(known.get(result.url, {})) for result in answer.results}
+        return {name: some[0] for name, some in listed.items() if some and some[0][0] in self.pictures}
 
     def picture(self, url: str) -> bytes:
         return self.pictures.get(url, b"")

@@ -204,6 +204,9 @@ class CollectionBackend:
         self._searches.took("similar", time.perf_counter() - started)
         return found
 
+    def page_pictures(self, answer: SearchAnswer) -> dict[str, tuple[str, str]]:
+        return self._verticals.page_pictures(answer)
+
     def picture(self, url: str) -> bytes:
         return self._verticals.picture(url)
 

@@ -9,12 +9,13 @@ from periplus.errors import PeriplusError
 from periplus.records import ArchiveLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from periplus.app.collection import Collection
 
 NAMES = ("favicon.ico", "favicon.png", "favicon.gif")
 _PLACE = "SELECT file, place, length FROM urls WHERE host = ? AND length > 0"
+_GOT = "kind = 4 AND status = 200 AND length > 0"
 
 
 def stored_icon(collection: Collection, host: str) -> bytes | None:
@@ -44,6 +45,23 @@ def stored_picture(collection: Collection, address: str) -> bytes | None:
     with collection.database.read() as tx:
         row = tx.row(f"{_PLACE} AND key = ? AND kind = 4", wanted)
     return None if row is None else _archived(collection, row)
+
+
+def stored_pictures(collection: Collection, wanted: Iterable[str]) -> frozenset[str]:
+    """Those of these addresses whose picture the crawl got; none where the state cannot be read."""
+    urls = {url: address for address in wanted if (url := addresses.try_canonical(address))}
+    if not urls:
+        return frozenset()
+    keys = {addresses.key(url): address for url, address in urls.items()}
+    hosts = {addresses.host_key(addresses.host(url)) for url in urls}
+    of_hosts, of_keys = (", ".join("?" * len(given)) for given in (hosts, keys))
+    sql = f"SELECT key FROM urls WHERE host IN ({of_hosts}) AND key IN ({of_keys}) AND {_GOT}"  # noqa: S608 - marks only
+    try:
+        with collection.database.read() as tx:
+            rows = tx.rows(sql, (*hosts, *keys))
+    except PeriplusError:
+        return frozenset()  # a list without pictures is better than none
+    return frozenset(keys[int(key)] for (key,) in rows)
 
 
 def _archived(collection: Collection, row: Sequence[Any]) -> bytes | None:

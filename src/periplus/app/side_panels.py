@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from periplus.app.icons import stored_picture
+from periplus.app.icons import stored_picture, stored_pictures
+from periplus.errors import PeriplusError
 from periplus.verticals import (
     OwnIndex,
     PendingPanels,
@@ -14,6 +15,8 @@ from periplus.verticals import (
     Whereabouts,
     can_decode,
     fetched_picture,
+    fitting_picture,
+    pictures_of,
     services,
 )
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from periplus.verticals import Position
 
 TOP = 10  # results that say what a query is about
+IMAGES = "images"  # the tab
 THUMBNAILS = "thumbnails"  # in the folder of the collection
 
 
@@ -53,7 +57,7 @@ class CollectionVerticals:
     def tabs(self) -> tuple[str, ...]:
         """Kinds that there are pages of; pictures only where thumbnails of them can be shown."""
         shows = self._collection.settings.crawl.pictures and can_decode()
-        hidden = {"definitions"} if shows else {"definitions", "images"}
+        hidden = {"definitions"} if shows else {"definitions", IMAGES}
         return tuple(tab for tab in self._collection.engine.tabs if tab not in hidden)
 
     def picture(self, url: str) -> bytes:
@@ -61,6 +65,27 @@ class CollectionVerticals:
         if not can_decode():
             return b""
         return self.thumbnails.get(url, lambda: self._source(url))
+
+    def page_pictures(self, answer: SearchAnswer) -> dict[str, tuple[str, str]]:
+        """Addresses and texts of the pictures of results, by the ids of these; only what the crawl brought."""
+        if IMAGES not in self.tabs():
+            return {}
+        try:
+            known = self._collection.engine.facts(answer.results, IMAGES)
+        except PeriplusError:
+            return {}  # a list without pictures is better than none
+        listed = {name: pictures_of(facts) for name, facts in known.items()}
+        shown = self._shown({address for some in listed.values() for address, _ in some})
+        chosen = {
+            name: fitting_picture([one for one in some if one[0] in shown], answer.query.text)
+            for name, some in listed.items()
+        }
+        return {name: one for name, one in chosen.items() if one[0]}
+
+    def _shown(self, wanted: set[str]) -> frozenset[str]:
+        """Those of these pictures that there is a small copy of, or may be."""
+        stored = stored_pictures(self._collection, wanted)
+        return frozenset(address for address in stored if not self.thumbnails.is_hopeless(address))
 
     def _source(self, url: str) -> bytes | None:
         stored = stored_picture(self._collection, url)

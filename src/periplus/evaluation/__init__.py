@@ -1,5 +1,6 @@
 """Judged collections, measures, run files, and the comparison of profiles."""
 
+from periplus.evaluation.bridges import JudgedDataset, transformer
 from periplus.evaluation.judgements import (
     JudgedCollection,
     JudgedDocument,
@@ -31,6 +32,7 @@ __all__ = [
     "MEASURES",
     "Comparison",
     "JudgedCollection",
+    "JudgedDataset",
     "JudgedDocument",
     "Qrels",
     "Queries",
@@ -50,6 +52,7 @@ __all__ = [
     "read_queries",
     "read_run",
     "report",
+    "transformer",
     "write_qrels",
     "write_run",
 ]

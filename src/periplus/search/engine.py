@@ -261,7 +261,11 @@ class Engine:
         """The results that belong to one tab, and what each says of itself, by its id."""
         asked = structs.replace(request, explain=False, counts=False)
         answer = structs.replace(self.search(asked, per_host=0, tab=tab), suggestions=())
-        return answer, self._over_shards(lambda context: _facts(context, answer.results, tab))
+        return answer, self.facts(answer.results, tab)
+
+    def facts(self, results: Sequence[SearchResult], tab: str) -> dict[str, dict[str, str]]:
+        """What pages say of themselves that belongs to one tab, by the ids of their results."""
+        return self._over_shards(lambda context: _facts(context, results, tab))
 
     def kinds(self, results: Sequence[SearchResult]) -> dict[str, int]:
         """How many of ``results`` belong to each tab that there is."""

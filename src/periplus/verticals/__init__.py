@@ -1,7 +1,15 @@
 """Panels beside the results: places, weather, news, products, images. ``README.md`` says how they come about."""
 
 from periplus.verticals.hours import is_open, open_now, read_hours, today
-from periplus.verticals.own_index import OwnIndex, card_of, picture_card, place_of, rating_of
+from periplus.verticals.own_index import (
+    OwnIndex,
+    card_of,
+    fitting_picture,
+    picture_card,
+    pictures_of,
+    place_of,
+    rating_of,
+)
 from periplus.verticals.positions import GIVEN, Position, Whereabouts, distance, read_position
 from periplus.verticals.provider import KINDS, Provider, Question, ServiceFailed
 from periplus.verticals.rules import ChosenPanel, choose
@@ -28,9 +36,11 @@ __all__ = [
     "choose",
     "distance",
     "fetched_picture",
+    "fitting_picture",
     "is_open",
     "open_now",
     "picture_card",
+    "pictures_of",
     "place_of",
     "rating_of",
     "read_hours",

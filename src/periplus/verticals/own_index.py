@@ -10,7 +10,7 @@ from periplus.verticals.positions import distance
 from periplus.verticals.reading import count, link, place, rating
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from periplus.records import SearchAnswer, SearchResult
     from periplus.verticals.provider import Question
@@ -75,19 +75,30 @@ def card_of(kind: str, result: SearchResult, facts: Facts, question: Question | 
 
 
 def picture_card(result: SearchResult, facts: Facts, query: str) -> PanelCard | None:
-    """The picture of a page that fits a query best, by its text and the name of its file."""
-    listed = [line.partition(" ") for line in facts.get("pictures", "").split("\n") if line]
+    """The picture of a page that fits a query best, as a card."""
+    address, text = fitting_picture(pictures_of(facts), query)
+    if not address:
+        return None
+    return PanelCard(title=text, url=result.url, text=result.title, source=result.site, image=address)
+
+
+def pictures_of(facts: Facts) -> list[tuple[str, str]]:
+    """Addresses and texts of the pictures that a page shows, in its order."""
+    lines = [line.partition(" ") for line in facts.get("pictures", "").split("\n") if line]
+    return [(address, text) for address, _, text in lines]
+
+
+def fitting_picture(listed: Sequence[tuple[str, str]], query: str) -> tuple[str, str]:
+    """The one of these that fits a query best, by its text and the name of its file; two empty texts where none can
+    be shown."""
     words = set(query.casefold().split())
 
-    def fit(one: tuple[str, str, str]) -> int:
-        address, _, text = one
+    def fit(one: tuple[str, str]) -> int:
+        address, text = one
         return sum(2 * (word in text.casefold()) + (word in address.casefold().rpartition("/")[2]) for word in words)
 
-    best = max(listed, key=fit, default=None)
-    address = link(best[0]) if best else ""
-    if best is None or not address:
-        return None
-    return PanelCard(title=best[2], url=result.url, text=result.title, source=result.site, image=address)
+    address, text = max(listed, key=fit, default=("", ""))
+    return (address, text) if link(address) else ("", "")
 
 
 def place_of(facts: Facts) -> tuple[float, float] | None:

@@ -42,7 +42,7 @@ class Thumbnails:
 
     def get(self, address: str, source: Callable[[], bytes | None]) -> bytes:
         """The small copy of the picture at ``address``, whose bytes ``source`` gives; empty where there is none."""
-        path = self._folder / f"{xxhash.xxh3_128_hexdigest(address.encode('utf-8', 'replace'))}.jpg"
+        path = self._path(address)
         try:
             return path.read_bytes()
         except OSError:
@@ -54,12 +54,22 @@ class Thumbnails:
         self._keep(path, made)
         return made
 
+    def is_hopeless(self, address: str) -> bool:
+        """Whether somebody tried to decode the picture at ``address``, in vain."""
+        try:
+            return self._path(address).stat().st_size == 0
+        except OSError:
+            return False
+
     def forget(self) -> None:
         """All of them, as a takedown asks; what is still wanted is made again."""
         with self._lock:
             for path in self._files():
                 path.unlink(missing_ok=True)
             self._held = 0
+
+    def _path(self, address: str) -> Path:
+        return self._folder / f"{xxhash.xxh3_128_hexdigest(address.encode('utf-8', 'replace'))}.jpg"
 
     def _decoded(self, data: bytes) -> bytes:
         with self._decoders:

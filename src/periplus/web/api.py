@@ -40,7 +40,7 @@ from periplus.web.paging import address, has_next
 from periplus.web.parameters import Form, pairs_of
 from periplus.web.parts import cuts
 from periplus.web.positions import position_of
-from periplus.web.side_panels import finished, tab_cards
+from periplus.web.side_panels import finished, picture_address, tab_cards
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,11 +119,23 @@ def _is_closed(operation: Operation, settings: Settings) -> bool:
 
 def _rooted(result: Any, root: str) -> Any:
     """The links of an answer as readers can follow them."""
+    if root and isinstance(result, SearchAnswer):
+        result = _rooted_pictures(result, root)
     if root and isinstance(result, SearchAnswer | PageAnswer) and result.next:
         return msgspec.structs.replace(result, next=root + result.next)
     if root and isinstance(result, CrawlStarted | PageAdded):
         return msgspec.structs.replace(result, status=root + result.status)
     return result
+
+
+def _rooted_pictures(answer: SearchAnswer, root: str) -> SearchAnswer:
+    if not any(result.image for result in answer.results):
+        return answer
+    results = (
+        msgspec.structs.replace(result, image=root + result.image) if result.image else result
+        for result in answer.results
+    )
+    return msgspec.structs.replace(answer, results=tuple(results))
 
 
 def _kind(name: str, values: dict[str, Any]) -> str:
@@ -189,6 +201,7 @@ def _response(operation: Operation, result: Any) -> ASGIApp:
 def entity_tag(answer: SearchAnswer, query: bytes) -> str:
     """Weak, since the time taken differs: the generation, the request, and which results in which order."""
     listed = "\n".join([result.id for result in answer.results]).encode("utf-8", "replace")
+    listed += "\n".join([result.image for result in answer.results if result.image]).encode()  # the crawl brings more
     scores = array("d", [result.score for result in answer.results]).tobytes()
     computed = _encode(answer.answers) if answer.answers else b""  # the time in a place is another every minute
     computed += _encode(answer.panels) if answer.panels else b""
@@ -205,7 +218,7 @@ def is_known(header: str, tag: str) -> bool:
 
 
 def search(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
-    answer = _found(backend, values)
+    answer = _illustrated(backend, _found(backend, values))
     if values["answers"]:
         computed = backend.answers(values["q"], explain=values["explain"])
         answer = msgspec.structs.replace(answer, answers=computed)
@@ -223,6 +236,20 @@ def _found(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
         return answer
     cards = tab_cards(answer, facts, tab, read_position(values["near"]))
     return msgspec.structs.replace(answer, panels=(SidePanel(tab, "", tuple(cards.values())),))
+
+
+def _illustrated(backend: Backend, answer: SearchAnswer) -> SearchAnswer:
+    """The answer with the addresses of small copies of its pages' pictures, where the crawl brought some."""
+    pictures = backend.page_pictures(answer)
+    if not pictures:
+        return answer
+    results = (
+        msgspec.structs.replace(result, image=picture_address("", pictures[result.id][0]))
+        if result.id in pictures
+        else result
+        for result in answer.results
+    )
+    return msgspec.structs.replace(answer, results=tuple(results))
 
 
 def suggest(backend: Backend, values: dict[str, Any]) -> SuggestAnswer | list[Any]:

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from periplus.records import Count, FilterCounts
 from periplus.web.feeds import days_ago
 from periplus.web.languages import language_name
-from periplus.web.paging import Links
+from periplus.web.paging import Links, usual_order
 from periplus.web.rendering import type_name
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _values(
 def _order(link: Links, values: dict[str, Any]) -> Filter:
     names = {"relevance": "Best first", "date": "Newest first"}
     choices = tuple(Choice(text, link(sort=sort), values["sort"] == sort) for sort, text in names.items())
-    return Filter("sort", names[values["sort"]], values["sort"] != "relevance", choices)
+    return Filter("sort", names[values["sort"]], values["sort"] != usual_order(values.get("tab", "")), choices)
 
 
 def _fitness(link: Links, values: dict[str, Any]) -> Filter:

@@ -15,7 +15,7 @@ from periplus.web.languages import language_name
 from periplus.web.lenses import read_lens
 from periplus.web.paging import Links, pages
 from periplus.web.rendering import count, day_in, framed, host_of, href, precompiled_for, quoted, segment, type_name
-from periplus.web.side_panels import PanelColumn, card_context
+from periplus.web.side_panels import PanelColumn, card_context, picture_address
 from periplus.web.themes import theme_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from periplus.web.precompiled import Lists, PrecompiledTemplates, Ready, Texts
 
     Known = dict[str, PanelCard]  # by the id of a result: what is known of a page in one of the tabs
+    Pictures = dict[str, tuple[str, str]]  # by the id of a result: address and text of its page's picture
 
 PRECISE = 10  # milliseconds below which tenths are told
 STEP = " › "
@@ -44,6 +45,7 @@ def result_page(
     values: dict[str, Any],
     kept: dict[str, Any],
     known: Known,
+    pictures: Pictures,
     tabs: tuple[str, ...],
     beside: PendingPanels | None = None,
 ) -> Response:
@@ -62,6 +64,7 @@ def result_page(
         explain_link,
         request.query_params.get("why", "") if values["explain"] else "",
         kept["tab"],
+        pictures,
     )
     numbers = pages(answer)
     took = answer.took_ms
@@ -120,6 +123,7 @@ class Items:
         explain_link: str = "",
         opened: str = "",
         tab: str = "",
+        pictures: Pictures | None = None,
     ) -> None:
         self._precompiled = precompiled
         self._query = query
@@ -129,6 +133,7 @@ class Items:
         self._explain_link = explain_link
         self._opened = opened
         self._tab = tab
+        self._pictures = pictures or {}
 
     def all(self, results: Iterable[SearchResult], known: Known) -> Markup:
         return _joined([self.one(result, known.get(result.id)) for result in results])
@@ -145,6 +150,7 @@ class Items:
         name, _, path = result.display_url.partition(STEP)
         listed = self._of_site
         explained = result.explain is not None
+        picture, picture_text = self._pictures.get(result.id, ("", ""))
         texts: Texts = {
             "rank": str(result.rank),
             "result_language": language,
@@ -156,6 +162,8 @@ class Items:
             "only_site": f"{listed}{quoted(site)}" if listed and site else "",
             "similar": f"{root}/similar?url={address}",
             "target": target,
+            "picture": picture_address(root, picture),
+            "picture_text": picture_text,
             "title": result.title or (result.display_url if target else result.id),
             "published": result.published or "",
             "fetched": result.fetched,

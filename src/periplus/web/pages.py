@@ -23,7 +23,7 @@ from periplus.web.lenses import lens_of
 from periplus.web.limits import client_of
 from periplus.web.listing import result_page, similar_items
 from periplus.web.operations import SEARCH_PARAMETERS, search_request
-from periplus.web.paging import address
+from periplus.web.paging import address, usual_order
 from periplus.web.parameters import Form, Parameter, pairs_of
 from periplus.web.positions import NEAR, position_of
 from periplus.web.public import redirect
@@ -83,8 +83,8 @@ async def results(request: Request) -> Response:
     values, choice = _LISTED.read_lenient(pairs), _CHOSEN.read_lenient(pairs)
     if choice["format"] != "html":
         values = foreign_parameters(values, dict(pairs))
-    if choice["format"] in FEEDS and not any(name == "sort" for name, _ in pairs):
-        values["sort"] = "date"  # who follows a search wants what is new
+    if not any(name == "sort" for name, _ in pairs):
+        values["sort"] = _unasked_order(choice)
     if not values["q"]:
         return redirect(request, "/")
     if choice["format"] != "html":
@@ -94,7 +94,7 @@ async def results(request: Request) -> Response:
     reader = reader_of(request, request.app.state.catalogues) if choice["format"] == "html" else ""
     state = request.app.state
     where = position_of(request, choice["near"]) if choice["format"] == "html" else None
-    answer, facts, beside = await state.pool.run(
+    answer, facts, pictures, beside = await state.pool.run(
         _search, state.backend, values, choice, reader, where, **state.patience
     )
     if choice["format"] == "json":
@@ -112,13 +112,20 @@ async def results(request: Request) -> Response:
         await finished(beside)
     known = tab_cards(answer, facts, choice["tab"], where) if facts else {}
     tabs = _tabs(request, choice["tab"])
-    return result_page(request, answer, values=values, kept=kept, known=known, tabs=tabs, beside=beside)
+    return result_page(
+        request, answer, values=values, kept=kept, known=known, pictures=pictures, tabs=tabs, beside=beside
+    )
+
+
+def _unasked_order(choice: dict[str, Any]) -> str:
+    """How a list is sorted where the request does not say so: who follows a search wants what is new."""
+    return "date" if choice["format"] in FEEDS else usual_order(choice["tab"])
 
 
 def _search(
     backend: Backend, values: dict[str, Any], choice: dict[str, Any], reader: str, where: Position | None
-) -> tuple[SearchAnswer, dict[str, dict[str, str]], PendingPanels | None]:
-    """The list, what is known of its pages in a tab, and the panels beside a first page for readers."""
+) -> tuple[SearchAnswer, dict[str, dict[str, str]], dict[str, tuple[str, str]], PendingPanels | None]:
+    """The list, what is known of its pages in a tab, their pictures, and the panels beside a first page for readers."""
     wanted = msgspec.structs.replace(search_request(values), reader=reader)
     try:
         answer, facts = _ask(backend, wanted, choice["tab"])
@@ -129,8 +136,10 @@ def _search(
         answer, facts = _ask(backend, msgspec.structs.replace(wanted, lens=""), choice["tab"])
     is_first = wanted.page == 1 and not choice["tab"]
     computed = backend.answers(wanted.query) if is_first else ()
-    beside = backend.side_panels(wanted, where, answer) if is_first and choice["format"] == "html" else None
-    return (msgspec.structs.replace(answer, answers=computed) if computed else answer), facts, beside
+    is_page = choice["format"] == "html"
+    pictures = backend.page_pictures(answer) if is_page and choice["tab"] != "images" else {}
+    beside = backend.side_panels(wanted, where, answer) if is_first and is_page else None
+    return (msgspec.structs.replace(answer, answers=computed) if computed else answer), facts, pictures, beside
 
 
 def _ask(backend: Backend, wanted: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:

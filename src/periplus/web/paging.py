@@ -18,6 +18,11 @@ WINDOW = 9  # page numbers shown at once
 _DEFAULTS = {parameter.name: parameter.default for parameter in SEARCH_PARAMETERS}
 
 
+def usual_order(tab: str) -> str:
+    """How a list is sorted of which nobody said so: news by their date."""
+    return "date" if tab == "news" else "relevance"
+
+
 class Pages(Struct, frozen=True):
     current: int
     numbers: tuple[int, ...]
@@ -53,7 +58,8 @@ class Links:
 
     def __init__(self, path: str, values: dict[str, Any]) -> None:
         self._start = f"{path}?"
-        told = [(name, value) for name, value in values.items() if value and value != _DEFAULTS.get(name)]
+        self._defaults = {**_DEFAULTS, "sort": usual_order(values.get("tab", ""))}
+        told = [(name, value) for name, value in values.items() if value and value != self._defaults.get(name)]
         self._told = {name: "1" if value is True else str(value) for name, value in told}
         self._parts = {name: _part(name, value) for name, value in told}
 
@@ -65,7 +71,7 @@ class Links:
         """The address of this list with some values changed; what equals its default is left out."""
         parts = self._parts.copy()
         for name, value in changes.items():
-            if value and value != _DEFAULTS.get(name):
+            if value and value != self._defaults.get(name):
                 parts[name] = _part(name, value)
             else:
                 parts.pop(name, None)
