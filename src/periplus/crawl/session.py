@@ -257,11 +257,9 @@ class Session:
 
     def _is_replaced(self) -> bool:
         """Whether our worker was healed: it slept, and what failed are its old connections."""
-        if self._worker.has_left:
-            return False
         with suppress(PeriplusError), self._database.read() as tx:
             sql = "SELECT state FROM workers WHERE number = ?"
-            return bool(tx.value(sql, (self._worker.number,)) == roster.ENDED)
+            return not self._worker.has_left and bool(tx.value(sql, (self._worker.number,)) == roster.ENDED)
         return False
 
     def _poll(self, engine: CrawlEngine) -> None:
