@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,7 +202,7 @@ class SearchResult(Struct, frozen=True, gc=False):
     explain: Explanation | None = None
     duplicates: int = 0  # pages of nearly the same text that are folded into this one
     pinned: bool = False  # put here by the operator
-    image: str | None = None  # where this server has a small copy of the page's picture
+    image: str | UnsetType = UNSET  # where this server has a small copy of the page's picture
 
 
 class Total(Struct, frozen=True, gc=False):
