@@ -97,7 +97,7 @@ def test_what_cannot_be_decoded_is_not_shown_again(collection: Collection) -> No
 def test_programs_get_its_address_and_news_come_newest_first(collection: Collection) -> None:
     client = served(collection)
     found = client.get("/api/v1/search?q=lighthouse").json["results"]
-    images = {one["url"]: one["image"] for one in found}
+    images = {one["url"]: one.get("image") for one in found}
     assert images["http://a.test/mole"] == "/picture?url=http%3A%2F%2Fa.test%2Fmole.jpg"
     assert images["http://a.test/bare"] is None
     news = client.get("/search?q=lighthouse&tab=news").text

@@ -30,7 +30,7 @@ def test_search_has_the_documented_shape(client):
     }  # fmt: skip
     assert set(content["results"][0]) == {
         "rank", "id", "url", "display_url", "site", "title", "snippet", "highlights", "language", "published",
-        "fetched", "type", "score", "more_from_site", "explain", "duplicates", "pinned", "image",
+        "fetched", "type", "score", "more_from_site", "explain", "duplicates", "pinned",
     }  # fmt: skip
     assert content["total"] == {"value": 33, "relation": "eq"}
     assert content["results"][0]["explain"] is None
