@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 QUERIES = Path(__file__).resolve().parents[1] / "index" / "queries.txt"
 RATE = 100.0  # queries a second
-SLICE = 3_000  # documents of a segment: one more than SEGMENTS of them are merged
-SEGMENTS = 7
+FIRST = 21_000  # documents that there are when queries begin, in one segment
+SLICE = 11_500  # documents of an update: two of them double the collection, and so it is merged
 PAUSE = 1.5  # seconds between two pages
 POLL = 0.02
 PATIENCE = 120.0
@@ -41,9 +41,8 @@ def measure(web: Path, documents: Path, folder: Path, seconds: float) -> dict[st
     rows = _documents(documents)
     with Collection(folder / "living") as collection:
         log = BatchLog(collection.create().files, collection.database)
-        for _ in range(SEGMENTS):
-            log.append(list(itertools.islice(rows, SLICE)))
-            collection.pipeline.index(merge=False)
+        log.append(list(itertools.islice(rows, FIRST)))
+        collection.pipeline.index()
         collection.rank()
         builder = Child("indexer", build_until, (str(collection.folder), {}), lambda _: None)
         builder.start()
@@ -67,7 +66,7 @@ def _phases(
         pages.add()
         time.sleep(PAUSE)
     growing = answering.times()
-    merging = _merged(collection, answering, log, list(itertools.islice(rows, SLICE)))
+    merging = _merged(pages, answering, log, rows)
     found = sorted(pages.delays)
     figures = {
         "documents": float(pages.manifest().documents),
@@ -210,12 +209,15 @@ class _Pages:
         return IndexStore(self._collection.folder / "index").manifest()
 
 
-def _merged(collection: Collection, answering: Answering, log: BatchLog, rows: list[Document]) -> list[float]:
-    """One slice more makes a size class full; the times of queries while its segments are merged."""
+def _merged(pages: _Pages, answering: Answering, log: BatchLog, rows: Iterator[Document]) -> list[float]:
+    """Two slices double the collection; the times of queries while all its segments become one."""
     answering.times()
-    log.append(rows)
-    _wait(lambda: is_merging(collection))
-    _wait(lambda: not is_merging(collection))
+    before = pages.manifest()
+    for _ in range(2):
+        generation = pages.manifest().generation
+        log.append(list(itertools.islice(rows, SLICE)))
+        _wait(lambda: pages.manifest().generation > generation)  # noqa: B023
+    _wait(lambda: max(segment.documents for segment in pages.manifest().segments) > before.documents)
     return answering.times(merging=True)
 
 
