@@ -389,6 +389,16 @@ def test_a_connection_that_the_server_ended_is_replaced(postgres_address):
 
 
 @pytest.mark.postgres
+def test_a_server_that_a_cut_network_hides_is_given_up(postgres_address):
+    with Database.open(postgres_address) as database:
+        connection = database.backend.connect(writable=False)
+        given = {name: int(value) for name, value in connection.info.get_parameters().items() if value.isdigit()}
+        connection.close()
+    assert given["keepalives_idle"] + given["keepalives_interval"] * given["keepalives_count"] <= 30
+    assert given["tcp_user_timeout"] == 30_000
+
+
+@pytest.mark.postgres
 def test_a_connection_that_breaks_inside_a_block_is_an_error_of_ours(postgres_address):
     with Database.open(postgres_address) as database:
         with pytest.raises(StorageError), database.write() as tx:

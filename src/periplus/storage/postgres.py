@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     from periplus.storage.backend import Row
 
 CONNECT_SECONDS = 10
+# A server that a cut network hides is given up after some half a minute, idle or in the middle of a statement; the
+# operating system's own bounds are two hours and a quarter of one.
+PATIENCE: dict[str, Any] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
 ROWS_TO_COPY = 300  # from so many on, COPY is quicker than values in a statement
 MIGRATION_LOCK = 0x5045_5249  # any number, the same in every version
 _BUSY = (
@@ -97,6 +105,7 @@ class PostgresBackend:
             self.address,
             autocommit=True,  # transactions begin and end only where we say so
             connect_timeout=CONNECT_SECONDS,
+            **PATIENCE,
             application_name=_mark_of(process_name()),
             cursor_factory=psycopg.RawCursor,
         )
