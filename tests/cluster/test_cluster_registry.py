@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 from cluster_samples import Process, build, is_ready, made_up, until
 
 from periplus import Collection
-from periplus.app.shards import serve_shard
+from periplus.app.shards import NICENESS, serve_shard
 from periplus.cluster.registry import DRAIN, FORGOTTEN_AFTER, GOOD_FOR, REPORT_EVERY, Registry
 from periplus.cluster.server import ShardServer
 from periplus.cluster.sources import FolderShards
@@ -281,3 +283,13 @@ def test_processes_of_a_broker_are_drained_and_restarted(folder):
             assert broker.press("restart", first) == 303
             wait_for(lambda: broker.servers() == {first, second})
             wait_for(lambda: broker.lacks() == [])
+
+
+def test_processes_of_a_broker_let_it_go_first(folder):
+    with listening("serve", "--dir", str(folder), "--port", "0", "--shard-processes", "2") as serving:
+        wait_for(lambda: len(Broker(serving).servers()) == 2)
+        number = serving.process.pid
+        tasks = Path(f"/proc/{number}/task").glob("*/children")
+        children = [child for task in tasks for child in task.read_text().split()]
+        own = os.getpriority(os.PRIO_PROCESS, number)
+        assert [os.getpriority(os.PRIO_PROCESS, int(child)) - own for child in children].count(NICENESS) == 2

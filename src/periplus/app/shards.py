@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 import threading
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 FOUND = "auto"  # in place of addresses: the servers that report themselves in the state database
 RESTART = "restart"  # an order: end, and start again
 _EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 (all addresses of a machine: none that others could ask)
+NICENESS = 5  # of shard processes: their broker refuses what is too much at once, while they compute
 TOKEN_VARIABLE = "PERIPLUS_SHARD_TOKEN"  # noqa: S105 (its name)
 
 
@@ -152,6 +154,7 @@ def serve_shards(
     """Child: serve some shards of a collection until stopped."""
     from periplus.app.collection import Collection
 
+    os.nice(NICENESS)
     with Collection(folder, flags=flags) as collection:
         source = FolderShards(collection.stores)
 
