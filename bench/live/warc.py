@@ -46,13 +46,10 @@ def measure(web: Path, folder: Path, pages: int, near: int = 0) -> dict[str, flo
         "pages a second at 50 KB": pages / wall * sum(sizes) / pages / 50_000,
     }
     for name, found in (("import", imported), ("index", indexed)):
-        figures |= {f"{name}, {kind}": value for kind, value in found.items()}
-        figures[f"{name}, cores at work"] = found["CPU"] / found["wall"]
-    figures["CPU ms a page, both"] = (imported["CPU"] + indexed["CPU"]) / pages * 1000
+        figures[f"{name}, wall"] = found["wall"]  # the CPU of processes that read pages is nobody's to wait for
     steps = split(path, folder / "split", pages)
     for name, script in STARTS.items():
         steps[f"start of {name}"] = _run_python("-c", script)["CPU"] * 1000 / pages
-    steps["in no step"] = figures["CPU ms a page, both"] - sum(steps.values())
     return figures | {f"{name}, CPU ms a page": value for name, value in steps.items()}
 
 
