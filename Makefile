@@ -14,7 +14,7 @@ environment:
 
 test: environment  ## install what the tests need and run them all
 	@scripts/components
-	$(PYTHON) -m pytest $(PYTEST_FLAGS)
+	$(PYTHON) -m pytest $(PYTEST_FLAGS) --durations=20
 
 test-cluster: environment  ## three machines with Ray, PostgreSQL and an S3 server, in a network of their own
 	@scripts/components
