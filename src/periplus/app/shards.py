@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FOUND = "auto"  # in place of addresses: the servers that report themselves in the state database
 RESTART = "restart"  # an order: end, and start again
 _EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 (all addresses of a machine: none that others could ask)
-NICENESS = 5  # of shard processes: their broker refuses what is too much at once, while they compute
+NICENESS = 2  # of shard processes: their broker refuses what is too much at once, while they compute
 TOKEN_VARIABLE = "PERIPLUS_SHARD_TOKEN"  # noqa: S105 (its name)
 
 
