@@ -10,7 +10,7 @@ import http.client
 import io
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, IO, Final, Self
+from typing import IO, TYPE_CHECKING, Final, Self
 from urllib.parse import quote, urlsplit
 
 from periplus.errors import Incompatible, NotFound, StorageError
