@@ -56,10 +56,16 @@ lock:  ## resolve the newest allowed versions into requirements/*.lock (needs uv
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		pyproject.toml requirements/build.in requirements/bench.in -c requirements/base.lock -o requirements/bench.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		pyproject.toml requirements/build.in requirements/research.in --extra research -c requirements/dev.lock -o requirements/research.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		requirements/fuzz.in -o requirements/fuzz.lock
 
 relevance: environment  ## every profile on every judged set, into docs/relevance.md; ARGS="--web FOLDER" adds known items
 	$(PYTHON) -m bench.relevance $(ARGS)
+
+research:  ## the bridges to PyTerrier and ir_datasets, and the notebook's table, in an environment of their own
+	@PERIPLUS_VENV=$(abspath .venv-research) scripts/environment research
+	.venv-research/bin/python -m pytest -n 0 tests/evaluation/test_evaluation_bridges.py tests/evaluation/test_evaluation_notebook.py
 
 bench:  ## the benchmarks there are (bench/README.md)
 	@grep -hE '^bench-[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16

@@ -21,12 +21,14 @@ def import_(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            help="WARC, WET, ARC, WACZ, .jsonl, Parquet, .mbox, MediaWiki .xml or .cdxj files, or folders",
+            help="WARC, WET, ARC, WACZ, .jsonl, Parquet, .mbox, MediaWiki .xml, .cdxj or .paths files, or folders",
             metavar="PATH…",
         ),
     ],
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
-    base_url: Annotated[str, typer.Option("--base-url", help="address of a folder's pages")] = "",
+    base_url: Annotated[
+        str, typer.Option("--base-url", help="address of a folder's pages, or of the archives that a list names")
+    ] = "",
     strict: Annotated[bool, typer.Option("--strict", help="stop at the first record that cannot be read")] = False,
     json: opt.Json = False,
 ) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from periplus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -135,8 +137,19 @@ def transformer(ranking: Ranking, most: int = MOST) -> Any:
         rows = [
             (topic.qid, topic.query, document, rank, score)
             for topic in topics.itertuples()
-            for rank, (document, score) in enumerate(ranking(topic.query, most))
+            for rank, (document, score) in enumerate(_falling(ranking(topic.query, most)))
         ]
         return pd.DataFrame(rows, columns=["qid", "query", "docno", "rank", "score"])
 
     return pt.apply.generic(found)
+
+
+def _falling(ranked: Sequence[tuple[str, float]]) -> Iterator[tuple[str, float]]:
+    """Scores that fall from each document to the next, by the least that a measure can tell.
+
+    Measures of others order documents by score, and those of one score by name; we order them by address.
+    """
+    last = np.float32(np.inf)
+    for document, score in ranked:
+        last = min(np.float32(score), np.nextafter(last, np.float32(-np.inf)))
+        yield document, float(last)

@@ -35,6 +35,11 @@ class ArchiveStretch(Struct, frozen=True):
         return _entries(archive.contents(part.path, part.start, part.end, is_last=part.is_last), part.path)
 
 
+def entries_of_file(path: Path, name: str) -> Iterator[Entry]:
+    """Everything in a file, which problems call by ``name``."""
+    return _entries(archive.contents(path), name)
+
+
 class ReadPages(Struct, frozen=True):
     """Records that were read already."""
 

@@ -35,24 +35,29 @@ def check(path: Path, base_url: str) -> None:
         raise NotFound(f"{path} does not exist; check the name")
     if not path.is_file():
         raise Incompatible(f"{path} is neither a file nor a folder; write it to a file first")
-    name = path.name.lower()
     try:
         with path.open("rb"):
             pass
-        if name.endswith(lines.SUFFIXES):
-            lines.check(path)
-        elif name.endswith(tables.SUFFIX):
-            tables.check(path)
-        elif name.endswith(wikis.SUFFIXES):
-            wikis.check(path)
-        elif not name.endswith((*archive.SUFFIXES, *mailboxes.SUFFIXES, *listings.SUFFIXES)):
-            raise _unknown(path)
+        _check_file(path, path.name.lower(), base_url)
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
+def _check_file(path: Path, name: str, base_url: str) -> None:
+    if name.endswith(lines.SUFFIXES):
+        lines.check(path)
+    elif name.endswith(tables.SUFFIX):
+        tables.check(path)
+    elif name.endswith(wikis.SUFFIXES):
+        wikis.check(path)
+    elif listings.is_list(name):
+        listings.check(base_url)
+    elif not name.endswith((*archive.SUFFIXES, *mailboxes.SUFFIXES)):
+        raise _unknown(path)
+
+
 def _unknown(path: Path) -> Incompatible:
-    kinds = (".warc", ".wet", ".arc", ".wacz", ".jsonl", ".ndjson", tables.SUFFIX, ".mbox", ".xml", ".cdxj")
+    kinds = (".warc", ".wet", ".arc", ".wacz", ".jsonl", ".ndjson", tables.SUFFIX, ".mbox", ".xml", ".cdxj", ".paths")
     known = f"{', '.join(kinds)} (most also packed: .gz, .zst, .lz4)"
     hint = _HINTS.get(path.suffix.lower(), f"known are {known} and folders of HTML files")
     return Incompatible(f"{path}: unknown kind of file; {hint}")
@@ -71,7 +76,7 @@ def portions(path: Path, base_url: str) -> Iterator[Portion]:
         yield from mailboxes.portions(path)
     elif name.endswith(wikis.SUFFIXES):
         yield from wikis.portions(path, base_url)
-    elif name.endswith(listings.SUFFIXES):
-        yield from listings.portions(path)
+    elif listings.is_list(name):
+        yield from listings.portions(path, base_url)
     else:
         yield from archives.portions(path)
