@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PACKAGES = {
     "tuning": (
         "evolution-common", "gnome-control-center-data", "epiphany-browser-data", "totem-common",
-        "cheese-common",
+        "cheese-common", "libgtk2.0-common", "gnome-system-monitor", "thunar-data", "xfce4-settings",
     ),
     "table": (
         "gimp-data", "libglib2.0-data", "nautilus-data", "rhythmbox-data", "gedit-common", "seahorse",

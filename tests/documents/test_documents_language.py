@@ -48,6 +48,31 @@ def test_any_text_has_a_language_or_none(text):
     assert len(detect(text)) <= 3
 
 
+# Languages that the models do not know well
+
+UNMODELLED = {
+    "li": "De sjeep wachte veur de have en neet róntelóm, tót de vloed genóg is, en kump dan oet zee.",
+    "an": "Os barcos aguardan difuera d'o puerto dica que a marea puet cubrir a barra, y dimpués dentran de un en un.",
+    "ie": "Li naves atende ante li portu e posset intrar solmen quande li marea ha successat, secun li órdine.",
+}
+
+
+@pytest.mark.parametrize("language", UNMODELLED)
+def test_languages_with_words_of_their_own(language):
+    assert detect(UNMODELLED[language]) == language
+
+
+@pytest.mark.parametrize("language", ["nl", "es", "fr", "it", "pt", "en"])
+def test_one_foreign_word_is_no_language(language):
+    for word in ("veur", "d'o", "successat"):
+        assert detect(f"{TEXTS[language]} {word}.") == language
+
+
+def test_a_long_page_that_quotes_another_language_keeps_its_own():
+    assert detect(f"{TEXTS['nl']} " * 20 + UNMODELLED["li"] + f" {TEXTS['nl']}" * 5) == "nl"
+    assert detect(f"{UNMODELLED['li']} " * 30) == "li"
+
+
 # The model of the second opinion
 
 

@@ -54,9 +54,9 @@ def detect(text: str, hint: str = "") -> str:
     if len(text) > _SAMPLE:
         code, reliable, share = _first_opinion(_sample(text, _QUICK), hint)
         if reliable and share >= _PURE and letters >= _SECOND_FROM:
-            return _told(text[:_QUICK], code) or code
+            return telltales.unmodelled(text[:_QUICK], _told(text[:_QUICK], code) or code)
     sample = _sample(text, _SAMPLE)
-    return scripts.language_of(sample) or _judged(sample, letters, hint)
+    return scripts.language_of(sample) or telltales.unmodelled(sample, _judged(sample, letters, hint))
 
 
 def _letters(text: str) -> int:

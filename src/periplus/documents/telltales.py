@@ -3,7 +3,8 @@
 Detectors weigh runs of letters, which neighbours share: Indonesian and Malay, Bosnian, Croatian and Serbian, Danish and
 Norwegian. A reader goes by single words that one of them has and the other has not. Each row names the languages that
 write a word, among its group only: *gdje* speaks for Bosnian and Croatian, *sistem* for Bosnian and Serbian, both
-together for Bosnian.
+together for Bosnian. Aragonese, Interlingue and Limburgish, which the models know badly or not at all, are found by
+words of their own.
 """
 
 from __future__ import annotations
@@ -109,11 +110,51 @@ _WORDS: Final = {
     "pt": "uma umas não são você também à às pelo pela pelos pelas mais sua arquivo foi estão até"
     " qualquer quando em na já só",
 }
+# Languages that the models know badly or not at all, by words that no other of 90 languages writes in the messages of
+# programs they were drawn from.
+_UNMODELLED: Final = {
+    "an": "achustar achuste adchunto adchuntos adhibir adreza adrezas alcorce alzau amortar amostrar amostrau"
+    " amplaria amuestra antis anvista anyo anyos atros autoridat calandario calidat cambeo cambeos cancelau"
+    " capitero caracters certificau cheneral chestionar chunto ciudat completau compreba comprebar conexions"
+    " connectau conteniu continar contién creyar creyau cucha cucho d'adrezas d'as d'ista d'iste d'o d'os dengún"
+    " dentrada desconnectau desconoixiu destín difuera dimpués disponibilidat diya diyas dreito encetar enta"
+    " escayecimiento estau esviellar fallau fichers filtrau fuent fuents grandaria imachen imachens imprentar"
+    " istas istos ixa ixos l'adreza l'anvista leyer leyiu luenga mensache mensaches menuto menutos meyo"
+    " modificau muit ninviar ninviau nomás orichinal pachina pachinas preba prebar predeterminau premite"
+    " premitir prencipal presonal presonalizau presonals prioridat propiedatz puet puetz qualsiquier quefer"
+    " quefers quier quiers rechistro recientment refirmo remerar seguntes seleccionau seleccionaus siguient"
+    " siguients sinyar sinyatura tarcheta teclau titol trobau tuyas tuyos ubierto ubrir unatra unatro unidat"
+    " unidatz usau velocidat veyer vinclo vinient vuedar zaguer zaguera zarrar zarrau zifrau",
+    "ie": "actiones adjunter adminim alquel annu aparate aparates aperter apertet applicationes apu apuntator"
+    " automaticmen besona besonat butones chascun chinesi ciffrat cluder clúder comensa computator conexer"
+    " contenete contrasigne contrasignes correcter deleter denov detaillat dextri directmen elementes esque"
+    " esset evenimentes exactmen fenestre fenestres fólder fólderes gerentie grandore irrevocabilmen levul"
+    " ligament ligamentes lontan mensu metter missage missages modificationes monstrat movet mustre nequande"
+    " numeró nómine nómines númere omisser omni permanentmen permisser permisset permissiones ples posset"
+    " preferenties printar printator proprietá proprietás providet págine págines qualitá quande recentis"
+    " recentmen reciver remane renominat secun secur securitá selecter selectet semane semanes sequent serchar"
+    " simultanmen sincronisar solmen statu substituet successat successosimen ti-ci trovat témpor usatores"
+    " vacuar vacui velocitá vicear volúmine ínconosset ínvalid órdine",
+    "li": "aaf aafbiljing aafdrökke aangegaeve aangepas aangezat achtergróndj aeve angere auwer baove bekieke"
+    " besjikbare besjtandj besjtandjsnaam besjtenj bevundj bewaege bewirke blaadwiezer blaadwiezers d'n datem"
+    " dialoogvinster drökke dènkelik eigesjappe euver eweg faeler gaeve gaon gebroek gebroeke gein genóg"
+    " geselekteerd geteikend geuf gevónje gruutde gróp haet huijige hujige huugde höbbe höbt ierdet iers ierste"
+    " infermasie ingedrök inhaud insjtèlle kelóm kelómme knóp knóppe kopiëre kump kèn kènne kèns kènt laeg laeze"
+    " lokasie maog mislök mäögelik naekste naeve neet noets nuuj nöl oet opsjlaon randj rechs ruumde róntelóm"
+    " sjirm sjleutel sjloete sjpraok sjrieve sjtanderd sjtatusbalk sjteit sjtiel sjtop tabblaad teike teikene"
+    " tiedelik toegesjtange toesjtandj toesjtaon toeveuge twie tösje ummer veldj veranger verangerd verangere"
+    " verbónje verkierd verkierde verplaatse versjiene versjient verwiezing verzeuk veur veurige vinster"
+    " vinsters vènje waat wachwaord waeg waer waerd waerde waere waor weurt wieväöl wieväölheid wirk wirkbalk"
+    " woemit wèb zeen zeuk zeuke zichbaar zèt zónger äöpene ènj óm ónbekènd óngedaon óngeljig óngeljige ónger"
+    " óngerwerp ónthaud óntvink",
+}
 _LETTERS: Final = {
     "mk": "ѓќѕ", "sr": "ђћ", "bg": "ъщяюйь", "mk sr": "јљњџ", "mr": "ळ", "as": "ৰৱ", "bn": "র", "pt": "ãõ",
     "es gl": "ñ",
 }  # fmt: skip
 _WORD: Final = re.compile(r"[^\W\d_](?:[\w\u0900-\u0dff'-]*[\w\u0900-\u0dff])?")
+_SPARSE: Final = 12  # words among which one must be a language's own
+_TAKEN_FOR: Final = frozenset({"", "af", "ca", "en", "es", "fr", "fy", "gl", "ia", "it", "la", "nl", "oc", "pt", "rm"})
 _MARGIN: Final = 2  # times as many telltales as the next one
 
 
@@ -127,6 +168,7 @@ def _table(rows: dict[str, str], split: bool) -> dict[str, tuple[str, ...]]:
 
 _BY_WORD: Final = _table(_WORDS, split=True)
 _BY_LETTER: Final = _table(_LETTERS, split=False)
+_BY_OWN_WORD: Final = {word: language for language, words in _UNMODELLED.items() for word in words.split()}
 
 
 def has_neighbours(language: str) -> bool:
@@ -161,3 +203,17 @@ def told(sample: str, *suspects: str) -> str:
     next_most = ranked[1][0] if len(ranked) > 1 else 0
     clear = most > next_most if language in suspects else most >= _MARGIN * max(1, next_most)
     return language if clear else ""
+
+
+def unmodelled(sample: str, found: str) -> str:
+    """What the detectors found, or the language that they do not know well and whose own words a text has.
+
+    One such word names the language of a text that nobody could tell; an opinion gives way to two.
+    """
+    if found not in _TAKEN_FOR:
+        return found
+    words = _WORD.findall(sample.lower())
+    own = [word for word in words if word in _BY_OWN_WORD]
+    languages = {_BY_OWN_WORD[word] for word in own}
+    enough = len(set(own)) >= (2 if found else 1) and len(own) * _SPARSE >= len(words)
+    return languages.pop() if enough and len(languages) == 1 else found
