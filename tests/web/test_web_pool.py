@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from periplus.errors import Overloaded
-from periplus.web.pool import LEAST_QUEUE, LONGEST, QUICK, Expired, Pool, Turns
+from periplus.web.pool import BURST, LEAST_QUEUE, LONGEST, QUICK, Expired, Pool, Turns
 
 
 class Clock:
@@ -185,3 +185,49 @@ def test_calls_that_wait_for_others_run_in_many_threads_however_quick():
     clock = Clock()
     pool = Pool(4, clock, waits=True)
     assert threading.get_ident() not in asked(pool, clock, QUICK / 100, 60)
+
+
+def accepted(pool, clock, *crowds):
+    """How many of each crowd are not refused at once; a crowd is its size and the seconds that passed before it came.
+
+    Nothing is answered before all have come.
+    """
+    released = threading.Event()
+
+    async def come():
+        held, counts = [], []
+        for size, pause in crowds:
+            clock.now += pause
+            crowd = [asyncio.ensure_future(pool.run(released.wait, kind="held", within=5.0)) for _ in range(size)]
+            await asyncio.sleep(0)
+            counts.append(sum(not one.done() for one in crowd))
+            held += crowd
+        released.set()
+        await asyncio.gather(*held, return_exceptions=True)
+        return counts
+
+    return asyncio.run(come())
+
+
+def accepted_by_eight(*crowds):
+    """The same of eight places, where a search takes a tenth of a second."""
+    clock = Clock()
+    pool = Pool(8, clock, waits=True)
+    asked(pool, clock, LONGEST, 60)
+    return accepted(pool, clock, *crowds)
+
+
+def test_a_burst_over_shards_may_wait_and_a_flood_may_not():
+    burst = 3 * 8 + 1  # those that are answered, and those that wait for two searches' time
+    flood = 8 + 8 // 2 + 1  # for half a search's time
+    assert accepted_by_eight((40, 0.0)) == [burst]
+    assert accepted_by_eight((9, 0.0), (40, BURST / 2)) == [9, burst - 9]
+    assert accepted_by_eight((9, 0.0), (40, 2 * BURST)) == [9, flood - 9]
+    assert accepted_by_eight((7, 0.0), (40, 2 * BURST)) == [7, burst - 7]  # a place was free all the time
+
+
+def test_some_may_wait_in_a_flood_of_what_is_quick():
+    clock = Clock()
+    pool = Pool(2, clock, waits=True)
+    asked(pool, clock, QUICK / 100, 60)
+    assert accepted(pool, clock, (3, 0.0), (40, 2 * BURST)) == [3, 2 + LEAST_QUEUE - 3]

@@ -9,7 +9,8 @@ answering. Few of them: a search is mostly computing, so more threads than cores
 gets slower. What an operator asks for runs elsewhere (Starlette's pool) and cannot take these places.
 
 The queue is bounded by time: who would wait for longer than the answer may take is refused at once, and what is not
-begun in time is dropped. So what is accepted stays quick, however much is asked.
+begun in time is dropped. Over shards, a queue that stands tells a flood from a burst: of a burst, two searches' worth
+may wait, and of a flood half a search's. So what is accepted stays quick, however much is asked.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ SHARE = 0.1  # of the last call in the average
 WAITERS = 8  # threads, at least, for calls that mostly wait for others; four a core
 LEAST_WAIT = 0.05  # seconds that a call may always wait
 LEAST_QUEUE = 4  # calls may always wait, whatever they take
+BURST = 0.1  # seconds for which a queue may stand before what is asked counts as a flood
+BURST_SHARE, FLOOD_SHARE = 2.0, 0.5  # of what a search takes, for which one may wait
 LONGEST_QUEUE = 1_000  # calls, whatever they take
+FAR_AHEAD = float("inf")
 
 
 class Expired(OverBudget):
@@ -98,6 +102,7 @@ class Pool:
         self._turns = Turns()
         self._means: dict[str, float] = {}  # by kind of call, in seconds
         self._mean = 0.0  # of all calls
+        self._stands_since = FAR_AHEAD  # when all places were taken; they have been since
         self.asked = 0  # calls that run or wait
         self.refused = 0  # since the start
 
@@ -135,13 +140,22 @@ class Pool:
 
     def _admit(self, within: float) -> None:
         wait = self.expected_wait()
-        # Over shards, what is accepted takes not much longer than usual. Searches of a millisecond wait for their
-        # turn: a burst of hundreds is answered in time, and visitors mind a refusal more than a moment's wait.
-        bound = min(within, max(LEAST_WAIT, 2 * self._mean)) if self._waits else within
-        is_late = within and wait > bound and self.asked > self._places + LEAST_QUEUE
+        bound = min(within, self._patience()) if self._waits else within
+        is_late = within and wait > bound and self.asked >= self._places + LEAST_QUEUE
         if is_late or self.asked >= LONGEST_QUEUE:
             self.refused += 1
             raise Overloaded("more is asked than can be answered in time; ask again in a moment", max(1.0, wait))
+
+    def _patience(self) -> float:
+        """Seconds that a search over shards may wait now.
+
+        In a flood the mean grows by the very searches that wait, so a bound by it alone lets the queue grow, too.
+        """
+        now = self._clock()
+        self._stands_since = min(self._stands_since, now) if self.asked >= self._places else FAR_AHEAD
+        if now - self._stands_since > BURST:
+            return FLOOD_SHARE * self._mean
+        return max(LEAST_WAIT, BURST_SHARE * self._mean)
 
     def _timed(self, name: str, latest: float, function: Callable[..., T], *arguments: object) -> T:
         started = self._clock()
