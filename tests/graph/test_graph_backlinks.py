@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from periplus import addresses
 from periplus.documents import BatchLog
-from periplus.graph import RankStore, refresh_ranks, sorting
+from periplus.graph import RankStore, VertexRanks, refresh_ranks, sorting
 from periplus.graph.link_texts import LEAST_SAID, LONGEST
 from periplus.graph.site_links import MOST
 from periplus.records import Document, Link
@@ -68,7 +68,7 @@ def test_a_graph_of_nothing_has_no_links(log, ranks):
 
 def test_ranks_of_an_earlier_version_know_no_links(ranks):
     one = np.array([7], np.int64)
-    table = ranks.publish(one, np.ones(1), one, np.ones(1), last_batch=1)
+    table = ranks.publish(VertexRanks(one, np.ones(1)), VertexRanks(one, np.ones(1)), last_batch=1)
     assert (table.backlinks, table.site_links, table.link_texts) == (None, None, None)
 
 

@@ -12,7 +12,7 @@ import pytest
 from graph_samples import page
 
 from periplus.errors import StorageError, UsageError
-from periplus.graph import RankStore, export, refresh_ranks
+from periplus.graph import NO_VERTICES, RankStore, VertexRanks, export, refresh_ranks
 from periplus.graph.picture import rank_picture
 from periplus.records import Link
 
@@ -87,9 +87,9 @@ def test_the_picture(log, store) -> None:
 
 
 def test_pictures_of_odd_ranks(store) -> None:
-    none = np.empty(0, np.int64)
-    empty = store.publish(none, np.empty(0), none, np.empty(0), last_batch=0)
+    empty = store.publish(NO_VERTICES, NO_VERTICES, last_batch=0)
     assert "no ranks" in texts(rank_picture(empty))
-    one = store.publish(np.array([1]), np.array([1.0]), np.array([1]), np.array([1.0]), last_batch=0)
+    best = VertexRanks(np.array([1]), np.array([1.0]))
+    one = store.publish(best, best, last_batch=0)
     assert "NaN" not in rank_picture(one)
     assert "inf" not in rank_picture(one)

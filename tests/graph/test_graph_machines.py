@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from periplus.errors import LeaseLost
-from periplus.graph import RankStore
+from periplus.graph import RankStore, VertexRanks
 from periplus.storage import Catalogs, Database, Depot, Leases, LocalFiles, open_objects
 
 
@@ -26,7 +26,9 @@ def machine(tmp_path):
 
 def publish(store, best=0.6, last_batch=7):
     keys, hosts = np.array([30, -5, 12], np.int64), np.array([2, 1], np.int64)
-    return store.publish(keys, np.array([0.1, best, 0.3]), hosts, np.array([0.9, 0.1]), last_batch=last_batch)
+    return store.publish(
+        VertexRanks(keys, np.array([0.1, best, 0.3])), VertexRanks(hosts, np.array([0.9, 0.1])), last_batch=last_batch
+    )
 
 
 def test_ranks_travel_and_machines_take_turns(machine):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from periplus import addresses
 from periplus.errors import Corrupt, Incompatible, UsageError
-from periplus.graph import RankStore, prior, refresh_ranks
+from periplus.graph import NO_VERTICES, RankStore, VertexRanks, prior, refresh_ranks
 from periplus.graph.ranks import Pointer
 from periplus.records import Anchor, Link
 from periplus.settings import RankSettings
@@ -28,13 +28,17 @@ def store(tmp_path: Path) -> RankStore:
 
 
 def publish(store: RankStore, ranks=(0.1, 0.6, 0.3), last_batch: int = 7):
-    return store.publish(keys(30, -5, 12), np.array(ranks), keys(2, 1), np.array([0.9, 0.1]), last_batch=last_batch)
+    return store.publish(
+        VertexRanks(keys(30, -5, 12), np.array(ranks)),
+        VertexRanks(keys(2, 1), np.array([0.9, 0.1])),
+        last_batch=last_batch,
+    )
 
 
 def test_keys_far_apart_are_in_order(store: RankStore) -> None:
     """Their difference does not fit into 64 bits."""
     far = keys(-(1 << 62) - 5, 1 << 62)
-    table = store.publish(far, np.array([0.4, 0.6]), keys(1), np.array([1.0]), last_batch=1)
+    table = store.publish(VertexRanks(far, np.array([0.4, 0.6])), VertexRanks(keys(1), np.array([1.0])), last_batch=1)
     assert table.page_rank(1 << 62) == pytest.approx(0.6)
 
 
@@ -54,7 +58,7 @@ def test_ranks_are_looked_up_by_key(store: RankStore) -> None:
 
 
 def test_empty_ranks(store: RankStore) -> None:
-    table = store.publish(keys(), np.empty(0), keys(), np.empty(0), last_batch=0)
+    table = store.publish(NO_VERTICES, NO_VERTICES, last_batch=0)
     assert table.prior(keys(1, 2), keys(1, 2)).tolist() == [0, 0]
     assert table.anchors(1) == ()
 
@@ -114,7 +118,7 @@ def test_damage_is_noticed(store: RankStore, tmp_path: Path) -> None:
 
 def test_keys_and_ranks_must_match(store: RankStore) -> None:
     with pytest.raises(UsageError):
-        store.publish(keys(1), np.empty(0), keys(), np.empty(0), last_batch=0)
+        store.publish(VertexRanks(keys(1), np.empty(0)), NO_VERTICES, last_batch=0)
 
 
 @given(st.lists(st.floats(1e-12, 1.0), min_size=2, max_size=20))

@@ -14,7 +14,7 @@ from search_samples import PATIENT, build, page
 from periplus import addresses
 from periplus.documents import BatchLog
 from periplus.errors import NotReady
-from periplus.graph import RankStore, refresh_ranks
+from periplus.graph import RankStore, VertexRanks, refresh_ranks
 from periplus.index import IndexStore
 from periplus.records import Link, SearchRequest
 from periplus.search import Engine
@@ -117,7 +117,7 @@ def published_ranks(folder):
     pages = np.array([addresses.page_key(url) for url in (A, B, C)], dtype=np.int64)
     hosts = np.array([addresses.host_key(addresses.host(url)) for url in (A, B, C)], dtype=np.int64)
     ranks = np.array([0.1, 0.85, 0.05])
-    RankStore(folder / "ranks").publish(pages, ranks, hosts, ranks, last_batch=1)
+    RankStore(folder / "ranks").publish(VertexRanks(pages, ranks), VertexRanks(hosts, ranks), last_batch=1)
 
 
 def test_reference_profiles_read_published_ranks(tmp_path):

@@ -12,12 +12,13 @@ from periplus.graph.link_graph import LinkGraph
 from periplus.graph.measures import HostNote, Measures
 from periplus.graph.pagerank import Convergence, PageRank, pagerank
 from periplus.graph.policies import OURS, POLICIES, refresh_policy_ranks, store_of
-from periplus.graph.ranks import RankMeta, RankStore, RankTable, TopRank
+from periplus.graph.ranks import NO_VERTICES, RankMeta, RankStore, RankTable, TopRank, VertexRanks
 from periplus.graph.refresh import refresh_ranks
 from periplus.graph.site_links import Linked, Neighbours
 from periplus.graph.stores import Stores
 
 __all__ = [
+    "NO_VERTICES",
     "OURS",
     "POLICIES",
     "AnchorTable",
@@ -39,6 +40,7 @@ __all__ = [
     "RankTable",
     "Stores",
     "TopRank",
+    "VertexRanks",
     "anchors",
     "block_pagerank",
     "from_edges",

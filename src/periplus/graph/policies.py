@@ -20,7 +20,7 @@ from periplus.errors import UsageError
 from periplus.graph import csr
 from periplus.graph.links import counted_links, newest_pages
 from periplus.graph.pagerank import DAMPING, Convergence, Dangling
-from periplus.graph.ranks import RankStore
+from periplus.graph.ranks import NO_VERTICES, RankStore, VertexRanks
 from periplus.graph.runs import Runs
 from periplus.graph.vertices import find_vertices
 
@@ -91,17 +91,18 @@ def refresh_policy_ranks(
     pages = newest_pages(runs)
     vertices = find_vertices(runs, pages, followed=False, uncrawled=False)
     edges = _edges(runs, pages, vertices)
-    nothing = (np.empty(0, np.int64), np.empty(0))
     if chosen.vertices == "hosts":
         pairs = csr.pair(vertices.hosts[_sources(edges)], vertices.hosts[_targets(edges)])
         found = ranks_by(chosen, _graph(pairs, len(vertices.host_keys), chosen), progress)
-        given = (*nothing, vertices.host_keys, found.ranks / max(len(found.ranks), 1))
+        keys = vertices.host_keys
     else:
         found = ranks_by(chosen, _graph(edges, len(vertices.keys), chosen), progress)
-        given = (vertices.keys, found.ranks / max(len(found.ranks), 1), *nothing)
-    return store_of(store, name).publish(
-        *given, last_batch=pages.last_batch, links=len(edges), page_history=found.history
-    )
+        keys = vertices.keys
+    given = VertexRanks(keys, found.ranks / max(len(found.ranks), 1))
+    ranked, hosts = (NO_VERTICES, given) if chosen.vertices == "hosts" else (given, NO_VERTICES)
+    # The one graph there is counts as that of pages, whatever its vertices.
+    ranked = ranked._replace(links=len(edges), history=found.history)
+    return store_of(store, name).publish(ranked, hosts, last_batch=pages.last_batch)
 
 
 def _edges(runs: Runs, pages: NewestPages, vertices: Vertices) -> Pairs:

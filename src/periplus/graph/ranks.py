@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import mmap
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -76,6 +76,41 @@ class RankMeta(Struct, frozen=True):
     digests: dict[str, str] = {}
     format: int = FORMAT
     origin: RankOrigin | None = None  # of ranks of pages that were computed elsewhere
+
+
+class VertexRanks(NamedTuple):
+    """Ranks of pages, or of hosts, as they are published."""
+
+    keys: Keys
+    ranks: Floats
+    links: int = 0
+    history: tuple[Convergence, ...] = ()
+    top: tuple[TopRank, ...] = ()  # the best by name
+
+
+NO_VERTICES = VertexRanks(np.empty(0, np.int64), np.empty(0))
+
+
+class LinkFacts(NamedTuple):
+    """What else a graph tells of its pages; published beside their ranks."""
+
+    anchors: AnchorTable | None = None
+    measures: Measures | None = None
+    backlinks: Backlinks | None = None
+    site_links: SiteLinks | None = None
+    link_texts: LinkTexts | None = None
+
+    def columns(self, pages: Keys, hosts: Keys) -> dict[str, Any]:
+        """Arrays by name; measures are brought into the order of sorted keys."""
+        columns: dict[str, Any] = dict(zip(_ANCHOR_ARRAYS, self.anchors or table_of({}), strict=True))
+        if self.measures is not None:
+            columns |= self.measures.sorted(pages, hosts)._asdict()
+        for further in (self.backlinks, self.site_links, self.link_texts):
+            columns |= further._asdict() if further is not None else {}
+        return columns
+
+
+NO_FACTS = LinkFacts()
 
 
 class Pointer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -184,53 +219,30 @@ class RankStore:
 
     def publish(
         self,
-        page_keys: Keys,
-        page_ranks: Floats,
-        host_keys: Keys,
-        host_ranks: Floats,
+        pages: VertexRanks,
+        hosts: VertexRanks,
         *,
         last_batch: int,
-        links: int = 0,
-        host_links: int = 0,
-        page_history: tuple[Convergence, ...] = (),
-        host_history: tuple[Convergence, ...] = (),
-        top_pages: tuple[TopRank, ...] = (),
-        top_hosts: tuple[TopRank, ...] = (),
-        anchors: AnchorTable | None = None,
-        measures: Measures | None = None,
-        backlinks: Backlinks | None = None,
-        site_links: SiteLinks | None = None,
-        link_texts: LinkTexts | None = None,
+        facts: LinkFacts = NO_FACTS,
         origin: RankOrigin | None = None,
     ) -> RankTable:
         """Writes a generation, then points to it; older ones are swept."""
         generation = self._next_generation()
-        ranks = (*_sorted(page_keys, page_ranks), *_sorted(host_keys, host_ranks))
-        columns: dict[str, Any] = dict(
-            zip((*_ARRAYS, *_ANCHOR_ARRAYS), (*ranks, *(anchors or table_of({}))), strict=True)
-        )
-        if measures is not None:
-            columns |= measures.sorted(page_keys, host_keys)._asdict()
-        for further in (backlinks, site_links, link_texts):
-            columns |= further._asdict() if further is not None else {}
-        digests = {}
-        for name, column in columns.items():
-            data = _npy(column)
-            self._files.write(f"{generation}/{name}.npy", data, new=True)
-            digests[name] = xxh3_64_hexdigest(data)
+        ranks = (*_sorted(pages.keys, pages.ranks), *_sorted(hosts.keys, hosts.ranks))
+        columns = dict(zip(_ARRAYS, ranks, strict=True)) | facts.columns(pages.keys, hosts.keys)
         meta = RankMeta(
             generation,
             time.time(),
             last_batch,
-            len(page_keys),
-            len(host_keys),
-            links,
-            host_links,
-            page_history,
-            host_history,
-            top_pages[:TOP_KEPT],
-            top_hosts[:TOP_KEPT],
-            digests,
+            len(pages.keys),
+            len(hosts.keys),
+            pages.links,
+            hosts.links,
+            pages.history,
+            hosts.history,
+            pages.top[:TOP_KEPT],
+            hosts.top[:TOP_KEPT],
+            self._written(generation, columns),
             origin=origin,
         )
         table = msgspec.json.encode(meta)
@@ -241,6 +253,15 @@ class RankStore:
         self._files.write(_POINTER, msgspec.json.encode(pointer))
         self._sweep(generation)
         return self._open(pointer)
+
+    def _written(self, generation: int, columns: dict[str, Any]) -> dict[str, str]:
+        """Digests of columns, each written into a file of the generation."""
+        digests = {}
+        for name, column in columns.items():
+            data = _npy(column)
+            self._files.write(f"{generation}/{name}.npy", data, new=True)
+            digests[name] = xxh3_64_hexdigest(data)
+        return digests
 
     def current(self) -> RankTable | None:
         """The ranks that count, or None when none were published yet."""

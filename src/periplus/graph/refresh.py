@@ -16,7 +16,7 @@ from periplus.graph.link_graph import LinkGraph, top_names
 from periplus.graph.link_texts import link_texts_of
 from periplus.graph.measures import measures_of
 from periplus.graph.pagerank import PageRank, pagerank
-from periplus.graph.ranks import TOP_KEPT, TopRank
+from periplus.graph.ranks import TOP_KEPT, LinkFacts, TopRank, VertexRanks
 from periplus.graph.runs import Runs
 from periplus.graph.site_links import site_links_of
 from periplus.settings import RankSettings
@@ -77,30 +77,30 @@ def refresh_ranks(
     rank = _Solver(graph, settings, _before(store), runner, depot)
     pages, origin = (rank.pages(progress), None) if given is None else _given(given.fit(graph, runs))
     hosts = rank.hosts()
-    backlinks = backlinks_of(runs, graph.newest)
     table = store.publish(
-        graph.page_keys,
-        pages.ranks,
-        graph.host_keys,
-        hosts.ranks,
+        VertexRanks(
+            graph.page_keys, pages.ranks, graph.pages.edges, pages.history, _top_pages(graph, pages.ranks, batches)
+        ),
+        VertexRanks(graph.host_keys, hosts.ranks, graph.hosts.edges, hosts.history, _top_hosts(graph, hosts.ranks)),
         last_batch=graph.last_batch,
-        links=graph.pages.edges,
-        host_links=graph.hosts.edges,
-        page_history=pages.history,
-        host_history=hosts.history,
-        top_pages=_top_pages(graph, pages.ranks, batches),
-        top_hosts=_top_hosts(graph, hosts.ranks),
-        anchors=anchors(batches, graph.newest, runs),
-        measures=measures_of(graph),
-        backlinks=backlinks,
-        site_links=site_links_of(runs, graph.newest),
-        link_texts=link_texts_of(batches, runs, graph.newest, backlinks.link_targets),
+        facts=_facts(batches, runs, graph),
         origin=origin,
     )
     blocks.clear()
     if depot is not None:
         clear_sent(depot)
     return table
+
+
+def _facts(batches: Batches, runs: Runs, graph: LinkGraph) -> LinkFacts:
+    backlinks = backlinks_of(runs, graph.newest)
+    return LinkFacts(
+        anchors(batches, graph.newest, runs),
+        measures_of(graph),
+        backlinks,
+        site_links_of(runs, graph.newest),
+        link_texts_of(batches, runs, graph.newest, backlinks.link_targets),
+    )
 
 
 class _Solver:

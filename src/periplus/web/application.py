@@ -90,26 +90,7 @@ def create_app(
     pool = Pool(waits=waits)
     metrics = Metrics(connections, backend.panels.shards, lambda: pool.refused, backend.figures, breaker)
     limits = Limits(Buckets(serve.rate, serve.burst), keys) if serve.rate else None
-    app = Application(
-        routes=[
-            *api.routes(),  # first, since routes are tried one after the other
-            *pages.routes(),
-            *console.routes(),
-            *plumbing.routes(),
-            *embedding.routes(),
-            *icons.routes(),
-            *side_panels.routes(),
-            Route("/api", api_page.api_page),
-            Route("/theme", themes.choose, methods=["POST"]),
-            Route("/language", languages.choose, methods=["POST"]),
-            Route("/lens", lenses.choose, methods=["POST"]),
-            Route("/scroll", scrolling.choose, methods=["POST"]),
-            Route("/place", positions.choose, methods=["POST"]),
-            Route("/preferences", lenses.preferences),
-            Route("/metrics", metrics.endpoint),
-            Route("/static/{name}", assets.endpoint),
-        ],
-    )
+    app = Application(routes=_routes(metrics, assets))
     answered: ASGIApp = Answered(Shortcuts(app.router))
     public = read_address(serve.public_url) if public is None else public
     opened = OriginsMiddleware(answered, serve.cors) if serve.cors else answered
@@ -129,3 +110,24 @@ def create_app(
     app.state.catalogues = languages.load()
     app.state.templates = Templates(assets, app.state.catalogues, public.root)
     return app
+
+
+def _routes(metrics: Metrics, assets: Assets) -> list[Route]:
+    return [
+        *api.routes(),  # first, since routes are tried one after the other
+        *pages.routes(),
+        *console.routes(),
+        *plumbing.routes(),
+        *embedding.routes(),
+        *icons.routes(),
+        *side_panels.routes(),
+        Route("/api", api_page.api_page),
+        Route("/theme", themes.choose, methods=["POST"]),
+        Route("/language", languages.choose, methods=["POST"]),
+        Route("/lens", lenses.choose, methods=["POST"]),
+        Route("/scroll", scrolling.choose, methods=["POST"]),
+        Route("/place", positions.choose, methods=["POST"]),
+        Route("/preferences", lenses.preferences),
+        Route("/metrics", metrics.endpoint),
+        Route("/static/{name}", assets.endpoint),
+    ]
