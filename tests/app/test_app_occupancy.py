@@ -18,11 +18,13 @@ import pytest
 from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
 from periplus.app import up
+from periplus.app.occupancy import CRAWL_LOCK
 from periplus.app.serving import operator_key, web_server
 from periplus.app.up import crawl_until
 from periplus.cli.main import run
 from periplus.crawl import Crawler, resume_wanted
 from periplus.errors import StorageBusy, WrongState
+from periplus.storage import holder_of
 
 PAGES = 41  # of a site of 40, with its front page
 
@@ -162,6 +164,7 @@ def test_nothing_to_resume_is_said(collection, crawling, mock_web, capsys):  # n
     wait_for(lambda: collection.status().crawl.state == "stopped")
     folder = str(collection.folder)
     assert f"periplus crawl --dir {folder}" in refusal(capsys, "resume", "--dir", folder)
+    wait_for(lambda: holder_of(collection.folder / CRAWL_LOCK) is None)  # it says that it stopped, and then ends
     collection.crawl()
     assert "nothing to resume" in refusal(capsys, "resume", "--dir", folder)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 
 import pytest
@@ -13,6 +12,7 @@ from protego import Protego
 from periplus.crawl import RobotsFile
 from periplus.crawl.robots import SIZE_LIMIT, _rule
 from periplus.crawl.robots_matcher import Matcher
+from support.own_time import own_seconds
 
 HOST = "http://a.test"
 
@@ -217,10 +217,10 @@ def test_the_matcher_decides_like_trying_all_rules(rules: list[tuple[bool, str]]
 @pytest.mark.parametrize("shape", ["/*word{0}*/x{0}$", "/dir{0}/page", "/*?{0}=", "/*z$"])
 def test_a_verdict_among_many_rules_is_quick(shape: str) -> None:
     robots = RobotsFile.parse("User-agent: *\n" + "\n".join(f"Disallow: {shape.format(n)}" for n in range(15_000)), "x")
-    began = time.process_time()
-    for number in range(50):
-        assert robots.verdict(f"{HOST}/some/path/{number}/page.html?id={number}&q=7").allowed
-    assert (time.process_time() - began) / 50 < 0.01  # seconds; trying all takes 0.05
+    asked = [f"{HOST}/some/path/{number}/page.html?id={number}&q=7" for number in range(50)]
+    verdicts = []
+    assert own_seconds(lambda: verdicts.extend(map(robots.verdict, asked))) / 50 < 0.01  # trying all takes 0.05
+    assert all(verdict.allowed for verdict in verdicts)
     assert not robots.verdict(HOST + shape.format(77).replace("*", "q").replace("$", "")).allowed
 
 

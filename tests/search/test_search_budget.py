@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections import Counter
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +13,7 @@ from search_samples import PATIENT, build, page
 from periplus.records import SearchRequest
 from periplus.search import Engine
 from periplus.search.broker import Broker
+from support.own_time import own_seconds
 
 LATE = SimpleNamespace(perf_counter=lambda: 1e12, time=time.time)
 
@@ -120,15 +121,4 @@ def test_the_slowest_questions_keep_within_the_budget_of_processor_time(engine):
     limit = 0.5
     for options in ({"explain": True, "size": 100}, {"counts": True}, {"page": 10, "size": 100, "explain": True}):
         for query in ("walrus", "wal* tus* h*", '"walrus tusk"', "-walrus tusk", "site:h7.example walrus"):
-            assert processor_time(engine, SearchRequest(query, **options)) < limit, (query, options)
-
-
-def processor_time(engine, request: SearchRequest) -> float:
-    """Without the collector: what it looks through is the heap of all tests before this one."""
-    gc.disable()
-    try:
-        began = time.thread_time()
-        engine.search(request)
-        return time.thread_time() - began
-    finally:
-        gc.enable()
+            assert own_seconds(partial(engine.search, SearchRequest(query, **options))) < limit, (query, options)
