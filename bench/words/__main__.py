@@ -145,7 +145,7 @@ def completion(words: list[str], entries: int) -> dict[str, Any]:
     while len(made) < entries:
         text = " ".join(chance.choices(words, k=chance.randint(2, 6)))[:70].strip()
         made[text] = (text, chance.paretovariate(1.2))
-    typed = [beginning(text, chance) for text in chance.sample(list(made), TYPED)]
+    typed = [beginning(text, chance) for text in chance.sample(list(made), min(TYPED, len(made)))]
     built, ms = timed(lambda: Completion(made))
     asked = {
         "one letter": chance.choices(LETTERS, k=TYPED // 4),
