@@ -46,6 +46,9 @@ docs: environment  ## the reference pages anew, and all of docs/ as a site below
 	$(PYTHON) scripts/reference.py
 	$(PYTHON) scripts/site.py build/site $(ARGS)
 
+screenshots: environment  ## the pictures of docs/screenshots.md anew, by Chromium; ARGS=FOLDER writes them elsewhere
+	PYTHONPATH=tests $(PYTHON) scripts/screenshots.py $(ARGS)
+
 lock:  ## resolve the newest allowed versions into requirements/*.lock (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		pyproject.toml requirements/build.in -o requirements/base.lock

@@ -250,6 +250,7 @@ class PanelCard(Struct, frozen=True):
     source: str = ""  # who says so: a site, a newspaper, a shop
     published: str = ""
     image: str = ""  # an address; readers are given a copy from our origin, or nothing
+    has_copy: bool = False  # the crawl brought that picture: /picture?url= has a small copy of it
     rating: float = 0.0  # of five; 0 is not known
     reviews: int = 0
     price: str = ""

@@ -142,3 +142,15 @@ def test_right_to_left_text_runs_from_the_right(page):
     page.goto("/search?q=tide&lang=ar")
 
     assert page.locator(".snippet").first.evaluate("node => getComputedStyle(node).direction") == "rtl"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_long_path_gives_way_before_the_name_of_its_host(open_context, size):
+    page = open_context(viewport=SIZES[size]).new_page()
+    page.goto("/search?q=tide+harbour")
+    page.locator(".where .path").first.evaluate("node => { node.textContent = '› ' + 'breakwater '.repeat(30) }")
+    cut = "nodes => nodes.filter((node) => node.scrollWidth > node.clientWidth + 1).length"
+
+    assert page.locator(".where .site").count() > 5
+    assert page.locator(".where .site").evaluate_all(cut) == 0
+    assert page.locator(".where .path").evaluate_all(cut) > 0

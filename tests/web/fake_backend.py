@@ -420,7 +420,8 @@ class FakeBackend:
         best = [{"url": note.url, "title": note.title} for note in pages[:5]]
         links = [{"host": "tides.test", "links": 41, "known": True}, {"host": "far.test", "links": 3, "known": False}]
         return {
-            "host": host, "pages": len(pages), "rank": 0.42, "robots": {"state": "allowed"}, "best": best,
+            "host": host, "description": "Ports <in> their order.",
+            "pages": len(pages), "rank": 0.42, "robots": {"state": "allowed"}, "best": best,
             "links_in": links, "hosts_in": 30, "links_out": [], "hosts_out": 0,
             "languages": [{"language": "en", "documents": 12}, {"language": "de", "documents": 1}],
         }  # fmt: skip

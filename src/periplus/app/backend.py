@@ -18,6 +18,7 @@ from periplus.app.page_content import page_content
 from periplus.app.panels import CollectionPanels
 from periplus.app.side_panels import CollectionVerticals
 from periplus.app.site_list import SiteList
+from periplus.app.site_pages import LOOKED_AT, best_pages, description
 from periplus.app.starting import CrawlStarter
 from periplus.app.steering import Steering
 from periplus.crawl import host_report
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     )
     from periplus.verticals import PendingPanels, Position
     from periplus.web import Figures
-
-BEST_PAGES = 10
 
 
 class CollectionBackend:
@@ -131,13 +130,14 @@ class CollectionBackend:
         """What the state database, the index and the ranks know of one host."""
         report = self.bot_report(host)
         ready = self._collection.engine.ready
-        best = self._collection.search("", BEST_PAGES, site=host, counts=True) if ready else None
+        best = self._collection.search("", LOOKED_AT, site=host, counts=True) if ready else None
         if report is None and not best:
             return None
         known: dict[str, Any] = {"documents": 0, "best": [], "languages": []}
         if best is not None:
             known["documents"] = best.total.value
-            known["best"] = [{"url": result.url, "title": result.title} for result in best]
+            known["best"] = best_pages(best.results)
+            known["description"] = description(best.results)
             counted = best.counts.language if best.counts else ()
             known["languages"] = [{"language": one.value, "documents": one.count} for one in counted if one.value]
         table = self._collection.stores.ranks.whole()

@@ -39,7 +39,9 @@ class CollectionVerticals:
         chosen = collection.settings.verticals
         self._collection = collection
         self._is_on = chosen.panels
-        self.verticals = verticals or Verticals(OwnIndex(self._search), services(chosen) if chosen.panels else ())
+        self.verticals = verticals or Verticals(
+            OwnIndex(self._search, self.page_pictures), services(chosen) if chosen.panels else ()
+        )
         self.thumbnails = Thumbnails(collection.folder / THUMBNAILS)
         database = collection.folder / chosen.ip_database if chosen.ip_database else None
         self._whereabouts = Whereabouts(chosen.position, database)

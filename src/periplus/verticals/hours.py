@@ -1,4 +1,4 @@
-"""OpenSpan hours: ``Mo-Fr 09:00-18:00; Sa 10:00-14:00``, as schema.org writes them, and whether it is open now.
+"""Opening hours: ``Mo-Fr 09:00-18:00; Sa 10:00-14:00``, as schema.org writes them, and whether it is open now.
 
 Hours are those of the clock on the wall of the place. Which time zone that is, nobody says; it is that of the nearest
 cities of the time zone database. Where the nearest ones disagree, nothing is claimed.
@@ -92,7 +92,9 @@ def today(text: str, position: tuple[float, float] | None, now: datetime | None 
 
 
 def _clock(minutes: int) -> str:
-    return f"{minutes // 60 % 24:02}:{minutes % 60:02}"
+    """``24:00`` is the end of a day, so that a place that never closes has 00:00–24:00."""
+    hours = minutes // 60 % 24 if minutes != DAY else 24
+    return f"{hours:02}:{minutes % 60:02}"
 
 
 def nearest_zones(position: tuple[float, float]) -> tuple[str, ...]:

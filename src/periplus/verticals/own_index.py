@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from periplus.records import PanelCard, SearchRequest
 from periplus.verticals.hours import open_now
@@ -17,17 +20,21 @@ if TYPE_CHECKING:
 
     Facts = dict[str, str]
     TabSearch = Callable[[SearchRequest, str], tuple[SearchAnswer, dict[str, Facts]]]
+    PagePictures = Callable[[SearchAnswer], dict[str, tuple[str, str]]]
 
 MOST = 4  # cards
 LOOKED_AT = 20  # places, of which the nearest are shown
+NEWS_DAYS = 30  # that news are new; the tab has older ones, too
 NEWS, IMAGES = "news", "images"
 
 
 class OwnIndex:
     """Cards of the collection's own pages for a kind of panel that has a tab."""
 
-    def __init__(self, search: TabSearch) -> None:
+    def __init__(self, search: TabSearch, pictures: PagePictures | None = None) -> None:
+        """``pictures`` tells which pages have one that the crawl brought: address and text by the id of a result."""
         self._search = search
+        self._pictures = pictures
 
     def cards(self, question: Question) -> tuple[PanelCard, ...]:
         text = question.subject or question.query
@@ -36,6 +43,7 @@ class OwnIndex:
             text,
             size=LOOKED_AT if is_near else MOST,
             sort="date" if question.kind == NEWS else "relevance",
+            after=_days_ago(NEWS_DAYS) if question.kind == NEWS else "",
             correct=False,
             reader=question.language,
         )
@@ -43,10 +51,20 @@ class OwnIndex:
         told = [(result, facts.get(result.id, {})) for result in answer.results]
         if question.kind == IMAGES:
             return tuple(card for result, known in told if (card := picture_card(result, known, text)))[:MOST]
-        made = [card_of(question.kind, result, known, question) for result, known in told]
+        made = [(card_of(question.kind, result, known, question), result.id) for result, known in told]
         if is_near:
-            made.sort(key=lambda card: card.distance if card.distance is not None else float("inf"))
-        return tuple(made[:MOST])
+            made.sort(key=lambda one: one[0].distance if one[0].distance is not None else float("inf"))
+        pictures = self._pictures(answer) if self._pictures else {}
+        return tuple(_illustrated(card, pictures.get(name, ("", ""))[0]) for card, name in made[:MOST])
+
+
+def _illustrated(card: PanelCard, picture: str) -> PanelCard:
+    """With the picture that the crawl brought, where it did."""
+    return structs.replace(card, image=picture, has_copy=True) if picture else card
+
+
+def _days_ago(days: int) -> str:
+    return str(datetime.now(UTC).date() - timedelta(days=days))
 
 
 def card_of(kind: str, result: SearchResult, facts: Facts, question: Question | None = None) -> PanelCard:
@@ -79,7 +97,7 @@ def picture_card(result: SearchResult, facts: Facts, query: str) -> PanelCard | 
     address, text = fitting_picture(pictures_of(facts), query)
     if not address:
         return None
-    return PanelCard(title=text, url=result.url, text=result.title, source=result.site, image=address)
+    return PanelCard(title=text, url=result.url, text=result.title, source=result.site, image=address, has_copy=True)
 
 
 def pictures_of(facts: Facts) -> list[tuple[str, str]]:

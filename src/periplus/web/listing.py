@@ -189,7 +189,8 @@ class Items:
         )
 
     def _known(self, card: PanelCard) -> Markup:
-        context = {"item": card_context(self._precompiled, card), "kind": self._tab}
+        told = {**card_context(self._precompiled, card), "day": ""}  # the last line of a result says when
+        context = {"item": told, "kind": self._tab}
         return self._precompiled.render("_known.html", context)
 
     def _cached(self, address: str) -> str:

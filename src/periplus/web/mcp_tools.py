@@ -127,6 +127,7 @@ def site(backend: Backend, host: str) -> dict[str, Any]:
     return {
         "notice": NOTICE,
         "host": _cut(host, SHORT),
+        "description": _cut(str(known.get("description") or ""), MEDIUM),
         **{name: msgspec.to_builtins(known[name]) for name in names if known.get(name) is not None},
         "languages": list(known.get("languages") or ())[:MOST_LINKED],
         "best": [_best(item) for item in (known.get("best") or ())[:MOST_LINKED]],

@@ -99,7 +99,10 @@ class PanelColumn:
             "panel": panel,
             "title": self._precompiled.say(TITLES[panel.kind]),
             "more": self._link(tab=panel.more, page=1) if panel.more in TABS else "",
-            "cards": [card_context(self._precompiled, card, with_picture=_has_pictures(panel)) for card in panel.cards],
+            "cards": [
+                card_context(self._precompiled, card, with_picture=bool(panel.provider) or card.has_copy)
+                for card in panel.cards
+            ],
         }
         return self._precompiled.render("_panel.html", context)
 
@@ -118,11 +121,6 @@ def card_context(precompiled: PrecompiledTemplates, card: PanelCard, *, with_pic
         "services": [say(name) for name in card.services],
         "facts": [(say(name), text) for name, text in card.facts],
     }
-
-
-def _has_pictures(panel: SidePanel) -> bool:
-    """Of our own pages only what the crawl brought can be shown: that is the picture of an image."""
-    return bool(panel.provider) or panel.kind == "images"
 
 
 def picture_address(root: str, address: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Final
 
 from turbohtml import Element
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 _DEFINING: Final = "p,dd,dt,li"
 _MAIN: Final = "main,article,[role=main],[role=article]"
+_WRAPPED: Final = 3  # elements around a picture within its figure, such as a link
+_NEAR: Final = 4  # siblings of a picture that are looked at for its caption
 _FOREIGN: Final = "svg,math"
 _ATTRIBUTES: Final = 64  # attributes of one tag that are looked at
 _READ: Final = frozenset({"canonical", "icon", "alternate", "amphtml", "search", "license", "author"})
@@ -81,13 +84,37 @@ def _take_time(element: Element, found: Findings) -> None:
 
 
 def _take_image(element: Element, found: Findings) -> None:
-    alt = element.attr("alt")
-    if not alt or len(found.images) >= bounds.IMAGES:
-        return
+    """A picture with its text: the one that stands for it, else its caption."""
     source = element.attr("src") or element.attr("data-src") or ""
-    alt = clean(alt)[: bounds.ALT_CHARS]
-    if source and alt:
-        found.images.append((source, alt))
+    if not source or len(found.images) >= bounds.IMAGES:
+        return
+    text = clean(element.attr("alt") or "") or _caption(element)
+    if text:
+        found.images.append((source, text[: bounds.ALT_CHARS]))
+
+
+def _caption(element: Element) -> str:
+    """The caption beside the first picture of a figure. Only what is next to it is looked at, so that
+    no page makes this slow.
+    """
+    inside = element
+    for _ in range(_WRAPPED):
+        if not isinstance(inside.parent, Element) or _beside(inside.previous_siblings) is not None:
+            return _caption_text(_beside(inside.previous_siblings))
+        if inside.parent.tag == "figure":
+            return _caption_text(_beside(inside.next_siblings))
+        inside = inside.parent
+    return ""
+
+
+def _beside(siblings: Iterable[object]) -> Element | None:
+    return next(
+        (one for one in itertools.islice(siblings, _NEAR) if isinstance(one, Element) and one.tag != "source"), None
+    )
+
+
+def _caption_text(element: Element | None) -> str:
+    return clean(element.text) if element is not None and element.tag == "figcaption" else ""
 
 
 def _take_definition(element: Element, found: Findings) -> None:
