@@ -121,6 +121,9 @@ soak-pool: environment  ## fifty crawls with a limit by two to four workers, kil
 soak-up: environment  ## an hour of up over sites that change, with visitors: memory, handles, files; ARGS="--minutes 5 --visitors 200"
 	PYTHONPATH=.:tests $(PYTHON) tests/app/up_soak.py $(ARGS)
 
+soak-freshness: environment  ## 24 simulated hours of revisits beside a fixed interval with as many requests; ARGS="--seed 2 --write"
+	PYTHONPATH=tests $(PYTHON) tests/crawl/freshness_sim.py $(ARGS)
+
 soak-server: environment  ## attacks on a server with 1,024 handles while another client searches; ARGS="--seconds 5"
 	$(PYTHON) tests/web/server_soak.py $(ARGS)
 

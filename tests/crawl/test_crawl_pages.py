@@ -103,7 +103,7 @@ def test_a_feed_that_never_changes_is_asked_less_and_less() -> None:
     interval, span = schedule.FEED_FIRST, 0.0
     for visits in range(2, 30):
         span += interval
-        interval = schedule.next_interval(
+        interval = schedule.polled_interval(
             visits=visits, changes=0, span=span, last=interval, first=schedule.FEED_FIRST, most=schedule.FEED_MOST
         )
     assert interval == schedule.FEED_MOST

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +22,7 @@ from periplus.crawl.politeness import (
 from periplus.settings import CrawlSettings
 
 NOW = 1_800_000_000.0
+DAY = 86_400.0
 
 
 def test_the_delay_in_force_is_the_larger_one_within_the_cap() -> None:
@@ -109,7 +112,7 @@ def test_recrawl_intervals_follow_change() -> None:
     day = 86_400.0
 
     def interval(visits: int, changes: int, span: float, last: float) -> float:
-        return schedule.next_interval(visits=visits, changes=changes, span=span, last=last, first=day)
+        return schedule.polled_interval(visits=visits, changes=changes, span=span, last=last, first=day)
 
     assert interval(1, 0, 0, 0) == day
     assert interval(2, 0, day, day) == 2 * day  # one step at most doubles
@@ -118,7 +121,45 @@ def test_recrawl_intervals_follow_change() -> None:
     assert interval(50, 49, 50 * schedule.LEAST, schedule.LEAST) >= schedule.LEAST
 
 
+def learnt(mean: float, looks: int = 400) -> float:
+    """The interval at which looks at a page settle that changes regularly, every ``mean`` seconds."""
+    interval, at, changes = DAY, 0.0, 0
+    for visits in range(2, looks):
+        changes += int((at + interval) / mean) > int(at / mean)
+        at += interval
+        interval = schedule.worthwhile_interval(visits=visits, changes=changes, span=at, last=interval, first=DAY)
+    return interval
+
+
+def test_pages_are_visited_by_what_a_visit_is_worth() -> None:
+    weekly, four_weekly = learnt(7 * DAY), learnt(28 * DAY)
+    assert weekly < 3 * DAY
+    assert four_weekly / weekly == pytest.approx(2, rel=0.2)  # a quarter of the changes, half of the visits
+    assert learnt(600) == pytest.approx(DAY, rel=0.05)  # it cannot be followed
+    assert learnt(DAY / 2) < DAY
+    assert learnt(1e12) > 20 * DAY
+
+
+def test_a_page_without_a_change_yet_is_looked_at_less_and_less_but_not_forgotten() -> None:
+    def interval(span: float) -> float:
+        return schedule.worthwhile_interval(visits=5, changes=0, span=span, last=span, first=DAY)
+
+    assert interval(DAY) < interval(8 * DAY) < interval(64 * DAY) < 64 * DAY
+    assert interval(1e12) == schedule.MOST
+
+
+@given(st.floats(1e-9, 1e-2), st.floats(schedule.LEAST, 1e7))
+def test_the_worth_of_a_look_is_its_price(rate: float, first: float) -> None:
+    found = schedule._worthwhile(rate, first)
+    x = rate * found
+    worth = schedule.PRICE * first * rate  # what remains to be gained, found by another way than bisection
+    if found < first or worth < 0.9:
+        assert 1 - (1 + x) * math.exp(-x) == pytest.approx(worth, rel=1e-3, abs=1e-9)
+
+
 @given(st.integers(1, 200), st.integers(0, 300), st.floats(0, 1e9), st.floats(0, 1e9), st.floats(600, 1e8))
 def test_recrawl_intervals_are_bounded(visits: int, changes: int, span: float, last: float, first: float) -> None:
-    found = schedule.next_interval(visits=visits, changes=changes, span=span, last=last, first=first)
+    found = schedule.polled_interval(visits=visits, changes=changes, span=span, last=last, first=first)
     assert schedule.LEAST <= found <= schedule.MOST
+    other = schedule.worthwhile_interval(visits=visits, changes=changes, span=span, last=last, first=first)
+    assert schedule.LEAST <= other <= schedule.MOST

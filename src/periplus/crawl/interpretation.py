@@ -6,7 +6,7 @@ The same functions serve the worker and the replay of the archive after a crash,
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypedDict
 
 from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
@@ -318,17 +318,28 @@ class Interpreter:
         ]
 
     def _interval(self, new: UrlRow, old: UrlRow, at: float) -> float:
-        first, most = self._settings.recrawl_after, schedule.MOST
-        if new.kind == FEED:
-            first, most = min(first, schedule.FEED_FIRST), schedule.FEED_MOST
-        return schedule.next_interval(
+        first = self._settings.recrawl_after
+        seen = _Seen(
             visits=new.visits,
             changes=new.changes,
             span=at - (old.found_at or at),
             last=at - old.tried_at if old.tried_at else 0.0,
-            first=first,
-            most=most,
         )
+        if new.kind == FEED:
+            first = min(first, schedule.FEED_FIRST)
+            return schedule.polled_interval(**seen, first=first, most=schedule.FEED_MOST)
+        if new.kind == SITEMAP or not new.depth:  # what is new on a host is told there first
+            return schedule.polled_interval(**seen, first=first)
+        return schedule.worthwhile_interval(**seen, first=first)
+
+
+class _Seen(TypedDict):
+    """What the rules of ``schedule`` want to know of an address."""
+
+    visits: int
+    changes: int
+    span: float
+    last: float
 
 
 class SitemapReading(NamedTuple):
