@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from periplus import addresses, archive
 from periplus.crawl import partitions, roster, takedown
-from periplus.crawl.clock import CrawlClock
+from periplus.crawl.clock import CrawlClock, crawl_time
 from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.fetcher import Fetched
 from periplus.crawl.hosts import origin_of
@@ -24,7 +24,7 @@ from periplus.crawl.robots_visit import judge
 from periplus.crawl.rows import FAILED, FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, FoundAddress, JournalRow, UrlRow
 from periplus.crawl.scope import REOPENED
 from periplus.errors import Corrupt, NotFound
-from periplus.storage import LocalFiles, database_time
+from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ class Recovery:
         interpreter: Interpreter,
         *,
         adopts: bool = False,
-        clock: Callable[[], float] | None = None,
+        clock: CrawlClock | None = None,
         depot: Depot | None = None,
     ) -> None:
         """With ``adopts``, addresses that only the archive knows become rows too.
@@ -82,6 +82,7 @@ class Recovery:
     def run(self, *, recrawl: bool) -> int:
         """All of it, when no worker lives; how many responses were replayed."""
         replayed = self._replay()
+        self._clock.go_on(self._database)  # the archive may be later than the journal was
         takedown.sweep(self._database, self._folder, self._depot)
         self.store_pending()
         with self._database.write() as tx:
@@ -293,7 +294,7 @@ class Recovery:
 
     def _rest_hosts(self, tx: Transaction, which: str) -> None:
         """Hosts that ``which`` workers had rest for their full delay, and belong to nobody."""
-        now = database_time(tx)
+        now = crawl_time(tx)
         least = max(self._settings.delay, self._settings.ip_delay)
         sql = f"SELECT key, ready_at, delay FROM hosts WHERE {which} ORDER BY key{tx.row_lock}"  # noqa: S608
         rows = []
