@@ -33,8 +33,10 @@ COPIES = "copies"
 
 def damage(pattern: str, whole: Whole, chance: random.Random) -> None:
     """A byte is flipped in one file, another file is cut off; of the archive none that is written to."""
-    files = sorted(path for path in whole.folder.glob(pattern) if path.is_file() and path.stat().st_size)
-    files = files[: -1 if pattern == KINDS["archive/"] else None]
+    found = {path: path.stat() for path in whole.folder.glob(pattern) if path.is_file()}
+    files = sorted(path for path, status in found.items() if status.st_size)
+    if pattern == KINDS["archive/"]:
+        files.remove(max(files, key=lambda path: found[path].st_mtime_ns))
     if not files:
         raise FileNotFoundError(f"nothing to damage below {pattern}")
     flipped, *torn = chance.sample(files, min(2, len(files)))
