@@ -31,7 +31,7 @@ allow_private = true
 delay = {delay}
 ip_delay = 0.0
 icons = false
-timeout = 3.0
+timeout = {timeout}
 max_depth = 1000000
 max_pages = 1000000
 host_budget = 1000000
@@ -44,6 +44,7 @@ workers = 1
 rotate_bytes = 1000000
 """
 DELAY = 0.5
+TIMEOUT = 10.0  # of a request: the web is played on the same busy machine, and late hosts are left alone for long
 HOSTS = 8
 PATIENCE = 240.0  # seconds to recover, on a machine that is busy
 _GONE = (OSError, http.client.HTTPException, ValueError)
@@ -64,7 +65,7 @@ class Whole:
         self.acknowledged: set[str] = set()
         self._process: subprocess.Popen[bytes] | None = None
         with Collection(self.folder) as made:
-            made.create(SETTINGS.format(delay=DELAY, port=self.port))
+            made.create(SETTINGS.format(delay=DELAY, timeout=TIMEOUT, port=self.port))
 
     def keep_up(self) -> None:
         if self._process is not None and self._process.poll() is None:
