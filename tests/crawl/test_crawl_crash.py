@@ -25,6 +25,7 @@ from periplus.records import ArchiveLocation
 if TYPE_CHECKING:
     from crawl.voyages import Voyage
     from mockweb.mock_web import MockWeb
+    from periplus.demo import Reply, Request
 
 KILLS = 2
 SCRIPT = Path(__file__).with_name("crawl_process.py")
@@ -128,6 +129,50 @@ def test_a_torn_archive_is_mended_and_what_was_lost_is_asked_again(voyage: Voyag
     voyage.run(mock_web)
     assert [record.url for record in mock_web.requests()] == [last]
     assert voyage.fetched() == set(pages)
+
+
+def test_damage_in_what_was_not_committed_keeps_no_crawl_from_beginning(voyage: Voyage, mock_web: MockWeb) -> None:
+    pages = mock_web.site("a.test", 4)
+    voyage.run(mock_web, pages[0])
+    (path,) = archive_files(voyage)
+    lost = {url for url, place in voyage.rows("SELECT url, place FROM urls ORDER BY place")[2:]}
+    place = voyage.rows("SELECT place FROM urls ORDER BY place LIMIT 1 OFFSET 2")[0][0]
+    with voyage.database.write() as tx:  # as if the last commits had not happened
+        marks = ", ".join("?" * len(lost))
+        tx.execute(f"UPDATE urls SET state = 0, next_at = 0, file = '', body_hash = 0 WHERE url IN ({marks})", [*lost])
+        tx.execute("UPDATE archive_marks SET place = ?", (place,))
+        tx.execute("UPDATE hosts SET queued = ?, active = 1", (len(lost),))
+    data = path.read_bytes()
+    path.write_bytes(data[:place] + b"damage!!" + data[place + 8 :])
+    mock_web.log.clear()
+    voyage.run(mock_web)
+    assert {record.url for record in mock_web.requests()} == lost
+    assert voyage.fetched() == set(pages)
+    assert [text for (text,) in voyage.rows("SELECT text FROM events WHERE level = 'error'") if path.name in text]
+
+
+def test_a_file_of_the_archive_that_was_restored_is_not_replayed(voyage: Voyage, mock_web: MockWeb) -> None:
+    """It was cut off while a crawl ran, which closed the archive with it."""
+    pages = mock_web.site("a.test", 4)
+    voyage.run(mock_web, pages[0])
+    (newest,) = archive_files(voyage)
+    whole = newest.read_bytes()
+    path = newest.with_name("periplus-20200101000000-00001.warc.gz")  # which no crawl goes on with
+    path.write_bytes(whole)
+    with voyage.database.write() as tx:
+        tx.execute("INSERT INTO archive_marks (file, place) VALUES (?, ?)", (path.name, len(whole)))
+
+    def tear(_: Request) -> Reply:
+        path.write_bytes(whole[: len(whole) // 2 + 1])
+        return html("<p>A storm.")
+
+    mock_web.at("http://b.test/", tear)
+    voyage.run(mock_web, "http://b.test/")
+    path.write_bytes(whole)
+    mock_web.page("http://c.test/", "<p>Calm again.")
+    voyage.run(mock_web, "http://c.test/")
+    assert voyage.fetched() == {*pages, "http://b.test/", "http://c.test/"}
+    assert voyage.rows("SELECT text FROM events WHERE level = 'error'") == []
 
 
 def test_a_host_that_was_active_waits_its_full_delay(voyage: Voyage, mock_web: MockWeb) -> None:

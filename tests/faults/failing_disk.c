@@ -2,7 +2,11 @@
  * them fails. Loaded by LD_PRELOAD, so that SQLite, Arrow and Python meet it alike. failing_disk.py is its other half.
  *
  * FAILING_DISK names a file of struct plan, which all processes share. A failure is once EIO, ENOSPC for whatever needs
- * room from then on, or a write that takes half of its bytes and finds no room for the rest.
+ * room from then on, a write that takes half of its bytes and finds no room for the rest, EROFS for every change and every
+ * opening for one from then on, or no failure but a pause before each change.
+ *
+ * The same file says by how much the clock of the wall is wrong (failing_disk.py), and FAILING_DNS names the resolv.conf that
+ * is read in place of the machine's.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,10 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { ERROR_ONCE = 1, FULL_FROM_THEN = 2, SHORT_WRITE = 3 };
+enum { ERROR_ONCE = 1, FULL_FROM_THEN = 2, SHORT_WRITE = 3, READ_ONLY = 4, SLOW = 5 };
+enum { SECOND = 1000000000, PAUSE = SECOND / 20, CLOCK_PLACE = 2048, PAGE = 4096 };
 
 struct plan {
     uint64_t count;  /* calls so far */
@@ -32,14 +39,17 @@ struct plan {
 };
 
 static struct plan *plan;
+static volatile int64_t *wrong; /* nanoseconds by which the clock is ahead */
 
 __attribute__((constructor)) static void begin(void) {
     const char *name = getenv("FAILING_DISK");
     int descriptor = name ? open(name, O_RDWR | O_CLOEXEC) : -1;
     if (descriptor < 0) return;
-    void *memory = mmap(NULL, sizeof(struct plan), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void *memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     close(descriptor);
-    if (memory != MAP_FAILED) plan = memory;
+    if (memory == MAP_FAILED) return;
+    plan = memory;
+    wrong = (int64_t *)((char *)memory + CLOCK_PLACE);
 }
 
 #define REAL(name) ({ static __typeof__(&name) found; if (!found) found = dlsym(RTLD_NEXT, #name); found; })
@@ -70,6 +80,11 @@ static int fate(const char *call, const char *path, int needs_room, int is_write
         snprintf(plan->path, sizeof plan->path, "%s", path + strlen(plan->root) + 1);
     }
     int error = 0;
+    if (plan->mode == SLOW) {
+        struct timespec pause = {0, PAUSE};
+        nanosleep(&pause, NULL);
+    }
+    if (plan->mode == READ_ONLY) error = EROFS;
     if (plan->mode == ERROR_ONCE && number == plan->target) error = EIO;
     if (plan->mode == FULL_FROM_THEN && needs_room) error = ENOSPC;
     if (plan->mode == SHORT_WRITE && number == plan->target && is_write) error = -1;
@@ -86,6 +101,11 @@ static int fate_of_file(const char *call, int descriptor, int needs_room, int is
 
 static int fate_of_name(const char *call, const char *path, int needs_room) {
     return plan && is_ours(path) ? fate(call, path, needs_room, 0) : 0;
+}
+
+/* Calls that change nothing on a disk that may be written to, and are refused by one that may not; never counted. */
+static int refused(const char *call, const char *path) {
+    return plan && plan->mode == READ_ONLY && is_ours(path) ? fate(call, path, 0, 0) : 0;
 }
 
 #define MEET(error) if ((error) > 0) { errno = (error); return -1; }
@@ -162,6 +182,18 @@ int mkdir(const char *path, mode_t mode) {
     return REAL(mkdir)(path, mode);
 }
 
+int unlink(const char *path) {
+    int error = refused("unlink", path);
+    MEET(error);
+    return REAL(unlink)(path);
+}
+
+int rmdir(const char *path) {
+    int error = refused("rmdir", path);
+    MEET(error);
+    return REAL(rmdir)(path);
+}
+
 #define OPENING(name)                                                  \
     int name(const char *path, int flags, ...) {                      \
         va_list rest;                                                 \
@@ -171,9 +203,50 @@ int mkdir(const char *path, mode_t mode) {
         if (flags & O_CREAT && access(path, F_OK) != 0) {             \
             int error = fate_of_name("create", path, 1);              \
             MEET(error);                                              \
+        } else if ((flags & O_ACCMODE) != O_RDONLY) {                 \
+            int error = refused("open", path);                        \
+            MEET(error);                                              \
         }                                                             \
         return REAL(name)(path, flags, mode);                         \
     }
 
 OPENING(open)
 OPENING(open64)
+
+/* The clock of the wall, which somebody sets; those that nobody sets are left alone. */
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int result = REAL(clock_gettime)(clock, now);
+    if (result || !wrong || !*wrong || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE)) return result;
+    int64_t all = now->tv_sec * (int64_t)SECOND + now->tv_nsec + *wrong;
+    now->tv_sec = all / SECOND;
+    now->tv_nsec = all % SECOND;
+    return result;
+}
+
+int gettimeofday(struct timeval *now, void *zone) {
+    struct timespec exact;
+    (void)zone;
+    int result = clock_gettime(CLOCK_REALTIME, &exact);
+    now->tv_sec = exact.tv_sec;
+    now->tv_usec = exact.tv_nsec / 1000;
+    return result;
+}
+
+time_t time(time_t *place) {
+    struct timespec exact;
+    clock_gettime(CLOCK_REALTIME, &exact);
+    if (place) *place = exact.tv_sec;
+    return exact.tv_sec;
+}
+
+/* Which servers of names there are. */
+
+static const char *instead_of(const char *path) {
+    const char *servers = getenv("FAILING_DNS");
+    return servers && strcmp(path, "/etc/resolv.conf") == 0 ? servers : path;
+}
+
+FILE *fopen(const char *path, const char *mode) { return REAL(fopen)(instead_of(path), mode); }
+
+FILE *fopen64(const char *path, const char *mode) { return REAL(fopen64)(instead_of(path), mode); }

@@ -1,7 +1,8 @@
 """A disk that fails at the n-th change below one folder, for all processes that are started with it.
 
 ``failing_disk.c`` stands between a process and the C library, so SQLite, Arrow and Python meet the same disk. This half
-compiles it, and says which call shall fail, and how, through a page of memory that all processes share.
+compiles it, and says which call shall fail, and how, through a page of memory that all processes share. The clock of
+the wall is set through the same page, and another server of names through a file.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from pathlib import Path
 
 SOURCE = Path(__file__).with_name("failing_disk.c")
 MODES = {"eio": 1, "full": 2, "short": 3}  # an error once; no room from then on; half a write, then no room
+LASTING = {"read-only": 4, "slow": 5}  # from the first change on, until it is disarmed: EROFS; 50 ms before each change
 _NUMBERS = struct.Struct("<QQQQ")
-_SIZE = 4096
+_SIZE, _PLAN_SIZE = 4096, 2048
+_CLOCK = struct.Struct("<q")  # nanoseconds, behind the plan
 _CALL, _PATH, _ROOT, _ONLY = (32, 32), (64, 512), (576, 512), (1088, 256)  # texts: place and length
 
 
@@ -24,12 +27,20 @@ def compiler() -> str | None:
     return shutil.which("cc") or shutil.which("gcc")
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """What a process must be started with; compiles the library, and makes the page of memory."""
+def environment(folder: Path, dns_port: int = 0) -> dict[str, str]:
+    """What a process must be started with; compiles the library, and makes the page of memory.
+
+    With ``dns_port`` its server of names is the one at that port of loopback.
+    """
     library, page = folder / "failing_disk.so", folder / "failing_disk.plan"
     subprocess.run([compiler() or "cc", "-shared", "-fPIC", "-O1", "-o", library, SOURCE, "-ldl"], check=True)
     page.write_bytes(bytes(_SIZE))
-    return {"LD_PRELOAD": str(library), "FAILING_DISK": str(page)}
+    given = {"LD_PRELOAD": str(library), "FAILING_DISK": str(page)}
+    if not dns_port:
+        return given
+    servers = folder / "resolv.conf"
+    servers.write_text(f"nameserver 127.0.0.1:{dns_port}\n")
+    return given | {"FAILING_DNS": str(servers)}
 
 
 class FailingDisk:
@@ -44,15 +55,19 @@ class FailingDisk:
 
         ``only``, such as "fsync archive/", leaves out all changes whose call and path do not hold that text.
         """
-        self._page[:] = bytes(_SIZE)
+        self.disarm()
         for (place, length), text in ((_ROOT, str(root.resolve())), (_ONLY, only)):
             name = text.encode()
             assert len(name) < length
             self._page[place : place + len(name)] = name
-        self._page[: _NUMBERS.size] = _NUMBERS.pack(0, target, MODES[mode], 0)
+        self._page[: _NUMBERS.size] = _NUMBERS.pack(0, target, (MODES | LASTING)[mode], 0)
 
     def disarm(self) -> None:
-        self._page[:] = bytes(_SIZE)
+        self._page[:_PLAN_SIZE] = bytes(_PLAN_SIZE)
+
+    def set_clock(self, seconds: float) -> None:
+        """Have the clock of the wall be so much ahead of the machine's; other clocks go on."""
+        _CLOCK.pack_into(self._page, _PLAN_SIZE, int(seconds * 1e9))
 
     @property
     def calls(self) -> int:

@@ -12,6 +12,7 @@ import pytest
 from faults import io_world
 from faults.failing_disk import MODES, compiler, environment
 from faults.io_sweep import chosen, sweep
+from mockweb.dns_server import MockDns
 from support.components import missing
 
 POINTS = 3  # failures of each operation, in as many modes
@@ -50,6 +51,8 @@ def _compiler():
         (5, "full", f"[4, {-errno.ENOSPC}, {-errno.ENOSPC}] 6 write folder/1"),
         (5, "short", "[4, 2, 4] 9 write folder/1"),
         (8, "short", "[4, 4, 2] 9 write folder/2"),
+        (2, "read-only", f"[{-errno.EROFS}, {-errno.EROFS}, {-errno.EROFS}] 4 write folder/0"),
+        (1, "slow", "[4, 4, 4] 9 create folder/0"),
     ],
 )
 def test_the_disk_fails_as_it_is_told(tmp_path, call, mode, said):
@@ -57,12 +60,53 @@ def test_the_disk_fails_as_it_is_told(tmp_path, call, mode, said):
     folder.mkdir()
     program = WRITER.format(tests=str(io_world.__file__).rpartition("/faults/")[0])
 
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(folder), str(call), mode],
-        env=os.environ | environment(tmp_path), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = under(environment(tmp_path), program, str(folder), str(call), mode)
 
-    assert done.stdout.strip().replace(str(tmp_path) + "/", "") == said.replace("folder/", "")
+    assert done.replace(str(tmp_path) + "/", "") == said.replace("folder/", "")
+
+
+CLOCKS = """
+import datetime, sys, time
+sys.path.insert(0, {tests!r})
+from faults.failing_disk import FailingDisk
+disk, before = FailingDisk(), time.monotonic()
+said = []
+for seconds in (3600, -3600, 0):
+    real = time.time()
+    disk.set_clock(seconds)
+    disk.disarm()
+    read = (time.time(), datetime.datetime.now().timestamp(), time.clock_gettime(time.CLOCK_REALTIME))
+    disk.set_clock(0)
+    said.append([round((one - real - seconds) / 60) for one in read])
+print(said, time.monotonic() - before < 60)
+"""
+
+LOOKUPS = """
+import asyncio, sys
+from periplus.crawl.resolver import Dns
+print(asyncio.run(Dns().lookup(sys.argv[1]))[0])
+"""
+
+
+def test_the_clock_of_the_wall_is_set_and_no_other(tmp_path):
+    program = CLOCKS.format(tests=str(io_world.__file__).rpartition("/faults/")[0])
+
+    done = under(environment(tmp_path), program)
+
+    assert done == "[[0, 0, 0], [0, 0, 0], [0, 0, 0]] True"
+
+
+def test_names_are_asked_of_the_server_that_is_given(tmp_path):
+    with MockDns() as dns:
+        dns.a("harbour.test", "127.0.0.7")
+
+        assert under(environment(tmp_path, dns.port), LOOKUPS, "harbour.test") == "['127.0.0.7']"
+
+
+def under(given: dict[str, str], program: str, *arguments: str) -> str:
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, env=os.environ | given, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def test_every_change_fails_in_every_way():

@@ -8,6 +8,7 @@ import zlib
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from email.utils import formatdate
+from functools import lru_cache
 
 from periplus.demo import Reply, Wire
 
@@ -229,8 +230,9 @@ def chunk(data: bytes) -> bytes:
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
 
 
+@lru_cache(maxsize=8)
 def bomb(megabytes: int, coding: str = "gzip") -> bytes:
-    """Packed zeros, made piece by piece so that the maker needs no memory for them."""
+    """Packed zeros, made piece by piece so that the maker needs no memory for them; once, since it takes a while."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31 if coding == "gzip" else 15)
     piece = b"\0" * 1_000_000
     return b"".join(packer.compress(piece) for _ in range(megabytes)) + packer.flush()

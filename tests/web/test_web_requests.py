@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from urllib.parse import parse_qsl
 
 import pytest
@@ -61,6 +62,19 @@ def test_a_body_without_a_length_is_bounded(client):
     answer = client.post("/theme", b"theme=" + b"n" * MAX_BODY, host="127.0.0.1:8080")
     assert answer.status == 413
     assert "content-security-policy" in answer.headers
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.ENOMEM, "Cannot allocate memory")])
+def test_a_search_that_gets_no_memory_is_refused(error):
+    class Poor(FakeBackend):
+        def search(self, request):
+            raise error
+
+    client = Client(create_app(Poor(), Settings()))
+    for target in ("/api/v1/search?q=tide", "/search?q=tide"):
+        answer = client.get(target)
+        assert (answer.status, answer.raised, answer.headers["retry-after"]) == (503, None, "2")
+    assert "no-memory" in client.get("/api/v1/search?q=tide").text
 
 
 def test_a_crash_is_answered_once_with_all_headers_and_counted():

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from periplus.crawl import roster
 from periplus.crawl.address_windows import give_back, reserve
+from periplus.crawl.clock import crawl_time
 from periplus.crawl.page_pool import Grant
-from periplus.storage import database_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,7 +87,7 @@ class Member:
         """Windows for these slots of IP addresses, and when they end."""
         with self._database.write() as tx:
             self._partitions.check(tx)
-            return reserve(tx, slots, database_time(tx))
+            return reserve(tx, slots, crawl_time(tx))
 
     def more_to_fetch(self, now: float) -> bool:
         """Before a crawl ends: whether there are places after all, and pages that were passed over for want of them."""
@@ -122,7 +122,7 @@ class Member:
         number = self._frontier.worker
         with self._database.write() as tx:
             self._partitions.release(tx)
-            give_back(tx, self.slots.ends(), database_time(tx) + self.slots.gap)
+            give_back(tx, self.slots.ends(), crawl_time(tx) + self.slots.gap)
             roster.write(tx, self._counters.worker(number, roster.ENDED, hosts=0, partitions=0), [])
             roster.end(tx, number)
         self.has_left = True

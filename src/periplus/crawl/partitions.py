@@ -94,8 +94,7 @@ class Partitions:
     def _renew(self) -> None:
         self._note(self._leases.renew(self._lease))
         if self._wall is not None:
-            with self._database.read() as tx:
-                self._wall.look(tx)
+            self._wall.look(self._database)
 
     def _take(self, count: int) -> None:
         back = sorted(self.leaving)[:count]  # what we have not left yet is nearest

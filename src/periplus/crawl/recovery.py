@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from periplus import addresses, archive
 from periplus.crawl import partitions, roster, takedown
-from periplus.crawl.clock import CrawlClock
+from periplus.crawl.clock import CrawlClock, crawl_time
 from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.fetcher import Fetched
 from periplus.crawl.hosts import origin_of
@@ -24,7 +24,7 @@ from periplus.crawl.robots_visit import judge
 from periplus.crawl.rows import FAILED, FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, FoundAddress, JournalRow, UrlRow
 from periplus.crawl.scope import REOPENED
 from periplus.errors import Corrupt, NotFound
-from periplus.storage import LocalFiles, database_time
+from periplus.storage import LocalFiles, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ class Recovery:
         interpreter: Interpreter,
         *,
         adopts: bool = False,
-        clock: Callable[[], float] | None = None,
+        clock: CrawlClock | None = None,
         depot: Depot | None = None,
     ) -> None:
         """With ``adopts``, addresses that only the archive knows become rows too.
@@ -82,6 +82,7 @@ class Recovery:
     def run(self, *, recrawl: bool) -> int:
         """All of it, when no worker lives; how many responses were replayed."""
         replayed = self._replay()
+        self._clock.go_on(self._database)  # the archive may be later than the journal was
         takedown.sweep(self._database, self._folder, self._depot)
         self.store_pending()
         with self._database.write() as tx:
@@ -124,7 +125,8 @@ class Recovery:
         sizes = {path.name: path.stat().st_size for path in (self._folder / ARCHIVE).glob(PATTERN)}
         with self._database.read() as tx:
             marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
-        changed = {name: size for name, size in sizes.items() if name in marks and marks[name] != size}
+        # A file that was cut off meanwhile keeps its mark: whoever restores it restores nothing that is to be replayed.
+        changed = {name: size for name, size in sizes.items() if name in marks and marks[name] < size}
         if changed:
             self._frontier.commit(Bundle(marks=changed), self._clock())
 
@@ -144,8 +146,17 @@ class Recovery:
         for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
             if marks.get(path.name, 0) < path.stat().st_size and not _is_being_written(path):
                 archive.write_again(path, marks.get(path.name, 0))  # whoever wrote it may have failed to sync it
-                replayed += self.replay_file(path, marks.get(path.name, 0), dead, check)
+                try:
+                    replayed += self.replay_file(path, marks.get(path.name, 0), dead, check)
+                except Corrupt as error:
+                    self._pass_over(path, error, check)
         return replayed
+
+    def _pass_over(self, path: Path, error: Corrupt, check: Check | None) -> None:
+        """Nobody was told of what stands behind damage that the state does not know yet: it is asked for again."""
+        self._frontier.commit(Bundle(marks={path.name: path.stat().st_size}), self._clock(), check)
+        with self._database.write() as tx:
+            write_event(tx, "crawl", f"what stands behind is asked for again: {error}", "error")
 
     def replay_leftovers(self, dead: Sequence[int] | None = None, check: Check | None = None) -> int:
         """Files of this machine that never became part of the archive: uploaded, and judged as if they came now."""
@@ -293,7 +304,7 @@ class Recovery:
 
     def _rest_hosts(self, tx: Transaction, which: str) -> None:
         """Hosts that ``which`` workers had rest for their full delay, and belong to nobody."""
-        now = database_time(tx)
+        now = crawl_time(tx)
         least = max(self._settings.delay, self._settings.ip_delay)
         sql = f"SELECT key, ready_at, delay FROM hosts WHERE {which} ORDER BY key{tx.row_lock}"  # noqa: S608
         rows = []

@@ -166,6 +166,11 @@ def _repeats(row: UrlRow, exchange: Exchange) -> bool:
 
 
 def _asked_for(fetched: Fetched, now: float) -> float | None:
-    """Seconds that a response asks us to stay away; only those that are no page may."""
+    """Seconds that a response asks us to stay away; only those that are no page may.
+
+    A date is compared with the earlier of two times, since a crawl may be ahead of the clock (``CrawlClock``).
+    """
     exchange = fetched.exchange
-    return retry_after(exchange.header("retry-after"), now) if exchange and exchange.status >= 300 else None
+    if exchange is None or exchange.status < 300:
+        return None
+    return retry_after(exchange.header("retry-after"), min(now, time.time()))

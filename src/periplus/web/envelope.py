@@ -17,8 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from periplus.web import compression, headers
 from periplus.web.limits import LIMITED
-from periplus.web.memory import RETRY_AFTER
-from periplus.web.problems import answer, answer_to, cause_of, crash, problem
+from periplus.web.problems import answer, answer_to, cause_of, crash, no_memory, problem
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -105,7 +104,7 @@ class Envelope:
             told = problem(413, "content-too-large", f"the body is larger than {MAX_BODY} bytes; send less")
             return answer(Request(scope), told)
         if self.breaker is not None and scope["path"].startswith(LIMITED) and self.breaker.refuses():
-            return _no_memory(scope)
+            return no_memory(Request(scope))
         wait = self.limits.wait(scope) if self.limits else 0.0
         return _too_many(scope, wait) if wait else None
 
@@ -148,13 +147,6 @@ def _request_id(given: dict[bytes, bytes]) -> bytes:
     """The caller's own id, when it sent a plain one, so that logs on both sides can be laid side by side."""
     own = given.get(b"x-request-id")
     return own if own and _REQUEST_ID.fullmatch(own) else os.urandom(8).hex().encode()
-
-
-def _no_memory(scope: Scope) -> Response:
-    told = "the server has no memory left for more searches; try again in a moment"
-    response = answer(Request(scope), problem(503, "no-memory", told))
-    response.headers["retry-after"] = str(math.ceil(RETRY_AFTER))
-    return response
 
 
 def _too_many(scope: Scope, wait: float) -> Response:

@@ -5,6 +5,7 @@ Programs are requests under ``/api/`` and the routes that only programs read; ev
 
 from __future__ import annotations
 
+import errno
 import math
 import re
 from http import HTTPStatus
@@ -31,6 +32,7 @@ from periplus.errors import (
     UsageError,
     WrongState,
 )
+from periplus.web.memory import RETRY_AFTER
 from periplus.web.parameters import MAX_TEXT
 from periplus.web.rendering import page
 
@@ -98,7 +100,17 @@ def answer_to(request: Request, error: Exception) -> Response | None:
         if isinstance(error, Overloaded):
             response.headers["retry-after"] = str(math.ceil(error.retry_after))
         return response
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return no_memory(request)
     return _http_error(request, error) if isinstance(error, HTTPException) else None
+
+
+def no_memory(request: Request) -> Response:
+    """Before a search is begun (``MemoryBreaker``), or when one gets no more from the system."""
+    told = "the server has no memory left for more searches; try again in a moment"
+    response = answer(request, problem(503, "no-memory", told))
+    response.headers["retry-after"] = str(math.ceil(RETRY_AFTER))
+    return response
 
 
 async def cause_of(request: Request, error: Exception) -> Exception:
