@@ -49,7 +49,13 @@ pre { overflow-x: auto; padding: .8rem; background: #8881; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border: 1px solid #8884; padding: .3rem .6rem; text-align: left; vertical-align: top; }
 img { max-width: 100%; }
-@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; border: 0; } }
+.to-pages { display: none; }
+@media (max-width: 50rem) {
+  body { display: flex; flex-direction: column; }
+  nav { order: 2; position: static; height: auto; border: 0; }
+  main { padding: 1rem; }
+  .to-pages { display: block; padding: .8rem 1rem 0; }
+}
 """
 WHOLE = Template("""<!doctype html>
 <html lang="en">
@@ -58,9 +64,11 @@ WHOLE = Template("""<!doctype html>
 <title>$title · Periplus</title>
 <meta name="viewport" content="width=device-width">
 <link rel="stylesheet" href="$style">
+<link rel="icon" href="data:,">
 </head>
 <body>
-<nav>$navigation</nav>
+<a class="to-pages" href="#pages">All pages</a>
+<nav id="pages">$navigation</nav>
 <main>
 $content</main>
 </body>

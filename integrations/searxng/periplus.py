@@ -5,6 +5,7 @@ engines:
     engine: periplus
     shortcut: pp
     base_url: http://127.0.0.1:8080
+    enable_http: true        # where the address is no https
     # api_key: pk_...        where the operator asks for keys
 """
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     *sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "command-line.md"),  # generated
     ROOT / "deploy" / "README.md",
     *sorted((ROOT / "src").rglob("README.md")),

@@ -53,6 +53,8 @@ NOT_RUN = {
         "over HTTP", "app/test_app_import_listings.py", "warc.paths.gz"
     ),
     "import example.cdxj --base-url https://": LeftOut("over HTTP", "app/test_app_import_listings.py", ".cdxj"),
+    "import build/site": LeftOut("a built site", "deploy/test_deploy_site.py", "import_paths"),
+    "index --dir docs-collection": LeftOut("a built site", "deploy/test_deploy_site.py", "collection.index()"),
     "export --to postgresql://": LeftOut("PostgreSQL", "app/test_app_export_formats.py", '"--to"'),
 }
 FLAGS = {

@@ -124,3 +124,10 @@ def test_the_example_in_python_does_what_it_says(tmp_path, monkeypatch, capsys):
         space["c"].close()
 
     assert "localhost" in capsys.readouterr().out
+
+
+def test_each_row_of_the_formats_says_who_else_reads_or_writes_it():
+    rows = [line.split(" | ") for line in text_of(ROOT / "docs" / "formats.md").splitlines() if line.startswith("| ")]
+
+    assert len(rows) > 15
+    assert [row for row in rows if not row[-1].rstrip(" |")] == []

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+import yaml
 from fake_backend import FakeBackend
 
 from periplus.settings import Settings
@@ -93,3 +94,12 @@ def test_what_open_webui_asks_of_searxng_is_answered(server):
         payload = json.load(answer)
 
     assert all(item["url"] and item["title"] and item["content"] and item["score"] > 0 for item in payload["results"])
+
+
+def test_the_settings_that_are_shown_let_searxng_ask_over_http():
+    page = (ENGINE.parents[2] / "docs" / "integrations.md").read_text(encoding="utf-8")
+    shown = yaml.safe_load(page.split("```yaml\n")[1].split("```")[0])
+    told = yaml.safe_load(ENGINE.read_text(encoding="utf-8").split('"""')[1].split("\n\n")[1])
+
+    assert shown == told
+    assert shown["engines"][0]["enable_http"] is True  # searx refuses an engine whose address is no https without it
