@@ -30,14 +30,18 @@ def misbehave(told: str) -> None:
     if "babble" in told:
         reader_process.write(b"\xff" * 1_000)
     if "rave" in told:
-        reader_process._say(reader_process.SAID, b"\x93\x01\x02\x03")
+        say(reader_process.SAID, b"\x93\x01\x02\x03")
     if "stall" in told:
         while True:
-            reader_process._say(reader_process.ALIVE)
+            say(reader_process.ALIVE)
     if "snoop" in told:
-        reader_process._say(reader_process.ASKS, reader_process.msgspec.msgpack.encode(FileAsked(b"/etc/passwd")))
+        say(reader_process.ASKS, reader_process.msgspec.msgpack.encode(FileAsked(b"/etc/passwd")))
         answer = reader_process.socket.recv_fds(channel(), 4_096, 1)
         assert not answer[1], "it got a handle"
+
+
+def say(kind: int, data: bytes = b"") -> None:
+    reader_process.write(reader_process.ANSWER.pack(kind, len(data)) + data)
 
 
 def channel() -> reader_process.socket.socket:

@@ -222,7 +222,7 @@ def test_an_answer_that_is_too_long_is_not_taken(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("hostile")
 def test_a_file_that_breaks_its_reader_again_and_again_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading_apart, "BREAKS", 2)
+    monkeypatch.setattr(reading_apart, "BREAKS", 3)
     found = outcomes(archive_of(tmp_path / "a.warc.gz", 12, dict.fromkeys(range(2, 10), "parser, die")))
     assert [one.reason for one in found if isinstance(one, LeftOut)] == ["parse-bound", "parse-bound", "read-bound"]
     assert numbers(found) == [0, 1]

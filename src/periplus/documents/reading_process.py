@@ -121,7 +121,7 @@ def _end_of_first(asked: bytearray) -> int:
     return REQUEST.size + sum(REQUEST.unpack_from(asked)[1:]) if len(asked) >= REQUEST.size else 0
 
 
-def write(data: bytes) -> None:
+def write(data: bytes | bytearray) -> None:
     """Say something to whoever asked."""
     left = memoryview(data)
     while left:

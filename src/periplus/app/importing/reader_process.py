@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -32,7 +33,7 @@ from periplus.app.importing.reading_apart import (
     SAID,
     TOGETHER,
 )
-from periplus.app.importing.sources import FileContents, Question
+from periplus.app.importing.sources import FileContents, PortionRecords, Question
 from periplus.documents.reading_process import shut_in, write
 from periplus.errors import PeriplusError
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 MEMORY_BYTES: Final = 2 * 2**30
 _STEP: Final = 2**18
+_HELD_BYTES: Final = 2**16  # of answers that wait to be written,
+_HELD_SECONDS: Final = 0.01  # and how long they do
 _QUESTIONS: Final[msgspec.msgpack.Decoder[Any]] = msgspec.msgpack.Decoder(Question)
 _ERROR: Final = msgspec.msgpack.Decoder(tuple[str, str])
 _BROKEN: Final = 3  # how it ends when it has no memory left
@@ -62,14 +65,25 @@ def _libraries() -> set[Path]:
 
 
 class _Channel:
-    """Where files come from."""
+    """Where files come from, and where answers go to: short ones that come fast are written together."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
+        self._held = bytearray()
+        self._written = time.monotonic()
+
+    def say(self, kind: int, data: bytes = b"", *, may_wait: bool = False) -> None:
+        self._held += ANSWER.pack(kind, len(data))
+        self._held += data
+        if may_wait and len(self._held) < _HELD_BYTES and time.monotonic() - self._written < _HELD_SECONDS:
+            return
+        write(self._held)
+        self._held = bytearray()
+        self._written = time.monotonic()
 
     def opened(self, asked: FileAsked) -> BinaryIO:
         """Ask for a file; raises what whoever was asked says is wrong with it."""
-        _say(ASKS, msgspec.msgpack.encode(asked))
+        self.say(ASKS, msgspec.msgpack.encode(asked))
         told, handles, _, _ = socket.recv_fds(self._channel, ERROR_BYTES, 1)
         if told == OPENED and handles:
             return os.fdopen(handles[0], "rb")
@@ -83,6 +97,7 @@ class _Channel:
 def _answer(question: Question, channel: _Channel) -> None:
     """Say all that there is to say; what is wrong with the file is the last of it."""
     passed = said = 0
+    may_wait = isinstance(question, PortionRecords) and not question.is_careful
     try:
         for answer in question.answers(channel.opened):
             if said and isinstance(question, FileContents) and _read(len(MORE)) != MORE:
@@ -90,20 +105,20 @@ def _answer(question: Question, channel: _Channel) -> None:
             if answer is None:
                 passed += 1
                 if passed % TOGETHER == 0:
-                    _say(ALIVE)
+                    channel.say(ALIVE)
             else:
-                _say(SAID, _encoded(answer))
+                channel.say(SAID, _encoded(answer), may_wait=may_wait)
                 said += 1
     except PeriplusError as error:
-        _fail(type(error).__name__, str(error))
+        channel.say(FAILED, _failure(type(error).__name__, str(error)))
     except OSError as error:
-        _fail("StorageError", f"it cannot be read: {error.strerror or error}")
+        channel.say(FAILED, _failure("StorageError", f"it cannot be read: {error.strerror or error}"))
     except MemoryError:
         os._exit(_BROKEN)  # what is left of it is not to be trusted with the next file
     except Exception as error:  # noqa: BLE001 - a fault of ours must cost one file
-        _fail("Corrupt", f"internal fault, {type(error).__name__}: {str(error)[:200]}")
+        channel.say(FAILED, _failure("Corrupt", f"internal fault, {type(error).__name__}: {str(error)[:200]}"))
     else:
-        _say(DONE)
+        channel.say(DONE)
 
 
 def _encoded(answer: Any) -> bytes:
@@ -116,12 +131,8 @@ def _encoded(answer: Any) -> bytes:
     return data
 
 
-def _fail(kind: str, what: str) -> None:
-    _say(FAILED, msgspec.msgpack.encode((kind, what.encode("utf-8", "replace").decode())))
-
-
-def _say(kind: int, data: bytes = b"") -> None:
-    write(ANSWER.pack(kind, len(data)) + data)
+def _failure(kind: str, what: str) -> bytes:
+    return msgspec.msgpack.encode((kind, what.encode("utf-8", "replace").decode()))
 
 
 def _question() -> Question | None:

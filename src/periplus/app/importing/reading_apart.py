@@ -63,11 +63,11 @@ def contents(question: FileContents) -> Iterator[Portion]:
 def outcomes(portion: Portion) -> Iterator[Outcome]:
     """What comes of each record of a portion."""
     told = breaks = 0
-    is_doubted = False
+    is_careful = is_doubted = False
     while True:
         before = told
         try:
-            for outcome in _answers(PortionRecords(portion, told, is_doubted)):
+            for outcome in _answers(PortionRecords(portion, told, is_careful, is_doubted)):
                 told += 1
                 yield outcome
         except BrokenLimit as error:
@@ -77,7 +77,7 @@ def outcomes(portion: Portion) -> Iterator[Outcome]:
                 what = f"{error}; what follows record {told} is passed over"
                 yield LeftOut("read-bound", problem=ImportProblem(file, place, "read-bound", what))
                 return
-            is_doubted = True
+            is_careful, is_doubted = True, is_careful
         else:
             return
 
@@ -144,9 +144,13 @@ class ImportReader(ReadingProcess):
             self.send(MORE, PageLimit(self.pid))
 
     def _next(self) -> tuple[int, bytes]:
+        answer = self._said.next()
+        if answer is not None:
+            return answer
         limit = PageLimit(self.pid)
-        while (answer := self._said.next()) is None:
+        while answer is None:
             self._said.add(self.heard(limit))
+            answer = self._said.next()
         return answer
 
     def _hand_over(self, asked: FileAsked, opened: Opener) -> int:
@@ -214,7 +218,8 @@ class _AnswerBuffer:
         if len(self._data) < start + size:
             return None
         self._at = start + size
-        return kind, bytes(memoryview(self._data)[start : self._at])
+        with memoryview(self._data) as data:
+            return kind, bytes(data[start : self._at])
 
 
 def _decoded(decoder: msgspec.msgpack.Decoder[Any], data: bytes) -> Any:

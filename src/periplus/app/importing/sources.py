@@ -178,11 +178,13 @@ class FileContents(Struct, frozen=True, tag=True):
 class PortionRecords(Struct, frozen=True, tag=True):
     """What comes of each record of a portion? Those that were ``told`` are not told again.
 
-    ``is_doubted``: the reader broke off at the one that follows, so that is not parsed again.
+    ``is_careful``: the reader broke off, so each record is told before the next one is touched. ``is_doubted``: it then
+    broke off at the one that follows, so that is not parsed again.
     """
 
     portion: Portion
     told: int = 0
+    is_careful: bool = False
     is_doubted: bool = False
 
     @property
