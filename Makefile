@@ -109,6 +109,9 @@ voyage: environment  ## half a million generated pages crawled, indexed, ranked,
 bench-apart: environment  ## what it costs a crawl that pages are read in a process of their own; ARGS="--web FOLDER --pages 2500"
 	$(PYTHON) -m bench.apart $(ARGS)
 
+bench-apart-imports: environment  ## an import by this tree and an earlier one, in turns; ARGS="--before TREE --web FOLDER --pages 2500"
+	$(PYTHON) -m bench.apart.imports $(ARGS)
+
 bench-hostile: environment  ## what healthy hosts keep of their rate beside fifty hostile ones; ARGS="--each"
 	$(PYTHON) -m bench.hostile $(ARGS)
 

@@ -20,7 +20,7 @@ SPLIT_PAGES = 800
 # What each verb does before its first page, by itself.
 STARTS = {
     "import": "from periplus.cli.verbs import application; application();"
-    "from periplus.app.importing import leader; leader.load()",
+    "from periplus.app.importing import leader, reading_apart; reading_apart.READERS.one().__enter__()",
     "index": "from periplus.cli.verbs import application; application(); from periplus.app import warming, Collection;"
     "warming.kernels_are_warm(); import periplus.jobs; from periplus.index.builder import load_kernels; load_kernels()",
 }

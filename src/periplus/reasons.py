@@ -112,6 +112,11 @@ _ALL = (
     Reason("revisit", "a repetition of an earlier record, whose content is not at hand"),
     Reason("bad-record", "a line or row that is no record", "the report names it"),
     Reason("damaged", "a part of the file is damaged and was passed over", "the report names the place"),
+    Reason(
+        "read-bound",
+        "reading the file broke a bound of time, memory or output, or ended its reader",
+        "the report names the place; what followed there was passed over",
+    ),
     Reason("not-html", "the file is no HTML, which is all that is read from a folder"),
     Reason("hidden-file", "the name of the file or folder begins with a dot"),
     Reason("link-out-of-folder", "a link in the folder leads out of it", "copy what it leads to into the folder"),

@@ -15,8 +15,8 @@ import zstandard
 from periplus import Collection
 from periplus.addresses import key
 from periplus.app import importing
-from periplus.app.importing import lines as line_files
-from periplus.app.importing import tables, work
+from periplus.app.importing import work
+from periplus.app.importing.sizes import Sizes
 from periplus.documents import BatchLog
 from periplus.errors import Corrupt, Incompatible
 from periplus.records import Document
@@ -38,7 +38,7 @@ def lines(tmp_path):
 
 
 def test_helpers_append_in_the_order_of_the_file(tmp_path, lines, monkeypatch):
-    monkeypatch.setattr(line_files, "LINES", 5)
+    monkeypatch.setattr(work, "SIZES", Sizes(lines=5))
     monkeypatch.setattr(work, "BATCH", 5)
     told: list[int] = []
     with Collection(tmp_path / "two", flags={"index.workers": 2}) as two:
@@ -53,7 +53,7 @@ def test_helpers_append_in_the_order_of_the_file(tmp_path, lines, monkeypatch):
 
 
 def test_a_bad_line_is_named_and_the_rest_is_taken_in_by_helpers_too(tmp_path, lines, monkeypatch):
-    monkeypatch.setattr(line_files, "LINES", 10)
+    monkeypatch.setattr(work, "SIZES", Sizes(lines=10))
     monkeypatch.setattr(work, "BATCH", 10)
     with lines.open("a", encoding="utf-8") as file:
         file.write('{broken\n\n{"id": "last", "text": "Slack water."}\n')
@@ -69,7 +69,7 @@ def test_a_bad_line_is_named_and_the_rest_is_taken_in_by_helpers_too(tmp_path, l
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_strict_import_stops_at_the_first_bad_line_and_keeps_what_came_before(tmp_path, lines, monkeypatch, workers):
-    monkeypatch.setattr(line_files, "LINES", 10)
+    monkeypatch.setattr(work, "SIZES", Sizes(lines=10))
     monkeypatch.setattr(work, "BATCH", 10)
     whole = lines.read_text(encoding="utf-8").splitlines(keepends=True)
     lines.write_text("".join([*whole[:33], "{broken\n", *whole[33:]]), encoding="utf-8")
@@ -147,7 +147,7 @@ def test_ids_that_a_table_holds_as_fractions_are_whole_again(tmp_path):
 
 
 def test_behind_a_damaged_group_of_rows_the_next_one_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "ROWS", 40)
+    monkeypatch.setattr(work, "SIZES", Sizes(rows=40))
     path = tmp_path / "rows.parquet"
     rows = [{"id": str(number), "text": f"Tide {number}. " + "x" * number} for number in range(300)]
     pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=100, compression="zstd")
@@ -208,8 +208,7 @@ def imported(folder, paths, workers: int) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def short_stretches(monkeypatch):
-    monkeypatch.setattr(work, "SHORTEST", 300)
-    monkeypatch.setattr(work, "LONGEST", 1_500)
+    monkeypatch.setattr(work, "SIZES", Sizes(shortest=300, longest=1_500))
 
 
 @pytest.mark.usefixtures("short_stretches")
@@ -375,7 +374,7 @@ def test_lines_in_any_encoding_of_unicode(tmp_path, encoding):
 
 
 def test_a_line_over_the_limit_is_named_and_passed_over(tmp_path, monkeypatch):
-    monkeypatch.setattr(line_files, "MAX_LINE", 100_000)
+    monkeypatch.setattr(work, "SIZES", Sizes(longest_line=100_000))
     whole = [json.dumps({"id": n, "text": "tide " * n}) for n in (1, 30_000, 2, 19_000)]
     (tmp_path / "docs.jsonl").write_text("\n".join(whole), encoding="utf-8")
     with Collection(tmp_path / "c") as collection:

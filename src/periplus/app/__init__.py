@@ -3,9 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from periplus.app.collection import Collection
-
 if TYPE_CHECKING:
+    from periplus.app.collection import Collection
     from periplus.app.export_ciff import write_ciff
     from periplus.app.export_sql import export_to_sql
     from periplus.app.machines import ClusterStatus, NodeOptions, has_cluster, wishing_for_shards
@@ -36,6 +35,7 @@ __all__ = [
 ]
 
 _LATER = {
+    "collection": ("Collection",),
     "export_ciff": ("write_ciff",),
     "export_sql": ("export_to_sql",),
     "machines": ("ClusterStatus", "NodeOptions", "has_cluster", "wishing_for_shards"),

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct
 
 from periplus.archive.formats import WARC
+from periplus.archive.reader import opened
 from periplus.archive.streams import DAMAGE, GZIP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from periplus.archive.reader import ArchiveSource
     from periplus.archive.streams import Packing, Readable
 
 SEARCHED: Final = 64_000_000  # bytes behind which a file is taken for one that cannot be cut
@@ -44,21 +46,25 @@ class Sought(NamedTuple):
     tried: int
 
 
-def can_be_cut(path: Path | str) -> bool:
+def can_be_cut(path: Path | str, source: ArchiveSource | None = None) -> bool:
     """Whether a file begins with a gzip member that holds a WARC record."""
-    with Path(path).open("rb") as file:
+    with opened(Path(path), source) as file:
         return _begins_record(file, 0, GZIP, WARC.begins)
 
 
 def stretches(
-    path: Path | str, length_at: Callable[[int], int], start: int = 0, least: int = 1
+    path: Path | str,
+    length_at: Callable[[int], int],
+    start: int = 0,
+    least: int = 1,
+    source: ArchiveSource | None = None,
 ) -> Iterator[Stretch | None]:
     """The file from ``start`` on, in stretches of about the lengths that ``length_at`` gives for the bytes left.
 
     The first one has ``least`` bytes. The last one is ``None`` where no further member was found: the rest has to be
     read in another way.
     """
-    with Path(path).open("rb") as file:
+    with opened(Path(path), source) as file:
         size = os.fstat(file.fileno()).st_size
         while start < size:
             wanted = start + max(least, length_at(size - start))

@@ -28,6 +28,7 @@ from periplus.records import Page
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from periplus.archive.reader import ArchiveSource
     from periplus.archive.record import Record
     from periplus.records import Exchange
 
@@ -70,53 +71,69 @@ class Damaged(NamedTuple):
 Content = Page | Passed | Damaged
 
 
-def contents(path: Path | str, start: int = 0, end: int | None = None, *, is_last: bool = True) -> Iterator[Content]:
+class _Origin(NamedTuple):
+    """What a file is called, in small letters, and where those are that its revisits refer to."""
+
+    name: str
+    others: Path | ArchiveSource
+
+
+def contents(
+    path: Path | str,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    is_last: bool = True,
+    source: ArchiveSource | None = None,
+) -> Iterator[Content]:
     """Every page that was answered with success, and what stands for one (resources, texts of WET files).
 
     Also what is passed over, and why. ``start``, ``end`` and ``is_last`` are those of a ``Stretch``; one that is not
-    the last raises ``Truncated`` where a record goes on behind it. A file in which there is no record at all raises
+    the last raises ``Truncated`` where a record goes on behind it. ``source`` gives the file, and those that its
+    revisits refer to; without it they lie in the folder. A file in which there is no record at all raises
     ``Corrupt`` or ``Incompatible``.
     """
     path = Path(path)
     try:
-        with path.open("rb") as file:
+        with reader.opened(path, source) as file:
+            origin = _Origin(path.name.lower(), path.parent if source is None else source)
             size = os.fstat(file.fileno()).st_size
             if file.read(len(_ZIP)) == _ZIP:
-                yield from _of_package(file, path, size)
+                yield from _of_package(file, origin, size)
             elif size:
-                yield from _of_span(file, path, start, size if end is None else end, is_last=is_last)
+                yield from _of_span(file, origin, start, size if end is None else end, is_last=is_last)
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
     except PeriplusError as error:
         raise type(error)(f"{path}: {error}") from error
 
 
-def _of_package(file: BinaryIO, path: Path, size: int) -> Iterator[Content]:
+def _of_package(file: BinaryIO, origin: _Origin, size: int) -> Iterator[Content]:
     try:
         package = zipfile.ZipFile(file)
     except _ZIP_DAMAGE as error:
-        yield from _of_torn_package(file, path, size, str(error))
+        yield from _of_torn_package(file, origin, size, str(error))
         return
     with package:
         parts = [part for part in package.infolist() if _is_archive(part.filename)]
         if not parts:
             raise Incompatible("a ZIP file without WARC files in a folder archive/, so it is no WACZ")
         for part in sorted(parts, key=lambda part: part.filename):
-            yield from _of_part(file, package, part, path)
+            yield from _of_part(file, package, part, origin)
 
 
 def _is_archive(name: str) -> bool:
     return name.startswith("archive/") and name.endswith(SUFFIXES)
 
 
-def _of_part(file: BinaryIO, package: zipfile.ZipFile, part: zipfile.ZipInfo, path: Path) -> Iterator[Content]:
+def _of_part(file: BinaryIO, package: zipfile.ZipFile, part: zipfile.ZipInfo, origin: _Origin) -> Iterator[Content]:
     start = _data_of(file, part)
     if start is not None and part.compress_type == zipfile.ZIP_STORED:
-        yield from _of_span(file, path, start, start + part.compress_size)
+        yield from _of_span(file, origin, start, start + part.compress_size)
         return
     try:
         with package.open(part) as inside:
-            yield from _of_file(FilePart(inside, 0, part.file_size), path, 0)
+            yield from _of_file(FilePart(inside, 0, part.file_size), origin, 0)
     except (*_ZIP_DAMAGE, PeriplusError) as error:
         place = ArchivePlace(part.header_offset, part.compress_size)
         yield Damaged(place, f"{part.filename} cannot be taken out of the ZIP file: {error}")
@@ -132,23 +149,23 @@ def _data_of(file: BinaryIO, part: zipfile.ZipInfo) -> int | None:
     return part.header_offset + len(header) + int(name) + int(extra)
 
 
-def _of_torn_package(file: BinaryIO, path: Path, size: int, what: str) -> Iterator[Content]:
+def _of_torn_package(file: BinaryIO, origin: _Origin, size: int, what: str) -> Iterator[Content]:
     """A WACZ file without the list of its parts, which stands at its end: the packed records that are in it."""
     sought = next_part(file, 0, size, GZIP, WARC.begins, TRIES)
     if sought.at is None:
         raise Corrupt(f"the ZIP file cannot be read: {what}")
     yield Damaged(ArchivePlace(0, sought.at), f"the ZIP file is not whole ({what}); it is searched for records")
-    yield from _of_span(file, path, sought.at, size)
+    yield from _of_span(file, origin, sought.at, size)
 
 
-def _of_span(file: BinaryIO, path: Path, start: int, end: int, *, is_last: bool = True) -> Iterator[Content]:
-    return _of_file(FilePart(file, start, end), path, start, is_last=is_last)
+def _of_span(file: BinaryIO, origin: _Origin, start: int, end: int, *, is_last: bool = True) -> Iterator[Content]:
+    return _of_file(FilePart(file, start, end), origin, start, is_last=is_last)
 
 
-def _of_file(span: FilePart, path: Path, start: int, *, is_last: bool = True) -> Iterator[Content]:
-    packing = packing_of(span, path.name.lower())
+def _of_file(span: FilePart, origin: _Origin, start: int, *, is_last: bool = True) -> Iterator[Content]:
+    packing = packing_of(span, origin.name)
     opening = Unpacker(span, packing, packing.first if packing else 0).piece()
-    is_arc = opening.startswith(ARC_START) or (not WARC.begins(opening) and ".arc" in path.name.lower())
+    is_arc = opening.startswith(ARC_START) or (not WARC.begins(opening) and ".arc" in origin.name)
     salvage = Salvage(span, packing, ARC if is_arc else WARC, is_cut=not is_last)
     is_empty = True
     for found in salvage:
@@ -158,16 +175,16 @@ def _of_file(span: FilePart, path: Path, start: int, *, is_last: bool = True) ->
             yield Damaged(found.place.moved(start), found.what)
             continue
         is_empty = False
-        if (content := _content(found, path.parent, start)) is not None:
+        if (content := _content(found, origin.others, start)) is not None:
             yield content
 
 
-def _content(found: FoundRecord, folder: Path, start: int) -> Content | None:
+def _content(found: FoundRecord, others: Path | ArchiveSource, start: int) -> Content | None:
     """What a record holds; none for requests and notes, which stand beside it."""
     try:
         if isinstance(found.record, ArcRecord):
             return _of_arc(found.record)
-        return _of_warc(found.record, folder)
+        return _of_warc(found.record, others)
     except PeriplusError as error:
         return Damaged(found.place.moved(start), str(error))
 
@@ -185,9 +202,9 @@ def _of_arc(found: ArcRecord) -> Content | None:
     return _page(Page(found.url, body, kind, message.headers, status, found.moment))
 
 
-def _of_warc(found: Record, folder: Path) -> Content | None:
+def _of_warc(found: Record, others: Path | ArchiveSource) -> Content | None:
     if found.type in reader.RESPONSES:
-        return _of_response(found, folder)
+        return _of_response(found, others)
     if found.type not in ("resource", "conversion"):
         return None
     if not record.agrees(found.fields.get("warc-block-digest", ""), found.block):
@@ -199,10 +216,10 @@ def _of_warc(found: Record, folder: Path) -> Content | None:
     return _page(Page(found.url, found.block, kind, (), _OK, moment))
 
 
-def _of_response(found: Record, folder: Path) -> Content:
+def _of_response(found: Record, others: Path | ArchiveSource) -> Content:
     if not reader.is_http(found):
         return Passed(found.url, "not-a-page")
-    exchange: Exchange = reader.exchange_of(found, folder)
+    exchange: Exchange = reader.exchange_of(found, others)
     if found.type == "revisit" and not exchange.body:
         return Passed(found.url, "revisit")
     if (reason := _reason(exchange.status)) is not None:

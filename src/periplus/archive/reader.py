@@ -33,6 +33,11 @@ class ArchiveSource(Protocol):
         """A file to be read from any place; ``NotFound`` when there is none of that name."""
 
 
+def opened(path: Path, source: ArchiveSource | None) -> BinaryIO:
+    """The file at ``path``, which ``source`` gives where there is one."""
+    return path.open("rb") if source is None else source.opened(path.name)
+
+
 def read(
     folder: Path | str | ArchiveSource, location: ArchiveLocation, max_unpacked: int = encoding.MAX_UNPACKED
 ) -> Exchange:
@@ -69,7 +74,7 @@ def iterate(
             yield ArchiveLocation(path.name, placed.offset, placed.length), exchange
 
 
-def exchange_of(response: Record, folder: Path) -> Exchange:
+def exchange_of(response: Record, folder: Path | ArchiveSource) -> Exchange:
     """The exchange in a response or revisit, without its request; ``folder`` holds what a revisit may refer to.
 
     Where the digest of the whole record agrees, that of the payload, which is a part of it, is not computed.

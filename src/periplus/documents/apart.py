@@ -18,7 +18,7 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from struct import Struct as Layout
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -28,7 +28,7 @@ from periplus.errors import ParseError, StorageError
 from periplus.records import Document, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 CPU_SECONDS: Final = 20.0  # of one page; the readers' own bound of time is half of it
 LONGEST: Final = 120.0  # seconds of one page, on a machine that is busy with other things
@@ -38,6 +38,7 @@ LOOK: Final = 1.0  # seconds between two looks at a process that is quiet
 REQUEST: Final = Layout("<BII")  # which reader, bytes of what is known about the page, bytes of the body
 ANSWER: Final = Layout("<BI")  # whether it was read, bytes
 PARSE, OUTLINE, SITEMAP, READ, REFUSED = 0, 1, 2, 0, 1
+_PROGRAM: Final = "periplus.documents.reading_process"
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONPATH", "PERIPLUS_CACHE", "XDG_CACHE_HOME")
 _KINDS: Final[dict[int, msgspec.msgpack.Decoder[Any]]] = {
     PARSE: msgspec.msgpack.Decoder(Document),
@@ -49,18 +50,18 @@ _ERROR: Final = msgspec.msgpack.Decoder(tuple[str, str])
 
 def parse_apart(page: Page) -> Document:
     """The document in ``page``; raises ``ParseError`` where there is none, or where reading it broke a limit."""
-    document: Document = _READERS.ask(PARSE, page)
+    document: Document = _ask(PARSE, page)
     return document
 
 
 def outline_apart(page: Page) -> Outline | None:
     """Where an HTML page leads; nothing of other kinds."""
-    found: Outline | None = _READERS.ask(OUTLINE, page)
+    found: Outline | None = _ask(OUTLINE, page)
     return found
 
 
 def read_sitemap_apart(body: bytes, url: str) -> Sitemap:
-    sitemap: Sitemap = _READERS.ask(SITEMAP, Page(url, body))
+    sitemap: Sitemap = _ask(SITEMAP, Page(url, body))
     return sitemap
 
 
@@ -71,18 +72,25 @@ def warm_apart() -> None:
 
 
 class ReadingProcess:
-    """One process that reads a page at a time."""
+    """One process that reads a page at a time; or another ``program`` of this kind, which gets handles ``passed``."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: str = _PROGRAM, passed: tuple[int, ...] = ()) -> None:
         kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-        command = [sys.executable, "-P", "-m", "periplus.documents.reading_process"]
+        command = [sys.executable, "-P", "-m", program, *map(str, passed)]
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
-                command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=kept, start_new_session=True
+                command,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=kept,
+                start_new_session=True,
+                pass_fds=passed,
             )
         except OSError as error:
             raise StorageError(f"no process for reading pages: {error.strerror}; raise the limits") from error
         self.pid = self._process.pid
+        self.is_at_rest = True  # all that it was asked is answered
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self.to, self.source = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -95,10 +103,13 @@ class ReadingProcess:
     def ask(self, reader: int, page: Page) -> Any:
         """Wait for what the process says of a page."""
         limit = PageLimit(self.pid)
-        self._send(request_of(reader, page), limit)
-        return understood(reader, *self._receive(limit))
+        self.is_at_rest = False
+        self.send(request_of(reader, page), limit)
+        kind, answer = self._receive(limit)
+        self.is_at_rest = True
+        return understood(reader, kind, answer)
 
-    def _send(self, data: bytes, limit: PageLimit) -> None:
+    def send(self, data: bytes, limit: PageLimit) -> None:
         left = memoryview(data)
         while left:
             try:
@@ -113,14 +124,17 @@ class ReadingProcess:
         """Whether the page was read, and what was said of it; most answers come in one piece."""
         said = bytearray()
         while (answer := taken_from(said)) is None:
-            if not select.select((self.source,), (), (), LOOK)[0]:
-                limit.check()
-                continue
-            part = os.read(self.source, PIPE_BYTES)
-            if not part:
-                raise BrokenLimit("the reading process ended")
-            said += part
+            said += self.heard(limit)
         return answer
+
+    def heard(self, limit: PageLimit) -> bytes:
+        """The next of what the process says, as much as there is."""
+        while not select.select((self.source,), (), (), LOOK)[0]:
+            limit.check()
+        part = os.read(self.source, PIPE_BYTES)
+        if not part:
+            raise BrokenLimit("the reading process ended")
+        return part
 
     def end(self) -> None:
         self._process.kill()
@@ -163,6 +177,9 @@ def understood(reader: int, kind: int, answer: bytes) -> Any:
     return _KINDS[reader].decode(answer)
 
 
+Process = TypeVar("Process", bound=ReadingProcess)
+
+
 class BrokenLimit(Exception):
     """A process broke a limit, or died; it is of no more use."""
 
@@ -185,39 +202,34 @@ class PageLimit:
             return 0.0  # it has ended, which whoever reads from it finds out
 
 
-class _ProcessPool:
-    """The reading processes of this process; those that are idle wait here."""
+class ProcessPool(Generic[Process]):
+    """The processes of one kind that this process has started; those that are idle wait here."""
 
-    def __init__(self) -> None:
-        self._idle: list[ReadingProcess] = []
-        self._all: set[ReadingProcess] = set()
+    def __init__(self, start: Callable[[], Process]) -> None:
+        self._start = start
+        self._idle: list[Process] = []
+        self._all: set[Process] = set()
         self._lock = threading.Lock()
-
-    def ask(self, reader: int, page: Page) -> Any:
-        try:
-            with self._one() as process:
-                return process.ask(reader, page)
-        except BrokenLimit as error:
-            raise ParseError("parse-bound", str(error)) from error
+        atexit.register(self.close)
+        os.register_at_fork(after_in_child=self.forget)
 
     @contextmanager
-    def _one(self) -> Iterator[ReadingProcess]:
+    def one(self) -> Iterator[Process]:
+        """A process that nobody else asks meanwhile; it is kept if it is at rest afterwards."""
         with self._lock:
             process = self._idle.pop() if self._idle else None
         if process is None:
-            process = ReadingProcess()
+            process = self._start()
             self._all.add(process)
         try:
             yield process
-        except ParseError:
-            self._give_back(process)
-            raise
-        except BaseException:
-            self._end(process)
-            raise
-        self._give_back(process)
+        finally:
+            if process.is_at_rest:
+                self._give_back(process)
+            else:
+                self._end(process)
 
-    def _give_back(self, process: ReadingProcess) -> None:
+    def _give_back(self, process: Process) -> None:
         with self._lock:
             self._idle.append(process)
 
@@ -227,7 +239,7 @@ class _ProcessPool:
         for process in idle:
             self._end(process)
 
-    def _end(self, process: ReadingProcess) -> None:
+    def _end(self, process: Process) -> None:
         self._all.discard(process)
         process.end()
 
@@ -238,6 +250,12 @@ class _ProcessPool:
             process.disown()
 
 
-_READERS: Final = _ProcessPool()
-atexit.register(_READERS.close)
-os.register_at_fork(after_in_child=_READERS.forget)
+_READERS: Final = ProcessPool(ReadingProcess)
+
+
+def _ask(reader: int, page: Page) -> Any:
+    try:
+        with _READERS.one() as process:
+            return process.ask(reader, page)
+    except BrokenLimit as error:
+        raise ParseError("parse-bound", str(error)) from error

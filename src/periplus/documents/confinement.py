@@ -45,23 +45,27 @@ _FORBIDDEN: Final = {
     "keyctl": (250, 219), "add_key": (248, 217), "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190),
 }  # fmt: skip
 _MACHINES: Final = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # the name of a processor to the filter
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # what a filter is made of
+_LOAD, _EQUAL, _AT_LEAST, _ANY_OF, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # what a filter is made of
+_NUMBER, _PROCESSOR, _FIRST_ARGUMENT = 0, 4, 16  # where a filter finds what is known of a call
+_THREAD: Final = 0x10000  # the flag of clone(2) that makes a thread, and no process
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _X32: Final = 0x40000000  # calls of another interface of the same processor
 
 _LIBRARY: Final = ctypes.CDLL(None, use_errno=True)
 
 
-def confine(readable: Iterable[Path], *, memory: int, files: int) -> tuple[str, ...]:
+def confine(readable: Iterable[Path], *, memory: int, files: int, threads: bool = False) -> tuple[str, ...]:
     """Give up what reading needs not; the fences that stand, of "limits", "landlock" and "seccomp".
 
-    ``memory`` in bytes; ``files`` open at once. Raises nothing: a system without a fence goes without it.
+    ``memory`` in bytes; ``files`` open at once. ``threads``: whether threads may be started, which live behind the same
+    fences. Only this thread is fenced in, so there must be no other. Raises nothing: a system without a fence goes
+    without it.
     """
     _limit(memory, files)
     standing = ["limits"]
     if _LIBRARY.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0:
         standing += ["landlock"] if _fence_files(readable) else []
-        standing += ["seccomp"] if _filter_calls() else []
+        standing += ["seccomp"] if _filter_calls(threads=threads) else []
     return tuple(standing)
 
 
@@ -114,20 +118,41 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
-def _filter_calls() -> bool:
+def _filter_calls(*, threads: bool) -> bool:
     known = _MACHINES.get(platform.machine())
     if known is None:
         return False
     name, column = known
-    code = _filter(name, sorted({number for row in _FORBIDDEN.values() if (number := row[column]) is not None}))
+    lines = _for_threads(column) if threads else []
+    code = _filter(name, sorted({number for row in _FORBIDDEN.values() if (number := row[column]) is not None}), lines)
     program = _Program(len(code) // 8, code)
     return bool(_LIBRARY.prctl(_SECCOMP, _FILTER, ctypes.byref(program), 0, 0) == 0)
 
 
-def _filter(machine: int, forbidden: list[int]) -> bytes:
-    """A program that looks at the number of each call."""
+_Lines = list[tuple[int, int, int, int]]
+
+
+def _for_threads(column: int) -> _Lines:
+    """Lets clone(2) make threads; clone3(2), whose flags no filter sees, is said not to exist, so it is not used."""
+    clone, clone3 = _FORBIDDEN["clone"][column], _FORBIDDEN["clone3"][column]
+    assert clone is not None
+    assert clone3 is not None
+    return [
+        (_EQUAL, 0, 1, clone3),
+        (_RETURN, 0, 0, _REFUSE | errno.ENOSYS),
+        (_EQUAL, 0, 3, clone),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (_ANY_OF, 0, 1, _THREAD),
+        (_RETURN, 0, 0, _ALLOW),
+        (_LOAD, 0, 0, _NUMBER),
+    ]
+
+
+def _filter(machine: int, forbidden: list[int], before: _Lines) -> bytes:
+    """A program that looks at the number of each call, with lines ``before`` that let some pass."""
     count = len(forbidden)
-    lines = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, machine), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
+    lines = [(_LOAD, 0, 0, _PROCESSOR), (_EQUAL, 1, 0, machine), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
+    lines += before
     lines.append((_AT_LEAST, count + 1, 0, _X32))
     lines += [(_EQUAL, count - place, 0, number) for place, number in enumerate(forbidden)]
     lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE | errno.EPERM)]

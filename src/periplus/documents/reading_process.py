@@ -11,7 +11,7 @@ import os
 import sys
 import sysconfig
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -35,6 +35,9 @@ from periplus.documents.sitemaps import read_sitemap
 from periplus.errors import ParseError
 from periplus.records import Page
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 MEMORY_BYTES: Final = 2**30
 OPEN_FILES: Final = 32
 YOUNG: Final = 20_000  # objects between two looks for cycles, of which documents have none
@@ -49,17 +52,22 @@ _WARM: Final = (  # a page for each part that is loaded when it is needed first
 
 
 def main() -> None:
+    shut_in(MEMORY_BYTES)
+    asked = bytearray()
+    while (question := _question(asked)) is not None:
+        said, answer = _answered(*question)
+        write(ANSWER.pack(said, len(answer)) + answer)
+
+
+def shut_in(memory: int, also: Iterable[Path] = (), *, threads: bool = False) -> None:
+    """Load the readers, then give up everything that reading needs not; ``also`` are further folders to read from."""
     for page in _WARM:
         _answered(PARSE, page)
     sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - what libraries say of pages is for nobody
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG)
-    confine(_readable(), memory=MEMORY_BYTES, files=OPEN_FILES)
-    asked = bytearray()
-    while (question := _question(asked)) is not None:
-        said, answer = _answered(*question)
-        _write(ANSWER.pack(said, len(answer)) + answer)
+    confine([*_readable(), *also], memory=memory, files=OPEN_FILES, threads=threads)
 
 
 def _readable() -> list[Path]:
@@ -113,7 +121,8 @@ def _end_of_first(asked: bytearray) -> int:
     return REQUEST.size + sum(REQUEST.unpack_from(asked)[1:]) if len(asked) >= REQUEST.size else 0
 
 
-def _write(data: bytes) -> None:
+def write(data: bytes | bytearray) -> None:
+    """Say something to whoever asked."""
     left = memoryview(data)
     while left:
         left = left[os.write(1, left) :]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -15,15 +16,18 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from periplus import addresses
-from periplus.app.importing.items import Item, LeftOut, bad
+from periplus.app.importing.items import FilePortion, Item, LeftOut, bad
+from periplus.app.importing.opening import FileAsked, refused, regular
 from periplus.documents import bounds
 from periplus.documents.kinds import HTML, kind_of
 from periplus.records import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
     from periplus.app.importing.items import Entry
+    from periplus.app.importing.opening import Opener
 
 HTML_SUFFIXES: Final = {".html", ".htm", ".xhtml", ".shtml"}
 FILES: Final = 1_000  # of a portion
@@ -41,10 +45,10 @@ class File(Struct, frozen=True):
     real: bytes
 
 
-class Files(Struct, frozen=True):
+class Files(FilePortion, frozen=True):
     """Some files of a folder."""
 
-    folder: str
+    folder: bytes
     base: str
     files: list[File]
     size: int
@@ -53,12 +57,27 @@ class Files(Struct, frozen=True):
     def count(self) -> int:
         return len(self.files)
 
-    def entries(self) -> Iterator[Entry]:
+    @property
+    def place(self) -> tuple[str, str]:
+        return _shown(self.folder), ""
+
+    @contextmanager
+    def opening(self) -> Iterator[Opener]:
+        names = {file.real for file in self.files}
+
+        def opened(asked: FileAsked) -> BinaryIO:
+            if asked.name not in names:
+                raise refused(asked)
+            return regular(asked.name, os.O_NOFOLLOW)
+
+        yield opened
+
+    def entries(self, opened: Opener) -> Iterator[Entry]:
         for file in self.files:
-            yield _entry(file, self.folder, self.base)
+            yield _entry(file, self.folder, self.base, opened)
 
 
-class PassedFile(Struct, frozen=True):
+class PassedFile(FilePortion, frozen=True):
     """What is left out without being read."""
 
     left_out: list[LeftOut]
@@ -68,7 +87,7 @@ class PassedFile(Struct, frozen=True):
     def count(self) -> int:
         return len(self.left_out)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self, _opened: Opener) -> Iterator[Entry]:
         yield from self.left_out
 
 
@@ -85,13 +104,13 @@ def portions(folder: Path, base_url: str) -> Iterator[Files | PassedFile]:
             files.append(found)
             size += length
         if len(files) >= FILES or size >= PORTION:
-            yield Files(str(folder), base, files, size)
+            yield Files(os.fsencode(folder), base, files, size)
             files, size = [], 0
         if len(passed) >= FILES:
             yield PassedFile(passed)
             passed = []
     if files:
-        yield Files(str(folder), base, files, size)
+        yield Files(os.fsencode(folder), base, files, size)
     if passed:
         yield PassedFile(passed)
 
@@ -140,28 +159,27 @@ def _file(entry: os.DirEntry[bytes], root: bytes) -> tuple[File | LeftOut, int]:
     return File(entry.path, real), found.st_size
 
 
-def _entry(file: File, folder: str, base: str) -> Entry:
+def _entry(file: File, folder: bytes, base: str, opened: Opener) -> Entry:
     """The page in a file; one without a telling name is known by its first bytes."""
-    relative = os.path.relpath(file.name, os.fsencode(folder))
+    relative = os.path.relpath(file.name, folder)
     path, mark, query = relative.partition(b"?")
     address = f"./{quote(path, _PATH_SIGNS)}{mark.decode()}{quote(query, _PATH_SIGNS + '?%')}"
     url = addresses.try_canonical(address, base)
     if url is None:
         return bad(_shown(file.name), "", "its name makes no address", "invalid-address")
     try:
-        return _page(file, url)
+        return _page(file, url, opened)
     except OSError as error:
         return _unreadable(file.name, error)
 
 
-def _page(file: File, url: str) -> Entry:
-    descriptor = os.open(file.real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as opened:
-        body = opened.read(_LOOKED_AT)
-        moment = os.fstat(opened.fileno()).st_mtime
+def _page(file: File, url: str, opened: Opener) -> Entry:
+    with opened(FileAsked(file.real)) as source:
+        body = source.read(_LOOKED_AT)
+        moment = os.fstat(source.fileno()).st_mtime
         if _suffix(file.name) not in HTML_SUFFIXES and kind_of(Page(url, body)) != HTML:
             return LeftOut("not-html")
-        body += opened.read(bounds.BODY_BYTES)
+        body += source.read(bounds.BODY_BYTES)
     return Item(Page(url, body, "text/html", fetched=moment))
 
 

@@ -1,6 +1,7 @@
-"""Intake: records are parsed and become batches that are whole on disk; whoever leads publishes them in order.
+"""Intake: what readers make of records becomes batches that are whole on disk; whoever leads publishes them in order.
 
-This is the part of an import that may run in another process: it asks no database.
+This is the part of an import that may run in another process: it asks no database. It reads no file that is imported
+either: that is for a confined process of its own (``reading_apart.py``).
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from periplus.app.importing.items import Entry, LeftOut, Portion
+from periplus.app.importing import reading_apart
+from periplus.app.importing.items import LeftOut, Outcome
 from periplus.app.importing.report import ImportProblem, Tally
+from periplus.app.importing.sources import Portion
 from periplus.documents.batches import BatchFiles, BatchTables, StagedBatch, tables_of
-from periplus.errors import Corrupt, PeriplusError, Truncated
+from periplus.errors import Corrupt, OverBudget, PeriplusError, Truncated
 from periplus.storage import LocalFiles
 
 if TYPE_CHECKING:
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
     from periplus.records import Document
     from periplus.storage import Depot
 
-STOPPING = frozenset({"bad-record", "damaged", "too-large", "file-unreadable"})  # reasons that end a strict import
+# Reasons that end a strict import.
+STOPPING = frozenset({"bad-record", "damaged", "too-large", "file-unreadable", "read-bound"})
 BATCH = 1_000
 BATCH_BYTES = 32_000_000
 
@@ -49,11 +53,11 @@ class Parsed(Struct):
     is_fatal: bool = False  # nothing can be stored
 
 
-def entries_of(portions: Iterable[Portion]) -> Iterator[Entry]:
-    """All records; a file that cannot be read further is a problem, and the next portion follows."""
+def outcomes_of(portions: Iterable[Portion]) -> Iterator[Outcome]:
+    """What comes of all records; a file that cannot be read further is a problem, and the next portion follows."""
     for portion in portions:
         try:
-            yield from portion.entries()
+            yield from reading_apart.outcomes(portion)
         except Truncated:
             raise  # a stretch was cut wrongly
         except (PeriplusError, OSError) as error:
@@ -62,11 +66,12 @@ def entries_of(portions: Iterable[Portion]) -> Iterator[Entry]:
 
 def failed(file: str, error: PeriplusError | OSError) -> LeftOut:
     what = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-    return LeftOut("damaged", problem=ImportProblem(file, "", "damaged", what.removeprefix(f"{file}: ")))
+    reason = "read-bound" if isinstance(error, OverBudget) else "damaged"
+    return LeftOut(reason, problem=ImportProblem(file, "", reason, what.removeprefix(f"{file}: ")))
 
 
 class Intake:
-    """Parses jobs, and stages what comes of them beside it: a thread that waits for the disk costs nothing."""
+    """Has jobs read, and stages what comes of them beside it: a thread that waits for the disk costs nothing."""
 
     def __init__(self, files: LocalFiles, answer: Callable[[Parsed], None], depot: Depot | None = None) -> None:
         """``answer`` is called by another thread when a job is done, in the order of jobs."""
@@ -79,10 +84,10 @@ class Intake:
     def take(self, job: Job) -> None:
         part = _BatchPart()
         try:
-            for entry in entries_of(job.portions):
-                part.take(entry)
-                if job.is_strict and isinstance(entry, LeftOut) and entry.problem and entry.reason in STOPPING:
-                    part.failure = Corrupt(f"{entry.problem}; what came before it is kept")
+            for outcome in outcomes_of(job.portions):
+                part.take(outcome)
+                if job.is_strict and isinstance(outcome, LeftOut) and outcome.problem and outcome.reason in STOPPING:
+                    part.failure = Corrupt(f"{outcome.problem}; what came before it is kept")
                     break
                 if part.is_full:
                     self._hand_over(part)
@@ -136,23 +141,19 @@ class _BatchPart:
     def is_full(self) -> bool:
         return len(self.documents) >= BATCH or self.size >= BATCH_BYTES
 
-    def take(self, entry: Entry) -> None:
-        """Parse a record."""
+    def take(self, outcome: Outcome) -> None:
         self.tally.records += 1
-        if isinstance(entry, LeftOut):
-            self.tally.leave_out(entry.reason, entry.kind, entry.problem)
+        if isinstance(outcome, LeftOut):
+            self.tally.leave_out(outcome.reason, outcome.kind, outcome.problem)
             return
-        found = entry.document()
-        if isinstance(found, LeftOut):
-            self.tally.leave_out(found.reason, found.kind)
-            return
+        found = outcome.document
         self.documents.append(found)
-        self.size += entry.size
+        self.size += outcome.size
         if not found.indexable:
             self.tally.leave_out(found.refusal)
             return
         self.tally.documents += 1
-        self.tally.without_address += entry.is_without_address
+        self.tally.without_address += outcome.is_without_address
         self.tally.cut += "truncated" in found.signals
         self.keys.append(found.key)
 

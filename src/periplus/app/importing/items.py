@@ -1,27 +1,31 @@
-"""What an import is made of: records to be parsed, and those that are left out before that."""
+"""What an import is made of: portions of files, records in them to be parsed, and what comes of those."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Protocol
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from periplus import addresses
+from periplus.app.importing.opening import nothing
 from periplus.app.importing.report import ImportProblem
-from periplus.documents import parse_apart, parse_text
+from periplus.documents import parse, parse_text
 from periplus.errors import ParseError
 from periplus.records import Document, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from periplus.app.importing.opening import Opener
+
 MAX_ID: Final = 1_000  # characters
 _SHOWN: Final = 80
 
 
-class LeftOut(Struct, frozen=True):
+class LeftOut(Struct, frozen=True, tag=True):
     """A record without a document, or a place where none could be read."""
 
     reason: str
@@ -38,7 +42,18 @@ class Line(Struct, frozen=True):
     text: str | UnsetType | None = UNSET
 
 
-class Item(Struct, frozen=True):
+class Kept(Struct, frozen=True, tag=True):
+    """A document, and how much of the file it took."""
+
+    document: Document
+    size: int
+    is_without_address: bool = False
+
+
+Outcome = Kept | LeftOut
+
+
+class Item(Struct, frozen=True, tag=True):
     """A page to be parsed."""
 
     page: Page
@@ -51,12 +66,12 @@ class Item(Struct, frozen=True):
 
     def document(self) -> Document | LeftOut:
         try:
-            return parse_apart(self.page)
+            return parse(self.page)
         except ParseError as error:
             return LeftOut(error.reason, error.detail if error.reason == "unsupported-type" else "")
 
 
-class ImportedRecord(Struct, frozen=True):
+class ImportedRecord(Struct, frozen=True, tag=True):
     """A text to be taken as it is: one document by its id, whatever its address; without an id, by its address."""
 
     id: str
@@ -97,19 +112,40 @@ class BadRecord(Exception):
     """A line or row that is no record; the message says why."""
 
 
-class Portion(Protocol):
-    """Some records of a file, which a process reads by itself."""
+def outcome_of(entry: Entry) -> Outcome:
+    """What becomes of a record."""
+    if isinstance(entry, LeftOut):
+        return entry
+    found = entry.document()
+    return found if isinstance(found, LeftOut) else Kept(found, entry.size, entry.is_without_address)
+
+
+def given_up(place: tuple[str, str], entry: Entry) -> LeftOut:
+    """A record that its reader broke off at."""
+    if isinstance(entry, LeftOut):
+        return entry
+    file, part = place
+    name = entry.page.url if isinstance(entry, Item) else entry.id or entry.url
+    what = f"{name}: its reader broke a bound of time, memory or output, or ended"
+    return LeftOut("parse-bound", problem=ImportProblem(file, part, "parse-bound", what))
+
+
+class FilePortion(Struct, frozen=True, tag=True):
+    """Some records of a file, which can be sent to a process that reads them.
+
+    Each kind has ``count`` and ``size``, how many records and bytes there are about, and ``entries``, which gives each
+    record; what cannot be read is left out, and says why.
+    """
 
     @property
-    def count(self) -> int:
-        """How many there are, about."""
+    def place(self) -> tuple[str, str]:
+        """The file, and which part of it."""
+        return "", ""
 
-    @property
-    def size(self) -> int:
-        """Bytes of them, about."""
-
-    def entries(self) -> Iterator[Entry]:
-        """Each record; what cannot be read is left out, and says why."""
+    @contextmanager
+    def opening(self) -> Iterator[Opener]:
+        """Opens what ``entries`` asks for, on this side of the fence."""
+        yield nothing
 
 
 def record_of(line: Line, moment: float) -> ImportedRecord:

@@ -1,7 +1,8 @@
 """Leading an import: jobs are dealt out to processes (``intake``), and what comes of them is published in order.
 
 A process reads its portion by itself where it can: a stretch of a packed archive, files of a folder. Lines and rows are
-read here, which costs a twentieth of parsing them, and parsed there.
+read for the leader, which costs a twentieth of parsing them, and parsed there. Neither reads what strangers wrote
+itself: each has a confined process that does (``reading_apart``).
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from periplus.app.importing import reading_apart
 from periplus.app.importing.intake import Intake, Job, Parsed
 from periplus.app.importing.report import COMPARED, ImportReport, Tally, report_of
 from periplus.app.importing.sources import check
 from periplus.app.importing.work import Work
-from periplus.documents import BatchLog, parse
-from periplus.errors import ParseError, StorageError
+from periplus.documents import BatchLog
+from periplus.errors import StorageError
 from periplus.index.processes import HelperProcess, answered
-from periplus.records import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,10 +34,6 @@ if TYPE_CHECKING:
 AHEAD = 2  # jobs that a process may have
 NAMED, NAMED_LENGTH = 3, 300  # paths that are kept with what came of them, and their characters
 _KEY = 8  # bytes
-LOADING = (
-    b"<html lang=en><title>Tides</title><link rel=canonical href=/>"
-    b"<p>High water at noon, low water six hours later; <a href=/b>more</a>."
-)
 
 
 def import_paths(
@@ -55,6 +52,8 @@ def import_paths(
     started = time.perf_counter()
     for path in paths:
         check(path, base_url)
+        if path.is_file():
+            reading_apart.check(str(path))
     workers = collection.create().settings.index.workers or len(os.sched_getaffinity(0))
     work = Work(paths, base_url, workers, is_strict=strict)
     with _Intakes(collection, workers if work.is_large else 1) as intakes:
@@ -142,15 +141,13 @@ class _Leader:
 
 
 class _Intakes:
-    """The processes that parse: some helpers, or with ``count`` 1 this process alone."""
+    """The processes that take in: some helpers, or with ``count`` 1 this process alone."""
 
     def __init__(self, collection: Collection, count: int) -> None:
         self._files, self._depot = collection.files, collection.depot
         self._helpers: list[HelperProcess] = []
         self._given: list[deque[_Task]] = []
         self._is_busy = False
-        if count > 1:
-            load()
         for _ in range(count if count > 1 else 0):
             self._helpers.append(HelperProcess("periplus.app.importing.intake:take_jobs", may_copy=True))
             self._helpers[-1].send(str(collection.folder), self._depot)
@@ -193,9 +190,3 @@ class _Intakes:
     ) -> None:
         for helper in self._helpers:
             helper.close()
-
-
-def load() -> None:
-    """What parsing needs, so that copies of this process need not load it again."""
-    with suppress(ParseError):
-        parse(Page("http://harbour.example/", LOADING, "text/html"))

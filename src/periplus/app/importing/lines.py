@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from msgspec import Struct
 
 from periplus import archive
-from periplus.app.importing.items import BadRecord, Line, bad, record_of
+from periplus.app.importing.items import BadRecord, FilePortion, Line, bad, record_of
+from periplus.app.importing.opening import ask_for
 from periplus.errors import Incompatible, PeriplusError
 
 if TYPE_CHECKING:
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from periplus.app.importing.items import Entry
+    from periplus.app.importing.opening import Opener
+    from periplus.app.importing.sizes import Sizes
 
 SUFFIXES: Final = tuple(f".{kind}{packing}" for kind in ("jsonl", "ndjson") for packing in ("", ".gz", ".zst", ".lz4"))
-MAX_LINE: Final = 64 * 2**20  # bytes
-LINES: Final = 1_000  # of a portion
 PORTION: Final = 8_000_000  # bytes of a portion, or one line
 _STEP: Final = 65_536
 _LOOKED_AT: Final = 1_024
@@ -36,7 +37,7 @@ _MARKS: Final = (  # that a file in another encoding than UTF-8 begins with
 )
 
 
-class Lines(Struct, frozen=True):
+class Lines(FilePortion, frozen=True):
     """Lines of a file, the first of which has the number ``first``."""
 
     file: str
@@ -49,27 +50,32 @@ class Lines(Struct, frozen=True):
     def count(self) -> int:
         return len(self.lines)
 
-    def entries(self) -> Iterator[Entry]:
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.file, f"lines {self.first} to {self.first + len(self.lines) - 1}"
+
+    def entries(self, _opened: Opener) -> Iterator[Entry]:
         for number, line in enumerate(self.lines, self.first):
             if line and not line.isspace():
                 yield _entry(line, self.file, number, self.moment)
 
 
-class TooLong(Struct, frozen=True):
+class TooLong(FilePortion, frozen=True):
     """A line that was not read."""
 
     file: str
     number: int
+    most: int  # bytes
     count: int = 1
     size: int = 0
 
-    def entries(self) -> Iterator[Entry]:
-        yield bad(self.file, f"line {self.number}", f"longer than {MAX_LINE} bytes", "too-large")
+    def entries(self, _opened: Opener) -> Iterator[Entry]:
+        yield bad(self.file, f"line {self.number}", f"longer than {self.most} bytes", "too-large")
 
 
-def check(path: Path) -> None:
+def check(path: Path, opened: Opener) -> None:
     """Raise what is wrong with a file that is no text at all."""
-    with path.open("rb") as file:
+    with ask_for(opened, path) as file:
         try:
             start = archive.unpacked(file).peek(_LOOKED_AT)[:_LOOKED_AT]
         except PeriplusError as error:
@@ -78,27 +84,28 @@ def check(path: Path) -> None:
         raise Incompatible(f"{path} holds binary data, not lines of JSON; name it by what it is")
 
 
-def portions(path: Path) -> Iterator[Lines | TooLong]:
+def portions(path: Path, opened: Opener, sizes: Sizes) -> Iterator[Lines | TooLong]:
     """The file in portions; raises ``Corrupt`` or ``Truncated`` where a packed one cannot be read further."""
-    moment = path.stat().st_mtime
+    longest = sizes.longest_line
     lines: list[bytes] = []
     number, size = 1, 0  # of the first of the lines that wait, and all their bytes
     failure: PeriplusError | None = None
-    with path.open("rb") as file:
+    with ask_for(opened, path) as file:
+        moment = os.fstat(file.fileno()).st_mtime
         stream = _as_utf8(archive.unpacked(file))
         while failure is None:
             try:
-                line = stream.readline(MAX_LINE + 1)
+                line = stream.readline(longest + 1)
             except PeriplusError as error:
                 failure, line = error, b""
-            if len(line) <= MAX_LINE and line:
+            if len(line) <= longest and line:
                 lines.append(line)
                 size += len(line)
-            if lines and (len(lines) >= LINES or size >= PORTION or len(line) > MAX_LINE or not line):
+            if lines and (len(lines) >= sizes.lines or size >= PORTION or len(line) > longest or not line):
                 yield Lines(str(path), number, lines, size, moment)
                 number, size, lines = number + len(lines), 0, []
-            if len(line) > MAX_LINE:
-                yield TooLong(str(path), number)
+            if len(line) > longest:
+                yield TooLong(str(path), number, longest)
                 _pass_line(stream)
                 number += 1
             if not line:

@@ -5,27 +5,29 @@ The archives lie beside the list, or below an HTTP address, as Common Crawl serv
 
 from __future__ import annotations
 
-import io
 import re
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import msgspec
-from msgspec import Struct
 
 from periplus import addresses, archive
 from periplus.app.importing.archives import PAGES, entries_of_file
-from periplus.app.importing.items import Entry, Item, LeftOut, bad
+from periplus.app.importing.items import Entry, FilePortion, Item, LeftOut, bad
 from periplus.app.importing.lines import Lines, TooLong
 from periplus.app.importing.lines import portions as line_portions
+from periplus.app.importing.opening import AskedFolder, FileAsked, below, refused
 from periplus.app.importing.remote import LARGEST_RECORD, RemoteFiles
 from periplus.errors import NotFound, PeriplusError
-from periplus.records import ArchiveLocation, Page
+from periplus.records import ArchiveLocation, Exchange, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from periplus.app.importing.opening import Opener
+    from periplus.app.importing.sizes import Sizes
 
 _PACKINGS: Final = ("", ".gz", ".zst", ".lz4")
 _LISTINGS: Final = tuple(f".cdxj{packing}" for packing in _PACKINGS)
@@ -46,7 +48,7 @@ def check(base_url: str) -> None:
         addresses.canonical(base_url)
 
 
-class ListedRecords(Struct, frozen=True):
+class ListedRecords(FilePortion, frozen=True):
     """Lines of a listing; ``folder`` is where it lies, ``base`` the address of archives that do not lie there."""
 
     folder: str
@@ -61,13 +63,24 @@ class ListedRecords(Struct, frozen=True):
     def size(self) -> int:
         return self.lines.size
 
-    def entries(self) -> Iterator[Entry]:
-        with RemoteFiles(self.base) as remote:
-            for number, line in enumerate(self.lines.lines, self.lines.first):
-                if line.strip() and not line.startswith(b"!"):  # what the listing says of itself
-                    yield self._entry(line, f"line {number}", remote)
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.lines.place
 
-    def _entry(self, line: bytes, place: str, remote: RemoteFiles) -> Entry:
+    @contextmanager
+    def opening(self) -> Iterator[Opener]:
+        if not self.base:
+            yield below(Path(self.folder))
+            return
+        with RemoteFiles(self.base) as remote:
+            yield lambda asked: _fetched(remote, asked)
+
+    def entries(self, opened: Opener) -> Iterator[Entry]:
+        for number, line in enumerate(self.lines.lines, self.lines.first):
+            if line.strip() and not line.startswith(b"!"):  # what the listing says of itself
+                yield self._entry(line, f"line {number}", opened)
+
+    def _entry(self, line: bytes, place: str, opened: Opener) -> Entry:
         file = self.lines.file
         try:
             fields: dict[str, Any] = msgspec.json.decode(line[line.index(b"{") :])
@@ -82,16 +95,21 @@ class ListedRecords(Struct, frozen=True):
         if (status := str(fields.get("status", _OK))) != str(_OK) and status.isdigit():
             return _refused(int(status))
         try:
-            return _page(_remote_record(remote, location) if self.base else self._record(location), url)
+            return _page(self._exchange(location, opened), url)
         except (PeriplusError, OSError) as error:
             return bad(file, place, str(error), "damaged")
 
-    def _record(self, location: ArchiveLocation) -> _Record:
+    def _exchange(self, location: ArchiveLocation, opened: Opener) -> Exchange:
+        if self.base:
+            if not _is_below(location.file):
+                raise NotFound(f"{location.file} does not lie below the address of the archives")
+            return archive.read(_OneRecord(location, opened), msgspec.structs.replace(location, offset=0))
         folder = Path(self.folder)
-        return _Record(folder, msgspec.structs.replace(location, file=_beside(folder, location.file)))
+        file = str(folder / _beside(folder, location.file))
+        return archive.read(AskedFolder(folder, opened), msgspec.structs.replace(location, file=file))
 
 
-class ListedArchive(Struct, frozen=True):
+class ListedArchive(FilePortion, frozen=True):
     """An archive that a line of a list of paths names, read whole."""
 
     list_file: str
@@ -101,37 +119,36 @@ class ListedArchive(Struct, frozen=True):
     count: int = PAGES  # nothing else goes with it into a batch
     size: int = 0
 
-    def entries(self) -> Iterator[Entry]:
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.list_file, f"line {self.line}"
+
+    @contextmanager
+    def opening(self) -> Iterator[Opener]:
+        if not self.base:
+            yield below(Path(self.list_file).parent)
+            return
+        with RemoteFiles(self.base) as remote:
+            yield lambda asked: _fetched(remote, FileAsked(asked.name), only=self.name)
+
+    def entries(self, opened: Opener) -> Iterator[Entry]:
+        folder = Path(self.list_file).parent
+        path = Path(self.name) if self.base else folder / _beside(folder, self.name)
         try:
-            with self._at_hand() as path:
-                yield from _renamed(entries_of_file(path, self.name), path, self.name)
+            yield from _renamed(entries_of_file(path, self.name, opened), path, self.name)
         except (PeriplusError, OSError) as error:
             yield bad(self.list_file, f"line {self.line}", str(error), "damaged")
 
-    @contextmanager
-    def _at_hand(self) -> Iterator[Path]:
-        folder = Path(self.list_file).parent
-        if not self.base:
-            yield folder / _beside(folder, self.name)
-            return
-        with (
-            tempfile.NamedTemporaryFile(prefix="periplus-", suffix=PurePosixPath(self.name).name) as copy,
-            RemoteFiles(self.base) as remote,
-        ):
-            remote.copy(self.name, copy.file)
-            copy.flush()
-            yield Path(copy.name)
-
 
 def _renamed(entries: Iterator[Entry], path: Path, name: str) -> Iterator[Entry]:
-    """What a copy holds, with errors that call it by the name of what it was made from."""
+    """What an archive holds, with errors that call it as the list does."""
     try:
         yield from entries
     except PeriplusError as error:
         raise type(error)(str(error).replace(str(path), name)) from error
 
 
-class OddPath(Struct, frozen=True):
+class OddPath(FilePortion, frozen=True):
     """A line of a list of paths that names no archive."""
 
     list_file: str
@@ -140,38 +157,38 @@ class OddPath(Struct, frozen=True):
     count: int = 1
     size: int = 0
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self, _opened: Opener) -> Iterator[Entry]:
         yield bad(self.list_file, f"line {self.line}", self.what)
 
 
-class _Record(NamedTuple):
-    """Where a record can be read."""
+class _OneRecord:
+    """The one record that is asked for over the network; what else it refers to is not at hand."""
 
-    source: Path | archive.ArchiveSource
-    location: ArchiveLocation
-
-
-class _Fetched:
-    """The one record that came over the network; what else it refers to is not at hand."""
-
-    def __init__(self, name: str, data: bytes) -> None:
-        self._name, self._data = name, data
+    def __init__(self, location: ArchiveLocation, opened: Opener) -> None:
+        self._location, self._opened = location, opened
 
     def opened(self, name: str) -> BinaryIO:
-        if name != self._name:
+        location = self._location
+        if name != location.file:
             raise NotFound(f"{name} is not at hand")
-        return io.BytesIO(self._data)
+        return self._opened(FileAsked(name.encode(), location.offset, location.length))
 
 
-def _remote_record(remote: RemoteFiles, location: ArchiveLocation) -> _Record:
-    if not _is_below(location.file):
-        raise NotFound(f"{location.file} does not lie below the address of the archives")
-    data = remote.read(location.file, location.offset, location.length)
-    return _Record(_Fetched(location.file, data), msgspec.structs.replace(location, offset=0))
+def _fetched(remote: RemoteFiles, asked: FileAsked, only: str = "") -> BinaryIO:
+    """A file below the address of the archives, or bytes of it, as a copy that vanishes when it is closed."""
+    name = asked.name.decode("utf-8", "replace")
+    if not _is_below(name) or (only and name != only):
+        raise refused(asked)
+    with tempfile.NamedTemporaryFile(prefix="periplus-", suffix=PurePosixPath(name).name) as copy:
+        if asked.length:
+            copy.write(remote.read(name, asked.offset, asked.length))
+        else:
+            remote.copy(name, copy.file)
+        copy.flush()
+        return Path(copy.name).open("rb")
 
 
-def _page(found: _Record, url: str) -> Entry:
-    exchange = archive.read(found.source, found.location)
+def _page(exchange: Exchange, url: str) -> Entry:
     if exchange.status != _OK:
         return _refused(exchange.status)
     return Item(
@@ -194,10 +211,12 @@ def _beside(folder: Path, name: str) -> str:
     return name if _is_below(name) and (folder / name).is_file() else PurePosixPath(name).name
 
 
-def portions(path: Path, base: str) -> Iterator[ListedRecords | ListedArchive | OddPath | TooLong]:
+def portions(
+    path: Path, base: str, opened: Opener, sizes: Sizes
+) -> Iterator[ListedRecords | ListedArchive | OddPath | TooLong]:
     """What a list names; ``base`` is the address that archives lie below, if not in the folder of the list."""
     is_paths = path.name.lower().endswith(_PATHS)
-    for portion in line_portions(path):
+    for portion in line_portions(path, opened, sizes):
         if isinstance(portion, TooLong):
             yield portion
         elif is_paths:

@@ -7,11 +7,10 @@ from email import message_from_bytes, policy
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
-
 from periplus import archive
-from periplus.app.importing.items import MAX_ID, Entry, ImportedRecord, bad
-from periplus.documents import parse_apart
+from periplus.app.importing.items import MAX_ID, Entry, FilePortion, ImportedRecord, bad
+from periplus.app.importing.opening import ask_for
+from periplus.documents import parse
 from periplus.errors import ParseError
 from periplus.records import Page
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from email.message import EmailMessage
     from pathlib import Path
+
+    from periplus.app.importing.opening import Opener
 
 SUFFIXES: Final = tuple(f".mbox{packing}" for packing in ("", ".gz", ".zst", ".lz4"))
 MAX_MESSAGE: Final = 8_000_000  # bytes
@@ -28,7 +29,7 @@ _STEP: Final = 65_536
 _QUOTED: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
-class Messages(Struct, frozen=True):
+class Messages(FilePortion, frozen=True):
     """Messages of a file, the first of which has the number ``first``; a message that is too long is empty."""
 
     file: str
@@ -40,16 +41,20 @@ class Messages(Struct, frozen=True):
     def count(self) -> int:
         return len(self.messages)
 
-    def entries(self) -> Iterator[Entry]:
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.file, f"messages {self.first} to {self.first + len(self.messages) - 1}"
+
+    def entries(self, _opened: Opener) -> Iterator[Entry]:
         for number, data in enumerate(self.messages, self.first):
             yield _entry(data, self.file, number)
 
 
-def portions(path: Path) -> Iterator[Messages]:
+def portions(path: Path, opened: Opener) -> Iterator[Messages]:
     """The file in portions of whole messages."""
     waiting: list[bytes] = []
     number, size = 1, 0
-    with path.open("rb") as file:
+    with ask_for(opened, path) as file:
         for data in _messages(archive.unpacked(file)):
             waiting.append(data)
             size += len(data)
@@ -125,6 +130,6 @@ def _body(message: EmailMessage) -> str:
 
 def _text_of(data: bytes, charset: str) -> str:
     try:
-        return parse_apart(Page("http://message.invalid/", data, f"text/html; charset={charset}")).text
+        return parse(Page("http://message.invalid/", data, f"text/html; charset={charset}")).text
     except ParseError:
         return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from msgspec import Struct, field
 
 NAMED = 100  # problems that a report names; all are counted
@@ -78,6 +77,8 @@ class ImportReport(Struct, frozen=True):
 
 
 def report_of(tally: Tally, keys: bytes, seconds: float) -> ImportReport:
+    import numpy as np
+
     found = np.frombuffer(keys, dtype=np.int64)
     return ImportReport(
         documents=tally.documents,

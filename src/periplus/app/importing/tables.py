@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from msgspec import Struct
 
-from periplus.app.importing.items import BadRecord, Line, bad, record_of
+from periplus.app.importing.items import BadRecord, FilePortion, Line, bad, record_of
+from periplus.app.importing.opening import ask_for
 from periplus.errors import Corrupt, Incompatible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from periplus.app.importing.items import Entry
+    from periplus.app.importing.opening import Opener
+    from periplus.app.importing.sizes import Sizes
 
 SUFFIX: Final = ".parquet"
-ROWS: Final = 1_000  # of a portion
+PORTION: Final = 32_000_000  # bytes of a portion, or one row
+LONGEST_ROW: Final = 100_000_000  # bytes; its text would not be read, which has 64 MiB at most
 _COLUMNS: Final = ("id", "url", "title", "text")
 _NAMED: Final = 20  # columns of a table that has others
 _TEXTS: Final = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
 _NUMBERS: Final = ("int", "uint", "float", "double", "halffloat")
 
 
-class PackedRows(Struct, frozen=True):
+class PackedRows(FilePortion, frozen=True):
     """Rows of a table, packed as Arrow does; the first of them has the number ``first``."""
 
     file: str
@@ -40,7 +45,11 @@ class PackedRows(Struct, frozen=True):
     def size(self) -> int:
         return len(self.data)
 
-    def entries(self) -> Iterator[Entry]:
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.file, f"rows {self.first} to {self.first + self.count - 1}"
+
+    def entries(self, _opened: Opener) -> Iterator[Entry]:
         import pyarrow as pa
 
         with pa.ipc.open_stream(self.data) as stream:
@@ -49,27 +58,29 @@ class PackedRows(Struct, frozen=True):
                 yield _entry(row, self.file, number, self.moment)
 
 
-class LostRows(Struct, frozen=True):
+class LostRows(FilePortion, frozen=True):
     """Rows that cannot be read."""
 
     file: str
     first: int
     rows: int
     what: str
+    reason: str = "damaged"
     count: int = 1
     size: int = 0
 
-    def entries(self) -> Iterator[Entry]:
-        yield bad(self.file, f"rows {self.first} to {self.first + self.rows - 1}", self.what, "damaged")
+    def entries(self, _opened: Opener) -> Iterator[Entry]:
+        place = f"rows {self.first} to {self.first + self.rows - 1}" if self.rows > 1 else f"row {self.first}"
+        yield bad(self.file, place, self.what, self.reason)
 
 
-def check(path: Path) -> None:
+def check(path: Path, opened: Opener) -> None:
     """Raise what is wrong with a table that holds no records."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as table:
+        with ask_for(opened, path) as file, pq.ParquetFile(file) as table:
             schema = table.schema_arrow
     except (pa.ArrowException, OSError) as error:
         raise Corrupt(f"{path} cannot be read as Parquet: {_one_line(error)}") from error
@@ -90,12 +101,12 @@ def _is_fit(kind: pa.DataType, *, may_be_number: bool) -> bool:
     return name in _TEXTS or (may_be_number and name.startswith(_NUMBERS))
 
 
-def portions(path: Path) -> Iterator[PackedRows | LostRows]:
+def portions(path: Path, opened: Opener, sizes: Sizes) -> Iterator[PackedRows | LostRows]:
     """The rows of a file, row group by row group: where one is damaged, the next one is read."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path, page_checksum_verification=True) as table:
-        reading = _PortionReader(table, path)
+    with ask_for(opened, path) as file, pq.ParquetFile(file, page_checksum_verification=True) as table:
+        reading = _PortionReader(table, str(path), file, sizes.rows)
         for group in range(table.num_row_groups):
             yield from reading.group(group)
         yield from reading.rest()
@@ -104,13 +115,14 @@ def portions(path: Path) -> Iterator[PackedRows | LostRows]:
 class _PortionReader:
     """Joins rows of small groups to portions."""
 
-    def __init__(self, table: pq.ParquetFile, path: Path) -> None:
+    def __init__(self, table: pq.ParquetFile, name: str, file: BinaryIO, rows: int) -> None:
         self._table = table
-        self._file = str(path)
-        self._moment = path.stat().st_mtime
+        self._file = name
+        self._rows = rows
+        self._moment = os.fstat(file.fileno()).st_mtime
         self._columns = [name for name in _COLUMNS if name in table.schema_arrow.names]
         self._batches: list[pa.RecordBatch] = []
-        self._count = 0  # rows of them
+        self._count = self._size = 0  # rows of them, and bytes
         self._next = 1  # the row that follows them
 
     def group(self, group: int) -> Iterator[PackedRows | LostRows]:
@@ -118,7 +130,9 @@ class _PortionReader:
 
         end = self._next + self._table.metadata.row_group(group).num_rows
         try:
-            for batch in self._table.iter_batches(ROWS, row_groups=[group], columns=self._columns, use_threads=False):
+            for batch in self._table.iter_batches(
+                self._rows, row_groups=[group], columns=self._columns, use_threads=False
+            ):
                 yield from self._take(batch)
         except (pa.ArrowException, OSError) as error:
             yield from self.rest()
@@ -136,13 +150,23 @@ class _PortionReader:
                 stream.write_batch(batch)
         data = sink.getvalue().to_pybytes()
         yield PackedRows(self._file, self._next - self._count, self._count, data, self._moment)
-        self._batches, self._count = [], 0
+        self._batches, self._count, self._size = [], 0, 0
 
-    def _take(self, batch: pa.RecordBatch) -> Iterator[PackedRows]:
-        if self._count + batch.num_rows > ROWS:
+    def _take(self, batch: pa.RecordBatch) -> Iterator[PackedRows | LostRows]:
+        """Add rows to those that wait; many bytes become several portions."""
+        half = batch.num_rows // 2
+        if half and batch.nbytes > PORTION:
+            yield from self._take(batch.slice(0, half))
+            yield from self._take(batch.slice(half))
+            return
+        if self._count + batch.num_rows > self._rows or self._size + batch.nbytes > PORTION:
             yield from self.rest()
-        self._batches.append(batch)
-        self._count += batch.num_rows
+        if batch.nbytes > LONGEST_ROW:
+            yield LostRows(self._file, self._next, 1, f"longer than {LONGEST_ROW} bytes", "too-large")
+        else:
+            self._batches.append(batch)
+            self._count += batch.num_rows
+            self._size += batch.nbytes
         self._next += batch.num_rows
 
 

@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 from msgspec import Struct
 
 from periplus import addresses, archive
-from periplus.app.importing.items import Entry, Item, LeftOut, bad
+from periplus.app.importing.items import Entry, FilePortion, Item, LeftOut, bad
+from periplus.app.importing.opening import ask_for
 from periplus.app.importing.wikitext import to_html
 from periplus.errors import Corrupt, Incompatible
 from periplus.records import Page
@@ -20,6 +21,8 @@ from periplus.records import Page
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from periplus.app.importing.opening import Opener
 
 SUFFIXES: Final = tuple(f".xml{packing}" for packing in ("", ".gz", ".zst", ".lz4", ".bz2"))
 ARTICLES: Final = 500  # of a portion
@@ -36,7 +39,7 @@ class Article(Struct, frozen=True):
     reason: str = ""  # why it is left out
 
 
-class Articles(Struct, frozen=True):
+class Articles(FilePortion, frozen=True):
     """Articles of a dump, whose addresses begin with ``prefix``."""
 
     file: str
@@ -48,7 +51,11 @@ class Articles(Struct, frozen=True):
     def count(self) -> int:
         return len(self.articles)
 
-    def entries(self) -> Iterator[Entry]:
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.file, f"articles {self.articles[0].title[:80]} to {self.articles[-1].title[:80]}"
+
+    def entries(self, _opened: Opener) -> Iterator[Entry]:
         for article in self.articles:
             yield self._entry(article)
 
@@ -62,28 +69,28 @@ class Articles(Struct, frozen=True):
         return Item(Page(url, body, "text/html; charset=utf-8", fetched=article.moment))
 
 
-def check(path: Path) -> None:
+def check(path: Path, opened: Opener) -> None:
     """Raise where the file is no dump of a wiki."""
-    with _opened(path) as file:
+    with _unpacked(path, opened) as file:
         start = file.read(_LOOKED_AT)
     if _ROOT not in start:
         raise Incompatible(f"{path} is no export of MediaWiki; other XML files cannot be imported")
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("rb") as file:
+def _unpacked(path: Path, opened: Opener) -> Iterator[IO[bytes]]:
+    with ask_for(opened, path) as file:
         packed = path.name.lower().endswith(".bz2")
         yield cast("IO[bytes]", bz2.BZ2File(file) if packed else archive.unpacked(file))
 
 
-def portions(path: Path, base_url: str = "") -> Iterator[Articles]:
+def portions(path: Path, base_url: str, opened: Opener) -> Iterator[Articles]:
     """The dump in portions. Articles lie below ``base_url``, or where the dump says that its wiki is."""
     waiting: list[Article] = []
     size = 0
     prefix = base_url
     try:
-        with _opened(path) as file:
+        with _unpacked(path, opened) as file:
             for found in _elements(file):
                 if isinstance(found, str):
                     prefix = prefix or found

@@ -5,21 +5,20 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from periplus import archive
-from periplus.app.importing import archives, sources
+from periplus.app.importing import folders, reading_apart
 from periplus.app.importing.archives import ArchiveStretch, ReadPages
 from periplus.app.importing.intake import BATCH, BATCH_BYTES, Job, failed
+from periplus.app.importing.sizes import Sizes
+from periplus.app.importing.sources import FileContents
 from periplus.errors import PeriplusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from periplus.app.importing.items import Portion
+    from periplus.app.importing.sources import Portion
 
-LONGEST = 4_000_000  # bytes of a stretch, packed
-SHORTEST = 250_000
-SHARES = 3  # of what is left for each process: stretches become shorter, so that all end together
+SIZES = Sizes()
 GROWTH = 2  # how much longer a stretch is made that was cut wrongly
 
 
@@ -70,24 +69,13 @@ class Work:
     def _portions(self, path: Path, start: int, least: int) -> Iterator[Portion]:
         """What a path holds; where it cannot be read further, that is its last portion."""
         try:
-            if start or self._is_cut(path):
-                yield from archives.parts(path, self._length_at, start, least)
-            else:
-                yield from sources.portions(path, self._base_url)
+            if path.is_dir():
+                yield from folders.portions(path, self._base_url)
+                return
+            asked = FileContents(str(path), self._base_url, self._workers, start, least, SIZES)
+            yield from reading_apart.contents(asked)
         except (PeriplusError, OSError) as error:
             yield ReadPages([failed(str(path), error)], 0)
-
-    def _is_cut(self, path: Path) -> bool:
-        return (
-            self._workers > 1
-            and path.is_file()
-            and path.name.lower().endswith(archive.SUFFIXES)
-            and path.stat().st_size >= 2 * SHORTEST
-            and archive.can_be_cut(path)
-        )
-
-    def _length_at(self, left: int) -> int:
-        return min(LONGEST, max(SHORTEST, left // (SHARES * self._workers)))
 
 
 def _fits(waiting: list[Portion], portion: Portion) -> bool:
