@@ -20,23 +20,29 @@ import sys
 import tempfile
 import time
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from app.up_soak import Changing, Up, Visitors, grown, plot
 from mockweb.mock_web import MockWeb
+from periplus.app.query_counts import DAYS_KEPT, MOST_KEPT
+from periplus.storage import events
 from support.fast_clock import FastClock
 
+crawl_status = import_module("periplus.crawl.status")  # the name is a function, too
 DAY = 86_400.0
 HOSTS, PAGES = 10, 40
 TURNOVER = DAY / 2  # seconds in which a site loses its oldest page and gets a new one
 SPEED = 10
 DRY = 1.0  # seconds by the wall without work before a leap
 PATIENCE = 60.0  # … and at most so long for work to end
-GROWTH = {"memory": 0.15, "handles": 0.15, "files": 0.25, "said": 0.5}  # that the second half may add, as a share
+GROWTH = {"memory": 0.15, "handles": 0.15, "files": 0.25}  # that the second half may add, as a share
+SAID_A_DAY = 2.0  # kB that up may say: a line for each crawl, to whoever keeps its output
 # Tables whose rows are of addresses, requests and batches of all times; all others may hold only what is needed now.
-OF_HISTORY = frozenset({"urls", "journal", "batches", "archive_marks", "crawls", "events", "aliases"})
-# Of these, ``crawls`` and ``events`` end at 1,000 and 10,000 rows, which a month of this web does not reach.
+OF_HISTORY = frozenset({"urls", "journal", "batches", "archive_marks", "aliases"})
+# Tables that grow to a bound, which a month need not reach: counts of searches of 400 days and of 1,000 queries a kind.
+ENDING = {"crawls": crawl_status.KEPT, "events": events.KEPT, "counters": 3 * (DAYS_KEPT + MOST_KEPT) + 10}
 MARK = "<!-- month -->"
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -153,6 +159,8 @@ def wrong_of(month: Month) -> list[str]:
     found = [*month.wrong, *([f"{len(errors)} errors, the first {errors[0]}"] if errors else [])]
     more = grown(month.looks, {name: name for name in GROWTH})
     found += [f"{name} grew by {share:.0%}" for name, share in more.items() if share > GROWTH[name]]
+    last = month.looks[-1]
+    found += [f"up said {last.said:.0f} kB"] if last.said > SAID_A_DAY * max(1.0, last.day) else []
     return found + [f"the table {name} grew: {told}" for name, told in _growing(month.rows).items()]
 
 
@@ -160,12 +168,12 @@ def _growing(rows: list[dict[str, int]]) -> dict[str, str]:
     """Tables that should hold what is needed now, and hold more in the last quarter than in the second."""
     quarter = len(rows) // 4
     found = {}
-    for name in sorted(set(rows[-1]) - OF_HISTORY):
+    for name in sorted(set(rows[-1]) - OF_HISTORY - set(ENDING)):
         before = max(one.get(name, 0) for one in rows[quarter : 2 * quarter])
         after = max(one[name] for one in rows[-quarter:])
         if after > 1.25 * before + 5:
             found[name] = f"{before} rows, then {after}"
-    return found
+    return found | {name: f"over {most}" for name, most in ENDING.items() if rows[-1][name] > most}
 
 
 def report(month: Month) -> str:
@@ -199,7 +207,7 @@ def _rows_table(rows: list[dict[str, int]]) -> list[str]:
     for name in sorted(rows[-1]):
         counts = [rows[place].get(name, 0) for place in places]
         if any(counts):
-            told = " (of all times)" if name in OF_HISTORY else ""
+            told = " (of all times)" if name in OF_HISTORY else f" (up to {ENDING[name]:,})" if name in ENDING else ""
             lines.append(f"| `{name}`{told} | {' | '.join(str(one) for one in counts)} |")
     return lines
 
