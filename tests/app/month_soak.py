@@ -215,7 +215,7 @@ def _rows_table(rows: list[dict[str, int]]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--days", type=float, default=30.0)
-    parser.add_argument("--step", type=float, default=8.0, help="hours from leap to leap")
+    parser.add_argument("--step", type=float, default=20.0, help="hours from leap to leap")
     parser.add_argument("--visitors", type=int, default=5)
     parser.add_argument("--write", action="store_true", help="into docs/reliability.md, with its plot")
     options = parser.parse_args()
