@@ -124,6 +124,9 @@ soak-pool: environment  ## fifty crawls with a limit by two to four workers, kil
 soak-up: environment  ## an hour of up over sites that change, with visitors: memory, handles, files; ARGS="--minutes 5 --visitors 200"
 	PYTHONPATH=.:tests $(PYTHON) tests/app/up_soak.py $(ARGS)
 
+soak-month: environment  ## a month of up on a clock that runs ten times as fast and leaps: what grows; ARGS="--days 3 --write"
+	PYTHONPATH=.:tests $(PYTHON) tests/app/month_soak.py $(ARGS)
+
 soak-freshness: environment  ## 24 simulated hours of revisits beside a fixed interval with as many requests; ARGS="--seed 2 --write"
 	PYTHONPATH=tests $(PYTHON) tests/crawl/freshness_sim.py $(ARGS)
 

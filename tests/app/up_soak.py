@@ -20,20 +20,25 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bench.scale.meter import anonymous, family
 
 from mockweb.mock_web import MockWeb
 from periplus.demo import Reply, Request, html
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
 HOSTS, PAGES = 20, 100  # pages that a site has at any time
 TURNOVER = 30.0  # seconds in which a site loses its oldest page and gets a new one
 DELAY = 0.5  # seconds between two requests to a host
 EVERY = 2.0  # seconds between two questions of a visitor
+NAMES = {"memory MB": "memory", "handles": "handles", "files": "files"}
 LOOK = 10.0  # seconds between two looks
 WORDS = 5_000
 GROWTH = {"memory MB": 0.10, "handles": 0.10, "files": 0.25}  # that the second half may add, as a share
@@ -49,33 +54,41 @@ class Look(NamedTuple):
 
 
 class Changing:
-    """Sites whose pages change as time passes: page n of a site is there from turn n - PAGES to turn n."""
+    """Sites whose pages change as time passes: page n of a site is there for as many turns as it has pages."""
 
-    def __init__(self, web: MockWeb) -> None:
-        self._began = time.monotonic()
-        for number in range(HOSTS):
+    def __init__(
+        self,
+        web: MockWeb,
+        hosts: int = HOSTS,
+        pages: int = PAGES,
+        turnover: float = TURNOVER,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._hosts, self._pages, self._turnover, self._clock = hosts, pages, turnover, clock
+        self._began = clock()
+        for number in range(hosts):
             web.robots(f"s{number}.test")
             web.host(f"s{number}.test", partial(self._page, number))
 
     @property
     def seeds(self) -> list[str]:
-        return [f"http://s{number}.test/" for number in range(HOSTS)]
+        return [f"http://s{number}.test/" for number in range(self._hosts)]
 
     def _turn(self) -> int:
-        return int((time.monotonic() - self._began) / TURNOVER)
+        return int((self._clock() - self._began) / self._turnover)
 
     def _page(self, site: int, request: Request) -> Reply:
         turn, name = self._turn(), request.target.strip("/")
         if not name:
-            links = "".join(f'<a href="/{page}">page {page}</a> ' for page in range(turn, turn + PAGES))
+            links = "".join(f'<a href="/{page}">page {page}</a> ' for page in range(turn, turn + self._pages))
             return html(f"<title>Site {site}</title><p>{links}")
-        if not name.isdecimal() or not turn <= int(name) < turn + PAGES:
+        if not name.isdecimal() or not turn <= int(name) < turn + self._pages:
             return Reply(404)
         page = int(name)
         edition = turn // (1 + page % 7)  # some change every turn, some every seventh
         chance = random.Random(f"{site} {page} {edition}")
         text = " ".join(f"word{int(chance.paretovariate(0.6)) % WORDS}" for _ in range(120))
-        here = f'<a href="/{page + 1}">next</a> <a href="http://s{(site + page) % HOSTS}.test/">elsewhere</a>'
+        here = f'<a href="/{page + 1}">next</a> <a href="http://s{(site + page) % self._hosts}.test/">elsewhere</a>'
         return html(f"<title>Page {page} of site {site}</title><p>{text}</p><p>{here}")
 
 
@@ -87,7 +100,7 @@ class Visitors:
         self.errors: list[str] = []
         self._port, self._number = port, number
         self._texts = (f"word{one % WORDS} word{one * 7919 % 1_000_003 % WORDS} {one}" for one in count())
-        self._ends = threading.Event()
+        self._ends, self._rests, self._under_way = threading.Event(), threading.Event(), 0
         self._thread = threading.Thread(target=lambda: asyncio.run(self._all()))
 
     def __enter__(self) -> Visitors:
@@ -98,6 +111,15 @@ class Visitors:
         self._ends.set()
         self._thread.join()
 
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Nobody asks while the block lasts, nor waits for an answer."""
+        self._rests.set()
+        while self._under_way:
+            time.sleep(0.001)
+        yield
+        self._rests.clear()
+
     async def _all(self) -> None:
         await asyncio.gather(*[self._one(EVERY * place / self._number) for place in range(self._number)])
 
@@ -106,11 +128,15 @@ class Visitors:
         while not self._ends.is_set():
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             due += EVERY
+            while self._rests.is_set():
+                await asyncio.sleep(0.01)
+            self._under_way += 1
             began = time.monotonic()
             try:
                 status = await asyncio.wait_for(self._ask(next(self._texts)), 30)
             except (OSError, TimeoutError, ValueError) as error:
                 status = repr(error)
+            self._under_way -= 1
             self.took.append(1000 * (time.monotonic() - began))
             if status != "200":
                 self.errors.append(status)
@@ -127,10 +153,14 @@ class Visitors:
 class Up:
     """The process that people would run."""
 
-    def __init__(self, folder: Path, web: MockWeb, seeds: list[str]) -> None:
+    def __init__(
+        self, folder: Path, web: MockWeb, seeds: list[str], recrawl: float = 600.0, more: dict[str, str] | None = None
+    ) -> None:
+        """``more`` is of the environment of all processes."""
         self.folder, self._log = folder / "c", folder / "log"
-        settings = {"RECRAWL_AFTER": "600", "ICONS": "false", "IP_DELAY": "0", "WORKERS": "1"}
-        environment = os.environ | {f"PERIPLUS_CRAWL_{name}": value for name, value in settings.items()}
+        settings = {"RECRAWL_AFTER": str(recrawl), "ICONS": "false", "IP_DELAY": "0", "WORKERS": "1"}
+        self.environment = os.environ | (more or {})
+        environment = self.environment | {f"PERIPLUS_CRAWL_{name}": value for name, value in settings.items()}
         resolve = [word for one in web.resolve for word in ("--resolve", one)]
         command = [sys.executable, "-m", "periplus", "up", *seeds, "--dir", str(self.folder), "--port", "0"]
         with self._log.open("w") as told:
@@ -163,7 +193,7 @@ class Up:
 
     def _documents(self) -> int:
         command = [sys.executable, "-m", "periplus", "status", "--dir", str(self.folder), "--json"]
-        told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        told = subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment).stdout
         index = json.loads(told).get("index") if told else None
         return int(index["documents"]) if index else 0
 
@@ -190,17 +220,16 @@ def _size(path: Path) -> int:
         return 0
 
 
-def grown(looks: list[Look]) -> dict[str, float]:
-    """What the last quarter has more than the second one, by medians."""
+def grown(looks: Sequence[NamedTuple], names: dict[str, str]) -> dict[str, float]:
+    """What the last quarter has more than the second one, by medians, of fields by what they are called."""
     quarter = len(looks) // 4
-    names = {"memory MB": "memory", "handles": "handles", "files": "files"}
     return {
         told: _median(looks[-quarter:], name) / max(1.0, _median(looks[quarter : 2 * quarter], name)) - 1
         for told, name in names.items()
     }
 
 
-def _median(looks: list[Look], name: str) -> float:
+def _median(looks: Sequence[NamedTuple], name: str) -> float:
     values = sorted(getattr(look, name) for look in looks)
     return float(values[len(values) // 2])
 
@@ -214,23 +243,26 @@ def table(looks: list[Look]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def plot(looks: list[Look]) -> str:
-    """A strip for each figure, over the minutes."""
+def plot(looks: Sequence[NamedTuple]) -> str:
+    """A strip for each figure but the first, which is the time, in the unit that its name is."""
     width, strip = 720, 90
     parts = []
-    for place, name in enumerate(Look._fields[1:]):
+    unit, *names = looks[0]._fields
+    for place, name in enumerate(names):
         values = [float(getattr(look, name)) for look in looks]
-        most, last = max(*values, 1.0), max(look.minute for look in looks)
+        most, last = max(*values, 1.0), max(getattr(look, unit) for look in looks)
+        floor, high = strip * (place + 1) - 15, strip - 35
         points = " ".join(
-            f"{60 + (width - 80) * look.minute / last:.1f},{strip * (place + 1) - 15 - (strip - 35) * value / most:.1f}"
+            f"{60 + (width - 80) * getattr(look, unit) / last:.1f},{floor - high * value / most:.1f}"
             for look, value in zip(looks, values, strict=True)
         )
         parts.append(f'<polyline fill="none" stroke="#2563eb" stroke-width="1.5" points="{points}"/>')
         parts.append(f'<text x="60" y="{strip * place + 14}">{name}, up to {most:,.0f}</text>')
-    foot = f'<text x="60" y="{strip * 5 + 12}">minutes, 0 to {last:.0f}</text>'
+    foot = f'<text x="60" y="{strip * len(names) + 12}">{unit}s, 0 to {last:.0f}</text>'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {strip * 5 + 20}" font-family="sans-serif" '
-        f'font-size="12"><rect width="100%" height="100%" fill="white"/>{"".join(parts)}{foot}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {strip * len(names) + 20}"'
+        f' font-family="sans-serif" font-size="12">'
+        f'<rect width="100%" height="100%" fill="white"/>{"".join(parts)}{foot}</svg>\n'
     )
 
 
@@ -261,7 +293,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         looks, asking, wrong = soak(Path(folder), options.minutes, options.visitors)
-    more = grown(looks)
+    more = grown(looks, NAMES)
     wrong += [f"{name} grew by {share:.0%}" for name, share in more.items() if share > GROWTH[name]]
     sys.stdout.write(table(looks))
     took = sorted(asking.took)

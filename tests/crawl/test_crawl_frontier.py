@@ -11,6 +11,7 @@ from periplus import addresses
 from periplus.crawl import audit
 from periplus.crawl.frontier import Frontier
 from periplus.crawl.rows import (
+    FAILED,
     FETCHED,
     NEVER,
     QUEUED,
@@ -26,9 +27,12 @@ from periplus.crawl.rows import (
 )
 from periplus.errors import LeaseLost
 from periplus.records import Document
+from periplus.storage import Database
 
 if TYPE_CHECKING:
-    from periplus.storage import Database, Transaction
+    from pathlib import Path
+
+    from periplus.storage import Transaction
 
 NOW = 1_800_000_000.0
 DELAY = 1.0
@@ -208,6 +212,34 @@ def test_a_body_that_its_first_address_lost_goes_to_the_next(frontier: Frontier)
     assert frontier.commit(Bundle(visited=[fetched(first, body=6)]), NOW).duplicates == 0  # it changed
     assert frontier.commit(Bundle(visited=[fetched(second, body=5)]), NOW).duplicates == 0
     assert frontier.commit(Bundle(visited=[fetched(first, body=5)]), NOW).duplicates == 1  # it changed back
+
+
+def test_bodies_that_no_address_has_any_more_are_forgotten(tmp_path: Path) -> None:
+    with Database.open(tmp_path / "state.db") as embedded:
+        frontier = Frontier(embedded, level, host_queue=100, host_budget=1_000)
+        frontier.commit(Bundle(found=[found(f"http://a.test/{n}") for n in range(2)]), NOW)
+
+        def visit(number: int, body: int, **more: int) -> int:
+            row = frontier.find(f"http://a.test/{number}")
+            assert row is not None
+            visited = fetched(row, body=body)
+            for name, value in more.items():
+                setattr(visited.row, name, value)
+            return frontier.commit(Bundle(visited=[visited]), NOW).duplicates
+
+        def bodies() -> list[int]:
+            with embedded.read() as tx:
+                return [body for (body,) in tx.rows("SELECT body_hash FROM bodies ORDER BY body_hash")]
+
+        for body in range(5, 20):
+            assert visit(0, body) == 0
+        assert bodies() == [19]
+        assert visit(0, 19) == 0
+        assert visit(1, 19) == 1  # a copy: the row is the other's
+        assert visit(1, 30) == 0
+        assert bodies() == [19, 30]
+        visit(0, 19, state=FAILED)
+        assert bodies() == [30]
 
 
 def test_a_worker_that_may_not_write_leaves_no_trace(frontier: Frontier, database: Database) -> None:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,13 +19,15 @@ from crawl.voyages import settings_for
 from mockweb.faults import Gate
 from mockweb.growing import Growing
 from periplus import addresses, archive
-from periplus.crawl import Crawler, send_command, slots, status, workers
+from periplus.crawl import Crawler, roster, send_command, slots, status, workers
 from periplus.crawl.address_slots import SharedAddressSlots
 from periplus.crawl.conductor import RENEWALS, SECONDS, Conductor
 from periplus.crawl.frontier import Frontier
 from periplus.crawl.partitions import EMBEDDED, MARGIN, SHARED, Partitions, free_of, partition_count, share_of
 from periplus.crawl.rows import Bundle, FoundAddress, Rest
+from periplus.crawl.status import begin, save
 from periplus.errors import LeaseLost, UsageError, WrongState
+from periplus.records import CrawlStatus
 from periplus.storage import Lease, Leases
 
 if TYPE_CHECKING:
@@ -62,6 +65,38 @@ def heir_of(database: Database, worker: int, clock: Clock) -> None:
     assert leases.take_over(known, "healer", 60.0) is not None
     with database.write() as tx:
         free_of(tx, worker)
+
+
+def test_leases_of_workers_that_are_no_more_go_when_a_crawl_begins(database: Database) -> None:
+    leases = Leases(database)
+    (ended, left), (lives, held), (died, lost) = (roster.register(database, seconds) for seconds in (60, 60, 0))
+    other = leases.acquire("index", "somebody", 0.0)
+    leases.release(left)
+    with database.write() as tx:
+        roster.end(tx, ended)
+        roster.forget_ended(tx)
+    with database.read() as tx:
+        names = [name for (name,) in tx.rows("SELECT name FROM leases ORDER BY name")]
+    assert other is not None
+    assert names == sorted([roster.lease_name(lives), roster.lease_name(died), "index"])  # the dead one is to be healed
+    with database.write() as tx:
+        leases.check(tx, held)
+    with pytest.raises(LeaseLost):
+        leases.renew(left)
+    assert leases.take_over(left, "healer", 60.0, dead=True) is None
+    assert leases.take_over(lost, "healer", 60.0) is not None
+
+
+def test_figures_of_old_crawls_are_forgotten(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("periplus.crawl.status"), "KEPT", 3)  # the name is a function, too
+    for _ in range(10):
+        number, earlier = begin(database)
+        assert earlier is None
+        with database.write() as tx:
+            save(tx, number, CrawlStatus(state="done"), ended=1.0)
+    with database.read() as tx:
+        assert tx.rows("SELECT id FROM crawls ORDER BY id") == [(number - 2,), (number - 1,), (number,)]
+    assert status(database).state == "done"
 
 
 def test_workers_share_the_partitions_and_never_overlap(database: Database) -> None:

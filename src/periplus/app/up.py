@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -127,6 +128,8 @@ def _crawled(stopping: threading.Event, collection: Collection, seeds: list[str]
     finally:
         ended.set()
         watcher.join()
+        del crawler, watcher
+        gc.collect()  # its parts know each other: files and ranks that they hold would stay open for days
 
 
 def _stop_crawler(stopping: threading.Event, ended: threading.Event, crawler: Crawler) -> None:

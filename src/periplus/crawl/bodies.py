@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from periplus.crawl.arrivals import marks, parts_of
+from periplus.crawl.rows import FETCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from periplus.crawl.rows import Visited
+    from periplus.crawl.rows import UrlRow, Visited
     from periplus.storage import Transaction
 
 FILL = (
@@ -26,6 +27,11 @@ FILL = (
 _KNOWN = (
     "SELECT b.body_hash, u.key, u.url, u.refusal FROM bodies b JOIN urls u ON u.host = b.host AND u.key = b.key"
     " AND u.body_hash = b.body_hash AND u.state = 1 AND u.same_as = 0 WHERE b.body_hash IN ({})"
+)
+
+_FORGET = (
+    "DELETE FROM bodies WHERE body_hash = (SELECT body_hash FROM urls WHERE host = ? AND key = ?)"
+    " AND host = ? AND key = ? AND body_hash <> ?"
 )
 
 
@@ -50,6 +56,23 @@ def owners_of(tx: Transaction, visited: Iterable[Visited]) -> dict[int, Owner]:
     rows = [(body, claims[body].host, claims[body].key) for body in sorted(claims)]  # one order: no deadlocks
     new = set(tx.insert_new("bodies", ("body_hash", "host", "key"), rows, "body_hash")) if rows else set()
     return claims | _known(tx, {body: claim for body, claim in claims.items() if body not in new})
+
+
+def forget_former(tx: Transaction, visited: Iterable[Visited]) -> None:
+    """Rows of the bodies that these addresses had until now and have no more; before their rows are written.
+
+    They would count for nothing. Where writers run side by side they stay, until another address gives that body: a
+    writer that takes such a row must not lose it to one that forgets it.
+    """
+    if tx.row_lock:
+        return
+    changed = [item.row for item in visited if item.was == FETCHED and (item.fresh_body or item.row.state != FETCHED)]
+    tx.executemany(_FORGET, [(row.host, row.key, row.host, row.key, _kept(row)) for row in changed])
+
+
+def _kept(row: UrlRow) -> int:
+    """The body that an address goes on to have; 0, which is no body, when it has none to be found."""
+    return row.body_hash if row.state == FETCHED else 0
 
 
 def _known(tx: Transaction, claims: dict[int, Owner]) -> dict[int, Owner]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from periplus import addresses, archive
 from periplus.crawl import takedown
 from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, number_list, parts_of, place_of
-from periplus.crawl.bodies import Owner, owners_of
+from periplus.crawl.bodies import Owner, forget_former, owners_of
 from periplus.crawl.budgets import FAMOUS, IN_BUDGET, LEVELS, budget_arguments, budget_of, judge
 from periplus.crawl.inbox import Inboxes, InboxMessage
 from periplus.crawl.partitions import partition_count
@@ -234,6 +234,7 @@ class Frontier:
                 bundle.visited = _of_hosts_held_by(tx, bundle.visited, {0, *held_by})
             takedown.hold_back(tx, bundle.visited)
             self._mark_same(tx, bundle.visited, result)
+            forget_former(tx, bundle.visited)
             self._write_visited(tx, bundle.visited, result)
             mine = self._inboxes.sort_out(tx, _finds(bundle), self.parts)
             mine.add(arrived)

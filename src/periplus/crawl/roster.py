@@ -112,8 +112,14 @@ def end(tx: Transaction, number: int) -> None:
 
 
 def forget_ended(tx: Transaction) -> None:
-    """A crawl begins: figures of the one before are no longer wanted."""
+    """A crawl begins: figures of the one before are no longer wanted, nor are leases of workers that are no more.
+
+    Their numbers do not come again. A worker that wakes up finds no lease, which is as good as another's.
+    """
     tx.execute("DELETE FROM workers WHERE state = ?", (ENDED,))
+    kept = f"SELECT '{LEASE}' || number FROM workers"  # noqa: S608
+    sql = f"DELETE FROM leases WHERE name LIKE ? AND expires <= ? AND name NOT IN ({kept})"  # noqa: S608
+    tx.execute(sql, (f"{LEASE}%", database_time(tx)))
 
 
 def living(tx: Transaction) -> list[int]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from periplus.storage import Database, Transaction
 
 ALIVE_SECONDS = 10.0  # a running crawl writes its status more often than this
+KEPT = 1_000  # crawls whose figures are kept: one that goes on for years begins thousands
 UNENDED = (RUNNING, PAUSED, STALLED, "stopping")  # as kept; the last by versions before 0.1
 INTERRUPTED = "its process ended before it was done; periplus crawl or up goes on"
 _TOTALS = "SELECT COALESCE(SUM(queued), 0), COUNT(*), COALESCE(SUM(pages), 0) FROM hosts"
@@ -29,7 +30,9 @@ def begin(database: Database) -> tuple[int, CrawlStatus | None]:
         if last is not None and last[1] in UNENDED:
             return int(last[0]), _so_far(tx, msgspec.json.decode(last[2], type=CrawlStatus), float(last[3]))
         sql = "INSERT INTO crawls (started, state, status, at) VALUES (?, 'running', ?, ?) RETURNING id"
-        return int(tx.value(sql, (now, encoded(CrawlStatus(state="running")), now))), None
+        number = int(tx.value(sql, (now, encoded(CrawlStatus(state="running")), now)))
+        tx.execute("DELETE FROM crawls WHERE id <= ?", (number - KEPT,))
+        return number, None
 
 
 def newest(tx: Transaction) -> int:
