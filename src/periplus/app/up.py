@@ -16,7 +16,8 @@ from periplus.app.occupancy import hold_up, refuse_second_crawl
 from periplus.app.serving import Reloader, further_servers, told_where, web_server
 from periplus.app.verifying import Verifier
 from periplus.crawl import submitted_at
-from periplus.errors import LeaseLost, Occupied, StorageBusy, StorageError, StorageFull
+from periplus.errors import Corrupt, LeaseLost, Occupied, StorageBusy, StorageError, StorageFull
+from periplus.storage import write_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,29 +144,60 @@ def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -
     """Child: index and rank whenever there is something new, until stopped; merges run beside that."""
     from periplus.index.builder import load_kernels
 
-    next_rank, next_tidy = 0.0, time.monotonic() + TIDY_EVERY
-    merging: threading.Thread | None = None
     load_kernels()  # loads the kernels, so that the first page need not wait for that
     with Collection(folder, flags=flags) as collection:
+        builder = _Builder(collection)
         while not stopping.wait(LOOK_EVERY):
-            due = collection.pipeline.due()
             try:
-                if due.ranks and time.monotonic() >= next_rank:
-                    began = time.monotonic()
-                    collection.rank()
-                    next_rank = time.monotonic() + RANK_PAUSE * (time.monotonic() - began)
-                if due.batches or due.backlog:
-                    collection.pipeline.index(merge=False)
-                    if merging is None or not merging.is_alive():
-                        merging = threading.Thread(target=_merge, args=(collection,), daemon=True)
-                        merging.start()
-                if time.monotonic() >= next_tidy:
-                    next_tidy = time.monotonic() + TIDY_EVERY
-                    collection.pipeline.tidy()
+                builder.look()
             except (StorageBusy, LeaseLost):
                 continue  # somebody runs `periplus index` by hand, or another machine does: look again later
             except StorageFull:
                 stopping.wait(FULL_DISK_PAUSE)
+            except Corrupt as damage:
+                builder.build_again(damage)
+
+
+class _Builder:
+    """What the child that indexes does at each look."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._next_rank, self._next_tidy = 0.0, time.monotonic() + TIDY_EVERY
+        self._merging: threading.Thread | None = None
+        self._was_damaged = False
+
+    def look(self) -> None:
+        pipeline = self._collection.pipeline
+        due = pipeline.due()
+        if due.ranks and time.monotonic() >= self._next_rank:
+            began = time.monotonic()
+            self._collection.rank()
+            self._next_rank = time.monotonic() + RANK_PAUSE * (time.monotonic() - began)
+        if due.batches or due.backlog:
+            pipeline.index(merge=False)
+            self._merge()
+        if time.monotonic() >= self._next_tidy:
+            self._next_tidy = time.monotonic() + TIDY_EVERY
+            pipeline.tidy()
+        self._was_damaged = False
+
+    def build_again(self, damage: Corrupt) -> None:
+        """A damaged index can be made of the documents. Damage that stays after that ends with its error.
+
+        Who searches goes on with what is open, until the new generation is there.
+        """
+        if self._was_damaged:
+            raise damage
+        self._was_damaged = True
+        with self._collection.database.write() as tx:
+            write_event(tx, "jobs", f"building the index from nothing: {damage}", "warning")
+        self._collection.pipeline.index(rebuild=True)
+
+    def _merge(self) -> None:
+        if self._merging is None or not self._merging.is_alive():
+            self._merging = threading.Thread(target=_merge, args=(self._collection,), daemon=True)
+            self._merging.start()
 
 
 def _merge(collection: Collection) -> None:
