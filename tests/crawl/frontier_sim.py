@@ -46,7 +46,7 @@ DELAY = 1.0
 LINKS = 10
 ROUND = 1.0  # seconds between two commits of a worker
 HOSTS_AT_ONCE = 20
-_CLOCKED = ("roster.database_time", "recovery.database_time", "status.database_time", "clock.database_time")
+_CLOCKED = ("roster.database_time", "status.database_time", "clock.database_time")
 _STEADY = ("partitions.steady", "undertaker.steady", "roster.steady")
 
 
