@@ -40,7 +40,7 @@ LEAST_QUEUE = 4  # calls may always wait, whatever they take
 BURST = 0.1  # seconds for which a queue may stand before what is asked counts as a flood
 BURST_SHARE, FLOOD_SHARE = 2.0, 0.5  # of what a search takes, for which one may wait
 LONGEST_QUEUE = 1_000  # calls, whatever they take
-FAR_AHEAD = float("inf")
+FAR_AHEAD = float("inf")  # a place is free
 
 
 class Expired(OverBudget):
@@ -102,7 +102,7 @@ class Pool:
         self._turns = Turns()
         self._means: dict[str, float] = {}  # by kind of call, in seconds
         self._mean = 0.0  # of all calls
-        self._stands_since = FAR_AHEAD  # when all places were taken; they have been since
+        self._stands_since = FAR_AHEAD  # since then all places have been taken
         self.asked = 0  # calls that run or wait
         self.refused = 0  # since the start
 
