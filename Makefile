@@ -37,6 +37,7 @@ lint: environment  ## style, types and the order of the rooms
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(PYTHON) scripts/licences.py
+	$(PYTHON) scripts/audit.py
 
 format: environment  ## let ruff write the layout
 	$(VENV)/bin/ruff check --fix .
@@ -99,6 +100,9 @@ bench-scale: environment  ## 250,000 to 2 million documents: speed, memory, disk
 
 bench-objects: environment  ## what an object store costs a crawl: the same pages with files in the folder and in S3; ARGS="--pages 1000"
 	$(PYTHON) -m bench.objects $(ARGS)
+
+bench-export-sql: environment  ## export to PostgreSQL over one connection and over several, in turns; ARGS="--documents 20000"
+	$(PYTHON) -m bench.sql $(ARGS)
 
 bench-reshard: environment  ## what shards cost the writer: index, update and reshard; ARGS="--passages FILE"
 	$(PYTHON) -m bench.reshard $(ARGS)
@@ -200,6 +204,9 @@ same-answers: environment  ## 8,730 requests asked of two versions: BEFORE=REVIS
 
 same-answers-cluster: environment  ## the same requests asked of one folder and of three machines; ARGS="--only demo --every 3 --web FOLDER"
 	PYTHONPATH=tests:. scripts/own-network $(PYTHON) tests/cluster/cluster_answers.py $(ARGS)
+
+bench-panels: environment  ## the result page with good, bad and no outside services, in turns; ARGS="--queries 200"
+	PYTHONPATH=tests $(PYTHON) -m bench.panels $(ARGS)
 
 bench-words: bench-environment  ## spelling and completion; ARGS="--collection FOLDER"
 	.venv-bench/bin/python -m bench.words $(ARGS)

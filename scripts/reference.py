@@ -16,6 +16,7 @@ from periplus.cli.verbs import VERBS, application
 from periplus.reasons import REASONS
 from periplus.web.metric_table import METRICS
 
+_HEAD = "| name | variable | default | meaning | changed on the console |"
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
@@ -28,7 +29,8 @@ def settings_page() -> str:
         "",
         "1. the default",
         "2. `periplus.toml`",
-        "3. what a crawl of this collection was told before, by flag, option or form (remembered)",
+        "3. what a crawl of this collection was told before, by flag, option or form (remembered), or what the",
+        "   console changed (console); of these the later wins",
         "4. a `PERIPLUS_*` variable",
         "5. a flag",
         "",
@@ -37,13 +39,35 @@ def settings_page() -> str:
         "next crawl says so. Not remembered are secrets and one-time orders (`--header`, `--auth`, `--proxy`,",
         "`--allow-private`, `--for`, `--recrawl`); a crawl that goes on without one of the first four says so. `crawl`",
         "and `up` print what is in force, each with its origin; the console shows all settings.",
+        "",
+        "## Changed on the console",
+        "",
+        "The console's page of settings changes those that have a time in the last column. A change is a row of the",
+        "state database, so all machines of a collection have it, and it outlives restarts. `periplus.toml` is not",
+        "written; an edit of it to the same setting wins over a change from before the edit, and on a machine whose",
+        "file says something else of that setting, the file wins. A variable wins always, and the page says so. A flag",
+        "gives way to a change that is made while its process runs, and wins in a process that starts later.",
+        "`--forget` drops what crawls were told, not what the console changed.",
+        "",
+        "The page lists the last changes: who, when, from what, to what. An undo goes back, and is a change as well.",
+        "*Reset* goes back to what file and variables say. Every change is also an event; the last 200 are kept.",
+        "",
+        "| in force | means |",
+        "|---|---|",
+        "| at once | every server goes by it within a second or two; so it does by an edit of the file |",
+        "| with the next crawl | where `up` runs, a crawl that is stopped and resumed begins anew |",
+        "| with the next update of index or ranks | a step that is under way ends as it began |",
+        "| when the server starts again | until then the page shows both values |",
+        "",
+        "Searches at the terminal and from Python open no database: they go by file, variables and flags.",
     ]
     section = ""
     for info in settings.catalogue():
         if info.section != section:
             section = info.section
-            lines += ["", f"## [{section}]", "", "| name | variable | default | meaning |", "|---|---|---|---|"]
-        lines.append(f"| `{info.name}` | `{info.variable}` | {_value(info.default)} | {info.help} |")
+            lines += ["", f"## [{section}]", "", _HEAD, "|---|---|---|---|---|"]
+        changed = f"not there: {info.fixed}" if info.fixed else info.in_force
+        lines.append(f"| `{info.name}` | `{info.variable}` | {_value(info.default)} | {info.help} | {changed} |")
     return "\n".join(lines) + "\n"
 
 

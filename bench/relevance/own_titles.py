@@ -1,8 +1,8 @@
 """``python -m bench.relevance.own_titles COLLECTION``: how often a page's own title as a query finds that page first.
 
-Only titles that one page of the collection has alone, without the name of the site behind a dash (a last part that a
-fiftieth of the titles of a host have), at most so many of each host, chosen by a fixed seed. They are asked as
-people would type them, without host diversity. With ``--with-names`` they are asked with the name of the site.
+Only titles that one page of the collection has alone, without the name of the site before or behind a dash (a first or
+last part that a fiftieth of the titles of a host have), at most so many of each host, chosen by a fixed seed. They are
+asked as people would type them, without host diversity. With ``--with-names`` they are asked with the name of the site.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import random
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.relevance.known import KnownItem, judgements
 from bench.relevance.report import table
@@ -19,7 +20,10 @@ from periplus import addresses
 from periplus.app import Collection
 from periplus.documents import BatchLog
 from periplus.evaluation import evaluate
-from periplus.index.own_title import BETWEEN
+from periplus.text import TITLE_BORDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SEED = 7
 NAME_SHARE = 0.02  # of the titles of a host that end alike: then the end is a name of the site
@@ -36,16 +40,22 @@ def titles_of(collection: Collection) -> dict[str, list[tuple[str, str, str]]]:
                 pages[addresses.host(document.url)].append((document.title.strip(), document.url))
     found = {}
     for host, titled in pages.items():
-        ends = Counter(BETWEEN.split(title)[-1] for title, _ in titled if BETWEEN.search(title))
-        names = {end for end, count in ends.items() if count > max(1, NAME_SHARE * len(titled))}
-        found[host] = [(_own(title, names), title, url) for title, url in titled]
+        parted = [TITLE_BORDER.split(title) for title, _ in titled if TITLE_BORDER.search(title)]
+        first, last = (_names((parts[place] for parts in parted), len(titled)) for place in (0, -1))
+        found[host] = [(_own(title, first, last), title, url) for title, url in titled]
     return found
 
 
-def _own(title: str, names: set[str]) -> str:
-    borders = list(BETWEEN.finditer(title))
-    is_named = bool(borders) and title[borders[-1].end() :] in names
-    return title[: borders[-1].start()].strip() if is_named else title
+def _names(parts: Iterable[str], titles: int) -> set[str]:
+    return {part for part, count in Counter(parts).items() if count > max(1, NAME_SHARE * titles)}
+
+
+def _own(title: str, first: set[str], last: set[str]) -> str:
+    borders = list(TITLE_BORDER.finditer(title))
+    if borders and title[borders[-1].end() :] in last:
+        return title[: borders[-1].start()].strip()
+    is_named = bool(borders) and title[: borders[0].start()] in first
+    return title[borders[0].end() :].strip() if is_named else title
 
 
 def items_of(collection: Collection, most: int, *, with_names: bool) -> dict[str, list[KnownItem]]:

@@ -138,7 +138,7 @@ before titles and passages counted as they do now, which these profiles do not r
 
 The weights of `periplus` (`ranking/weights.toml`) were learnt by `python -m bench.relevance.learn`: coordinate ascent
 on nDCG@10 and nDCG@30. Those of titles, passages, `fresh` and `language` were set afterwards, as decisions 0078,
-0079, 0096 and 0097 say. *Held out* is five-fold cross-validation over the queries of these sets and of the known
+0079, 0096, 0097 and 0130 say. *Held out* is five-fold cross-validation over the queries of these sets and of the known
 items to learn from: each query is scored with weights that were learnt on the other four folds, from
 `bench/relevance/start.toml` on. *Shipped* are the weights in the file.
 

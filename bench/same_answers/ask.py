@@ -82,15 +82,12 @@ def ask_shards(collection: Collection, shards: int) -> None:
     """Let the shards of this process answer in place of the one."""
     from periplus.index import IndexStore
     from periplus.search.broker import Broker, LocalShards
-    from periplus.search.dictionary import dictionary_of
     from periplus.search.shard import Shard
-    from periplus.search.spelling import Speller
 
     store = IndexStore(collection.folder / "index")
     with collection.engine._generations.use() as generation:
         parts = [store.open(shard=number) for number in range(shards)]
-        generation.shards = broker = Broker(LocalShards(Shard(one, generation.ranks) for one in parts))
-        generation.lazy_speller._value = Speller(dictionary_of(generation.summary), generation.lexicon, broker.count)
+        generation.shards = Broker(LocalShards(Shard(one, generation.ranks) for one in parts))
 
 
 @contextmanager

@@ -113,8 +113,17 @@ class Incompatible(StorageError):
     code = "incompatible"
 
 
+INDEX_PART = "index"  # the part of a collection that is made of its documents alone
+
+
 class Corrupt(StorageError):
+    """``part`` is the folder of the collection that holds the file, where that decides what is done about it."""
+
     code = "corrupt"
+
+    def __init__(self, message: str = "", part: str = "") -> None:
+        super().__init__(message)
+        self.part = part
 
 
 class Truncated(Corrupt):

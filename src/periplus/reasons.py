@@ -94,7 +94,7 @@ _ALL = (
         "check the address; a login is given with --auth or --header",
     ),
     Reason("http-5xx", "the server failed", "try again later", retry=True),
-    Reason("gone", "the page was missing on repeated visits and was dropped"),
+    Reason("gone", "the server answered 410, or on repeated visits that the page cannot be had, and it was dropped"),
     # the document
     Reason("unsupported-type", "no reader for this content type"),
     Reason("unwanted-type", "pages of this content type are not wanted", "change crawl.types"),
@@ -137,8 +137,14 @@ LACKING = {  # what an answer may be without, by its code in ``degraded``
     "index": "A part of the index is damaged and was left out, so some pages may be missing.",
     "links": "It is not known here which pages link to this one.",
     "ranks": "There are no page ranks, so links do not count; periplus rank makes them.",
+    "shard": "A part of the collection did not answer, so some pages may be missing.",
     "spelling": "The words of this generation are still being learnt, so mistypings were not looked for.",
 }
+
+
+def lacking(code: str) -> str:
+    """What an answer is without, in a sentence; ``shard:3`` is one of several. Empty for a code of a newer version."""
+    return LACKING.get(code.partition(":")[0], "")
 
 
 def sentence(code: str) -> str:

@@ -1,10 +1,9 @@
 """Settings as data: name, type, default, bounds and help in one place.
 
-They come from ``COLLECTION/periplus.toml``, then what crawls were told and the collection remembers, then
-``PERIPLUS_<SECTION>_<NAME>`` variables, then flags; a later source wins. A setting that was edited in the file after a
-crawl was told otherwise is taken from the file. ``load`` checks them all and says which source is wrong. ``origins``
-tells where each value came from. Every setting is documented in ``docs/settings.md``, which a test compares with this
-file.
+They come from ``COLLECTION/periplus.toml``, then what crawls were told or the console changed and the collection
+remembers, then ``PERIPLUS_<SECTION>_<NAME>`` variables, then flags; a later source wins. A setting that was edited in
+the file after that is taken from the file. ``load`` checks them all and says which source is wrong. ``origins`` tells
+where each value came from. Every setting is documented in ``docs/settings.md``, which a test compares with this file.
 """
 
 from __future__ import annotations
@@ -32,7 +31,32 @@ SECRETS = frozenset({
 })  # fmt: skip
 # Of what a crawl is told these are not remembered: secrets, and the leave to visit private networks.
 NOT_REMEMBERED = frozenset({"crawl.headers", "crawl.auth", "crawl.proxy", "crawl.allow_private"})
-REMEMBERED, FLAG = "remembered", "flag"  # two of the origins
+REMEMBERED, CONSOLE, FLAG = "remembered", "console", "flag"  # three of the origins
+# When a change of a section comes into force, and of settings that differ from their section.
+AT_ONCE, NEXT_CRAWL = "at once", "with the next crawl"
+NEXT_UPDATE, NEXT_START = "with the next update of index or ranks", "when the server starts again"
+IN_FORCE = {
+    **dict.fromkeys(("bot", "crawl", "archive"), NEXT_CRAWL),
+    **dict.fromkeys(("index", "rank"), NEXT_UPDATE),
+    **dict.fromkeys(("search", "serve"), AT_ONCE),
+    "verticals": NEXT_START,
+    **dict.fromkeys(("search.past_queries", "serve.cors", "serve.memory_limit", "serve.access_log"), NEXT_START),
+}
+# Settings, and sections, that the console does not change, and why.
+_SECRET, _FILE = "it is secret, and the database would show it", "it names a file of the server"
+_PRIVATE, _LISTENING = "it opens private networks to the crawl", "a wrong value could lock you out of the console"
+NOT_ON_CONSOLE = {
+    **dict.fromkeys(sorted(SECRETS), _SECRET),
+    **dict.fromkeys(("crawl.allow_private", "crawl.resolve"), _PRIVATE),
+    **dict.fromkeys(("crawl.auth", "crawl.banned_hosts", "search.rules", "search.popular", "search.rates"), _FILE),
+    **dict.fromkeys(("search.vectors", "verticals.ip_database"), _FILE),
+    "index.shards": "periplus reshard changes it",
+    **{f"serve.{name}": _LISTENING for name in ("host", "port", "workers", "public_url", "tls_cert", "tls_key")},
+    **{f"serve.{name}": _LISTENING for name in ("trusted_proxies", "connections", "client_connections")},
+    "storage": "what the console changes is kept there",
+    "cluster": "each machine of a cluster reads it when it starts",
+}
+SHARED = "settings"  # what the rows of remembered settings are called among those that servers share
 ENVIRONMENT_PREFIX = "PERIPLUS_"
 MOST = 1_000_000_000_000  # of anything that is counted: more does not fit where it is kept
 DAY = 86_400.0
@@ -85,7 +109,9 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
     )
     headers: Annotated[tuple[str, ...], Meta(description="HOST=Name: value, sent to that host only; kept secret")] = ()
     auth: Annotated[tuple[str, ...], Meta(description="HOST=user:password-file, HTTP Basic login at that host")] = ()
-    proxy: Annotated[str, Meta(description="HTTP proxy for all hosts but those of resolve: http://proxy:3128")] = ""
+    proxy: Annotated[
+        str, Meta(description="HTTP proxy for all hosts but those of resolve: http://proxy:3128; kept secret")
+    ] = ""
     max_bandwidth: Annotated[
         int, Meta(ge=0, le=MOST * 1_000, description="bytes a second of all bodies together; 0 is no cap")
     ] = 0
@@ -231,7 +257,9 @@ class ServeSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StorageSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    database: Annotated[str, Meta(description="postgresql://… address; empty is SQLite in the collection")] = ""
+    database: Annotated[
+        str, Meta(description="postgresql://… address; empty is SQLite in the collection; kept secret")
+    ] = ""
     files: Annotated[
         str,
         Meta(
@@ -278,19 +306,36 @@ class SettingInfo(Struct, frozen=True):
     def variable(self) -> str:
         return f"{ENVIRONMENT_PREFIX}{self.section}_{self.name}".upper()
 
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """All values that it may have, where these are a few words."""
+        return _choices(_types()[self.key])
+
+    @property
+    def fixed(self) -> str:
+        """Why the console does not change it; empty where it does."""
+        return NOT_ON_CONSOLE.get(self.key, NOT_ON_CONSOLE.get(self.section, ""))
+
+    @property
+    def in_force(self) -> str:
+        """When a change comes into force."""
+        usual = IN_FORCE.get(self.section, NEXT_START)
+        return IN_FORCE.get(self.key, NEXT_START if self.fixed and usual == AT_ONCE else usual)
+
 
 class Remembered(Struct, frozen=True):
-    """A setting that a crawl was told, and what the file said of it then, as JSON; empty when it said nothing."""
+    """A setting that a crawl was told or the console changed, and what the file said of it then, as JSON or nothing."""
 
     value: Any
     beside: str = ""
     at: float = 0.0
+    by: str = REMEMBERED  # or CONSOLE
 
 
 class LoadedSettings(Struct, frozen=True):
     values: Settings
-    origins: dict[str, str]  # setting key → path of periplus.toml, "remembered", a variable's name, or "flag"
-    outdated: dict[str, Any] = {}  # what is remembered of settings that the file was edited to since
+    origins: dict[str, str]  # setting key → path of periplus.toml, "remembered", "console", a variable's name, "flag"
+    outdated: dict[str, Remembered] = {}  # what is remembered of settings that the file was edited to since
 
     def value(self, key: str) -> Any:
         section, name = key.split(".", 1)
@@ -327,6 +372,28 @@ def load(
         collected[section][name] = _converted(key, value, origin)
         origins[key] = origin
     return LoadedSettings(msgspec.convert(collected, Settings), origins, outdated)
+
+
+def described(key: str) -> SettingInfo:
+    """What is known of one setting; ``SettingError`` where there is none of that name."""
+    if key not in _types():
+        raise SettingError(f"unknown setting {key}{_nearest(key, list(_types()))}")
+    return next(one for one in catalogue() if one.key == key)
+
+
+def typed(key: str, text: str) -> Any:
+    """What somebody typed for a setting, as its value: of a list an item a line."""
+    items = [line.strip() for line in text.splitlines() if line.strip()]
+    return _converted(key, items if isinstance(described(key).default, tuple) else text, CONSOLE)
+
+
+def renewed(running: Settings, fresh: Settings) -> Settings:
+    """What a server that runs goes by once ``fresh`` is in force: some of it waits until the server starts again."""
+    sections = {name: msgspec.structs.asdict(getattr(fresh, name)) for name in _sections()}
+    for one in catalogue():
+        if one.in_force == NEXT_START:
+            sections[one.section][one.name] = getattr(getattr(running, one.section), one.name)
+    return Settings(**{name: kind(**sections[name]) for name, kind in _sections().items()})
 
 
 def is_same(key: str, one: Any, other: Any) -> bool:
@@ -368,17 +435,19 @@ def _from_file(folder: Path | None) -> Iterator[tuple[str, Any, str]]:
             yield key, value, str(path)
 
 
-def _from_memory(remembered: Mapping[str, Remembered], outdated: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """What crawls were told; settings that this version does not know are passed over."""
+def _from_memory(
+    remembered: Mapping[str, Remembered], outdated: Mapping[str, Remembered]
+) -> Iterator[tuple[str, Any, str]]:
+    """What crawls were told and the console changed; settings that this version does not know are passed over."""
     for key, told in remembered.items():
         if key in _types() and key not in outdated:
-            yield key, told.value, REMEMBERED
+            yield key, told.value, told.by
 
 
-def _outdated(folder: Path | None, remembered: Mapping[str, Remembered]) -> dict[str, Any]:
+def _outdated(folder: Path | None, remembered: Mapping[str, Remembered]) -> dict[str, Remembered]:
     """Settings that the file was edited to after they were told: what it says differs from what it said then."""
     said = in_file(folder) if remembered else {}
-    return {key: told.value for key, told in remembered.items() if key in said and said[key] != told.beside}
+    return {key: told for key, told in remembered.items() if key in said and said[key] != told.beside}
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
@@ -411,7 +480,8 @@ def _converted(key: str, value: Any, origin: str) -> Any:
         return msgspec.convert(value, _types()[key], strict=not isinstance(value, str))
     except msgspec.ValidationError as error:
         shown = "…" if key in SECRETS else repr(value)
-        raise SettingError(f"{key} = {shown} (from {origin}): {_wanted(key, error)}", by_flag=origin == FLAG) from error
+        told = f"{key} = {shown} (from {origin}): {_wanted(key, error)}"
+        raise SettingError(told, key, by_flag=origin == FLAG) from error
 
 
 def _wanted(key: str, error: msgspec.ValidationError) -> str:

@@ -11,9 +11,10 @@ import atexit
 import functools
 import inspect
 import os
-import sys
 import threading
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+from periplus import log_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,8 +80,7 @@ def _tracer() -> Any:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        told = f"{ENDPOINT} is set, but traces need: pip install 'periplus[telemetry]'"
-        sys.stderr.write(f"periplus: {told}\n")
+        log_lines.say(f"{ENDPOINT} is set, but traces need: pip install 'periplus[telemetry]'", "warning")
         return None
     named = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": NAME}
     provider = TracerProvider(resource=Resource.create(named), shutdown_on_exit=False)

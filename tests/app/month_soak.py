@@ -30,7 +30,8 @@ from periplus.app.query_counts import DAYS_KEPT, MOST_KEPT
 from periplus.storage import events
 from support.fast_clock import FastClock
 
-crawl_status = import_module("periplus.crawl.status")  # the name is a function, too
+crawl_status = import_module("periplus.crawl.status")  # the names are functions, too
+crawl_journal = import_module("periplus.crawl.journal")
 DAY = 86_400.0
 HOSTS, PAGES = 10, 40
 TURNOVER = DAY / 2  # seconds in which a site loses its oldest page and gets a new one
@@ -39,10 +40,15 @@ DRY = 1.0  # seconds by the wall without work before a leap
 PATIENCE = 60.0  # … and at most so long for work to end
 GROWTH = {"memory": 0.15, "handles": 0.15, "files": 0.25}  # that the second half may add, as a share
 SAID_A_DAY = 2.0  # kB that up may say: a line for each crawl, to whoever keeps its output
-# Tables whose rows are of addresses, requests and batches of all times; all others may hold only what is needed now.
-OF_HISTORY = frozenset({"urls", "journal", "batches", "archive_marks", "aliases"})
+# Tables whose rows are of addresses and batches of all times; all others may hold only what is needed now.
+OF_HISTORY = frozenset({"urls", "batches", "archive_marks", "aliases"})
 # Tables that grow to a bound, which a month need not reach: counts of searches of 400 days and of 1,000 queries a kind.
-ENDING = {"crawls": crawl_status.KEPT, "events": events.KEPT, "counters": 3 * (DAYS_KEPT + MOST_KEPT) + 10}
+ENDING = {
+    "crawls": crawl_status.KEPT,
+    "events": events.KEPT,
+    "journal": crawl_journal.KEPT,
+    "counters": 3 * (DAYS_KEPT + MOST_KEPT) + 10,
+}
 MARK = "<!-- month -->"
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 import threading
@@ -88,6 +89,14 @@ def test_a_restored_collection_gives_the_same_answers(collection, store, tmp_pat
         assert not failures(examine(restored))
         assert restored.politeness().clean
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["d"]
+
+
+def test_a_restore_says_which_backup_came_back_and_when_it_was_made(collection, store, tmp_path, capsys):
+    back_up(collection, store)
+
+    assert run(["restore", str(tmp_path / "kept"), "--dir", str(tmp_path / "d")]) == 0
+
+    assert re.search(r"/d: backup 1 of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, \d+ files, ", capsys.readouterr().err)
 
 
 def test_a_restored_folder_is_for_its_owner_alone_unless_it_was_there(collection, store, tmp_path):

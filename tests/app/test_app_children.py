@@ -11,7 +11,7 @@ def fail(stopping):
 
 
 def test_an_error_of_ours_is_one_line_and_no_traceback(capfd):
-    process = multiprocessing.get_context("spawn").Process(target=_child, args=(fail, ()))
+    process = multiprocessing.get_context("spawn").Process(target=_child, args=("child", fail, ()))
     process.start()
     process.join(60)
 

@@ -179,6 +179,16 @@ def test_duckdb_asks_the_parquet_files(crawled, tmp_path):
     assert counted == sum(1 for row in crawled.documents() if not row.refusal)
 
 
+def test_a_listing_away_from_its_archives_says_where_it_belongs(crawled, tmp_path):
+    run(["export", "cdxj", "--out", str(tmp_path / "index.cdxj"), "--dir", str(crawled.folder)])
+    with Collection(tmp_path / "again") as again:
+        report = import_paths(again, [tmp_path / "index.cdxj"])
+    assert report.documents == 0
+    said = str(report.problems[0])
+    assert ".warc.gz is not there: put the listing into the folder of its archives" in said
+    assert "--base-url" in said
+
+
 @pytest.mark.postgres
 @pytest.mark.parametrize("kind", ["crawled", "records"])
 def test_a_query_in_sql_gives_our_bm25(kind, crawled, records, postgres_address):
@@ -193,23 +203,6 @@ def test_a_query_in_sql_gives_our_bm25(kind, crawled, records, postgres_address)
         assert connection.execute("SELECT documents FROM export_collection").fetchone()[0] == documents > 50
         links = connection.execute("SELECT count(*) FROM export_links").fetchone()[0]
         assert (links > 100) == (kind == "crawled")
-
-
-@pytest.mark.postgres
-def test_an_export_that_was_broken_off_goes_on(records, postgres_address, capsys):
-    words = ["export", "--to", postgres_address, "--dir", str(records.folder), "--json"]
-    assert run(words) == 0
-    first = json.loads(capsys.readouterr().out)
-    with psycopg.connect(postgres_address) as connection:
-        connection.execute("DELETE FROM export_noted WHERE name = 'export_postings'")
-        connection.execute("DELETE FROM export_postings WHERE number > 5")
-        connection.commit()
-    assert run(words) == 0
-    again = json.loads(capsys.readouterr().out)
-
-    assert all(table["is_new"] for table in first)
-    assert [table["table"] for table in again if table["is_new"]] == ["export_postings"]
-    assert [table["rows"] for table in again] == [table["rows"] for table in first]
 
 
 @pytest.mark.parametrize(

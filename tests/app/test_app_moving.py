@@ -18,7 +18,7 @@ from periplus.app.moving.storage_settings import with_storage
 from periplus.app.moving.target import OF_A_PLACE
 from periplus.cli.main import run
 from periplus.errors import Corrupt, Occupied, SettingError, StateLost, StorageBusy, UsageError
-from periplus.storage import Database, LocalFiles, folder_lock
+from periplus.storage import Database, Leases, LocalFiles, folder_lock
 from periplus.storage.copying import row_count, tables
 from periplus.storage.objects import FolderObjects
 
@@ -234,6 +234,11 @@ def test_nothing_moves_back_while_another_machine_is_at_work(demo, files, tmp_pa
             moved(demo, tmp_path / "back")
         with state.write() as tx:
             tx.execute("UPDATE leases SET expires = 0 WHERE name = 'crawl'")
+        conductor = Leases(state).acquire("cluster.conductor", "m2:9:ef y", 60.0)
+        assert conductor
+        with pytest.raises(StorageBusy, match=r"a cluster is at work \(cluster.conductor, m2:9:ef\), or was"):
+            moved(demo, tmp_path / "back")
+        Leases(state).release(conductor)
     moved(demo, tmp_path / "back")
 
 

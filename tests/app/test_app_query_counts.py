@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import Future
+
 import pytest
 
 from periplus import Collection, addresses
-from periplus.app import priming, query_counts
+from periplus.app import priming, query_counts, side_panels
+from periplus.app.backend import CollectionBackend
 from periplus.app.priming import Priming
 from periplus.app.query_counts import MOST_KEPT, SAVE_EVERY, QueryCounts
 from periplus.app.sharing import Sharing
 from periplus.documents import BatchLog
 from periplus.records import Document, SearchRequest
 from periplus.storage import Database
+from periplus.verticals import PendingPanels
+from periplus.verticals import side_panels as late
+from periplus.verticals.news import NewsApi
+from periplus.verticals.side_panels import PendingPanel
+from periplus.verticals.weather import OpenMeteo
+from periplus.web import create_app
 from support.databases import database, postgres_address  # noqa: F401 (fixtures)
+from support.services import NEWS_KEY, PlayedServices
+from web.asgi_client import Client
 
 
 def counted(state: Database | None, **options) -> QueryCounts:
@@ -100,6 +113,100 @@ def test_a_server_saves_now_and_then_and_at_its_end(tmp_path):
         sharing.__enter__()
         sharing.__exit__()
         assert QueryCounts(collection.sound_state).shown()["asked"] == 2
+
+
+# Answered beside the list
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    """A server over one page, whose services are played."""
+    with PlayedServices() as services, Collection(tmp_path / "c", flags={"search.budget_ms": 30_000}) as collection:
+        collection.create()
+        publish(collection, 1)
+        providers = (OpenMeteo(services.base, services.base), NewsApi(NEWS_KEY, services.base))
+        monkeypatch.setattr(side_panels, "services", lambda _: providers)
+        backend = CollectionBackend(collection)
+        yield backend, Client(create_app(backend, collection.settings)), services
+
+
+def said(backend, asked):
+    """Searches, those without a result, and the metric, once so many were counted."""
+    limit = time.monotonic() + 60
+    while (counts := backend.panels.queries("")["counts"])["asked"] < asked:
+        assert time.monotonic() < limit, "it was never counted"
+        threading.Event().wait(0.01)  # the thread that asked the service is about to say so
+    return counts["asked"], counts["without_result"], backend._searches.zero
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/search?q=2%2B2", "/search?q=2%2B2&format=json", "/api/v1/search?q=2%2B2", "/api/v1/search?q=2%2B2&panels=1"],
+)
+def test_an_instant_answer_alone_is_an_answer(served, path):
+    backend, client, _ = served
+    page = client.get(path)
+    assert page.status == 200
+    assert backend._collection.engine.search(SearchRequest("2+2")).total.value == 0
+    assert said(backend, 1) == (1, 0, 0)
+    client.get("/search?q=zzzqq")
+    assert said(backend, 2) == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "fruitless"),
+    [
+        ("/search?q=weather+z%C3%BCrich", 0),
+        ("/api/v1/search?q=weather+z%C3%BCrich&panels=1", 0),
+        ("/api/v1/search?q=weather+z%C3%BCrich", 1),  # who asks so sees no panel
+        ("/search?q=weather+nowhere", 1),  # the service knows no such place
+        ("/search?q=weather+z%C3%BCrich&page=2", 0),  # only first pages are counted
+    ],
+)
+def test_a_panel_alone_is_an_answer_where_it_is_shown(served, path, fruitless):
+    backend, client, _ = served
+    assert client.get(path).status == 200
+    client.get("/panels?q=weather+z%C3%BCrich")  # waits for what was asked
+    client.get("/panels?q=weather+nowhere")
+    asked = 0 if "page=2" in path else 1
+    assert said(backend, asked) == (asked, fruitless, fruitless)
+
+
+def test_a_late_panel_counts_and_a_service_that_fails_does_not(served, monkeypatch):
+    backend, client, services = served
+    monkeypatch.setattr(late, "SECONDS", 60.0)  # on a busy machine
+    gate = services.answers["/v1/forecast"] = threading.Event()
+    client.get("/search?q=weather+z%C3%BCrich")
+    assert said(backend, 0) == (0, 0, 0)  # nobody knows yet
+    gate.set()
+    client.get("/panels?q=weather+z%C3%BCrich")
+    assert said(backend, 1) == (1, 0, 0)
+    services.answers["/v2/everything"] = (500, {})
+    client.get("/search?q=zzzqq+news")
+    client.get("/panels?q=zzzqq+news")
+    assert said(backend, 2) == (2, 1, 1)
+
+
+def futures(count):
+    return [Future() for _ in range(count)]
+
+
+def test_panels_are_known_with_the_first_card_or_the_last_failure():
+    heard = []
+    first, second, third = futures(3)
+    PendingPanels([], [PendingPanel(None, None, one) for one in (first, second, third)]).when_known(heard.append)
+    first.set_result(())
+    assert heard == []
+    second.set_result(("card",))
+    third.set_exception(ValueError())
+    assert heard == [True]
+    first, second = futures(2)
+    PendingPanels([], [PendingPanel(None, None, one) for one in (first, second)]).when_known(heard.append)
+    first.cancel()
+    second.set_exception(ValueError())
+    assert heard == [True, False]
+    PendingPanels().when_known(heard.append)
+    assert heard == [True, False, False]
 
 
 # Priming

@@ -40,7 +40,12 @@ with Collection.existing(sys.argv[1]) as collection:
     app = create_app(CollectionBackend(collection), collection.settings, operator_key=key)
     for number in range(60):
         collection.engine.asked("spring tide", f"reader {number}")  # counts that cannot be saved
-    json.dump({path: Client(app).get(path).status for path in json.loads(sys.argv[2])}, sys.stdout)
+    told = {path: Client(app).get(path).status for path in json.loads(sys.argv[2])}
+    body, bearer = b"target=crawl.delay&value=2", {"authorization": f"Bearer {key}"}
+    refused = Client(app).post("/console/settings/change", body, **bearer)
+    assert "cannot be written to" in refused.text or "read-only" in refused.text, refused.text
+    json.dump({**told, "change": refused.status, "settings": Client(app).get("/console/settings", **bearer).status},
+        sys.stdout)
 """
 READING = ("search tide", "suggest li", "status", "inspect http://x.test/", "politeness", "doctor")
 WRITING = ("index", "rank", "crawl http://x.test/")
@@ -76,7 +81,7 @@ def test_verbs(locked):
 def test_pages(locked):
     done = run_powerless(PAGES, str(locked), json.dumps(ROUTES))
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == dict.fromkeys(ROUTES, 200)
+    assert json.loads(done.stdout) == dict.fromkeys((*ROUTES, "settings"), 200) | {"change": 503}
 
 
 # The folder is mounted over itself and made read-only, in a namespace that ends with the server.

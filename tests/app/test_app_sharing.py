@@ -55,6 +55,20 @@ def said(capsys, *words):
     return capsys.readouterr().out.strip()
 
 
+def test_what_the_console_of_one_server_changes_holds_at_the_other(folder):
+    words = ("serve", "--dir", str(folder), "--port", "0")
+    with listening(*words) as one, listening(*words) as other:
+        bearer = {"Authorization": f"Bearer {one.console.partition('key=')[2]}"}
+        for server in (one, other):
+            wait_for(lambda server=server: server.get("/readyz").status == 200)
+            assert server.get("/metrics").status == 200
+        body = "target=serve.public_status&value=false"
+        assert one.ask("POST", "/console/settings/change", body, **bearer).status == 303
+        for server in (one, other):
+            wait_for(lambda server=server: server.get("/metrics").status == 401)
+            assert server.get("/search?q=tide").status == 200
+
+
 def test_two_servers_agree_within_seconds(folder, capsys):
     words = ("serve", "--dir", str(folder), "--port", "0")
     with listening(*words) as one, listening(*words) as other:

@@ -7,14 +7,14 @@ import sys
 import pytest
 
 SCRIPT = """
-import os, sys, threading
+import os, sys
 from types import SimpleNamespace
-from periplus.app.up import _merge
+from periplus.app.building import Merging
 
 os.nice(int(sys.argv[1]))
 seen = []
 pipeline = SimpleNamespace(merge=lambda: seen.append(os.getpriority(os.PRIO_PROCESS, 0)))
-thread = threading.Thread(target=_merge, args=(SimpleNamespace(pipeline=pipeline),))
+thread = Merging(SimpleNamespace(pipeline=pipeline))
 thread.start()
 thread.join()
 print(seen[0], os.getpriority(os.PRIO_PROCESS, 0))

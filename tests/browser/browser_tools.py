@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 try:
     from playwright.sync_api import Error, expect
 
@@ -27,7 +29,34 @@ ARGUMENTS = [
 
 ATTEMPTS = 3
 
-__all__ = ["ARGUMENTS", "CHROMIUM", "ROOT", "SCREENSHOTS", "SIZES", "expect", "take_picture"]
+# Looks differ in colours and in nothing else: in the dark one, only the rules that look at colours are asked.
+ASKED = {"light": {}, "dark": {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}}
+
+__all__ = [
+    "ARGUMENTS",
+    "CHROMIUM",
+    "ROOT",
+    "SCREENSHOTS",
+    "SIZES",
+    "axe_violations",
+    "expect",
+    "open_details",
+    "take_picture",
+]
+
+
+def open_details(page, which: str = "main details") -> None:
+    """All at once: to find and open each of them by itself takes the browser longer than the page did."""
+    page.evaluate("which => document.querySelectorAll(which).forEach(node => { node.open = true })", which)
+
+
+def axe_violations(page, scheme: str) -> list[str]:
+    """What axe finds on a page in one of its looks, with the first places."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    found = axe.run(page, options={"resultTypes": ["violations"], **ASKED[scheme]}).response["violations"]
+    return [
+        f"{one['id']} at {'; '.join(' '.join(map(str, node['target'])) for node in one['nodes'][:3])}" for one in found
+    ]
 
 
 def take_picture(page, name: str) -> None:

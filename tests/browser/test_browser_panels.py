@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from browser_tools import SIZES, expect, take_picture
+from browser_tools import SIZES, axe_violations, expect, open_details, take_picture
 
 from periplus.verticals import OwnIndex, Verticals, side_panels
 from periplus.verticals.weather import OpenMeteo
@@ -57,7 +57,6 @@ def harbour(backend, services):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_panels_and_tabs_are_fit_for_everybody(harbour, open_context, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     wrong = []
     for size, viewport in SIZES.items():
         page = open_context(color_scheme=scheme, bypass_csp=True, viewport=viewport).new_page()
@@ -65,16 +64,11 @@ def test_panels_and_tabs_are_fit_for_everybody(harbour, open_context, scheme):
             page.goto(path)
             if not name.startswith("tab"):
                 page.locator(".panel").first.wait_for()
-            for details in page.locator("main details.panel").all():
-                details.evaluate("node => { node.open = true }")
+            open_details(page, "main details.panel")
             take_picture(page, f"panel-{name}-{size}-{scheme}")
             wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
             wrong += [f"{name} {size}: wider than its window"] if wide else []
-            wrong += [
-                f"{name} {size}: {violation['id']}"
-                for violation in axe.run(page).response["violations"]
-                if violation["impact"] in ("serious", "critical")
-            ]
+            wrong += [f"{name} {size}: {violation}" for violation in axe_violations(page, scheme)]
     assert wrong == []
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from periplus.cli.crawl_flags import all_seeds, settings_of
 from periplus.cli.options import byte_size
-from periplus.cli.output import data, facts, mark, messages, number, print_json, print_line, size
+from periplus.cli.output import data, facts, mark, messages, number, print_json, print_line, size, wait_of
 from periplus.cli.progress import ProgressLine, drawn
 from periplus.cli.search_verb import show_answer
 from periplus.cli.watching import show_line
@@ -37,6 +37,14 @@ def test_numbers_and_sizes_read_well():
     assert size(999) == "999 bytes"
     assert size(1_500_000) == "1.5 MB"
     assert size(3e15) == "3000.0 TB"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, "now"), (4.21, "in 4.2 s"), (86_386.4, "in 23:59:46"), (2.5 * 86_400, "in 2 days, 12:00:00")],
+)
+def test_when_something_is_due_is_said_in_hours_where_seconds_tell_nothing(seconds, said):
+    assert wait_of(seconds) == said
 
 
 def test_seeds_come_from_the_command_line_then_the_file(tmp_path):

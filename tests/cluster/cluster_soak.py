@@ -61,6 +61,13 @@ max_pages = 1000000
 host_budget = 1000000
 """
 
+# Of a fault that says nothing more of itself when it is done.
+MEANINGS = {
+    "kill -9 of a crawl worker": "its hosts move with its lease, of 30 s",
+    "kill -9 of a broker": "its visitors had none until it was back",
+    "PostgreSQL restarted": "the crawl goes on when the leases of before are over",
+}
+
 
 class Row(NamedTuple):
     fault: str
@@ -99,7 +106,7 @@ class Visitors:
         try:
             answer = self._machines.search(address, drawn_word())
         except OSError as error:
-            return f"status {error.code}" if hasattr(error, "code") else "no connection"
+            return f"answers of {error.code}" if hasattr(error, "code") else "no connection"
         return "degraded" if answer["degraded"] else "whole"
 
     def take(self) -> str:
@@ -307,14 +314,20 @@ def run(soak: Soak, only: set[str]) -> list[Row]:
             try:
                 recovered = fault()
                 soak.machines.wait_for(soak.crawling(recovered), PATIENCE)
+                seconds = time.monotonic() - began
+                time.sleep(CALM)
+                if not recovered():  # Ray tells a machine late that the others gave it up
+                    soak.machines.wait_for(recovered, PATIENCE)
+                    seconds = time.monotonic() - began
+                    time.sleep(CALM)
             except (AssertionError, subprocess.SubprocessError) as error:
                 soak.failed.append(f"{name}: {str(error)[:3000]}")
                 soak.note = "did not recover in time"
-            seconds = time.monotonic() - began
-            time.sleep(CALM)
-            rows.append(Row(name, visitors.take(), seconds, soak.note))
+                seconds = time.monotonic() - began
+            rows.append(Row(name, visitors.take(), seconds, soak.note or MEANINGS.get(name, "")))
             grown = len(soak.growing.asked) - pages
-            print(f"{name}: {seconds:.0f} s; visitors: {rows[-1].visitors}; {soak.note}; {grown} pages", flush=True)
+            row = rows[-1]
+            print(f"{name}: {seconds:.0f} s; visitors: {row.visitors}; {row.meaning}; {grown} pages", flush=True)
     return rows
 
 

@@ -114,7 +114,7 @@ def test_a_child_that_cannot_start_rests_longer_each_time(folder: Path, state: D
     wait_for(lambda: kept_slots(state) and kept_slots(state)[0].note)
     slot = kept_slots(state)[0]
     assert (slot.state, slot.process) == ("resting", 0)
-    assert "ended with code 1: periplus: no index is published yet" in slot.note
+    assert "ended with code 1: no index is published yet" in slot.note
 
 
 def test_children_get_the_token_of_shard_servers_and_nothing_of_ray(folder: Path) -> None:

@@ -103,6 +103,7 @@ def test_an_address_has_a_port_of_its_own_or_the_usual_one() -> None:
 def test_the_token_is_set_on_every_process_of_ray() -> None:
     environment = ray_environment("secret", {})
     assert (environment["RAY_AUTH_MODE"], environment["RAY_AUTH_TOKEN"]) == ("token", "secret")
+    assert float(environment["RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"]) <= 10  # or an agent takes half a minute to end
     assert "RAY_AUTH_TOKEN" not in ray_environment("", {})  # of somebody else's Ray
     for words in (start_words("10.0.0.1", 2, port=6379), start_words("10.0.0.2", 2, head="10.0.0.1:6379")):
         assert not [word for word in words if "secret" in word]  # others on the machine see words

@@ -32,7 +32,9 @@ def main(folder: str, resolve: str, *rest: str) -> None:
     options |= dict(word.split("=", 1) for word in rest if not word.startswith("http"))
     address = options.pop("database", str(Path(folder) / "state.db"))
     files = options.pop("files", "")
-    objects.RETRIES = int(options.pop("retries", objects.RETRIES))
+    if "retries" in options:
+        objects.RETRIES = int(options.pop("retries"))
+        objects.RETRY_SECONDS = 0.5 * objects.RETRIES
     depot = Depot(LocalFiles(folder), open_objects(files)) if files else None
     if options.pop("loopback", ""):
         resolver.is_loopback = lambda ip: False

@@ -7,6 +7,7 @@ import gzip
 import struct
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,9 +15,9 @@ import pytest
 from crawl.proxy import MockProxy
 from crawl.voyages import settings_for
 from periplus import settings as settings_module
-from periplus.crawl import Fetcher, journal
+from periplus.crawl import Fetcher, journal, pacing
 from periplus.crawl.access import HostHeaders, proxy_address
-from periplus.crawl.pacing import DAY, Bandwidth, Hours
+from periplus.crawl.pacing import DAY, Bandwidth, DiskMark, Hours
 from periplus.demo import Reply, html
 from periplus.errors import SettingError, UsageError
 from periplus.settings import CrawlSettings
@@ -228,6 +229,20 @@ def test_nothing_is_asked_outside_the_hours(voyage: Voyage, mock_web: MockWeb) -
     assert mock_web.requests() == []
     voyage.run(mock_web, hours=opened)
     assert len(voyage.fetched()) == 3
+
+
+def test_room_on_the_disk_is_looked_for_again_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, disk = [100.0], SimpleNamespace(total=20_000_000_000, free=499_000_000)
+    monkeypatch.setattr(pacing.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(pacing.shutil, "disk_usage", lambda _: disk)
+    mark = DiskMark(tmp_path)
+    assert mark.lack == "499 MB of its disk is free, and a crawl leaves 500 MB"
+    disk.free = 500_000_000
+    assert mark.look()
+    now[0] += pacing.DISK_SECONDS
+    assert mark.look() == ""
+    disk.total, disk.free = 9_000_000_000, 1_000
+    assert DiskMark(tmp_path).lack == ""
 
 
 class _Behind:

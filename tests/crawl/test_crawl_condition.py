@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from msgspec.structs import replace
 
 from crawl.voyages import settings_for
 from mockweb.faults import asked_to_wait
-from periplus.crawl import Crawler, status, workers
+from periplus.crawl import Crawler, pacing, status, workers
 from periplus.crawl.condition import (
     NO_LEASES,
     PAUSED,
@@ -76,6 +78,8 @@ def test_other_reasons() -> None:
     assert "worker 2, 4 has stopped writing" in condition(standing(60, silent=(2, 4))).reason
     assert "outside its hours, 22-06" in condition(standing(0, closed_hours="22-06")).reason
     assert condition(standing(0, closed_hours="22-06")).state == STALLED
+    assert condition(standing(0, disk="1 MB is free")).state == STALLED
+    assert condition(standing(0, disk="1 MB is free")).reason == "1 MB is free; it goes on by itself"
     assert condition(standing(0, closed_hours="22-06", paused=True)).state == PAUSED
     assert condition(standing(60, stopping=True, paused=True)).state == RUNNING
     assert condition(standing(60)).reason
@@ -133,6 +137,22 @@ def test_a_crawl_outside_its_hours_is_stalled(voyage: Voyage, mock_web: MockWeb)
     assert closed in crawl.reports[-1].reason
     crawl.stop()
     assert mock_web.requests() == []
+
+
+def test_a_crawl_whose_disk_lacks_room_is_stalled_and_goes_on_by_itself(
+    voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mock_web.site("a.test", 3)
+    monkeypatch.setattr(pacing, "DISK_SECONDS", 0.05)
+    disk = SimpleNamespace(total=20_000_000_000, free=1_000_000)
+    monkeypatch.setattr(pacing.shutil, "disk_usage", lambda _: disk)
+    crawl = Watched(voyage, mock_web, ["http://a.test/"])
+    crawl.wait(lambda: bool(crawl.reports) and crawl.reports[-1].state == STALLED)
+    assert crawl.reports[-1].reason == "1 MB of its disk is free, and a crawl leaves 500 MB; it goes on by itself"
+    assert mock_web.requests() == []
+    disk.free = 500_000_000  # somebody makes room
+    crawl.wait(lambda: len(voyage.fetched()) == 4)
+    crawl.stop()
 
 
 def test_a_crawl_that_leaves_addresses_waiting_says_why(voyage: Voyage, mock_web: MockWeb) -> None:

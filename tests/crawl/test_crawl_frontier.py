@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 from periplus import addresses
 from periplus.crawl import audit
 from periplus.crawl.frontier import Frontier
+from periplus.crawl.journal import FORGOTTEN_AT_ONCE, KEPT
 from periplus.crawl.rows import (
     FAILED,
     FETCHED,
@@ -30,8 +32,6 @@ from periplus.records import Document
 from periplus.storage import Database
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from periplus.storage import Transaction
 
 NOW = 1_800_000_000.0
@@ -214,32 +214,51 @@ def test_a_body_that_its_first_address_lost_goes_to_the_next(frontier: Frontier)
     assert frontier.commit(Bundle(visited=[fetched(first, body=5)]), NOW).duplicates == 1  # it changed back
 
 
-def test_bodies_that_no_address_has_any_more_are_forgotten(tmp_path: Path) -> None:
-    with Database.open(tmp_path / "state.db") as embedded:
-        frontier = Frontier(embedded, level, host_queue=100, host_budget=1_000)
-        frontier.commit(Bundle(found=[found(f"http://a.test/{n}") for n in range(2)]), NOW)
+def test_bodies_that_no_address_has_any_more_are_forgotten(frontier: Frontier, database: Database) -> None:
+    frontier.commit(Bundle(found=[found(f"http://a.test/{n}") for n in range(2)]), NOW)
 
-        def visit(number: int, body: int, **more: int) -> int:
-            row = frontier.find(f"http://a.test/{number}")
-            assert row is not None
-            visited = fetched(row, body=body)
-            for name, value in more.items():
-                setattr(visited.row, name, value)
-            return frontier.commit(Bundle(visited=[visited]), NOW).duplicates
+    def visit(number: int, body: int, **more: int) -> int:
+        row = frontier.find(f"http://a.test/{number}")
+        assert row is not None
+        visited = fetched(row, body=body)
+        for name, value in more.items():
+            setattr(visited.row, name, value)
+        return frontier.commit(Bundle(visited=[visited]), NOW).duplicates
 
-        def bodies() -> list[int]:
-            with embedded.read() as tx:
-                return [body for (body,) in tx.rows("SELECT body_hash FROM bodies ORDER BY body_hash")]
+    def bodies() -> list[int]:
+        with database.read() as tx:
+            return [body for (body,) in tx.rows("SELECT body_hash FROM bodies ORDER BY body_hash")]
 
-        for body in range(5, 20):
-            assert visit(0, body) == 0
-        assert bodies() == [19]
-        assert visit(0, 19) == 0
-        assert visit(1, 19) == 1  # a copy: the row is the other's
-        assert visit(1, 30) == 0
-        assert bodies() == [19, 30]
-        visit(0, 19, state=FAILED)
-        assert bodies() == [30]
+    for body in range(5, 20):
+        assert visit(0, body) == 0
+    assert bodies() == [19]
+    assert visit(0, 19) == 0
+    assert visit(1, 19) == 1  # a copy: the row is the other's
+    assert visit(1, 30) == 0
+    assert bodies() == [19, 30]
+    visit(0, 19, state=FAILED)
+    assert bodies() == [30]
+
+
+def test_addresses_that_change_beside_each_other_never_own_a_body_twice(database: Database) -> None:
+    """Four workers, whose addresses go from body to body: rows are forgotten while others take them."""
+    urls = [f"http://h{number}.test/" for number in range(12)]
+    everywhere = Frontier(database, level, host_queue=100, host_budget=1_000)
+    everywhere.commit(Bundle(found=[found(url) for url in urls]), NOW)
+
+    def change(number: int) -> None:
+        own = Frontier(database, level, host_queue=100, host_budget=1_000, worker=number + 1)
+        drawn = random.Random(number)
+        for _ in range(12):
+            rows = [row for url in urls[number::4] if (row := own.find(url)) is not None]
+            own.commit(Bundle(visited=[fetched(row, body=drawn.randrange(1, 6)) for row in rows]), NOW)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(change, range(4)))
+    with database.read() as tx:
+        owners = tx.rows("SELECT body_hash, key FROM urls WHERE same_as = 0 ORDER BY body_hash")
+        assert len({body for body, _ in owners}) == len(owners)
+        assert set(owners) <= set(tx.rows("SELECT body_hash, key FROM bodies"))
 
 
 def test_a_worker_that_may_not_write_leaves_no_trace(frontier: Frontier, database: Database) -> None:
@@ -285,6 +304,24 @@ def test_the_audit_finds_broken_promises(
     assert report.requests == 2
     assert [violation.kind for violation in report.violations] == ([kind] if kind else [])
     assert audit(database, "other.test").requests == 0
+
+
+def test_of_the_journal_only_the_newest_requests_are_kept(frontier: Frontier, database: Database) -> None:
+    """Each commit that has requests forgets some of the oldest, until no more are left than are kept."""
+
+    def commit(*rows: JournalRow) -> int:
+        frontier.commit(Bundle(journal=list(rows)), NOW)
+        with database.read() as tx:
+            return int(tx.value("SELECT COUNT(*) FROM journal"))
+
+    many = FORGOTTEN_AT_ONCE + 3
+    assert commit(*(row_at(NOW + 2 * number) for number in range(many))) == many
+    with database.write() as tx:  # as if millions had come between it and those before
+        tx.execute("UPDATE journal SET id = ? WHERE id = ?", (KEPT + many, many))
+    assert commit() == many
+    assert commit(row_at(NOW + 9_000)) == many + 1 - FORGOTTEN_AT_ONCE
+    assert commit(row_at(NOW + 9_002)) == 3
+    assert audit(database).requests == 3
 
 
 def test_the_audit_sees_waits_and_ip_addresses(frontier: Frontier, database: Database) -> None:

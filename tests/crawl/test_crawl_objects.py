@@ -63,7 +63,7 @@ def archived(voyage: Voyage, *, whole: bool = False) -> dict[str, bytes]:
 def test_a_crawl_that_starts_while_the_object_store_is_away_waits_for_it(
     tmp_path: Path, mock_web: MockWeb, gated_bucket: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(objects, "RETRIES", 0)
+    give_up_at_once(monkeypatch)
     pages = mock_web.site("a.test", 3)
     settings = settings_for(mock_web.resolve)
     with Database.open(tmp_path / "state.db") as database:
@@ -369,7 +369,7 @@ def test_a_bundle_that_waits_is_bounded_and_a_stop_does_not_wait_for_ever(
     mock_web: MockWeb,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(objects, "RETRIES", 0)
+    give_up_at_once(monkeypatch)
     monkeypatch.setattr(ledger, "MOST_PAGES", 10)
     monkeypatch.setattr(uploads, "PAUSE", 0.05)
     monkeypatch.setattr(uploads, "LAST_SECONDS", 0.5)

@@ -16,7 +16,7 @@ import pypdf
 import pytest
 
 from mockweb.raw_client import Answer, RawClient, fetch
-from periplus.demo import DEFAULT_PORT, DemoWeb
+from periplus.demo import DEFAULT_PORT, DemoServer, DemoWeb, Reply
 from periplus.demo.content import load
 from periplus.errors import CannotListen, PortInUse
 
@@ -477,6 +477,15 @@ def test_a_port_that_is_taken_is_an_error_with_advice(web):
         DemoWeb(web.port).start()
     with pytest.raises(CannotListen):
         DemoWeb(99_999).start()
+
+
+def test_of_two_that_have_bound_the_same_port_one_is_told():
+    """Both may bind it, since neither listens yet."""
+    first = DemoServer(lambda _: Reply())
+    second = DemoServer(lambda _: Reply(), first.bind())
+    second.bind()
+    with first, pytest.raises(PortInUse, match="choose another"):
+        second.start()
 
 
 def test_it_can_be_started_again_on_its_port():

@@ -22,7 +22,31 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 CONTAINERFILE = DEPLOY / "container" / "Containerfile"
+MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yml"))
+KUBERAY = DEPLOY / "kubernetes" / "kuberay.yml"
+# The fields that KubeRay documents for ray.io/v1 (API reference of 1.6); an operator drops or refuses others.
+RAY_CLUSTER = {"suspend", "managedBy", "authOptions", "autoscalerOptions", "headServiceAnnotations", "rayVersion"}
+RAY_CLUSTER |= {"enableInTreeAutoscaling", "gcsFaultToleranceOptions", "headGroupSpec", "workerGroupSpecs"}
+HEAD_GROUP = {"template", "headService", "enableIngress", "rayStartParams", "serviceType"}
+WORKER_GROUP = {"suspend", "groupName", "replicas", "minReplicas", "maxReplicas", "idleTimeoutSeconds", "numOfHosts"}
+WORKER_GROUP |= {"rayStartParams", "template", "scaleStrategy"}
 EXPOSURE = 20  # on systemd's scale of 0 to 100; the units have 14
+
+
+def documents_of(path: Path) -> list[dict]:
+    return list(yaml.safe_load_all(path.read_text()))
+
+
+def pods_of(path: Path) -> list[dict]:
+    """Templates of all pods of a file, those of Ray's machines as well."""
+    found = []
+    for document in documents_of(path):
+        spec = document.get("spec", {})
+        groups = [spec] if document["kind"] in ("StatefulSet", "Deployment") else []
+        if document["kind"] == "RayCluster":
+            groups = [spec["headGroupSpec"], *spec["workerGroupSpecs"]]
+        found += [group["template"] for group in groups]
+    return found
 
 
 def commands() -> list[list[str]]:
@@ -33,9 +57,8 @@ def commands() -> list[list[str]]:
     for path in (DEPLOY / "compose").glob("*.yml"):
         services = yaml.safe_load(path.read_text())["services"].values()
         found += [service["command"] for service in services if service.get("image") == "periplus"]
-    for document in yaml.safe_load_all((DEPLOY / "kubernetes" / "periplus.yml").read_text()):
-        if document["kind"] == "StatefulSet":
-            found += [container["args"] for container in document["spec"]["template"]["spec"]["containers"]]
+    for pod in (pod for path in MANIFESTS for pod in pods_of(path)):
+        found += [container["args"] for container in pod["spec"]["containers"] if "args" in container]
     found += [eval(line) for line in re.findall(r"^CMD (\[.*\])$", CONTAINERFILE.read_text(), re.MULTILINE)]
     return found
 
@@ -47,6 +70,14 @@ def test_every_command_is_one_that_we_have(words):
     flags = {name for parameter in command.params for name in parameter.opts}
 
     assert {word for word in words[1:] if word.startswith("--")} <= flags
+
+
+def test_units_say_plain_lines_and_containers_json():
+    from periplus import log_lines
+
+    units = "".join(path.read_text() for path in (DEPLOY / "systemd").iterdir())
+    assert log_lines.VARIABLE not in units
+    assert f"{log_lines.VARIABLE}={log_lines.JSON} " in CONTAINERFILE.read_text()
 
 
 @pytest.fixture
@@ -142,31 +173,74 @@ def test_containers_of_compose_files_may_do_little(path):
         assert [name for name in mounted if not (path.parent / name).exists()] == []
 
 
-def test_pods_may_do_little_and_say_how_they_are():
-    documents = list(yaml.safe_load_all((DEPLOY / "kubernetes" / "periplus.yml").read_text()))
-    kinds = {document["kind"]: document for document in documents}
-    (pod,) = [d["spec"]["template"] for d in documents if d["kind"] == "StatefulSet"]
-    (container,) = pod["spec"]["containers"]
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.name)
+def test_pods_may_do_little(path):
+    pods = pods_of(path)
 
-    assert {"Namespace", "StatefulSet", "Service", "NetworkPolicy", "ConfigMap"} <= set(kinds)
-    assert all(d["metadata"].get("namespace", "periplus") == "periplus" for d in documents)
-    assert pod["spec"]["securityContext"]["runAsNonRoot"]
-    assert not pod["spec"]["automountServiceAccountToken"]
-    assert container["securityContext"]["readOnlyRootFilesystem"]
-    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-    assert not container["securityContext"]["allowPrivilegeEscalation"]
-    assert {"livenessProbe", "readinessProbe", "startupProbe"} <= container.keys()
-    assert container["resources"]["limits"]["memory"]
-    labels = pod["metadata"]["labels"]
-    for selector in (
-        kinds["StatefulSet"]["spec"]["selector"]["matchLabels"],
-        kinds["Service"]["spec"]["selector"],
-        kinds["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"],
-    ):
-        assert selector.items() <= labels.items()
-    mounts = {mount["name"] for mount in container["volumeMounts"]}
-    claims = {claim["metadata"]["name"] for claim in kinds["StatefulSet"]["spec"]["volumeClaimTemplates"]}
-    assert mounts == claims | {volume["name"] for volume in pod["spec"]["volumes"]}
+    assert pods
+    assert all(d["metadata"].get("namespace", "periplus") == "periplus" for d in documents_of(path))
+    for pod in pods:
+        spec = pod["spec"]
+        assert spec["securityContext"]["runAsNonRoot"]
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert not spec["automountServiceAccountToken"]
+        claims = {"collection"} if path.name == "periplus.yml" else set()
+        volumes = claims | {volume["name"] for volume in spec["volumes"]}
+        mounted = set()
+        for container in [*spec["containers"], *spec.get("initContainers", ())]:
+            assert container["securityContext"]["readOnlyRootFilesystem"]
+            assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+            assert not container["securityContext"]["allowPrivilegeEscalation"]
+            assert container["resources"]["limits"]["memory"]
+            assert container["resources"]["requests"]["cpu"]
+            mounted |= {mount["name"] for mount in container["volumeMounts"]}
+        assert mounted == volumes
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.name)
+def test_who_serves_pages_says_how_it_is(path):
+    """Each port that visitors reach is one of a pod whose readiness is the index's."""
+    (service,) = (document for document in documents_of(path) if document["kind"] == "Service")
+    (policy,) = (document for document in documents_of(path) if document["kind"] == "NetworkPolicy")
+    pods = [pod for pod in pods_of(path) if service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()]
+
+    assert pods
+    for pod in pods:
+        (container,) = (one for one in pod["spec"]["containers"] if "readinessProbe" in one)
+        assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "http"}
+        assert {"livenessProbe", "startupProbe"} <= container.keys()
+        assert {"name": "http", "containerPort": 8080} in container["ports"]
+    for pod in pods_of(path):
+        assert policy["spec"]["podSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+
+
+def test_ray_s_machines_are_as_kuberay_documents_them():
+    (cluster,) = (document for document in documents_of(KUBERAY) if document["kind"] == "RayCluster")
+    spec = cluster["spec"]
+    head, workers = spec["headGroupSpec"], spec["workerGroupSpecs"]
+
+    assert cluster["apiVersion"] == "ray.io/v1"
+    assert spec.keys() <= RAY_CLUSTER
+    assert spec["authOptions"].keys() <= {"mode", "secretName"}
+    assert head.keys() <= HEAD_GROUP
+    for worker in workers:
+        assert worker.keys() <= WORKER_GROUP
+        assert worker["minReplicas"] <= worker["replicas"] <= worker["maxReplicas"]
+    for group in (head, *workers):
+        assert all(isinstance(value, str) for value in group["rayStartParams"].values())
+        assert group["template"]["spec"]["containers"][0]["name"] == "ray"  # the first one is Ray's
+        assert group["rayStartParams"]["metrics-export-port"] != "8080"  # ours, and KubeRay's default
+    lock = (ROOT / "requirements" / "cluster.lock").read_text()
+    assert f"\nray=={spec['rayVersion']} " in lock
+
+
+def test_secrets_of_the_cluster_are_named_in_the_page_and_stand_in_no_file():
+    text = KUBERAY.read_text()
+    named = set(re.findall(r"secret(?:Name|Ref|KeyRef): \{?(?:name: )?([a-z-]+)", text))
+
+    assert named == {"periplus-state", "periplus-objects", "periplus-ray"}
+    assert named == set(re.findall(r"create secret generic ([a-z-]+)", (DEPLOY / "README.md").read_text()))
+    assert "kind: Secret" not in text
 
 
 def test_settings_that_are_given_as_variables_exist():
@@ -174,6 +248,7 @@ def test_settings_that_are_given_as_variables_exist():
 
     known = {info.variable for info in settings.catalogue()} | {
         "PERIPLUS_CACHE",
+        "PERIPLUS_LOG",
         "PERIPLUS_SHARD_TOKEN",
         "PERIPLUS_SHARDS",  # of the units alone
         "PERIPLUS_BACKUPS",

@@ -136,6 +136,12 @@ def test_tables_and_code_keep_a_sane_spacing():
     assert found.text == "Port Depth\nGull 7 m\nif deep:\n    enter()\n    wait()\none two\nthree"
 
 
+def test_a_heading_within_code_is_one_line():
+    found = document("<body><pre>  tide\n<h1>High\n  water</h1>words</pre>")
+    assert (found.title, found.headings) == ("High water", (Heading(1, "High water"),))
+    assert "High\n  water" in found.text
+
+
 def test_scripts_styles_and_templates_are_no_text():
     found = document("<p>seen</p><script>var unseen</script><style>.unseen{}</style><template>unseen</template>")
     assert found.text == "seen"

@@ -18,6 +18,7 @@ from periplus.documents import BatchLog
 from periplus.documents.compaction import Compaction
 from periplus.graph import anchors
 from periplus.graph.backlinks import backlinks_of
+from periplus.graph.citations import citations_of
 from periplus.graph.link_texts import link_texts_of
 from periplus.graph.links import newest_pages
 from periplus.graph.runs import Runs
@@ -43,6 +44,7 @@ class Published(NamedTuple):
     said: list[tuple[str, int]]
     neighbours: list[object]
     linking: dict[str, list[int]]
+    cited: list[list[int]]
 
 
 def published(sizes: list[int], seed: int, *, merged: bool) -> Published:
@@ -69,6 +71,7 @@ def published(sizes: list[int], seed: int, *, merged: bool) -> Published:
             list(texts.counts().items()),
             [sites.of(host) for host in HOSTS],
             {url: backlinks.to(key).tolist() for url, key in keys.items()},
+            [column.tolist() for column in citations_of(log, runs, pages)],
         )
 
 

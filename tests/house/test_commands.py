@@ -47,6 +47,9 @@ NOT_RUN = {
     "index --follow": LeftOut("until Ctrl-C, on many machines", "cluster/test_cluster_up.py", '"index"'),
     "cluster": LeftOut("starts Ray, on several machines", "cluster/test_cluster_machines.py", '"cluster"'),
     "pause": LeftOut("a crawl that runs", "crawl/test_crawl_workers.py", '"pause"'),
+    "backup /mnt/backups/moved --dir /srv/collection": LeftOut(
+        "a collection that came back", "app/test_app_moving.py", '"move"'
+    ),
     "backup s3://": LeftOut("an object store", "app/test_app_backups.py", "bucket"),
     "move": LeftOut("an object store and PostgreSQL", "app/test_app_moving.py", '"move"'),
     "import warc.paths.gz --base-url https://": LeftOut(

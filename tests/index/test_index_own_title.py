@@ -20,6 +20,9 @@ from periplus.records import Document
         ("Tides | The Harbour Office", "https://a.example/", "The Harbour Office", "Tides", "The Harbour Office"),
         ("Tides | Harbour Office", "https://a.example/", "", "Tides | Harbour Office", ""),
         ("Python - Release notes", "https://www.python.org/", "", "Release notes", "Python"),
+        ("Erlang -- gen_server", "https://erlang.org/doc/", "", "gen_server", "Erlang"),
+        ("git --- the manual", "https://a.example/", "", "git --- the manual", ""),
+        ("Erlang ---- gen_server", "https://erlang.org/doc/", "", "Erlang ---- gen_server", ""),  # a rule, no dash
         ("Python", "https://www.python.org/", "", "Python", ""),
         ("— Python", "https://www.python.org/", "", "— Python", ""),
         ("Well-known ports", "https://known.example/", "", "Well-known ports", ""),  # no blanks around the dash

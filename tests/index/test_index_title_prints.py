@@ -29,6 +29,8 @@ def same(query, title):
         ("C++ keywords: for", "C++ keywords for", 1),
         ("Notes - Part 1", "Notes — Part 1", 1),
         ("Notes - Part 1", "Notes - Part 2", 0),
+        ("Notes -- Part 1", "Notes — Part 1", 1),
+        ("Notes", "Notes -- Part 1", BEFORE_LAST),
         ("well-known", "well - known", 0),
         ("ＷＩＤＥ", "wide", 1),
         ("", "", 0),

@@ -24,9 +24,11 @@ class Leaving:
         self.documents = self._inner.documents
         self.leaving = {}  # method by place
         self.asked = []
+        self.deadlines = []
 
     def ask(self, asked, deadline):
         self.asked += asked
+        self.deadlines.append(deadline)
         answers = self._inner.ask(asked, deadline)
         lost = [self.leaving.get(ask.place) in (ask.method, "any") for ask in asked]
         return [MISSING if gone else answer for gone, answer in zip(lost, answers, strict=True)]
@@ -72,6 +74,22 @@ def test_a_missing_shard_is_not_asked_twice_by_one_search(engine):
     shards.leaving = {1: "top"}
     searched.search(SearchRequest("tide", size=50))
     assert [ask.method for ask in shards.asked if ask.place == 1].count("top") == 1
+
+
+def test_spelling_asks_as_its_search_does(engine):
+    """Until the deadline, without shards that are missing, and the next search begins with all of them again."""
+    searched, shards = engine
+    searched.warm()
+    shards.asked.clear()
+    shards.deadlines.clear()
+    shards.leaving = {1: "count"}
+    assert lost(searched.search(SearchRequest("tidetables"))) == ["shard:1"]
+    assert [ask.place for ask in shards.asked if ask.method == "count"].count(1) == 1
+    assert max(shards.deadlines) < float("inf")
+    shards.leaving = {}
+    again = searched.search(SearchRequest("tidetables", size=50))
+    assert (again.query.corrected, lost(again)) == ("tide tables", [])
+    assert [ask.place for ask in shards.asked if ask.method == "count"].count(1) == 2
 
 
 def test_answers_without_a_shard_are_not_kept(engine):

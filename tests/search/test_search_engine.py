@@ -8,12 +8,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 import pytest
+from msgspec import structs
 from search_samples import DOCUMENTS, PATIENT, all_pages, build, day, page
 
+from periplus import addresses
 from periplus.errors import NotReady, UsageError
 from periplus.ranking import PROFILES, check
 from periplus.records import SearchAnswer, SearchRequest
-from periplus.search import Engine
+from periplus.search import Engine, requests
 from periplus.settings import SearchSettings, Settings
 
 
@@ -518,3 +520,28 @@ def test_similar_pages(engine):
     assert found[0] == "https://www.charts.example/"
     assert engine.similar("doc-1", 3)[0].url.startswith("id:")
     assert engine.similar("https://nowhere.example/") == []
+
+
+@pytest.mark.parametrize("name", ["periplus", "grs2"])
+def test_exhaustive_rankings_score_every_page_with_a_word_of_the_query(tmp_path, name, monkeypatch):
+    """Whatever a first pass would have left out; what is evaluated is then the formula alone."""
+    few = structs.replace(PROFILES[name], candidates=5)
+    monkeypatch.setitem(PROFILES, name, few)
+    monkeypatch.setattr(requests, "_usual", requests._usual.__wrapped__)  # keeps profiles by their names
+    apart = [f"tide tide {'sea ' * (20 + i)} tables tables" for i in range(12)]
+    texts = [*apart, f"tide tables {'office lantern keel ' * 60}", "tables of the sea", "harbour"]
+    build(tmp_path, [page(f"https://a.example/{i}", "Sea", text) for i, text in enumerate(texts)])
+    with closing(Engine(tmp_path, PATIENT)) as engine:
+        cut = engine.ranking("tide tables", 100, name)
+        every = engine.ranking("tide tables", 100, name, exhaustive=True)
+        assert sorted(found for found, _ in cut) == sorted(found for found, _ in every)
+        assert len(every) == 14
+        scores = [score for _, score in every]
+        assert scores == sorted(scores, reverse=True)
+        whole = engine.explain("tide tables", "https://a.example/12", profile=name).value
+        assert dict(every)[identifier(12)] == pytest.approx(whole)
+        assert dict(cut)[identifier(12)] != pytest.approx(whole)  # it was not among the five
+
+
+def identifier(number):
+    return f"{addresses.key(f'https://a.example/{number}') & 0xFFFF_FFFF_FFFF_FFFF:016x}"

@@ -44,9 +44,9 @@ def test_what_follows_waits_for_a_while():
     clock = Clock()
     first, second = building(clock, "old", 2.0), building(clock, "new", 2.0)
     first.now()
-    second.follow(first, str.upper)
+    second.follow(first)
     clock.now += PAUSE * 2.0 - 0.1
-    assert soon(second) == "OLD"
+    assert soon(second) == "old"
     assert not second.is_built
     clock.now += 0.1
     assert soon(second) == "new"
@@ -56,8 +56,8 @@ def test_the_pause_passes_on_to_what_follows_later():
     clock = Clock()
     first, second, third = (building(clock, name, 2.0) for name in ("old", "new", "newest"))
     first.now()
-    second.follow(first, str.upper)
-    third.follow(second, str.lower)
+    second.follow(first)
+    third.follow(second)
     assert soon(third) == "old"
     clock.now += PAUSE * 2.0
     assert soon(third) == "newest"
@@ -68,17 +68,17 @@ def test_what_is_done_late_stands_in_for_those_that_follow():
     first = Lazy(lambda: gate.wait(60) and "old", clock)
     second, third = building(clock, "new", 2.0), building(clock, "newest", 2.0)
     first.soon(at_once)
-    second.follow(first, str.upper)
-    third.follow(second, lambda value: f"{value}!")
+    second.follow(first)
+    third.follow(second)
     assert third.latest is None
     gate.set()
     first.join()
-    assert second.latest == "OLD"
-    assert third.latest == "OLD!"
+    assert second.latest == "old"
+    assert third.latest == "old"
 
 
 def test_with_nothing_to_stand_in_it_is_built_at_once():
     clock = Clock()
     second = building(clock, "new", 2.0)
-    second.follow(building(clock, "old", 2.0), str.upper)
+    second.follow(building(clock, "old", 2.0))
     assert soon(second) == "new"

@@ -21,7 +21,6 @@ from periplus.search import Engine
 from periplus.search.apart import gathered_completion, gathered_words, received, send
 from periplus.search.dictionary import SpellingDictionary
 from periplus.search.generations import Generation
-from periplus.search.spelling import Speller
 from periplus.storage import Database, LocalFiles
 
 A, B, C = "https://a.example/", "https://b.example/x", "https://c.example/"
@@ -184,7 +183,7 @@ def test_large_collections_build_in_the_background(tmp_path, monkeypatch):
     engine.search(SearchRequest("walris"))
     with engine._generations.use() as generation:
         generation.lazy_completion.join()
-        generation.lazy_speller.join()
+        generation.lazy_dictionary.join()
     assert "More walrus" in {suggestion.text for suggestion in engine.suggest("wal")}
     assert engine.search(SearchRequest("warlus")).query.corrected == "walrus"
     build(tmp_path, [page("https://d.example/", "Otter", "walrus")], 2)
@@ -202,7 +201,7 @@ def test_new_pages_are_found_before_words_are_gathered_anew(tmp_path, monkeypatc
     engine = Engine(tmp_path, PATIENT)
     engine.warm()
     gate = threading.Event()
-    for name in ("lazy_speller", "lazy_completion"):
+    for name in ("lazy_dictionary", "lazy_completion"):
         hold_back(monkeypatch, name, gate)
     build(tmp_path, [page("https://d.example/", "Otter", "otter")], 2)
     assert engine.reload()
@@ -213,7 +212,7 @@ def test_new_pages_are_found_before_words_are_gathered_anew(tmp_path, monkeypatc
     gate.set()
     with engine._generations.use() as generation:
         generation.lazy_completion.join()
-        generation.lazy_speller.join()
+        generation.lazy_dictionary.join()
     assert "Otter" in {suggestion.text for suggestion in engine.suggest("ot")}
     assert engine.search(SearchRequest("oter")).query.corrected == "otter"
     engine.close()
@@ -229,14 +228,12 @@ def test_another_process_gathers_the_words_of_a_large_collection(tmp_path, monke
     engine.suggest("wal")
     with engine._generations.use() as generation:
         generation.lazy_completion.join()
-        generation.lazy_speller._value = Speller(
-            SpellingDictionary([("walrus", 3)], 3), generation.lexicon, generation.shards.count
-        )
+        generation.lazy_dictionary._value = SpellingDictionary([("walrus", 3)], 3)
     build(tmp_path, [page("https://d.example/", "Otter", "otter")], 2)
     assert engine.reload()
     with engine._generations.use() as generation:
         generation.lazy_completion.join()
-        generation.lazy_speller.join()
+        generation.lazy_dictionary.join()
     assert "Otter" in {suggestion.text for suggestion in engine.suggest("ot")}
     assert engine.search(SearchRequest("oter")).query.corrected == "otter"
     assert not built_here
@@ -292,7 +289,7 @@ def test_time_that_runs_out_is_said_and_not_kept(tmp_path, monkeypatch):
 def test_spelling_that_is_still_being_gathered_is_said(tmp_path, monkeypatch):
     build(tmp_path, [page("https://a.example/", "Walrus", "walrus and more")])
     engine = Engine(tmp_path, PATIENT)
-    monkeypatch.setattr("periplus.search.generations.OpenGenerations.speller", lambda *_: None)
+    monkeypatch.setattr("periplus.search.generations.OpenGenerations.dictionary", lambda *_: None)
     assert "spelling" in engine.search(SearchRequest("walruss")).degraded
     monkeypatch.undo()
     answer = engine.search(SearchRequest("walruss"))

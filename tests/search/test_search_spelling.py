@@ -283,7 +283,9 @@ def bilingual(tmp_path_factory):
     """English pages by far, some German ones; a misspelling stands in one of them."""
     said = "absolutely coming definite define comm absolut image cakes gaussian blur"
     pages = [page(f"https://a.example/{i}", said, f"filler {said}") for i in range(90)]
-    pages += [page(f"https://d.example/{i}", "Die Kette", "Die Kette reißt", language="de") for i in range(3)]
+    pages += [
+        page(f"https://d.example/{i}", "Die Kette", "Die Kette am Zahnrad reißt", language="de") for i in range(3)
+    ]
     pages.append(page("https://a.example/typo", "A note", "the guassian filter"))
     folder = tmp_path_factory.mktemp("bilingual")
     build(folder, pages)
@@ -331,3 +333,18 @@ def test_no_word_is_changed_for_one_of_another_language(bilingual):
     assert bilingual.search(SearchRequest("kettle")).corrections == ()
     assert bilingual.search(SearchRequest("kettle", reader="de")).query.corrected == "kette"
     assert bilingual.search(SearchRequest("kettte", language="de")).query.corrected == "kette"
+    assert bilingual.search(SearchRequest("kettte lang:en", reader="de")).corrections == ()
+    assert bilingual.search(SearchRequest("cakess lang:de", reader="de")).corrections == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("diekette", "die kette"),  # parted
+        ("zahn rad", "zahnrad"),  # joined
+    ],
+)
+def test_words_are_parted_and_joined_only_in_the_language_of_the_query(bilingual, typed, meant):
+    assert bilingual.search(SearchRequest(f"{typed} lang:en")).corrections == ()
+    assert bilingual.search(SearchRequest(typed, language="en")).corrections == ()
+    assert bilingual.search(SearchRequest(typed, language="de")).query.corrected == meant

@@ -15,7 +15,7 @@ from periplus.index import IndexStore
 from periplus.records import SearchRequest
 from periplus.search import Engine, vectors
 from periplus.search.lexicon import lexicon_of
-from periplus.search.vectors import RELATED_SHARE, WordVectors
+from periplus.search.vectors import LEAST_COSINE, MOST_RELATED, RELATED_SHARE, RelatedWords, WordVectors
 
 PAGES = [
     page("https://a.example/car", "The car", "a car on the road"),
@@ -82,6 +82,23 @@ def test_related_words_occur_and_have_another_stem(collection):
 
 def test_shares_are_below_those_of_a_words_own_forms():
     assert RELATED_SHARE < 0.5  # index.STRONG_SHARE: related words are no match of title or coverage
+
+
+def test_the_nearest_words_are_those_of_the_greatest_cosine():
+    chance = np.random.default_rng(3)
+    words = [f"{first}{second}orm" for first in "bcdfghjklm" for second in "bcdfghjklm"]
+    rows = chance.normal(size=(len(words), 6)).astype(np.float32)
+    related = RelatedWords(WordVectors(words, rows), words, rows)
+    unit = [row / sum(row**2) ** 0.5 for row in rows.astype(np.float64)]
+    apart = [row - sum(unit) / len(unit) for row in unit]
+    for word, own in zip(words, apart, strict=True):
+        cosines = {
+            other: sum(own * row) / (sum(own**2) * sum(row**2)) ** 0.5
+            for other, row in zip(words, apart, strict=True)
+            if other != word
+        }
+        best = sorted((other for other in cosines if cosines[other] >= LEAST_COSINE), key=lambda other: -cosines[other])
+        assert [other for other, _ in related.near(word)] == best[:MOST_RELATED]
 
 
 def test_many_columns_are_shortened(tmp_path):

@@ -348,7 +348,7 @@ def test_a_damaged_page_is_found(tmp_path):
     path.write_bytes(content)
     with Database.open(path) as database:
         assert database.check()
-        with pytest.raises(Corrupt, match="restore it from a backup"), database.read() as tx:
+        with pytest.raises(Corrupt, match="periplus doctor --repair"), database.read() as tx:
             tx.rows("SELECT * FROM meta ORDER BY key")
 
 

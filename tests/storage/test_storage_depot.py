@@ -111,7 +111,7 @@ def test_a_failed_push_leaves_no_note(
     gate: Gate,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(objects, "RETRIES", 0)
+    give_up_at_once(monkeypatch)
     depot = depot_at(tmp_path / "one", gated_bucket)
     depot.files.write("a", b"text")
     gate.refuse(1)

@@ -12,6 +12,7 @@ import pytest
 
 from periplus.errors import AlreadyThere, NotFound, SettingError, StorageAway, StorageError, Truncated, UsageError
 from periplus.storage import Objects, objects, open_objects
+from support.object_store import HALF, LOST, UNSAID
 
 if TYPE_CHECKING:
     import subprocess
@@ -31,6 +32,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Objects:
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives up soon."""
     monkeypatch.setattr(objects, "RETRIES", 2)
+    monkeypatch.setattr(objects, "RETRY_SECONDS", 0.3)
     monkeypatch.setattr(objects, "FIRST_PAUSE", 0.01)
 
 
@@ -154,6 +156,32 @@ def test_a_server_in_trouble_is_asked_again(gated_bucket: str, gate: Gate, soon:
         store.put("one", b"1")
     gate.refuse(0)
     assert store.names() == ["one"]
+
+
+@pytest.mark.parametrize("fault", [HALF, LOST, UNSAID])
+def test_an_answer_that_breaks_off_is_asked_for_again(gated_bucket: str, gate: Gate, soon: None, fault: str) -> None:
+    store = open_objects(gated_bucket)
+    questions = (
+        lambda: store.put("one", b"1"),
+        lambda: store.get("one"),
+        lambda: store.get_range("one", 0, 1),
+        lambda: store.size("one"),
+        store.names,
+        lambda: store.remove("one"),
+    )
+    answers = []
+    for ask in questions:
+        faults = iter([fault, fault])
+        gate.fault = lambda method, path, faults=faults: next(faults, None)
+        answers.append(ask())
+    assert answers == [None, b"1", b"1", 1, ["one"], None]
+    assert store.names() == []
+
+
+def test_answers_that_always_break_off_are_a_store_that_is_away(gated_bucket: str, gate: Gate, soon: None) -> None:
+    gate.fault = lambda method, path: HALF
+    with pytest.raises(StorageAway, match=r"breaks off its answers; tried again for 0\.3 s in vain"):
+        open_objects(gated_bucket).names()
 
 
 def test_a_silent_server_is_away(bucket: str, soon: None, monkeypatch: pytest.MonkeyPatch) -> None:

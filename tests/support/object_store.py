@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from periplus.storage import objects
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -217,6 +219,12 @@ def use(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
     """Set the environment in which operators give credentials and the address of their server."""
     for name, value in environment(endpoint).items():
         monkeypatch.setenv(name, value)
+
+
+def give_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails once has failed: neither the library nor we ask again."""
+    monkeypatch.setattr(objects, "RETRIES", 0)
+    monkeypatch.setattr(objects, "RETRY_SECONDS", 0.0)
 
 
 @pytest.fixture

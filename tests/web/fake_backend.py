@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from periplus.answers import Answerer
 from periplus.crawl import Submission
-from periplus.errors import InvalidAddress, NotFound, NotReady, StorageBusy, UsageError
+from periplus.errors import InvalidAddress, NotFound, NotReady, SettingError, StorageBusy, UsageError
 from periplus.records import (
     Count,
     Explanation,
@@ -235,14 +235,30 @@ class FakePanels:
         }  # fmt: skip
 
     def settings(self) -> dict[str, Any]:
-        row = {"section": "crawl", "help": "what it means", "variable": "PERIPLUS_CRAWL_DELAY"}
+        row = {
+            "section": "crawl", "help": "what it means", "variable": "PERIPLUS_CRAWL_DELAY", "kind": "text",
+            "choices": [], "fixed": "", "overruled": "", "in_force": "with the next crawl", "origin": "default",
+        }  # fmt: skip
+        change = {
+            "number": 3, "at": 1_763_240_000.0, "who": "203.0.113.9", "setting": "crawl.types", "old": [],
+            "old_from": "default", "new": ["html"], "new_from": "console", "undoes": 2,
+        }  # fmt: skip
         return {
             "settings": [
-                {**row, "key": "crawl.delay", "value": 2.5, "origin": "flag"},
-                {**row, "key": "crawl.headers", "value": "(kept secret)", "origin": "periplus.toml"},
-                {**row, "key": "crawl.include", "value": [], "origin": "default"},
-            ]
-        }
+                {**row, "key": "crawl.delay", "value": 2.5, "origin": "flag", "kind": "number"},
+                {**row, "key": "crawl.headers", "value": "(kept secret)", "origin": "periplus.toml",
+                 "fixed": "a secret"},
+                {**row, "key": "crawl.include", "value": ["/a", "/b<"], "kind": "list"},
+                {**row, "key": "crawl.icons", "value": True, "kind": "flag"},
+                {**row, "key": "crawl.scope", "value": "site", "kind": "choice", "choices": ["host", "site", "any"]},
+                {**row, "key": "crawl.types", "value": [], "kind": "list", "origin": "console", "forgets": "console"},
+                {**row, "key": "crawl.hours", "value": "22-06", "origin": "PERIPLUS_CRAWL_HOURS", "forgets": "console",
+                 "kept": "20-06", "overruled": "PERIPLUS_CRAWL_HOURS"},
+                {**row, "key": "serve.cors", "section": "serve", "value": ["https://a.test"], "kind": "list",
+                 "running": [], "in_force": "when the server starts again"},
+            ],
+            "changes": [change, {**change, "number": 2, "who": "", "undoes": 0}],
+        }  # fmt: skip
 
     def judge(self, query: str, document: str, grade: int | None) -> None:
         grades = self.judged.setdefault(query, {})
@@ -278,7 +294,7 @@ class FakeBackend:
         self.people: list[tuple[str, str]] = []  # queries, with who asked
         self.opened: list[str] = []  # queries of which a result was opened
         self.commands: list[str] = []
-        self.steered: list[tuple[str, str]] = []
+        self.steered: list[tuple[str, ...]] = []
         self.options: dict[str, Any] = {}
         self.corrections: tuple[str, ...] = ()
         self.corrected: str | None = None
@@ -308,7 +324,7 @@ class FakeBackend:
     def asked(self, query: str, person: str) -> None:
         self.people.append((query, person))
 
-    def search(self, request: SearchRequest) -> SearchAnswer:
+    def search(self, request: SearchRequest, *, beside: bool = False) -> SearchAnswer:
         self._check()
         self.requests.append(request)
         if request.profile not in ("", "periplus", "bm25"):
@@ -505,9 +521,21 @@ class FakeBackend:
         self._check()
         self.commands.append(name)
 
-    def forget(self, setting: str) -> None:
+    def forget(self, setting: str, who: str = "") -> None:
         self._check()
         self.steered.append(("forget", setting))
+
+    def change_setting(self, setting: str, text: str, who: str = "") -> bool:
+        self._check()
+        if text == "wrong":
+            raise SettingError(f"{setting} = 'wrong' (from console): choose <another>")
+        self.steered.append((f"change by {who}", setting, text))
+        return text != "same"
+
+    def undo_setting(self, number: int, who: str = "") -> str:
+        self._check()
+        self.steered.append((f"undo by {who}", str(number)))
+        return "crawl.types"
 
     def order_shard(self, order: str, server: str) -> None:
         self._check()

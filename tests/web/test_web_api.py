@@ -343,7 +343,7 @@ def test_strangers_are_not_told_where_a_collection_lies(client, backend):
 
 
 def test_a_query_that_cannot_be_answered_yet_stays_in_its_box(client, backend):
-    def not_ready(_request):
+    def not_ready(_request, **_):
         raise NotReady("no index is published yet; run periplus index")
 
     backend.search = not_ready

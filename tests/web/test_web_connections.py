@@ -248,7 +248,7 @@ def test_what_is_being_answered_does_not_give_way(app):
     begun, release = threading.Event(), threading.Event()
     search = app.state.backend.search
 
-    def slow(request):
+    def slow(request, **_):
         begun.set()
         assert release.wait(20)
         return search(request)

@@ -129,7 +129,7 @@ def test_judgements_come_only_from_our_own_pages(client):
 def test_settings_that_differ_are_marked_and_secrets_stay_secret(client):
     text = client.get("/console/settings").text
 
-    assert text.count('class="changed"') == 2
+    assert text.count('class="changed"') == 4
     assert "(kept secret)" in text
 
 

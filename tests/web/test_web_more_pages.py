@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import shutil
 import subprocess
 from contextlib import redirect_stdout
 from html import unescape
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
 from asgi_client import Client
 from fake_backend import FakeBackend
 
+from periplus.errors import NotReady
 from periplus.settings import ServeSettings, Settings
 from periplus.web import WebServer, create_app
 from periplus.web.api_page import EXAMPLES, KEY, snippets
@@ -24,12 +27,28 @@ from support.components import missing
 READS = [operation for operation in OPERATIONS if operation.method == "GET"]
 
 
-def test_the_page_tells_of_every_operation_and_parameter(client):
+def test_the_page_tells_of_every_operation_and_parameter(client, backend):
     text = unescape(client.get("/api").text)
+    known = EXAMPLES | {"url": backend.site(backend.sites("", 1)["hosts"][0])["best"][0]["url"]}
     for operation in OPERATIONS:
         assert f"{operation.method} {operation.path}" in text
         assert all(parameter.help in text for parameter in operation.parameters)
-        assert snippets(operation, "http://127.0.0.1:8080").curl in text
+        assert snippets(operation, "http://127.0.0.1:8080", known).curl in text
+
+
+def test_snippets_about_a_page_are_of_one_that_is_there(client, backend):
+    shown = re.findall(r"curl '?(http[^\s']+?url=[^\s'<]+)", unescape(client.get("/api").text))
+    assert len(shown) == len([operation for operation in READS if "url" in {p.name for p in operation.parameters}])
+    for address in shown:
+        assert client.get(address.partition("8080")[2]).status == 200, address
+
+
+def test_without_an_index_the_snippets_name_a_page_of_nobody(client, backend):
+    def not_ready(*_):
+        raise NotReady("no index is published yet")
+
+    backend.sites = not_ready
+    assert quote(EXAMPLES["url"], safe="") in client.get("/api").text
 
 
 def test_snippets_name_the_address_that_readers_use(backend):

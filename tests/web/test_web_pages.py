@@ -158,7 +158,9 @@ def test_pages_are_numbered_and_keep_the_filters(client):
 def test_a_page_that_is_not_full_may_have_a_next_one(client, backend):
     """What host diversity keeps back comes on pages of its own."""
     ordinary = backend.search
-    backend.search = lambda request: msgspec.structs.replace(ordinary(request), results=ordinary(request).results[:3])
+    backend.search = lambda request, **_: msgspec.structs.replace(
+        ordinary(request), results=ordinary(request).results[:3]
+    )
     text = client.get("/search?q=tide").text
 
     assert text.count('class="hit"') == 3
@@ -169,7 +171,7 @@ def test_no_page_is_offered_that_cannot_be_asked_for(client, backend):
     """Of a list of very many, the numbers end where the search does."""
     ordinary = backend.search
 
-    def found(request):
+    def found(request, **_):
         if request.page * request.size > MAX_RESULTS:
             raise UsageError("too deep")
         first = ordinary(msgspec.structs.replace(request, page=1))
@@ -268,6 +270,13 @@ def test_degraded_answers_say_so(client, backend):
     backend.degraded = ("shard 3",)
 
     assert "Not everything could be searched: shard 3." in client.get("/search?q=tide").text
+
+
+def test_shards_that_are_missing_are_told_in_one_sentence(client, backend):
+    backend.degraded = ("shard:3", "shard:5")
+    text = client.get("/search?q=tide").text
+    assert text.count("A part of the collection did not answer") == 1
+    assert "shard:" not in text
 
 
 def test_empty_query_goes_home(client):
@@ -421,7 +430,7 @@ def test_safe_search_is_named_in_every_language(client, language, said):
 )
 def test_readers_are_told_what_concerns_them(client, backend, missing, told):
     ordinary = backend.search
-    backend.search = lambda request: msgspec.structs.replace(ordinary(request), degraded=missing)
+    backend.search = lambda request, **_: msgspec.structs.replace(ordinary(request), degraded=missing)
     text = client.get("/search?q=tide").text
     assert told in text
     assert ("notice warning" in text) == bool(told)

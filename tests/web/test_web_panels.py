@@ -10,10 +10,11 @@ from asgi_client import Client
 from fake_backend import FakeBackend
 
 from periplus.settings import Settings
-from periplus.verticals import OwnIndex, Verticals, Whereabouts
+from periplus.verticals import KINDS, OwnIndex, Verticals, Whereabouts
 from periplus.verticals.weather import OpenMeteo
 from periplus.verticals.yelp import YelpPlaces
 from periplus.web import create_app
+from periplus.web.side_panels import TITLES
 from support.services import PlayedServices
 
 PORTS = [f"http://harbours.test/ports/{name}" for name in ("aldmouth", "brackwater", "carn-head")]
@@ -167,7 +168,10 @@ def test_a_tab_of_images_shows_the_picture_that_fits(client, backend):
     told = {"pictures": "http://a.test/x.jpg Boats at rest\nhttp://a.test/y.jpg The harbour <i> at dawn"}
     backend.kinds = {"images": {PORTS[0]: told}}
     page = client.get("/search?q=harbour&tab=images").text
-    assert 'src="/picture?url=http%3A%2F%2Fa.test%2Fy.jpg" alt="The harbour &lt;i&gt; at dawn"' in page
+    link = page[
+        page.index('src="/picture?url=http%3A%2F%2Fa.test%2Fy.jpg" alt=""') :
+    ]  # its text stands beside it, once
+    assert '<span class="card-name" dir="auto">The harbour &lt;i&gt; at dawn</span></a>' in link
     assert f'class="hit" href="{PORTS[0]}"' in page
     beside = client.get("/search?q=pictures+of+harbour").text
     assert "The harbour &lt;i&gt; at dawn" in beside[beside.index('class="side"') :]
@@ -196,3 +200,7 @@ def test_a_span_of_time_can_be_typed_and_keeps_the_rest(client, backend):
     assert "Past day" in page
     client.get("/search?q=tide&after=&before=2025-06-01")
     assert (backend.requests[-1].after, backend.requests[-1].before) == ("", "2025-06-01")
+
+
+def test_every_kind_of_panel_has_a_title():
+    assert set(KINDS) <= set(TITLES)

@@ -12,6 +12,7 @@ from fake_backend import FakeBackend
 from hypothesis import given
 from hypothesis import strategies as st
 
+from periplus.errors import StorageError
 from periplus.settings import Settings
 from periplus.web import create_app
 from periplus.web.envelope import MAX_BODY
@@ -64,10 +65,25 @@ def test_a_body_without_a_length_is_bounded(client):
     assert "content-security-policy" in answer.headers
 
 
-@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.ENOMEM, "Cannot allocate memory")])
+def caused(error, cause):
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        RuntimeError("can't start new thread"),
+        StorageError("state.db: out of memory"),
+        caused(StorageError("texts: cannot be mapped"), OSError(errno.ENOMEM, "Cannot allocate memory")),
+        caused(RuntimeError("a search failed"), caused(ValueError(), MemoryError())),
+    ],
+)
 def test_a_search_that_gets_no_memory_is_refused(error):
     class Poor(FakeBackend):
-        def search(self, request):
+        def search(self, request, **_):
             raise error
 
     client = Client(create_app(Poor(), Settings()))
@@ -79,7 +95,7 @@ def test_a_search_that_gets_no_memory_is_refused(error):
 
 def test_a_crash_is_answered_once_with_all_headers_and_counted():
     class Broken(FakeBackend):
-        def search(self, request):
+        def search(self, request, **_):
             raise RuntimeError("secret")
 
     client = Client(create_app(Broken(), Settings()))

@@ -77,7 +77,7 @@ def test_running_answers_are_finished(app):
     backend = app.state.backend
     search = backend.search
 
-    def slow(request):
+    def slow(request, **_):
         begun.set()
         assert release.wait(10)
         return search(request)

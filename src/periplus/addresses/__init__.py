@@ -2,12 +2,13 @@
 
 from periplus.addresses.address import Address, parse
 from periplus.addresses.canonical import canonical, try_canonical
-from periplus.addresses.display import display
+from periplus.addresses.display import SEPARATOR, display
 from periplus.addresses.hosts import host, is_ip, site
 from periplus.addresses.keys import host_key, key, page_key, page_keys
 from periplus.addresses.surt import surt
 
 __all__ = [
+    "SEPARATOR",
     "Address",
     "canonical",
     "display",

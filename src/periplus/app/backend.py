@@ -16,6 +16,7 @@ from periplus.app.file_checks import state_damage
 from periplus.app.icons import stored_icon
 from periplus.app.page_content import page_content
 from periplus.app.panels import CollectionPanels
+from periplus.app.setting_changes import SettingChanges
 from periplus.app.side_panels import CollectionVerticals
 from periplus.app.site_list import SiteList
 from periplus.app.site_pages import LOOKED_AT, best_pages, description
@@ -52,12 +53,13 @@ class CollectionBackend:
         self.panels = CollectionPanels(collection, self._counts)
         self._sites = SiteList(collection)
         self._starter = CrawlStarter(collection)
+        self._changes = SettingChanges(collection)
         self._steering = Steering(collection, self._starter)
         self._verticals = CollectionVerticals(collection)
         self._searches = SearchFigures()
         self._figures = CollectionFigures(collection, self._searches)
 
-    def search(self, request: SearchRequest) -> SearchAnswer:
+    def search(self, request: SearchRequest, *, beside: bool = False) -> SearchAnswer:
         try:
             answer = self._collection.engine.search(request)
         except PeriplusError:
@@ -65,9 +67,20 @@ class CollectionBackend:
             raise
         self._searches.answered(request, answer)
         if request.page == 1:
-            plain = None if request.lens or request.explain or request.counts else request
-            self._counts.add(request.query, found=bool(answer.total.value), request=plain)
+            found = self._is_answered(request, answer)
+            if found or not beside:
+                self._count(request, found=found)
         return answer
+
+    def _is_answered(self, request: SearchRequest, answer: SearchAnswer) -> bool:
+        """By a page, or by an instant answer."""
+        return bool(answer.total.value or self.answers(request.query))
+
+    def _count(self, request: SearchRequest, *, found: bool) -> None:
+        plain = None if request.lens or request.explain or request.counts else request
+        self._counts.add(request.query, found=found, request=plain)
+        if not found:
+            self._searches.found_nothing()
 
     def clicked(self, query: str) -> None:
         self._counts.clicked(query)
@@ -78,7 +91,10 @@ class CollectionBackend:
     def side_panels(
         self, request: SearchRequest, position: Position | None, answer: SearchAnswer | None = None
     ) -> PendingPanels:
-        return self._verticals.begin(request, position, answer)
+        pending = self._verticals.begin(request, position, answer)
+        if answer is not None and request.page == 1 and not self._is_answered(request, answer):
+            pending.when_known(lambda shown: self._count(request, found=shown))
+        return pending
 
     def whereabouts(self, address: str) -> Position | None:
         return self._verticals.whereabouts(address)
@@ -237,10 +253,16 @@ class CollectionBackend:
 
         order_machine(self._collection, order, node)
 
-    def forget(self, setting: str) -> None:
-        if setting not in self._collection.remembered():
-            raise NotFound(f"nothing is remembered of {setting}")
-        self._collection.forget(setting)
+    def change_setting(self, setting: str, text: str, who: str = "") -> bool:
+        return self._changes.change(setting, text, who) is not None
+
+    def undo_setting(self, number: int, who: str = "") -> str:
+        setting = self._changes.of(number).setting
+        self._changes.undo(number, who)
+        return setting
+
+    def forget(self, setting: str, who: str = "") -> None:
+        self._changes.reset(setting, who)
 
     def add_page(self, url: str, *, trusted: bool = True) -> Submission:
         return self._starter.add(url, trusted=trusted)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-import sys
 import threading
 import time
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
+from periplus import log_lines
 from periplus.app.thrift import spare_memory
 from periplus.errors import PeriplusError
 
@@ -76,7 +76,10 @@ class Child:
         while not self._ended.is_set():
             began = time.monotonic()
             self._process = self._context.Process(
-                target=_child, args=(self._target, self._arguments), name=f"periplus-{self.name}", daemon=True
+                target=_child,
+                args=(self.name, self._target, self._arguments),
+                name=f"periplus-{self.name}",
+                daemon=True,
             )
             self._process.start()
             if self._ended.is_set():  # ``stop`` came before there was a process to end
@@ -89,8 +92,9 @@ class Child:
             self._ended.wait(pause)
 
 
-def _child(target: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+def _child(name: str, target: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """Runs in the child: Ctrl-C is the parent's to handle, SIGTERM asks to end, and so does the parent's death."""
+    log_lines.begin(name)
     spare_memory()
     stopping = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -99,7 +103,10 @@ def _child(target: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     try:
         target(stopping, *arguments)
     except PeriplusError as error:  # one line; what to do is in it
-        sys.stderr.write(f"periplus: {error}\n")
+        log_lines.say(str(error), "error", event=error.code)
+        raise SystemExit(1) from error
+    except Exception as error:
+        log_lines.crash(error)
         raise SystemExit(1) from error
 
 

@@ -14,6 +14,7 @@ from periplus import settings as settings_module
 from periplus.app import state
 from periplus.app.crawl_options import crawl_flags
 from periplus.app.instant import InstantAnswers
+from periplus.app.live_settings import LiveSettings
 from periplus.app.occupancy import refuse_second_crawl
 from periplus.app.priming import Priming
 from periplus.app.query_counts import QueryCounts
@@ -74,10 +75,11 @@ class Collection:
         self.shard_orders: ShardOrders | None = None  # to those servers
         self._is_settled = False
         self._loaded = settings_module.load(self.folder, self._flags)
-        self._instant = InstantAnswers(self.folder, self.settings.search, lambda: self.engine)
+        self._instant = InstantAnswers(self.folder, lambda: self.settings.search, lambda: self.engine)
         chosen = self.settings.search
         self.query_counts = QueryCounts(self.sound_state, on=chosen.past_queries, clicks=chosen.clicks)
         self.priming = Priming(self.query_counts)
+        self.live = LiveSettings(self)
 
     @classmethod
     def existing(cls, folder: str | Path, *, flags: Mapping[str, Any] | None = None) -> Self:
@@ -96,9 +98,9 @@ class Collection:
     def in_force(self, options: Mapping[str, Any] | None = None, *, forget: bool = False) -> LoadedSettings:
         """Every setting as a crawl would have it now: with what crawls were told before, unless that is forgotten.
 
-        ``options`` are names of crawl settings that are given now, like flags.
+        ``options`` are names of crawl settings that are given now, like flags. What the console changed stays.
         """
-        told = {} if forget else self.remembered()
+        told = {key: one for key, one in self.remembered().items() if not forget or one.by == settings_module.CONSOLE}
         flags = self.flags_left(told) | crawl_flags(options or {})
         return settings_module.load(self.folder, flags, remembered=told)
 
@@ -125,13 +127,17 @@ class Collection:
         told.tell(self.database, given, settings_module.in_file(self.folder))
 
     def remembered(self) -> dict[str, Remembered]:
-        """What crawls were told, by setting."""
+        """What crawls were told and the console changed, by setting."""
         from periplus.crawl import told
 
         return told.told(self.database) if self._has_state else {}
 
+    def go_by(self, values: Settings) -> None:
+        """Have other ``settings`` from now on; ``live_settings`` knows which of them a server takes up."""
+        self._loaded = msgspec.structs.replace(self._loaded, values=values)
+
     def forget(self, *names: str) -> None:
-        """Forget what crawls were told of these settings (``crawl.delay``), or of all."""
+        """Forget what is remembered of these settings (``crawl.delay``), or of all that crawls were told."""
         from periplus.crawl import told
 
         self._require()

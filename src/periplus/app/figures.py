@@ -62,10 +62,14 @@ class SearchFigures:
         lacks = {what.partition(":")[0] for what in answer.degraded}
         with self._lock:
             self.searches += 1
-            self.zero += request.page == 1 and not answer.total.value
             for what in lacks:
                 self.degraded[what if what in self.degraded else "other"] += 1
             self._took(operation, answer.took_ms / 1000)
+
+    def found_nothing(self) -> None:
+        """A first page had neither results nor an answer or a panel beside them."""
+        with self._lock:
+            self.zero += 1
 
     def took(self, operation: str, seconds: float) -> None:
         with self._lock:
@@ -152,7 +156,7 @@ class CollectionFigures:
         yield "periplus_crawl_write_timestamp_seconds", (), crawl.last_sign(database)
 
     def _count_requests(self, tx: Transaction) -> None:
-        """Add what the journal has got since the last look; nothing of before this process began."""
+        """Add what the journal has got since the last look; nothing of before the first one."""
         last = int(tx.value("SELECT COALESCE(MAX(id), 0) FROM journal") or 0)
         if self._journal < 0:
             self._journal = last

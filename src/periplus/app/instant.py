@@ -31,19 +31,19 @@ _ASKED = re.compile(
 class InstantAnswers:
     """Nothing is loaded before the first query."""
 
-    def __init__(self, folder: Path, chosen: SearchSettings, engine: Callable[[], Engine]) -> None:
-        self._is_on = chosen.answers
-        self._rates = folder / chosen.rates if chosen.rates else None
+    def __init__(self, folder: Path, chosen: Callable[[], SearchSettings], engine: Callable[[], Engine]) -> None:
+        self._folder, self._chosen = folder, chosen
         self._answerer: Answerer | None = None
         self._engine = engine
 
     def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]:
-        if not self._is_on:
+        if not self._chosen().answers:
             return ()
         if self._answerer is None:
             from periplus.answers import Answerer
 
-            self._answerer = Answerer(self._rates)
+            rates = self._chosen().rates
+            self._answerer = Answerer(self._folder / rates if rates else None)
         return self._answerer.answers(query, explain=explain) or self._defined(query, explain=explain)
 
     def _defined(self, query: str, *, explain: bool) -> tuple[InstantAnswer, ...]:

@@ -42,6 +42,7 @@ from periplus.cluster import (
     shard_token,
 )
 from periplus.errors import NotFound, NotReady, SettingError, UnfitFile, UsageError
+from periplus.log_lines import message_of
 from periplus.storage import Leases, database_time, make_private_folder, process_name
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _welcome(plan: NodePlan, node: Node) -> str:
 
 def _last_line(log: Path) -> str:
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").split("\n") if line.strip()]
-    return lines[-1].removeprefix("periplus: ") if lines else ""
+    return message_of(lines[-1]) if lines else ""
 
 
 # Looking, and orders

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from periplus import crawl, settings
+from periplus import crawl
 from periplus.app.debugging import debug
 from periplus.app.judging import Judgements
 from periplus.app.query_counts import QueryCounts
+from periplus.app.settings_panel import settings_panel
 from periplus.index.merging import TIER_FACTOR, tier
 from periplus.reasons import REASONS, sentence
 from periplus.storage import Blocklist
@@ -178,22 +179,8 @@ class CollectionPanels:
     # Settings
 
     def settings(self) -> dict[str, Any]:
-        """Every setting in force, where it came from, and what it means; secrets are not shown."""
-        loaded = self._collection.in_force()
-        values: dict[str, dict[str, Any]] = msgspec.to_builtins(loaded.values)
-        origins = loaded.origins
-        rows = [
-            {
-                "key": info.key,
-                "section": info.section,
-                "value": _shown(info.key, values[info.section][info.name]),
-                "origin": origins.get(info.key, "default"),
-                "help": info.help,
-                "variable": info.variable,
-            }
-            for info in settings.catalogue()
-        ]
-        return {"settings": rows}
+        """Every setting in force, where it came from, what it means, and the last changes; secrets are not shown."""
+        return settings_panel(self._collection)
 
     # Queries
 
@@ -326,7 +313,3 @@ def _by_host(failed: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
         reasons[str(outcome)] = reasons.get(str(outcome), 0) + 1
     worst = sorted(counts.items(), key=lambda item: (-sum(item[1].values()), item[0]))[:WORST_HOSTS]
     return [{"host": host, "count": sum(reasons.values()), "reasons": reasons} for host, reasons in worst]
-
-
-def _shown(key: str, value: Any) -> Any:
-    return "(kept secret)" if key in settings.SECRETS and value else value

@@ -80,6 +80,10 @@ class QueryCounts:
                 if len(self._requests) > MOST_KEPT:
                     self._requests.pop(next(iter(self._requests)))
 
+    def take(self, *, on: bool, clicks: bool) -> None:
+        """Count by these settings from now on."""
+        self._on, self._clicks = on, clicks
+
     def clicked(self, query: str) -> None:
         """Somebody opened a result of this query."""
         text = _plain(query)

@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from periplus.app.backend import CollectionBackend
@@ -125,12 +125,14 @@ def operator_key(collection: Collection) -> str:
 
 def web_app(collection: Collection, *, is_first: bool = True, public: PublicAddress | None = None) -> Starlette:
     """The pages of a collection; ``is_first`` of the processes that serve it, ``public`` where readers reach it."""
-    from periplus.web import breaker_of, create_app
+    from periplus.web import breaker_of, create_app, take_settings
 
     spare_memory()
     operator_key(collection)
+    with suppress(StorageError):  # without the state it goes by file, variables and flags
+        collection.live.begin()
     keys = collection.keys
-    return create_app(
+    app = create_app(
         CollectionBackend(collection),
         collection.settings,
         operator_key=keys.operator,
@@ -140,6 +142,8 @@ def web_app(collection: Collection, *, is_first: bool = True, public: PublicAddr
         breaker=breaker_of(collection.settings.serve.memory_limit, give_memory_back),
         public=public,
     )
+    collection.live.listen(lambda fresh: take_settings(app, fresh))
+    return app
 
 
 def web_server(collection: Collection, listener: socket.socket | None = None) -> WebServer:
@@ -224,7 +228,7 @@ def further_servers(
     """The other processes of ``serve.workers``: all accept from one listening socket, and the kernel deals out."""
     operator = collection.keys.operator
     passing = operator.shown if operator.trouble else ""  # a key that is kept nowhere is one for all of them
-    arguments = (str(collection.folder), collection.flags, listener, plan, passing)
+    arguments = (str(collection.folder), collection.flags, listener, plan, passing, collection.flags_at)
     number = collection.settings.serve.workers
     children = [Child(f"server {place}", serve_beside, arguments, say) for place in range(2, number + 1)]
     for child in children:
@@ -243,11 +247,12 @@ def serve_beside(
     listener: socket.socket,
     plan: ShardPlan | None = None,
     passing_key: str = "",
+    flags_at: float | None = None,
 ) -> None:
     """Child: serve the same collection from the same socket until stopped."""
     from periplus.app.collection import Collection
 
-    with Collection(folder, flags=flags) as collection, _searched(collection, plan, lambda _: None):
+    with Collection(folder, flags=flags, flags_at=flags_at) as collection, _searched(collection, plan, lambda _: None):
         collection.keys.operator.shown = passing_key
         server = web_server(collection, listener)
         threading.Thread(target=_stop_server, args=(stopping, server), daemon=True).start()

@@ -1,7 +1,7 @@
 """What the servers of one collection share, and the thread that keeps one of them up with the others.
 
-Shared through rows: keys of programs, the operator's key, past queries, the operator's rules, blocked hosts. Requests
-look at what is in memory; this thread looks every ``LOOK_EVERY`` seconds whether any of it changed.
+Shared through rows: keys of programs, the operator's key, past queries, the operator's rules, blocked hosts, settings.
+Requests look at what is in memory; this thread looks every ``LOOK_EVERY`` seconds whether any of it changed.
 """
 
 from __future__ import annotations
@@ -61,10 +61,9 @@ class Sharing:
         """Share what changed, here or elsewhere; what went wrong, which is tried again with the next look."""
         try:
             if self._follower is None:
-                keys = self._collection.keys
-                self._follower = Follower(
-                    keys.operator, keys.programs, self._collection.query_counts, *self._collection.engine.sharing
-                )
+                collection = self._collection
+                ours = (collection.keys.operator, collection.keys.programs, collection.live, collection.query_counts)
+                self._follower = Follower(*ours, *collection.engine.sharing)
             return self._follower.look(self._collection.sound_state())
         except (PeriplusError, OSError) as error:
             return [error]

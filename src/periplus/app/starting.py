@@ -11,7 +11,6 @@ from periplus import crawl
 from periplus.app.children import Child
 from periplus.app.collection import Collection
 from periplus.app.occupancy import is_up
-from periplus.crawl.checks import check
 from periplus.errors import StorageBusy
 from periplus.storage import Blocklist
 
@@ -37,7 +36,7 @@ class CrawlStarter:
         """
         listed = crawl.canonical_seeds(seeds)
         loaded = self._collection.in_force(options)
-        check(loaded.values.crawl, loaded.origins)  # says what is wrong before anything starts
+        crawl.check(loaded.values.crawl, loaded.origins)  # says what is wrong before anything starts
         flags = self._collection.flags_left() | {f"crawl.{name}": value for name, value in (options or {}).items()}
         with self._lock:
             if self._is_busy():

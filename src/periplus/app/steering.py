@@ -28,9 +28,6 @@ _HOST_DUE = (
 )
 _AGAIN = "UPDATE urls SET state = 0, reason = '', refusal = '', next_at = 0, attempts = 0 WHERE host = ? AND reason = ?"
 _COUNT = "SELECT COUNT(*) FROM urls WHERE host = ?"
-_RECOUNT = (
-    "UPDATE hosts SET queued = (SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND u.state = 0) WHERE key = ?"
-)
 
 
 class Steering:
@@ -87,7 +84,7 @@ class Steering:
             tx.executemany("DELETE FROM removed WHERE target = ?", [(one,) for one in crawl.spellings(name)])
             for reason in (BLOCKED, REMOVED):
                 tx.execute(_AGAIN + where, (host, reason, *values))
-            tx.execute(_RECOUNT, (host,))
+            tx.execute(f"{crawl.COUNT_QUEUED} WHERE key = ?", (host,))
             now = time.time()
             tx.execute(_HOST_DUE, (now, now, host))
             return self._count(tx, name, is_host)

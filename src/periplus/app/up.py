@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import gc
-import os
-import sys
 import threading
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from periplus.app.building import build_until
 from periplus.app.children import Child
 from periplus.app.collection import Collection
 from periplus.app.occupancy import hold_up, refuse_second_crawl
 from periplus.app.serving import Reloader, further_servers, told_where, web_server
 from periplus.app.verifying import Verifier
 from periplus.crawl import submitted_at
-from periplus.errors import Corrupt, LeaseLost, Occupied, StorageBusy, StorageError, StorageFull
-from periplus.storage import write_event
+from periplus.errors import Occupied, StorageBusy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,12 +23,8 @@ if TYPE_CHECKING:
     from periplus.crawl import Crawler
     from periplus.records import CrawlStatus
 
-LOOK_EVERY = 0.25  # seconds between looks for new batches
+LOOK_EVERY = 0.25  # seconds between looks for what was asked for
 REVISIT_EVERY = 30.0  # seconds between looks for pages that are due again, once the crawl has run dry
-RANK_PAUSE = 20.0  # a rank run that took t seconds is followed by a pause of at least RANK_PAUSE * t
-FULL_DISK_PAUSE = 60.0
-TIDY_EVERY = 60.0  # seconds between looks for files of batches that were merged
-MERGE_NICENESS = 10  # of the thread that merges: searches come first
 
 
 class Supervisor:
@@ -51,7 +45,7 @@ class Supervisor:
         arguments = (str(collection.folder), collection.flags)
         self._children = [
             Child("crawler", crawl_until, (*arguments, seeds, collection.flags_at), say),
-            Child("indexer", build_until, arguments, say),
+            Child("indexer", build_until, (*arguments, collection.flags_at), say),
         ]
 
     def run(self, started: Callable[[str, str], None]) -> None:
@@ -138,73 +132,3 @@ def _stop_crawler(stopping: threading.Event, ended: threading.Event, crawler: Cr
         if stopping.is_set():
             crawler.stop()
             return
-
-
-def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any]) -> None:
-    """Child: index and rank whenever there is something new, until stopped; merges run beside that."""
-    from periplus.index.builder import load_kernels
-
-    load_kernels()  # loads the kernels, so that the first page need not wait for that
-    with Collection(folder, flags=flags) as collection:
-        builder = _Builder(collection)
-        while not stopping.wait(LOOK_EVERY):
-            try:
-                builder.look()
-            except (StorageBusy, LeaseLost):
-                continue  # somebody runs `periplus index` by hand, or another machine does: look again later
-            except StorageFull:
-                stopping.wait(FULL_DISK_PAUSE)
-            except Corrupt as damage:
-                builder.build_again(damage)
-
-
-class _Builder:
-    """What the child that indexes does at each look."""
-
-    def __init__(self, collection: Collection) -> None:
-        self._collection = collection
-        self._next_rank, self._next_tidy = 0.0, time.monotonic() + TIDY_EVERY
-        self._merging: threading.Thread | None = None
-        self._was_damaged = False
-
-    def look(self) -> None:
-        pipeline = self._collection.pipeline
-        due = pipeline.due()
-        if due.ranks and time.monotonic() >= self._next_rank:
-            began = time.monotonic()
-            self._collection.rank()
-            self._next_rank = time.monotonic() + RANK_PAUSE * (time.monotonic() - began)
-        if due.batches or due.backlog:
-            pipeline.index(merge=False)
-            self._merge()
-        if time.monotonic() >= self._next_tidy:
-            self._next_tidy = time.monotonic() + TIDY_EVERY
-            pipeline.tidy()
-        self._was_damaged = False
-
-    def build_again(self, damage: Corrupt) -> None:
-        """A damaged index can be made of the documents. Damage that stays after that ends with its error.
-
-        Who searches goes on with what is open, until the new generation is there.
-        """
-        if self._was_damaged:
-            raise damage
-        self._was_damaged = True
-        with self._collection.database.write() as tx:
-            write_event(tx, "jobs", f"building the index from nothing: {damage}", "warning")
-        self._collection.pipeline.index(rebuild=True)
-
-    def _merge(self) -> None:
-        if self._merging is None or not self._merging.is_alive():
-            self._merging = threading.Thread(target=_merge, args=(self._collection,), daemon=True)
-            self._merging.start()
-
-
-def _merge(collection: Collection) -> None:
-    """What a full disk or another process keeps from being merged now is merged after a later update."""
-    if sys.platform == "linux":  # where threads have priorities of their own
-        with suppress(OSError):
-            niceness = max(MERGE_NICENESS, os.getpriority(os.PRIO_PROCESS, 0))
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
-    with suppress(StorageError):
-        collection.pipeline.merge()

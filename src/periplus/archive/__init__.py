@@ -10,6 +10,7 @@ from periplus.archive.reader import ArchiveSource, iterate, read
 from periplus.archive.repair import Repair, repair, repair_file, write_again
 from periplus.archive.salvage import ArchivePlace
 from periplus.archive.streams import unpacked
+from periplus.archive.subset import write_subset
 from periplus.archive.writer import ArchiveWriter, Revisit
 
 __all__ = [
@@ -43,4 +44,5 @@ __all__ = [
     "write_listing",
     "write_package",
     "write_parts",
+    "write_subset",
 ]

@@ -101,7 +101,7 @@ class ArchiveWriter:
             self._leave()
         if self._descriptor < 0:
             self._open()
-        response, request = _members(exchange, revisit)
+        response, request = members(exchange, revisit)
         offset = self._size
         self._write(response + request)
         return ArchiveLocation(self._path.name, offset, len(response))
@@ -185,7 +185,7 @@ class ArchiveWriter:
             self._abandon()
             raise failure(self._folder, error) from error
         try:
-            self._write(_information(self._path.name, self._software))
+            self._write(information(self._path.name, self._software))
         except StorageError:
             self._abandon()
             raise
@@ -317,7 +317,8 @@ def failure(path: Path, error: OSError) -> StorageError:
     return StorageError(f"{path} cannot be written: {error.strerror or error}; check the disk")
 
 
-def _members(exchange: Exchange, revisit: Revisit | None) -> tuple[bytes, bytes]:
+def members(exchange: Exchange, revisit: Revisit | None = None) -> tuple[bytes, bytes]:
+    """The response and the request, each a packed record."""
     identity = record.new_id()
     if exchange.status == 304 or revisit is not None:
         response = _revisit_record(exchange, revisit or Revisit(), identity)
@@ -396,7 +397,8 @@ def _request_record(exchange: Exchange, response_identity: str) -> bytes:
     return record.encode(fields, http.encode(f"{exchange.method} {target} HTTP/1.1", exchange.request_headers, b""))
 
 
-def _information(file_name: str, software: str) -> bytes:
+def information(file_name: str, software: str) -> bytes:
+    """The packed record that a file begins with."""
     block = "".join(
         f"{name}: {record.one_line(value)}\r\n"
         for name, value in (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from periplus import log_lines
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,5 +20,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         run(arguments)
     except KeyboardInterrupt:
-        sys.stderr.write("periplus: stopped\n")
+        log_lines.say("stopped")
         sys.exit(1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from periplus import log_lines
 from periplus.cli import options as opt
 from periplus.cli.crawl_flags import all_seeds, start_of, with_crawl_flags
 from periplus.cli.crawl_words import crawl_pages
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @with_crawl_flags
 def crawl(
-    urls: Annotated[list[str] | None, typer.Argument(help="addresses to start from", metavar="URL…")] = None,
+    urls: Annotated[list[str] | None, typer.Argument(help="addresses to start from", metavar="URL")] = None,
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     seeds: opt.Seeds = None,
     *,
@@ -65,7 +66,7 @@ def crawl(
             barren = lines.look(now=True)
     if json:
         print_json(status)
-    else:
+    elif not _told(status):
         messages().print(_table(status))
     if barren == len(begin):
         raise typer.Exit(1)
@@ -88,6 +89,19 @@ def _follow(directory: Path, flags: dict[str, Any], start: list[str]) -> None:
     messages().print("pages are visited whenever they are due; Ctrl-C stops that", soft_wrap=True)
     crawl_until(stopping, str(directory), flags, start, given_at)
     messages().print("stopped", soft_wrap=True)
+
+
+def _told(status: CrawlStatus) -> bool:
+    """Where lines are for programs."""
+    return log_lines.tell(
+        f"crawl {status.state}: {crawl_pages(status)}",
+        event="crawled",
+        state=status.state,
+        pages=status.pages,
+        failed=status.failed,
+        refused=status.refused,
+        waiting=status.queued,
+    )
 
 
 def _table(status: CrawlStatus) -> object:

@@ -21,46 +21,57 @@ if TYPE_CHECKING:
     from periplus.app import Collection
     from periplus.archive import PackagedPage
 
-KINDS = ("pages", "documents", "links", "ranks", "hosts", "run", "wacz", "cdxj", "ciff")
+KINDS = ("pages", "documents", "links", "ranks", "hosts", "run", "warc", "wacz", "cdxj", "ciff")
 _NAMES = {
     "run": "run.txt",
+    "warc": "part.warc.gz",
     "wacz": "archive.wacz",
     "cdxj": "index.cdxj",
     "ciff": "index.ciff",
 }  # of the files that are no tables
+_UNITS = {"warc": "responses", "wacz": "responses", "cdxj": "responses", "ciff": "documents"}
 RUN_LENGTH = 1_000  # results of one query in a run file
 
 
 def export(
     kind: Annotated[str, typer.Argument(help=f"what to write: {', '.join(KINDS)}; not with --to")] = "",
     out: Annotated[
-        Path | None, typer.Option(help="file to write [default: KIND.parquet, run.txt, archive.wacz, index.cdxj …]")
+        Path | None, typer.Option(help="file to write (default: KIND.parquet, run.txt, part.warc.gz …)")
     ] = None,
     to: Annotated[str, typer.Option(help="postgresql://… address: write all tables there instead of a file")] = "",
+    connections: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="with --to: how many write at once, a process each (default: as many as cores, 4 at most)",
+            show_default=False,
+        ),
+    ] = None,
     format: Annotated[str | None, typer.Option(help="parquet or csv; follows the name of the file")] = None,
     queries: Annotated[Path | None, typer.Option(help="for a run: TSV of query id, text")] = None,
     profile: Annotated[str, typer.Option(help="for a run: ranking profile")] = "",
+    query: Annotated[str, typer.Option(help="for a WARC file: the pages that this query finds, 1,000 at most")] = "",
+    site: Annotated[str, typer.Option(help="for a WARC file: the pages of this host or domain")] = "",
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     json: opt.Json = False,
 ) -> None:
-    """Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, results as a TREC run, the archive as
-    a WACZ file or a CDXJ listing, the index as a CIFF file; or all of it to PostgreSQL."""
+    """Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, results as a TREC run, a
+    part of the archive as WARC, all of it as WACZ or listed as CDXJ, the index as CIFF; or everything to PostgreSQL."""
     from periplus.app import Collection, write_ciff
     from periplus.archive import write_listing
     from periplus.graph.export import write_tables
 
     if to:
-        _write_sql(directory, kind, to, json=json)
+        _write_sql(directory, kind, to, connections or 0, json=json)
         return
-    if kind not in KINDS:
-        raise UsageError(f"{kind!r} cannot be exported; choose one of {', '.join(KINDS)}")
-    if (kind == "run") != (queries is not None):
-        raise UsageError("a run is made of queries: give both, export run --queries FILE")
+    _check(kind, is_run=queries is not None, is_part=bool(query or site))
     form = _format(format)
     target = out or Path(_NAMES.get(kind, f"{kind}.{form or 'parquet'}"))
     with Collection.existing(directory) as collection:
         if queries is not None:
             rows = _write_run(collection, queries, profile, target)
+        elif kind == "warc":
+            rows = _write_warc(collection, target, query, site)
         elif kind == "wacz":
             rows = _write_package(collection, target)
         elif kind == "cdxj":
@@ -73,10 +84,19 @@ def export(
     if json:
         print_json({"kind": kind, "file": str(target), "rows": rows})
     else:
-        messages().print(f"{number(rows)} rows in {target}", soft_wrap=True)
+        messages().print(f"{number(rows)} {_UNITS.get(kind, 'rows')} in {target}", soft_wrap=True)
 
 
-def _write_sql(directory: Path, kind: str, address: str, *, json: bool) -> None:
+def _check(kind: str, *, is_run: bool, is_part: bool) -> None:
+    if kind not in KINDS:
+        raise UsageError(f"{kind!r} cannot be exported; choose one of {', '.join(KINDS)}")
+    if (kind == "run") != is_run:
+        raise UsageError("a run is made of queries: give both, export run --queries FILE")
+    if (kind == "warc") != is_part:
+        raise UsageError("a WARC file is made of a part of the archive: export warc --query TEXT, --site HOST or both")
+
+
+def _write_sql(directory: Path, kind: str, address: str, connections: int, *, json: bool) -> None:
     from periplus.app import Collection, export_to_sql
 
     if kind:
@@ -84,13 +104,8 @@ def _write_sql(directory: Path, kind: str, address: str, *, json: bool) -> None:
     if not address.startswith(("postgresql://", "postgres://")):
         raise UsageError("--to takes the address of a PostgreSQL database: postgresql://user@host/name")
 
-    def tables(name: str) -> Iterator[pa.Table]:
-        if name == "ranks" and collection.stores.ranks.current() is None:
-            return iter(())
-        return _tables(collection, name)
-
-    with Collection.existing(directory) as collection:
-        written = export_to_sql(collection, address, tables)
+    with Collection.existing(directory) as collection, step("export") as bar:
+        written = export_to_sql(collection, address, connections, bar.at)
     if json:
         print_json([table._asdict() for table in written])
         return
@@ -139,6 +154,16 @@ def _write_run(collection: Collection, queries: Path, profile: str, target: Path
     }
     write_run(target, run, name)
     return sum(map(len, run.values()))
+
+
+def _write_warc(collection: Collection, target: Path, query: str, site: str) -> int:
+    from periplus.app import write_warc
+
+    with step("export") as bar:
+        written = write_warc(collection, target, query, site, bar.at)
+    if written.unreadable:
+        messages().print(f"! {number(written.unreadable)} could not be read: damaged, or taken down", soft_wrap=True)
+    return written.responses
 
 
 def _write_package(collection: Collection, target: Path) -> int:

@@ -22,7 +22,7 @@ def import_(
         list[Path],
         typer.Argument(
             help="WARC, WET, ARC, WACZ, .jsonl, Parquet, .mbox, MediaWiki .xml, .cdxj or .paths files, or folders",
-            metavar="PATH…",
+            metavar="PATH",
         ),
     ],
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from periplus import log_lines
 from periplus.cli.output import messages, size
-from periplus.settings import FILE_NAME, FLAG, REMEMBERED, SECRETS, catalogue
+from periplus.settings import CONSOLE, FILE_NAME, FLAG, REMEMBERED, SECRETS, catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,20 @@ FLAGS |= {"crawl.allow_private": "--allow-private"}  # those that are not rememb
 
 def say_in_force(collection: Collection, loaded: LoadedSettings, seeds: Sequence[str], *, forget: bool = False) -> None:
     """The limits in force and every crawl setting that is not at its default, each with its origin."""
+    if not _told_in_force(collection, loaded, seeds):
+        _show_in_force(collection, loaded, seeds)
+    for line in remarks(loaded, [] if forget else collection.needed(loaded)):
+        messages().print(line, soft_wrap=True)
+
+
+def _told_in_force(collection: Collection, loaded: LoadedSettings, seeds: Sequence[str]) -> bool:
+    """Where lines are for programs."""
+    values = {_name(key): in_words(key, loaded.value(key)) for key in shown_settings(loaded)}
+    line = f"crawling into {collection.folder}"
+    return log_lines.tell(line, event="crawling", seeds=_listed(seeds), settings=values)
+
+
+def _show_in_force(collection: Collection, loaded: LoadedSettings, seeds: Sequence[str]) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     table.add_column(overflow="fold")
@@ -32,8 +47,6 @@ def say_in_force(collection: Collection, loaded: LoadedSettings, seeds: Sequence
         table.add_row(_name(key), in_words(key, loaded.value(key)), origin_of(loaded, key))
     messages().print(f"crawling into {collection.folder}", soft_wrap=True)
     messages().print(table)
-    for line in remarks(loaded, [] if forget else collection.needed(loaded)):
-        messages().print(line, soft_wrap=True)
 
 
 def shown_settings(loaded: LoadedSettings) -> list[str]:
@@ -64,8 +77,8 @@ def in_words(key: str, value: Any) -> str:
 def remarks(loaded: LoadedSettings, needed: Sequence[str]) -> list[str]:
     """What a later edit of the file replaced, and what must be given again because it is not remembered."""
     lines = [
-        f"{FILE_NAME} was edited since: {_name(key)} is {_plain(loaded.value(key))}, no longer the {_plain(old)}"
-        " that a crawl was told"
+        f"{FILE_NAME} was edited since: {_name(key)} is {_plain(loaded.value(key))}, no longer the {_plain(old.value)}"
+        f" that {'the console' if old.by == CONSOLE else 'a crawl'} was told"
         for key, old in loaded.outdated.items()
         if origin_of(loaded, key) == FILE_NAME
     ]

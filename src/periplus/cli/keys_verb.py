@@ -22,7 +22,7 @@ def keys(
     action: Annotated[str, typer.Argument(help="list, create, revoke or operator")] = "list",
     name: Annotated[str, typer.Argument(help="name of the key to create or revoke")] = "",
     scope: Annotated[
-        list[str] | None, typer.Option(help="what it opens: search, inspect, crawl; repeatable [default: search]")
+        list[str] | None, typer.Option(help="what it opens: search, inspect, crawl; repeatable (default: search)")
     ] = None,
     new: Annotated[bool, typer.Option("--new", help="with operator: make a new key, and show it this once")] = False,
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),

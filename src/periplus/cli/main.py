@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from typer.exceptions import Abort, TyperException
 
+from periplus import log_lines
 from periplus.cli.harmless import harmless
 from periplus.cli.verbs import application
-from periplus.errors import FetchError, ParseError, PeriplusError
+from periplus.errors import FetchError, ParseError, PeriplusError, SettingError
 from periplus.reasons import in_words
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 FAILED = 1
 WRONG_USE = 2
 INTERRUPTED = 130  # what typer makes of Ctrl-C
+STOPPED = "stopped"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # not every terminal can show every page
     debug = "--debug" in words
+    log_lines.begin(next((word for word in words if not word.startswith("-")), "periplus"))
     _leave(run([word for word in words if word != "--debug"], debug=debug))
 
 
@@ -56,14 +59,15 @@ def _leave(code: int) -> NoReturn:
 def run(words: list[str], *, debug: bool = False) -> int:
     """Run ``periplus WORDS`` and give its exit code."""
     try:
+        _check_log_format()
         words = words or ["--help"]
         code = application(words)(words, prog_name="periplus", standalone_mode=False)
     except PeriplusError as error:
-        return _complain(_words(error), error.exit_code, debug=debug)
+        return _complain(_words(error), error.exit_code, debug=debug, event=error.code)
     except TyperException as error:
         return _complain(_lower_first(error.format_message()), WRONG_USE, debug=debug)
     except (KeyboardInterrupt, Abort):
-        return _complain("stopped", FAILED, debug=False)
+        return _complain(STOPPED, FAILED, debug=False)
     except BrokenPipeError:
         # The reader of our output went away (`periplus status | head -1`): nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -74,16 +78,23 @@ def run(words: list[str], *, debug: bool = False) -> int:
         message = f"this should not have happened: {type(error).__name__}: {error}; --debug shows where"
         return _complain(message, FAILED, debug=debug)
     if code == INTERRUPTED:
-        return _complain("stopped", FAILED, debug=False)
+        return _complain(STOPPED, FAILED, debug=False)
     return code if isinstance(code, int) else 0
 
 
-def _complain(message: str, code: int, *, debug: bool) -> int:
+def _check_log_format() -> None:
+    if not log_lines.is_known_format():
+        wrong = os.environ[log_lines.VARIABLE]
+        raise SettingError(f"{log_lines.VARIABLE}={wrong} names no format; use {' or '.join(log_lines.FORMATS)}")
+
+
+def _complain(message: str, code: int, *, debug: bool, event: str = "") -> int:
     if debug:
         traceback.print_exc()
     line = harmless(" ".join(message.split()))
     hint = "; see periplus --help" if code == WRONG_USE and "--help" not in line else ""
-    sys.stderr.write(f"periplus: {line}{hint}\n")
+    fields = {"event": event} if event else {}
+    log_lines.say(line + hint, "info" if message == STOPPED else "error", exit=code, **fields)
     return code
 
 

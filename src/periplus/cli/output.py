@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.table import Table
 from rich.text import Text
 
+from periplus import log_lines
 from periplus.cli.harmless import HarmlessConsole, escaped, harmless
 
 if TYPE_CHECKING:
@@ -16,12 +18,14 @@ if TYPE_CHECKING:
 
     from periplus.app import Collection
 
+WIDE = 200  # columns where no terminal cuts lines
+
 _encoder = msgspec.json.Encoder()
 
 
 def messages() -> Console:
     """The console for progress and remarks."""
-    return HarmlessConsole(stderr=True)
+    return HarmlessConsole(stderr=True, width=WIDE if log_lines.in_json() else None)
 
 
 def say_notice(collection: Collection) -> None:
@@ -39,7 +43,7 @@ def say_warnings(collection: Collection) -> None:
 def data() -> Console:
     """The console for what was asked for; a long line is never cut when nobody watches."""
     console = HarmlessConsole()
-    return console if console.is_terminal else HarmlessConsole(width=200)
+    return console if console.is_terminal else HarmlessConsole(width=WIDE)
 
 
 def print_json(value: Any) -> None:
@@ -69,6 +73,13 @@ def facts(rows: list[tuple[str, str]]) -> Table:
 def number(value: float) -> str:
     """12345 as 12,345; fractions to one place."""
     return f"{value:,.1f}" if isinstance(value, float) and not value.is_integer() else f"{int(value):,}"
+
+
+def wait_of(seconds: float) -> str:
+    """When something is due: ``now``, ``in 4.2 s``, ``in 23:59:46``."""
+    if seconds < 60:
+        return f"in {seconds:.1f} s" if seconds else "now"
+    return f"in {timedelta(seconds=round(seconds))}"
 
 
 def size(count: float) -> str:

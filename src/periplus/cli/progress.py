@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from rich.progress import Progress, ProgressColumn, SpinnerColumn
 from rich.text import Text
 
+from periplus import log_lines
 from periplus.cli.crawl_words import crawl_state
 from periplus.cli.output import messages, number
 
@@ -57,7 +58,9 @@ class _Lines:
         if time.monotonic() - self._last >= LINE_EVERY:
             self._last = time.monotonic()
             of = f" of {number(total)}" if total else ""
-            messages().print(f"{self._name}: {number(done)}{of} {note}".rstrip(), soft_wrap=True)
+            line = f"{self._name}: {number(done)}{of} {note}".rstrip()
+            if not log_lines.tell(line, event="progress", step=self._name, done=done, total=total):
+                messages().print(line, soft_wrap=True)
 
     def say(self, line: str) -> None:
         messages().print(line, soft_wrap=True)

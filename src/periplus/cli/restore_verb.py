@@ -30,7 +30,7 @@ def restore(
     if json:
         print_json(done)
         return
-    made = datetime.fromtimestamp(done.made, UTC).isoformat(" ", "seconds")
+    made = datetime.fromtimestamp(done.made, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     messages().print(
         f"{directory}: backup {done.number} of {made}, {number(done.files)} files, {size(done.bytes)}", soft_wrap=True
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -14,9 +15,11 @@ from rich.text import Text
 from periplus.cli import options as opt
 from periplus.cli.output import data, number, print_json, say_notice
 from periplus.cli.warming import ready_kernels
-from periplus.reasons import LACKING
+from periplus.reasons import lacking
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import Console
 
     from periplus.records import Explanation, SearchAnswer, SearchResult
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 def search(
     query: Annotated[str, typer.Argument(help='what to look for, such as: tide tables "spring tide" site:example.org')],
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
-    k: Annotated[int, typer.Option("-k", help="results a page")] = 10,
+    k: Annotated[int, typer.Option("-k", "--size", help="results a page")] = 10,
     page: Annotated[int, typer.Option(help="which page of results")] = 1,
     profile: Annotated[str, typer.Option(help="ranking profile")] = "",
     explain: Annotated[bool, typer.Option("--explain", help="show the parts of each score")] = False,
@@ -35,15 +38,26 @@ def search(
     """Search the collection."""
     from periplus.app import Collection
 
+    reader = "" if json else terminal_language(os.environ)  # programs get the same everywhere
+
     with Collection.existing(directory) as collection:
         ready_kernels()
         say_notice(collection)
-        answer = collection.search(opt.typed(query), k, page=page, profile=profile, explain=explain, correct=not exact)
+        answer = collection.search(
+            opt.typed(query), k, page=page, profile=profile, explain=explain, correct=not exact, reader=reader
+        )
         answer = structs.replace(answer, answers=collection.answers(opt.typed(query), explain=explain))
     if json:
         print_json(answer)
     else:
         show_answer(answer)
+
+
+def terminal_language(environ: Mapping[str, str]) -> str:
+    """The language that a person's terminal is set to, as ``de``; empty where it is set to none."""
+    name = next((value for key in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environ.get(key))), "")
+    language = name.partition(".")[0].partition("_")[0]
+    return language.lower() if len(language) in (2, 3) and language.isalpha() else ""
 
 
 def show_answer(answer: SearchAnswer) -> None:
@@ -64,8 +78,9 @@ def show_answer(answer: SearchAnswer) -> None:
     found = f"{about}{number(answer.total.value)} found" if answer.total.value else "nothing found"
     following = f"; --page {answer.page + 1} goes on" if answer.next else ""
     console.print(f"{found} in {answer.took_ms:.1f} ms{following}", style="dim")
-    for part in answer.degraded:
-        console.print(LACKING.get(part, f"Not everything could be searched: {part}."), style="dim")
+    said = [lacking(part) or f"Not everything could be searched: {part}." for part in answer.degraded]
+    for sentence in dict.fromkeys(said):
+        console.print(sentence, style="dim")
 
 
 def _show_result(console: Console, result: SearchResult) -> None:

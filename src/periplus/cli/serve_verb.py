@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from periplus import log_lines
 from periplus.cli import options as opt
 from periplus.cli.output import messages, say_notice
 from periplus.cli.warming import ready_kernels
@@ -118,6 +119,10 @@ def say_where(collection: Collection) -> Callable[[str, str], None]:
     """Tells which address to open, and where the key of the console is to be had."""
 
     def say(address: str, console: str) -> None:
+        if log_lines.tell(f"serving {address}", event="serving", address=address, console=console.partition("?")[0]):
+            if collection.keys.operator.shown:
+                log_lines.tell(f"{_another_key(collection)} shows a key of the console; logs do not", event="no-key")
+            return
         lines = f"\nconsole       {console}\n              {_of_key(collection)}\nCtrl-C stops it"
         messages().print(Text.assemble("\nsearch page   ", (address, "bold"), lines), soft_wrap=True)
 
@@ -131,5 +136,8 @@ def _of_key(collection: Collection) -> str:
     if operator.shown:
         return "its key is shown this once; a browser that opened it stays logged in"
     made = datetime.fromtimestamp(operator.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    renewing = f"periplus keys operator --new --dir {collection.folder}"
-    return f"its key was shown when it was made, {made}; {renewing} makes another"
+    return f"its key was shown when it was made, {made}; {_another_key(collection)} makes another"
+
+
+def _another_key(collection: Collection) -> str:
+    return f"periplus keys operator --new --dir {collection.folder}"

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from periplus import log_lines
 from periplus.cli import options as opt
 from periplus.cli.output import messages, say_notice
 from periplus.cli.warming import ready_kernels
@@ -41,4 +42,6 @@ def shard(
 
 
 def _say_where(address: str) -> None:
+    if log_lines.tell(f"serving {address}", event="serving", address=address):
+        return
     messages().print(Text.assemble("\nshard server   ", (address, "bold"), "\nCtrl-C stops it"), soft_wrap=True)

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from periplus.cli import options as opt
 from periplus.cli.crawl_words import crawl_pages, crawl_state
-from periplus.cli.output import data, facts, number, print_json, say_notice, size
+from periplus.cli.output import data, facts, number, print_json, say_notice, size, wait_of
 
 if TYPE_CHECKING:
     from periplus.jobs import CollectionStatus, OperatorView, RankStatus
@@ -103,7 +103,7 @@ def _slots(status: CollectionStatus) -> Table:
 def _hosts(view: OperatorView) -> Table:
     table = _columns("host", "waiting>", "pages>", "delay>", "next>", "state")
     for host in view.host_queues:
-        due = "" if host.due_in is None else f"in {host.due_in:.1f} s" if host.due_in else "now"
+        due = "" if host.due_in is None else wait_of(host.due_in)
         state = "active" if host.active and host.reason != "host-yield" else host.reason
         table.add_row(host.host, number(host.queued), number(host.pages), f"{host.delay:g} s", due, state)
     return table

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @with_crawl_flags
 def up(
-    urls: Annotated[list[str] | None, typer.Argument(help="addresses to start from", metavar="URL…")] = None,
+    urls: Annotated[list[str] | None, typer.Argument(help="addresses to start from", metavar="URL")] = None,
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     seeds: opt.Seeds = None,
     *,

@@ -72,8 +72,9 @@ VERBS = (
     Verb(
         "export",
         TOOLS,
-        "Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, results as a TREC run, the "
-        "archive as a WACZ file or a CDXJ listing, the index as a CIFF file; or all of it to PostgreSQL.",
+        "Write addresses, documents, links, ranks or hosts to a Parquet or CSV file, results as a TREC run, a "
+        "part of the archive as WARC, all of it as WACZ or listed as CDXJ, the index as CIFF; or everything to "
+        "PostgreSQL.",
     ),
     Verb("evaluate", TOOLS, "Score ranking profiles on judged queries; host diversity and folding are off."),
     Verb("warm", TOOLS, "Compile the kernels once, so that no query waits for a compiler."),

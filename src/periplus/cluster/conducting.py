@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 from msgspec import Struct
 
+from periplus import log_lines
 from periplus import settings as settings_module
 from periplus.cluster.keeper import TOKEN_FILE, Keep, command, database_address, kept_slots, read_token
 from periplus.cluster.nodes import Node, Nodes
@@ -204,6 +205,7 @@ def enrol(nodes: Nodes, machines: Iterable[tuple[str, int, int]], folder: Path) 
 
 def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
+    log_lines.begin("conductor")
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     conduct(Path(sys.argv[1]), stopping)

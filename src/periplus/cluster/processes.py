@@ -10,6 +10,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from periplus.log_lines import message_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -88,7 +90,7 @@ class Process:
                 lines = log.read().decode("utf-8", "replace").split("\n")
         except OSError:
             return ""
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return message_of(next((line.strip() for line in reversed(lines) if line.strip()), ""))
 
 
 def _end_with_parent() -> None:

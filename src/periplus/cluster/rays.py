@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 NAMESPACE = "periplus"
 RECONNECT_SECONDS = 3600  # that nodes and drivers go on for without Ray's head
 WORKER_PORTS = range(10_002, 20_000)  # Ray gives these to its workers
+DRAIN_SECONDS = 10.0
 RAYLET_LOOK = 0.5  # seconds between two looks of a keeper after its raylet
 _PIN = 0.001  # of a node's own resource: keeps an actor on it
 
@@ -40,6 +41,8 @@ def ray_environment(token: str, given: Mapping[str, str] | None = None) -> dict[
     """The variables of every process that has to do with Ray; without a token those of somebody else's cluster."""
     chosen = dict(os.environ if given is None else given)
     chosen["RAY_gcs_rpc_server_reconnect_timeout_s"] = str(RECONNECT_SECONDS)
+    # Ray waits so long, once told to end, for a node that is not idle; what runs there was asked to end before.
+    chosen["RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S"] = str(DRAIN_SECONDS)
     chosen["RAY_USAGE_STATS_ENABLED"] = "0"
     chosen["RAY_DEDUP_LOGS_SKIP_REGEX"] = ".*"  # what Ray says of lost tasks is not for the output of a verb
     if token:

@@ -29,9 +29,16 @@ _KNOWN = (
     " AND u.body_hash = b.body_hash AND u.state = 1 AND u.same_as = 0 WHERE b.body_hash IN ({})"
 )
 
+# A row that is there already is not changed and not returned, but kept from others until the transaction ends: between
+# the look for it and the lock nobody can forget it.
+_CLAIM = (
+    "INSERT INTO bodies (body_hash, host, key) VALUES {} ON CONFLICT (body_hash) DO UPDATE SET host = bodies.host"
+    " WHERE FALSE RETURNING body_hash"
+)
+# What another writer has locked it is about to take.
 _FORGET = (
-    "DELETE FROM bodies WHERE body_hash = (SELECT body_hash FROM urls WHERE host = ? AND key = ?)"
-    " AND host = ? AND key = ? AND body_hash <> ?"
+    "DELETE FROM bodies WHERE body_hash = (SELECT b.body_hash FROM bodies b JOIN urls u ON u.host = b.host"
+    " AND u.key = b.key AND u.body_hash = b.body_hash WHERE u.host = ? AND u.key = ? AND u.body_hash <> ?{})"
 )
 
 
@@ -53,21 +60,19 @@ def owners_of(tx: Transaction, visited: Iterable[Visited]) -> dict[int, Owner]:
             first = claims.setdefault(item.row.body_hash, claim)
             if first.refusal and not claim.refusal:
                 claims[item.row.body_hash] = claim
-    rows = [(body, claims[body].host, claims[body].key) for body in sorted(claims)]  # one order: no deadlocks
-    new = set(tx.insert_new("bodies", ("body_hash", "host", "key"), rows, "body_hash")) if rows else set()
+    new = _claimed(tx, claims)
     return claims | _known(tx, {body: claim for body, claim in claims.items() if body not in new})
 
 
 def forget_former(tx: Transaction, visited: Iterable[Visited]) -> None:
     """Rows of the bodies that these addresses had until now and have no more; before their rows are written.
 
-    They would count for nothing. Where writers run side by side they stay, until another address gives that body: a
-    writer that takes such a row must not lose it to one that forgets it.
+    They would count for nothing. Beside other writers none waits for a row here, so that none deadlocks: a row that is
+    kept by another stays, until its address or another one has that body again.
     """
-    if tx.row_lock:
-        return
     changed = [item.row for item in visited if item.was == FETCHED and (item.fresh_body or item.row.state != FETCHED)]
-    tx.executemany(_FORGET, [(row.host, row.key, row.host, row.key, _kept(row)) for row in changed])
+    forget = _FORGET.format(f"{tx.row_lock} OF b SKIP LOCKED" if tx.row_lock else "")
+    tx.executemany(forget, [(row.host, row.key, _kept(row)) for row in changed])
 
 
 def _kept(row: UrlRow) -> int:
@@ -75,13 +80,19 @@ def _kept(row: UrlRow) -> int:
     return row.body_hash if row.state == FETCHED else 0
 
 
+def _claimed(tx: Transaction, claims: dict[int, Owner]) -> set[int]:
+    """Bodies that had no row and are their claimants' now; the rows of the others are kept from other writers."""
+    new: set[int] = set()
+    for part in parts_of(sorted(claims)):  # one order: no deadlocks
+        values = [value for body in part for value in (body, claims[body].host, claims[body].key)]
+        new.update(body for (body,) in tx.rows(_CLAIM.format(", ".join(["(?, ?, ?)"] * len(part))), values))
+    return new
+
+
 def _known(tx: Transaction, claims: dict[int, Owner]) -> dict[int, Owner]:
     """The owners of bodies that had one already; rows whose owner counts no more go to who claims them."""
     owners: dict[int, Owner] = {}
     for part in parts_of(sorted(claims)):
-        if tx.row_lock:  # seen as they are once nobody else can change them
-            sql = f"SELECT 1 FROM bodies WHERE body_hash IN ({marks(part)}) ORDER BY body_hash{tx.row_lock}"  # noqa: S608
-            tx.rows(sql, part)
         for body, key, url, refusal in tx.rows(_KNOWN.format(marks(part)), part):
             if not (refusal and not claims[body].refusal):
                 owners[body] = Owner(0, key, url, refusal)

@@ -43,6 +43,7 @@ class Standing(Struct, frozen=True):
     stopping: bool = False
     paused: bool = False  # by order
     closed_hours: str = ""  # the setting, while it keeps the crawl from working
+    disk: str = ""  # what the disk lacks
     away: str = ""  # what the crawl waits for: an object store that does not answer
     may_send: bool = True
     silent: tuple[int, ...] = ()  # workers that stopped writing
@@ -64,6 +65,8 @@ def condition(figures: Standing) -> CrawlCondition:
     if figures.closed_hours:
         why = f"outside its hours, {figures.closed_hours}; it goes on by itself"
         return CrawlCondition(STALLED, why, figures.progress_at)
+    if figures.disk:
+        return CrawlCondition(STALLED, f"{figures.disk}; it goes on by itself", figures.progress_at)
     if figures.away:
         return CrawlCondition(STALLED, f"it waits and goes on by itself: {figures.away}", figures.progress_at)
     if not figures.queued or figures.now - figures.progress_at < patience(figures.waits, figures.now):

@@ -6,9 +6,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from periplus.crawl.rows import NEVER, STATE_NAMES
+from periplus.records import ArchiveLocation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pyarrow as pa
 
@@ -26,6 +27,32 @@ def page_tables(database: Database) -> Iterator[pa.Table]:
         rows = transaction.stream(f"SELECT {', '.join(names)} FROM urls ORDER BY host, key")  # noqa: S608 - names of ours
         while part := list(islice(rows, ROWS)):
             yield _table(dict(zip(names, zip(*part, strict=True), strict=True)))
+
+
+def page_starts(database: Database) -> list[tuple[int, int]]:
+    """Host and key of every ``ROWS``-th address, from the first on."""
+    with database.read() as transaction:
+        rows = transaction.stream("SELECT host, key FROM urls ORDER BY host, key")
+        return [(int(host), int(key)) for host, key in islice(rows, 0, None, ROWS)]
+
+
+def page_part(database: Database, first: tuple[int, int], end: tuple[int, int]) -> pa.Table:
+    """The addresses from a host and key on, up to but without those of ``end``; as ``page_tables`` has them."""
+    names = _COLUMNS.split()
+    asked = f"SELECT {', '.join(names)} FROM urls WHERE (host, key) >= (?, ?) AND (host, key) < (?, ?)"  # noqa: S608
+    with database.read() as transaction:
+        rows = transaction.rows(f"{asked} ORDER BY host, key", (*first, *end))
+    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return _table(dict(zip(names, columns, strict=True)))
+
+
+def archived_places(database: Database, is_wanted: Callable[[str], bool]) -> Iterator[ArchiveLocation]:
+    """Where the archive has the last response of each address that is wanted, file by file."""
+    with database.read() as transaction:
+        rows = transaction.stream("SELECT url, file, place, length FROM urls WHERE length > 0 ORDER BY file, place")
+        for url, file, place, length in rows:
+            if is_wanted(str(url)):
+                yield ArchiveLocation(str(file), int(place), int(length))
 
 
 def _table(columns: dict[str, tuple[object, ...]]) -> pa.Table:

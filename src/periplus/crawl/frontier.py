@@ -19,6 +19,7 @@ from periplus.crawl.arrivals import HEAD_START, Arrivals, marks, number_list, pa
 from periplus.crawl.bodies import Owner, forget_former, owners_of
 from periplus.crawl.budgets import FAMOUS, IN_BUDGET, LEVELS, budget_arguments, budget_of, judge
 from periplus.crawl.inbox import Inboxes, InboxMessage
+from periplus.crawl.journal import write_requests
 from periplus.crawl.partitions import partition_count
 from periplus.crawl.rows import (
     CHANGED_COLUMNS,
@@ -30,7 +31,6 @@ from periplus.crawl.rows import (
     Bundle,
     Committed,
     HostRow,
-    JournalRow,
     Outlook,
     Rest,
     RobotsRow,
@@ -54,8 +54,6 @@ _ACTIVATE = (
     " WHERE key = ? AND active = 0"
 )
 _HOST_COLUMNS = "key, name, level, ready_at, last_at, delay, failures, pages, queued, reason, linked, judged, findable"
-_JOURNAL = ", ".join(JournalRow._fields)
-_JOURNAL_INSERT = f"INSERT INTO journal ({_JOURNAL}) VALUES ({', '.join('?' * len(JournalRow._fields))})"  # noqa: S608
 
 
 class Frontier:
@@ -319,7 +317,7 @@ class Frontier:
         tx.executemany(sql, rows)
 
     def _write_rest(self, tx: Transaction, bundle: Bundle, now: float) -> None:
-        tx.executemany(_JOURNAL_INSERT, bundle.journal)
+        write_requests(tx, bundle.journal)
         tx.executemany(
             "INSERT INTO robots (origin, host, fetched_at, expires_at, status, reason, body)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)"

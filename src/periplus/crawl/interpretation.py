@@ -52,7 +52,6 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 LOCATION_SHOWN = 200  # characters of a redirect to what is no address of ours
 ETAG_LIMIT, DATE_LIMIT = 500, 100  # characters
 READABLE = frozenset({200, 203, 206})
-MISSING = frozenset({404, 410})
 DROPPING = frozenset({"robots-disallowed", "removed", "banned-host"})
 POINTING = frozenset({"canonical-elsewhere", "redirected"})  # refusals that name another address
 

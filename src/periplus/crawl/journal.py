@@ -1,4 +1,4 @@
-"""The journal of requests, read back: a listing, and the audit that looks for broken promises.
+"""The journal of requests: how it is written, a listing, and the audit that looks for broken promises.
 
 The audit trusts nothing but the rows: it computes the gaps again from the times of the requests, asks the stored
 robots files again about every address, and compares with the delay that was in force.
@@ -15,7 +15,7 @@ from periplus.crawl.hosts import origin_of, rules_of
 from periplus.crawl.rows import JournalRow, RobotsRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from periplus.crawl.hosts import HostRules
     from periplus.storage import Database, Transaction
@@ -24,7 +24,16 @@ TOLERANCE = 0.005  # seconds: clocks are read a little before and after the wire
 MOST_VIOLATIONS = 1_000
 TOKEN_KEY = "crawl.bot"  # noqa: S105 - a name in meta, no secret
 
+KEPT = 10_000_000  # requests; older ones are forgotten
+FORGOTTEN_AT_ONCE = 2_000  # with one commit, which writes fewer
+
 _COLUMNS = ", ".join(JournalRow._fields)
+_INSERT = f"INSERT INTO journal ({_COLUMNS}) VALUES ({', '.join('?' * len(JournalRow._fields))})"  # noqa: S608
+# What another worker is about to forget it has locked.
+_FORGET = (
+    "DELETE FROM journal WHERE id IN (SELECT id FROM journal WHERE id <= (SELECT MAX(id) FROM journal) - ?"
+    " ORDER BY id LIMIT ?{})"
+)
 
 
 class JournalEntry(Struct, frozen=True):
@@ -69,6 +78,13 @@ class AuditReport(Struct, frozen=True):
     @property
     def clean(self) -> bool:
         return not self.violations
+
+
+def write_requests(tx: Transaction, rows: Sequence[JournalRow]) -> None:
+    """Add rows, and forget about as many of the oldest where there are more than are kept."""
+    if rows:
+        tx.executemany(_INSERT, rows)
+        tx.execute(_FORGET.format(f"{tx.row_lock} SKIP LOCKED" if tx.row_lock else ""), (KEPT, FORGOTTEN_AT_ONCE))
 
 
 def journal(database: Database, host: str = "", limit: int = 100) -> list[JournalEntry]:

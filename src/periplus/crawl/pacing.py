@@ -1,10 +1,11 @@
-"""How fast and when a crawl may run at all: a cap on bandwidth, and hours of the day."""
+"""How fast and when a crawl may run at all: a cap on bandwidth, hours of the day, room on the disk."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import re
+import shutil
 import struct
 import time
 from contextlib import suppress
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 BURST_SECONDS = 0.25  # of the cap may arrive at once
 FARTHEST = 600.0
+DISK_SECONDS = 2.0  # between two looks at the disk
+LEFT_FREE = 500_000_000  # bytes of it
+SMALL_DISK = 10_000_000_000
 _TIME = struct.Struct("<d")
 DAY = 24 * 60
 _HOURS = re.compile(r"(\d{1,2})(?::(\d\d))?-(\d{1,2})(?::(\d\d))?")
@@ -68,6 +72,31 @@ class Bandwidth:
             self._busy_until = now
         self._busy_until = max(now, self._busy_until) + size * max(1, self._among()) / self._rate
         return max(0.0, self._busy_until - now - BURST_SECONDS)
+
+
+class DiskMark:
+    """Whether the disk of ``folder`` has the room that a crawl leaves to the index, to takedowns and to others.
+
+    A disk that is small as a whole is used up.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._next_look = 0.0
+        self.lack = ""  # in words, for as long as there is less
+        self.look()
+
+    def look(self) -> str:
+        """What is lacking, as of the last ``DISK_SECONDS``. A disk that does not answer lacks nothing."""
+        now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + DISK_SECONDS
+            with suppress(OSError):
+                disk = shutil.disk_usage(self._folder)
+                lacks = disk.total >= SMALL_DISK and disk.free < LEFT_FREE
+                room = f"{disk.free / 1e6:,.0f} MB of its disk is free"
+                self.lack = f"{room}, and a crawl leaves {LEFT_FREE / 1e6:,.0f} MB" if lacks else ""
+        return self.lack
 
 
 class Hours(NamedTuple):

@@ -1,4 +1,4 @@
-"""How long a host is left alone: pure functions of what it asked for and how it answered.
+"""How long a host, or an IP address, is left alone after a request.
 
 The gap runs from the end of one response to the start of the next request. It is the largest of our own delay, the
 host's Crawl-delay (as far as ``max_delay``) and the time that the host took to answer; a host that asks for more

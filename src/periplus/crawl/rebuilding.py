@@ -21,8 +21,20 @@ from periplus import addresses, archive
 from periplus.crawl import bodies, schedule
 from periplus.crawl.committer import ARCHIVE
 from periplus.crawl.fetcher import Fetched
-from periplus.crawl.recovery import RECOUNT, Recovery
-from periplus.crawl.rows import FAILED, FETCHED, NEVER, REFUSED, WAITING, Batched, Bundle, FoundAddress, UrlRow, Visited
+from periplus.crawl.recovery import Recovery
+from periplus.crawl.rows import (
+    COUNT_QUEUED_AND_PAGES,
+    FAILED,
+    FETCHED,
+    NEVER,
+    REFUSED,
+    WAITING,
+    Batched,
+    Bundle,
+    FoundAddress,
+    UrlRow,
+    Visited,
+)
 from periplus.crawl.takedown import REASON as REMOVED
 from periplus.crawl.takedown import spellings
 from periplus.crawl.worker import Worker
@@ -249,7 +261,7 @@ class _Rebuilding:
         with self._database.write() as tx:
             tx.execute(bodies.FILL)
             tx.execute(_OWNERS)
-            tx.execute(RECOUNT)
+            tx.execute(COUNT_QUEUED_AND_PAGES)
             tx.execute(_REQUESTS, (crawl.delay, time.time() + rest))
             tx.execute(_DUE, (NEVER,))
 

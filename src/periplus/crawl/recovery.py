@@ -1,4 +1,6 @@
-"""What a start does before the first request: mend the archive, replay what the last commit missed, wait out gaps.
+"""What a start does before its first request, and what is done for a worker that died (``heal``).
+
+The archive is mended, what the last commit missed is replayed, and gaps are waited out.
 
 After this the state is what it would be had the process not died: responses that are in the archive but not in the
 database are judged as if they came now, and every host that was active waits its full delay again.
@@ -21,7 +23,18 @@ from periplus.crawl.hosts import origin_of
 from periplus.crawl.interpretation import outcome_of, refusal_document
 from periplus.crawl.page_pool import count_pool
 from periplus.crawl.robots_visit import judge
-from periplus.crawl.rows import FAILED, FETCHED, NEVER, URL_COLUMNS, Batched, Bundle, FoundAddress, JournalRow, UrlRow
+from periplus.crawl.rows import (
+    COUNT_QUEUED_AND_PAGES,
+    FAILED,
+    FETCHED,
+    NEVER,
+    URL_COLUMNS,
+    Batched,
+    Bundle,
+    FoundAddress,
+    JournalRow,
+    UrlRow,
+)
 from periplus.crawl.scope import REOPENED
 from periplus.errors import Corrupt, NotFound
 from periplus.storage import LocalFiles, write_event
@@ -45,10 +58,6 @@ REPLAYED = "as archived; the journal's own row was lost in a crash"
 PATTERN = "periplus-*.warc.gz"
 _FILTERS = ("scope", "max_depth", "include", "exclude", "banned_hosts", "max_address", "host_budget", "host_queue")
 _FILTERS_KEY = "crawl.filters"
-RECOUNT = (
-    "UPDATE hosts SET queued = (SELECT COUNT(*) FROM urls WHERE urls.host = hosts.key AND urls.state = 0),"
-    " pages = (SELECT COUNT(*) FROM urls WHERE urls.host = hosts.key AND urls.state = 1 AND urls.kind = 0)"
-)
 
 
 class Recovery:
@@ -298,7 +307,7 @@ class Recovery:
                 [(row.host, row.key) for row in rows],
             )
             hosts = sorted({row.host for row in rows})
-            tx.executemany(f"{RECOUNT} WHERE key = ?", [(host,) for host in hosts])
+            tx.executemany(f"{COUNT_QUEUED_AND_PAGES} WHERE key = ?", [(host,) for host in hosts])
 
     # Hosts and settings
 
@@ -326,7 +335,7 @@ class Recovery:
             marks = ", ".join("?" * len(REOPENED))
             sql = f"UPDATE urls SET state = 0, next_at = 0 WHERE state = 3 AND reason IN ({marks})"  # noqa: S608
             if tx.execute(sql, REOPENED):
-                tx.execute(RECOUNT)
+                tx.execute(COUNT_QUEUED_AND_PAGES)
                 tx.execute("UPDATE hosts SET next_at = ready_at WHERE active = 0 AND queued > 0")
 
     def _make_all_due(self) -> None:

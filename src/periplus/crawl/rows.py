@@ -16,6 +16,10 @@ QUEUED, FETCHED, FAILED, REFUSED = range(4)
 STATE_NAMES = ("queued", "fetched", "failed", "refused")
 PAGE, SITEMAP, FEED, ICON, PICTURE = range(5)
 SAID, WAITING, LATER = range(3)  # pending: its document is in a batch, is on its way to one, is made by the backlog
+# What a host's row says of its addresses, counted anew; of all hosts, unless ``WHERE key = ?`` follows.
+_OF_HOST = "SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND"
+COUNT_QUEUED = f"UPDATE hosts SET queued = ({_OF_HOST} u.state = {QUEUED})"  # noqa: S608
+COUNT_QUEUED_AND_PAGES = f"{COUNT_QUEUED}, pages = ({_OF_HOST} u.state = {FETCHED} AND u.kind = {PAGE})"
 
 
 class UrlRow(Struct):

@@ -10,7 +10,7 @@ what it adds to the time in which the copy is current, and all pages get looks d
 at about twice as often, and one that changes faster than it could be followed no more often than ``first`` says.
 
 What leads to new pages (``polled_interval``: feeds, sitemaps, seeds) is looked at as often as it changes: there every
-change counts, not the time for which a copy is current. docs/decisions/0126-looks-are-shared-by-worth.md
+change counts, not the time for which a copy is current. docs/decisions/0126-visits-are-shared-by-worth.md
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from periplus import addresses
-from periplus.crawl.rows import FAILED, QUEUED, REFUSED
+from periplus.crawl.rows import COUNT_QUEUED, FAILED, QUEUED, REFUSED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +19,7 @@ _AGAIN = (
     "UPDATE urls SET state = ?, reason = '', next_at = 0, attempts = 0"
     " WHERE host = ? AND key = ? AND state IN (?, ?) AND reason NOT IN ('removed', 'redirected')"
 )
-_RECOUNT = (
-    "UPDATE hosts SET next_at = CASE WHEN active = 0 THEN ready_at ELSE next_at END,"
-    " queued = (SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND u.state = 0) WHERE key = ?"
-)
+_WAKE = "UPDATE hosts SET next_at = ready_at WHERE key = ? AND active = 0"
 
 
 class BarrenSeed(Struct, frozen=True):
@@ -87,4 +84,5 @@ def try_again(tx: Transaction, seeds: Sequence[str]) -> None:
     for url in seeds:
         host = addresses.host_key(addresses.host(url))
         if tx.execute(_AGAIN, (QUEUED, host, addresses.key(url), FAILED, REFUSED)):
-            tx.execute(_RECOUNT, (host,))
+            tx.execute(f"{COUNT_QUEUED} WHERE key = ?", (host,))
+            tx.execute(_WAKE, (host,))

@@ -31,7 +31,7 @@ from periplus.crawl.condition import (
 )
 from periplus.crawl.conductor import Conductor
 from periplus.crawl.journal import keep_token
-from periplus.crawl.pacing import Hours
+from periplus.crawl.pacing import DiskMark, Hours
 from periplus.crawl.page_pool import count_pool
 from periplus.crawl.partitions import lease_seconds
 from periplus.crawl.recovery import Recovery
@@ -110,6 +110,7 @@ class Session:
         self._called_off = False  # by the caller
         self._size = 0  # of the team, by order
         self._hours = Hours.parse(settings.crawl.hours)
+        self._disk = DiskMark(folder)
         self._others: list[WorkerStatus] = []
         self._condition = CrawlCondition()
         self._progress = (0, time.time())  # how much was done, and when that last grew
@@ -292,13 +293,12 @@ class Session:
             control.send_command(self._database, command)
 
     def _steer(self, engine: CrawlEngine) -> None:
-        orders = self._orders
         engine.ends = self._conductor.conducts
-        engine.stopping = engine.stopping or self._leaving or orders.stop or orders.leave == "restart"
-        engine.paused = orders.paused or not self._hours.is_open(time.time())
-        if orders.leave == "shutdown":
+        engine.stopping = engine.stopping or self._leaving or self._orders.stop or self._orders.leave == "restart"
+        engine.paused = self._orders.paused or not self._hours.is_open(time.time()) or bool(self._disk.look())
+        if self._orders.leave == "shutdown":
             self._worker.rest()
-        if self._leaving or orders.stop:
+        if self._leaving or self._orders.stop:
             self._team.stop()
 
     def _conduct(self) -> None:
@@ -339,6 +339,7 @@ class Session:
             stopping=engine.stopping,
             paused=self._orders.paused,
             closed_hours="" if self._hours.is_open(now) else self._settings.crawl.hours,
+            disk=self._disk.lack,
             away=engine.away,
             may_send=engine.may_send,
             silent=tuple(one.number for one in self._others if one.state == roster.SILENT),

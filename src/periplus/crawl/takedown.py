@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from periplus import addresses, archive
 from periplus.crawl.interpretation import refusal_document
-from periplus.crawl.rows import FETCHED, NEVER, REFUSED, URL_COLUMNS, UrlRow, Visited
+from periplus.crawl.rows import COUNT_QUEUED_AND_PAGES, FETCHED, NEVER, REFUSED, URL_COLUMNS, UrlRow, Visited
 from periplus.errors import StorageBusy, UsageError
 from periplus.records import ArchiveLocation, Document
 from periplus.storage import LocalFiles, awaited_lock, write_event
@@ -45,12 +45,6 @@ _REFUSE = (
     "UPDATE urls SET state = ?, reason = ?, refusal = ?, next_at = ?, pending = ?, tried_at = ?, body_hash = 0,"
     " fingerprint = 0, etag = '', last_modified = '', detail = '', chain = '', same_as = 0 WHERE host = ? AND key = ?"
 )
-_RECOUNT = (
-    "UPDATE hosts SET queued = (SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND u.state = 0),"
-    " pages = (SELECT COUNT(*) FROM urls u WHERE u.host = hosts.key AND u.state = 1 AND u.kind = 0) WHERE key = ?"
-)
-
-
 _FORGET_PLACE = (
     "UPDATE urls SET file = '', place = 0, length = 0 WHERE state = ? AND reason = ? AND file = ? AND place = ?"
 )
@@ -214,7 +208,7 @@ def _refuse(tx: Transaction, target: str, is_host: bool, now: float) -> list[Url
     sql = f"{_URLS} WHERE {where} AND (reason <> ? OR pending = 1)"
     rows = [UrlRow(*row) for row in tx.rows(sql, (*values, REASON))]
     tx.executemany(_REFUSE, [(REFUSED, REASON, REASON, NEVER, int(_had(row)), now, row.host, row.key) for row in rows])
-    tx.execute(_RECOUNT, (host,))
+    tx.execute(f"{COUNT_QUEUED_AND_PAGES} WHERE key = ?", (host,))
     return rows
 
 

@@ -1,7 +1,8 @@
 """What crawls were told: settings given by flag, option or form, kept in the state database until told otherwise.
 
 Each is kept with what ``periplus.toml`` said of it at that time, so that a later edit of the file is noticed. Secrets
-and the leave to visit private networks (``settings.NOT_REMEMBERED``) are not kept; only that they were used is.
+and the leave to visit private networks (``settings.NOT_REMEMBERED``) are not kept; only that they were used is. What
+the console changes is kept in the same rows (``by``), so of crawl and console the later wins.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from periplus.settings import NOT_REMEMBERED, Remembered
+from periplus.errors import SettingError
+from periplus.settings import CONSOLE, NOT_REMEMBERED, REMEMBERED, SHARED, Remembered, described, is_same
+from periplus.storage import note_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +28,7 @@ _KEEP = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE
 def told(database: Database) -> dict[str, Remembered]:
     """What is remembered, by setting."""
     with database.read() as tx:
-        return _told(tx)
+        return kept(tx)
 
 
 def used(database: Database) -> frozenset[str]:
@@ -41,7 +44,7 @@ def tell(database: Database, given: Mapping[str, Any], beside: Mapping[str, str]
     What is known already keeps its time: saying the same again is no news.
     """
     with database.write() as tx:
-        known = _told(tx)
+        known = kept(tx)
         for setting, value in given.items():
             if setting in NOT_REMEMBERED:
                 _mark(tx, setting, is_used=bool(value))
@@ -49,23 +52,45 @@ def tell(database: Database, given: Mapping[str, Any], beside: Mapping[str, str]
             plain = msgspec.to_builtins(value)
             before = known.get(setting)
             if before is None or (before.value, before.beside) != (plain, beside.get(setting, "")):
-                entry = Remembered(plain, beside.get(setting, ""), time.time())
-                tx.execute(_KEEP, (_TOLD + setting, msgspec.json.encode(entry).decode()))
+                keep(tx, setting, Remembered(plain, beside.get(setting, ""), time.time()))
 
 
 def forget(database: Database, settings: Iterable[str] | None = None) -> None:
-    """Forget these settings, or all, and which others were used."""
+    """Forget these settings and which others were used; or all that crawls were told, but not what the console said."""
     with database.write() as tx:
         if settings is None:
-            tx.execute("DELETE FROM meta WHERE key LIKE ? OR key LIKE ?", (_TOLD + "%", _USED + "%"))
-            return
-        keys = [(kind + setting,) for setting in settings for kind in (_TOLD, _USED)]
-        tx.executemany("DELETE FROM meta WHERE key = ?", keys)
+            settings = [setting for setting, entry in kept(tx).items() if entry.by == REMEMBERED]
+            tx.execute("DELETE FROM meta WHERE key LIKE ?", (_USED + "%",))
+        for setting in settings:
+            keep(tx, setting, None)
+            _mark(tx, setting, is_used=False)
 
 
-def _told(tx: Transaction) -> dict[str, Remembered]:
+def keep(tx: Transaction, setting: str, entry: Remembered | None) -> None:
+    """Write or, without an entry, drop what is remembered of one setting; servers read it again."""
+    if entry is None:
+        tx.execute("DELETE FROM meta WHERE key = ?", (_TOLD + setting,))
+    else:
+        tx.execute(_KEEP, (_TOLD + setting, msgspec.json.encode(entry).decode()))
+    note_change(tx, SHARED)
+
+
+def kept(tx: Transaction) -> dict[str, Remembered]:
+    """What is remembered, by setting, as one transaction sees it.
+
+    A value from the console that this version does not take is passed over: else no server would start, so that nobody
+    could change it there.
+    """
     rows = tx.rows("SELECT key, value FROM meta WHERE key LIKE ?", (_TOLD + "%",))
-    return {str(key).removeprefix(_TOLD): msgspec.json.decode(value, type=Remembered) for key, value in rows}
+    found = {str(key).removeprefix(_TOLD): msgspec.json.decode(value, type=Remembered) for key, value in rows}
+    return {setting: entry for setting, entry in found.items() if entry.by != CONSOLE or _is_taken(setting, entry)}
+
+
+def _is_taken(setting: str, entry: Remembered) -> bool:
+    try:
+        return bool(described(setting)) and is_same(setting, entry.value, entry.value)
+    except SettingError:
+        return False
 
 
 def _mark(tx: Transaction, setting: str, *, is_used: bool) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from periplus import addresses
+from periplus import addresses, log_lines
 from periplus.archive import ArchiveWriter
 from periplus.crawl import roster
 from periplus.crawl.address_slots import SharedAddressSlots
@@ -40,7 +40,7 @@ from periplus.crawl.ledger import Ledger
 from periplus.crawl.links import LinkFilter
 from periplus.crawl.loop_lag import LoopLag
 from periplus.crawl.member import Member
-from periplus.crawl.pacing import Bandwidth, Hours
+from periplus.crawl.pacing import Bandwidth, DiskMark, Hours
 from periplus.crawl.page_pool import PageAccount
 from periplus.crawl.partitions import Partitions
 from periplus.crawl.reading_line import ReadingLine
@@ -260,9 +260,10 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 class _Obedience:
     """What rows and signals say, done by a worker in a process of its own; it ends with whoever started it."""
 
-    def __init__(self, database: Database, number: int, settings: CrawlSettings) -> None:
+    def __init__(self, folder: Path, database: Database, number: int, settings: CrawlSettings) -> None:
         self._orders = WorkerOrders(database, number)
         self._hours = Hours.parse(settings.hours)
+        self._disk = DiskMark(folder)
         self._is_ended = False
         threading.Thread(target=self._end_with_starter, name="periplus-starter", daemon=True).start()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the starter hears it too and tells us
@@ -278,7 +279,7 @@ class _Obedience:
     def obey(self, engine: CrawlEngine) -> None:
         self._orders.look()
         engine.stopping = engine.stopping or self._is_ended or self._orders.stop or bool(self._orders.leave)
-        engine.paused = self._orders.paused or not self._hours.is_open(time.time())
+        engine.paused = self._orders.paused or not self._hours.is_open(time.time()) or bool(self._disk.look())
 
 
 def open_workers_lock(folder: Path) -> BinaryIO:
@@ -305,12 +306,13 @@ def _work(task: WorkerTask) -> None:
         worker.enroll(task.crawl, task.number, task.lease)
         with database.write() as tx:
             roster.take_seat(tx, task.number)
-        told = _Obedience(database, task.number, task.settings.crawl)
+        told = _Obedience(folder, database, task.number, task.settings.crawl)
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             runner.run(worker.run(told.obey))
 
 
 def main() -> int:
+    log_lines.begin("crawl-worker")
     task = msgspec.json.decode(sys.stdin.readline(), type=WorkerTask)
     try:
         _work(task)

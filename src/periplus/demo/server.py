@@ -12,6 +12,7 @@ import asyncio
 import errno
 import socket
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from periplus.demo.messages import Reply, Request
@@ -21,7 +22,7 @@ from periplus.errors import CannotListen, PortInUse
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from periplus.demo.request_log import Headers
 
@@ -65,6 +66,8 @@ class DemoServer:
             return self
         listener = self._listener or self._bind()
         self._listener = None
+        with _opening(self.port, listener):  # two may have bound the same port; only one of them may listen
+            listener.listen(BACKLOG)
         self._closing = asyncio.Event()
         listening = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(listener, listening), name="periplus-web", daemon=True)
@@ -103,7 +106,6 @@ class DemoServer:
     async def _serve(self, listener: socket.socket, listening: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         listener.setblocking(False)  # noqa: FBT003
-        listener.listen(BACKLOG)
         accepting = asyncio.ensure_future(self._accept(listener))
         listening.set()
         await self._closing.wait()
@@ -166,15 +168,22 @@ class DemoServer:
 
 def _listener(port: int) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
+    with _opening(port, listener):
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((ADDRESS, port))
+    return listener
+
+
+@contextmanager
+def _opening(port: int, listener: socket.socket) -> Iterator[None]:
+    """Errors of a port as people are told them; the socket is closed."""
+    try:
+        yield
     except (OSError, OverflowError) as error:
         listener.close()
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             raise PortInUse(f"port {port} of {ADDRESS} is in use; stop the other program or choose another") from error
         raise CannotListen(f"port {port} of {ADDRESS} cannot be opened: {error}; choose another") from error
-    return listener
 
 
 async def _first_byte(client: socket.socket) -> bytes:

@@ -5,6 +5,7 @@ from periplus.graph.backlinks import Backlinks
 from periplus.graph.block_pagerank import block_pagerank
 from periplus.graph.csr import Csr, from_edges
 from periplus.graph.edge_list import EdgeList, read_edges
+from periplus.graph.export import GraphTables
 from periplus.graph.given_ranks import RankFile, RankOrigin
 from periplus.graph.host_addresses import host_addresses
 from periplus.graph.hosts import HostSigns
@@ -26,6 +27,7 @@ __all__ = [
     "Convergence",
     "Csr",
     "EdgeList",
+    "GraphTables",
     "HostNote",
     "HostSigns",
     "LinkGraph",

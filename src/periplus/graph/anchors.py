@@ -25,7 +25,7 @@ import numpy as np
 from periplus import addresses
 from periplus.graph import csr
 from periplus.graph.hosts import voices_of
-from periplus.graph.links import counted_links, look_up, newest_pages
+from periplus.graph.links import links_to_read, newest_pages
 from periplus.graph.runs import Runs, texts
 from periplus.records import Anchor
 
@@ -85,7 +85,7 @@ def anchors(batches: Batches, pages: NewestPages | None = None, runs: Runs | Non
     pages = pages or newest_pages(runs)
     uses = _Uses(pages)
     for number, run in runs:
-        wanted, targets = uses.wanted(number, run)
+        wanted, targets = links_to_read(run, pages, number)
         if wanted.any():
             table = batches.links(number, ("text", "title", "place")).filter(wanted)
             uses.add(run, wanted, targets, table)
@@ -119,16 +119,6 @@ class _Uses:
         self._by_text: dict[str, int] = {}
         self.spellings: list[str] = []
         self._uses: list[NDArray[np.void]] = []
-
-    def wanted(self, number: int, run: Run) -> tuple[NDArray[np.bool_], Integers]:
-        """Which links of a run count and lead to a page that was read, and the places of those pages."""
-        counted = counted_links(run, self._pages.counted[number], followed=True)
-        if not len(self._pages.keys) or not len(run.pages):
-            return np.zeros(len(counted), np.bool_), np.empty(0, np.int64)
-        keys, _ = self._pages.aliases.resolve(run.pages, run.page_hosts.astype(np.int64))
-        places, read = look_up(self._pages.keys, keys)
-        wanted = counted & read[run.link_targets]
-        return wanted, places[run.link_targets[wanted]]
 
     def add(self, run: Run, wanted: NDArray[np.bool_], targets: Integers, table: pa.Table) -> None:
         """Takes the wanted links of one run with their texts."""

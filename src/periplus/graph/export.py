@@ -7,6 +7,7 @@ moved there at the end.
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from periplus.graph.links import NewestPages
     from periplus.graph.ranks import RankTable
     from periplus.graph.runs import Batches
 
@@ -30,29 +32,44 @@ Format = Literal["parquet", "csv"]
 FORMATS = ("parquet", "csv")
 
 
-def link_tables(batches: Batches) -> Iterator[pa.Table]:
-    """Links of the newest version of every page: source, target, text, rel, place."""
-    import pyarrow as pa
+class GraphTables:
+    """Links and ranks of the log, batch by batch: of every page the newest version."""
 
-    runs = Runs(batches)
-    counted = newest_pages(runs).counted
-    for number in runs.numbers:
-        table = batches.links(number, ("row", "source", "target", "text", "rel", "place"))
-        kept = counted[number][table.column("row").to_numpy()]
+    def __init__(self, batches: Batches) -> None:
+        self._batches, self._runs = batches, Runs(batches)
+
+    @cached_property
+    def _newest(self) -> NewestPages:
+        return newest_pages(self._runs)
+
+    def links(self, number: int) -> pa.Table:
+        """Source, target, text, rel and place."""
+        import pyarrow as pa
+
+        table = self._batches.links(number, ("row", "source", "target", "text", "rel", "place"))
+        kept = self._newest.counted[number][table.column("row").to_numpy()]
         table = table.drop_columns(["row"]).filter(kept)
-        yield table.set_column(table.column_names.index("rel"), "rel", _joined(table.column("rel"))).cast(
+        return table.set_column(table.column_names.index("rel"), "rel", _joined(table.column("rel"))).cast(
             pa.schema([(name, pa.string()) for name in ("source", "target", "text", "rel", "place")])
         )
 
+    def ranks(self, number: int, ranks: RankTable) -> pa.Table:
+        """Pages that were read: url, page_key, rank, classic rank (mean 1), linking sites, host, host_rank, prior."""
+        rows = self._newest.rows[self._newest.batches == number]
+        urls = self._batches.document_table(number, ("url",)).column("url").take(rows).to_pylist()
+        return _rank_table(urls, ranks)
+
+
+def link_tables(batches: Batches) -> Iterator[pa.Table]:
+    """Links of the newest version of every page: source, target, text, rel, place."""
+    tables = GraphTables(batches)
+    return (tables.links(number) for number in batches.numbers())
+
 
 def rank_tables(batches: Batches, ranks: RankTable) -> Iterator[pa.Table]:
-    """Pages that were read: url, page_key, rank, classic rank (mean 1), linking sites, host, host_rank, prior."""
-    pages = newest_pages(Runs(batches))
-    for number in sorted(pages.counted):
-        rows = pages.rows[pages.batches == number]
-        if len(rows):
-            urls = batches.document_table(number, ("url",)).column("url").take(rows).to_pylist()
-            yield _rank_table(urls, ranks)
+    """Pages that were read, as ``GraphTables.ranks`` has them."""
+    tables = GraphTables(batches)
+    return (tables.ranks(number, ranks) for number in batches.numbers())
 
 
 def host_tables(ranks: RankTable) -> Iterator[pa.Table]:

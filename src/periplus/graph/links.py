@@ -118,6 +118,17 @@ def counted_links(run: Run, counted: Booleans, *, followed: bool) -> Booleans:
     return mask & run.link_followed if followed else mask
 
 
+def links_to_read(run: Run, pages: NewestPages, number: int) -> tuple[Booleans, Integers]:
+    """Which followed links of a run count and lead to a page that was read, and the places of those pages."""
+    counted = counted_links(run, pages.counted[number], followed=True)
+    if not len(pages.keys) or not len(run.pages):
+        return np.zeros(len(counted), np.bool_), np.empty(0, np.int64)
+    keys, _ = pages.aliases.resolve(run.pages, run.page_hosts.astype(np.int64))
+    places, read = look_up(pages.keys, keys)
+    wanted = counted & read[run.link_targets]
+    return wanted, places[run.link_targets[wanted]]
+
+
 def look_up(known: NDArray[Any], keys: NDArray[Any]) -> tuple[Integers, Booleans]:
     """Places of keys in ``known``, which is sorted and not empty, and which of them are there."""
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)

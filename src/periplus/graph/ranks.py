@@ -23,6 +23,7 @@ from periplus.errors import Corrupt, Incompatible, NotFound, UsageError
 from periplus.graph import prior as formula
 from periplus.graph.anchors import AnchorTable, table_of
 from periplus.graph.backlinks import Backlinks
+from periplus.graph.citations import Citations
 from periplus.graph.given_ranks import RankOrigin
 from periplus.graph.link_texts import LinkTexts
 from periplus.graph.measures import Measures
@@ -99,13 +100,14 @@ class LinkFacts(NamedTuple):
     backlinks: Backlinks | None = None
     site_links: SiteLinks | None = None
     link_texts: LinkTexts | None = None
+    citations: Citations | None = None
 
     def columns(self, pages: Keys, hosts: Keys) -> dict[str, Any]:
         """Arrays by name; measures are brought into the order of sorted keys."""
         columns: dict[str, Any] = dict(zip(_ANCHOR_ARRAYS, self.anchors or table_of({}), strict=True))
         if self.measures is not None:
             columns |= self.measures.sorted(pages, hosts)._asdict()
-        for further in (self.backlinks, self.site_links, self.link_texts):
+        for further in (self.backlinks, self.site_links, self.link_texts, self.citations):
             columns |= further._asdict() if further is not None else {}
         return columns
 
@@ -136,6 +138,7 @@ class RankTable:
         backlinks: Backlinks | None = None,
         site_links: SiteLinks | None = None,
         link_texts: LinkTexts | None = None,
+        citations: Citations | None = None,
     ) -> None:
         self.meta = meta
         self.page_keys = page_keys
@@ -146,6 +149,7 @@ class RankTable:
         self.backlinks = backlinks  # as pages wrote them; None the same
         self.site_links = site_links
         self.link_texts = link_texts
+        self.citations = citations
         self.anchors = anchors  # called with a page key, gives its anchor phrases
         self._least_page = float(page_ranks.min()) if len(page_ranks) else 0.0
         self._least_host = float(host_ranks.min()) if len(host_ranks) else 0.0
@@ -201,7 +205,8 @@ class RankTable:
 
     def prior(self, page_keys: Keys, host_keys: Keys) -> Floats:
         """From 0 to 1, see ``graph.prior``; takes the keys of the pages and of the hosts they are on."""
-        return formula.prior(self.page(page_keys), self._least_page, self.host(host_keys), self._least_host)
+        linked = formula.prior(self.page(page_keys), self._least_page, self.host(host_keys), self._least_host)
+        return linked if self.citations is None else formula.with_citations(linked, self.citations.of(page_keys))
 
 
 class RankStore:
@@ -360,7 +365,7 @@ class RankStore:
         self._fetch(pointer, meta.digests)
         self._name_here(pointer)
         anchors = AnchorTable(*(self._column(meta, name) for name in _ANCHOR_ARRAYS))
-        further = [self._further(meta, kind) for kind in (Measures, Backlinks, SiteLinks, LinkTexts)]
+        further = [self._further(meta, kind) for kind in (Measures, Backlinks, SiteLinks, LinkTexts, Citations)]
         return RankTable(meta, *self._columns(meta), anchors, *further)
 
     def _open_bare(self, pointer: Pointer) -> RankTable:

@@ -12,6 +12,7 @@ from periplus.graph.backlinks import backlinks_of
 from periplus.graph.block_pagerank import block_pagerank
 from periplus.graph.block_travel import clear_sent
 from periplus.graph.blocks import BlockGraph, BlockStorage
+from periplus.graph.citations import citations_of
 from periplus.graph.link_graph import LinkGraph, top_names
 from periplus.graph.link_texts import link_texts_of
 from periplus.graph.measures import measures_of
@@ -100,6 +101,7 @@ def _facts(batches: Batches, runs: Runs, graph: LinkGraph) -> LinkFacts:
         backlinks,
         site_links_of(runs, graph.newest),
         link_texts_of(batches, runs, graph.newest, backlinks.link_targets),
+        citations_of(batches, runs, graph.newest),
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from periplus.errors import Corrupt
+from periplus.errors import INDEX_PART, Corrupt
 from periplus.index.marks import marks_of
 from periplus.index.meant_for import language_name
 from periplus.index.query import FIELDS
@@ -228,9 +228,9 @@ class Columns:
         self._key_order = file.array("key_order")
         self._later = {name: np.zeros(documents, kind) for name, kind in LATER.items() if name not in file}
         if any(len(self.array(name)) != documents for name in (*PLAIN, *NAMED, "key_order", *_ENDS)):
-            raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index")
+            raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index", INDEX_PART)
         if len(self.lengths) != documents or len(self.starts) != documents * (FIELD_COUNT + 1):
-            raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index")
+            raise Corrupt(f"{file.path}: its columns differ in length; rebuild the index", INDEX_PART)
         self._sorted_keys = self.key[self._key_order]
 
     def array(self, name: str) -> NDArray[Any]:

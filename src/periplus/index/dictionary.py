@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from periplus.errors import Corrupt
+from periplus.errors import INDEX_PART, Corrupt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ class Dictionary:
         self.offsets = file.array("offsets")
         self._count = int(file.array("count")[0])
         if len(self.offsets) != -(-self._count // BLOCK) + 1 or int(self.offsets[-1]) != len(self.text):
-            raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index")
+            raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index", INDEX_PART)
 
     def __len__(self) -> int:
         return self._count

@@ -26,7 +26,7 @@ import numpy as np
 from msgspec import Struct
 from xxhash import xxh3_64, xxh3_64_intdigest
 
-from periplus.errors import Corrupt, Incompatible, Missing, StorageError, StorageFull, Truncated
+from periplus.errors import INDEX_PART, Corrupt, Incompatible, Missing, StorageError, StorageFull, Truncated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -198,7 +198,7 @@ class ArrayFile:
     def array(self, name: str) -> NDArray[Any]:
         entry = self._entries.get(name)
         if entry is None:
-            raise Corrupt(f"{self.path} has no array {name}; rebuild the index")
+            raise Corrupt(f"{self.path} has no array {name}; rebuild the index", INDEX_PART)
         return np.frombuffer(self._map, np.dtype(entry.dtype), entry.length, entry.offset)
 
     def rest(self) -> None:
@@ -208,34 +208,36 @@ class ArrayFile:
     def _table(self, kind: str, seal: int) -> list[ArrayEntry]:
         size = len(self._map)
         if size < HEAD_BYTES:
-            raise Truncated(f"{self.path} is shorter than its header; rebuild the index")
+            raise Truncated(f"{self.path} is shorter than its header; rebuild the index", INDEX_PART)
         head = self._map[: PREAMBLE.size]
         magic, version, found, offset, length, total, checksum = PREAMBLE.unpack(head)
         if magic != MAGIC:
-            raise Corrupt(f"{self.path} is not a file of this index; rebuild the index")
+            raise Corrupt(f"{self.path} is not a file of this index; rebuild the index", INDEX_PART)
         if version not in READABLE:
             raise Incompatible(f"{self.path} has format {version}, this version reads {FORMAT}; rebuild the index")
         own = xxh3_64_intdigest(head)
         if CHECK.unpack_from(self._map, PREAMBLE.size)[0] != own:
-            raise Corrupt(f"{self.path} has a damaged header; rebuild the index")
+            raise Corrupt(f"{self.path} has a damaged header; rebuild the index", INDEX_PART)
         if found != kind.encode():
-            raise Corrupt(f"{self.path} holds {found!r} instead of {kind}; rebuild the index")
+            raise Corrupt(f"{self.path} holds {found!r} instead of {kind}; rebuild the index", INDEX_PART)
         if seal and seal != own:
-            raise Corrupt(f"{self.path} is another file than the one that was written here; rebuild the index")
+            raise Corrupt(
+                f"{self.path} is another file than the one that was written here; rebuild the index", INDEX_PART
+            )
         if total != size:
             wrong = Truncated if size < total else Corrupt
-            raise wrong(f"{self.path} has {size} bytes instead of {total}; rebuild the index")
+            raise wrong(f"{self.path} has {size} bytes instead of {total}; rebuild the index", INDEX_PART)
         table = self._map[offset : offset + length]
         if xxh3_64_intdigest(table) != checksum:
-            raise Corrupt(f"{self.path} has a damaged table; rebuild the index")
+            raise Corrupt(f"{self.path} has a damaged table; rebuild the index", INDEX_PART)
         return msgspec.json.decode(table, type=list[ArrayEntry])
 
     def _check(self, entry: ArrayEntry, *, sums: bool) -> None:
         size = entry.length * np.dtype(entry.dtype).itemsize
         if entry.offset + size > len(self._map):
-            raise Truncated(f"{self.path}: array {entry.name} reaches beyond the end; rebuild the index")
+            raise Truncated(f"{self.path}: array {entry.name} reaches beyond the end; rebuild the index", INDEX_PART)
         if sums and xxh3_64_intdigest(memoryview(self._map)[entry.offset : entry.offset + size]) != entry.checksum:
-            raise Corrupt(f"{self.path}: array {entry.name} does not match its checksum; rebuild the index")
+            raise Corrupt(f"{self.path}: array {entry.name} does not match its checksum; rebuild the index", INDEX_PART)
 
 
 def _mapped(path: Path) -> mmap.mmap:
@@ -243,9 +245,9 @@ def _mapped(path: Path) -> mmap.mmap:
         with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:
-        raise Missing(f"{path} is missing; rebuild the index") from error
+        raise Missing(f"{path} is missing; rebuild the index", INDEX_PART) from error
     except ValueError as error:  # an empty file cannot be mapped
-        raise Truncated(f"{path} is empty; rebuild the index") from error
+        raise Truncated(f"{path} is empty; rebuild the index", INDEX_PART) from error
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}") from error
 
@@ -255,7 +257,7 @@ def read_whole(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
-        raise Missing(f"{path} is missing; rebuild the index") from error
+        raise Missing(f"{path} is missing; rebuild the index", INDEX_PART) from error
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}") from error
 

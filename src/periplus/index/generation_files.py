@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 from msgspec import structs
 
-from periplus.errors import Corrupt, Incompatible, UsageError
+from periplus.errors import INDEX_PART, Corrupt, Incompatible, UsageError
 from periplus.index.dictionary import Dictionary, DictionaryWriter, JoinedTerms
 from periplus.index.files import ArrayFile, ArrayFileWriter
 from periplus.index.live_counts import marks_there, named_counts
@@ -163,7 +163,7 @@ class WordsFile:
         self.dictionary = Dictionary(file)
         self._frequency = file.array("frequency")
         if len(self._frequency) != len(self.dictionary):
-            raise Corrupt(f"{path}: its tables do not fit together; rebuild the index")
+            raise Corrupt(f"{path}: its tables do not fit together; rebuild the index", INDEX_PART)
 
     def frequencies(self, low: int, high: int) -> NDArray[np.int64]:
         return self._frequency[low:high].astype(np.int64)
@@ -186,7 +186,7 @@ class PagesFile:
         self._first = np.concatenate([[0], np.cumsum(file.array("counts"), dtype=np.int64)])
         self._facts: dict[str, Any] = msgspec.json.decode(file.array("facts").tobytes())
         if int(self._first[-1]) != len(self._ends):
-            raise Corrupt(f"{path}: its tables do not fit together; rebuild the index")
+            raise Corrupt(f"{path}: its tables do not fit together; rebuild the index", INDEX_PART)
 
     @property
     def languages(self) -> dict[str, int]:
@@ -244,7 +244,9 @@ class GenerationFiles:
         if manifest.shards == 1:
             raise UsageError("a collection in one shard has no files of its generation; open all of it")
         if manifest.summary is None:
-            raise Corrupt(f"generation {manifest.generation} has no files of its own; run periplus index --rebuild")
+            raise Corrupt(
+                f"generation {manifest.generation} has no files of its own; run periplus index --rebuild", INDEX_PART
+            )
         entry = manifest.summary
         self.manifest = manifest
         self.generation, self.live = manifest.generation, manifest.documents

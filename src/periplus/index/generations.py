@@ -21,7 +21,7 @@ import weakref
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from periplus.errors import Corrupt, DatabaseBusy, Incompatible, NotReady
+from periplus.errors import INDEX_PART, Corrupt, DatabaseBusy, Incompatible, NotReady
 from periplus.index.files import write_atomically
 from periplus.index.manifest import FILE_NAME, Manifest, decoded, encoded, parts_of, read_manifest
 
@@ -66,11 +66,14 @@ class Generations:
     def current(self) -> Manifest | None:
         """The published generation; ``None`` when there is none yet, ``Corrupt`` when it is damaged or was lost."""
         manifest = read_manifest(self._folder)
-        if manifest is None and self.newest() and not self._is_held(WRITER_LOCK):  # who writes may publish the first
+        # A writer may be about to publish the first one.
+        if manifest is None and self.highest_number() and not self._is_held(WRITER_LOCK):
             manifest = read_manifest(self._folder)
             if manifest is None:
                 path = self._folder / FILE_NAME
-                raise Corrupt(f"{path} is missing, but an index was published; run periplus index --rebuild")
+                raise Corrupt(
+                    f"{path} is missing, but an index was published; run periplus index --rebuild", INDEX_PART
+                )
         return manifest
 
     def whole(self) -> Manifest | None:
@@ -80,7 +83,7 @@ class Generations:
         except (Corrupt, Incompatible):
             return None
 
-    def newest(self) -> int:
+    def highest_number(self) -> int:
         """The highest number that a generation was given, whatever is left of it."""
         names = [path.stem for path in self._record(0).parent.glob("*.json")]
         return max((int(name) for name in names if name.isdigit()), default=0)
@@ -123,7 +126,7 @@ class Generations:
             if descriptor is not None:
                 return Hold(manifest, descriptor)
             if manifest.generation == last:
-                raise Corrupt(f"{self._record(last)} is missing; run periplus doctor --repair")
+                raise Corrupt(f"{self._record(last)} is missing; run periplus doctor --repair", INDEX_PART)
             last = manifest.generation
         raise NotReady("the index is being replaced all the time; try again")
 

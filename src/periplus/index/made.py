@@ -36,6 +36,7 @@ class MadeList(Struct, frozen=True):
 
 def made_list(entry: MadeList, views: Sequence[SegmentView], known: Callable[[str], KnownTerm]) -> KnownTerm:
     """The list in all segments, with deleted documents among the others."""
+    from periplus.core.layout.documents import WINDOW_BITS
     from periplus.core.layout.lists import IMPACTS_AT, LENGTH, LIST_HEAD, LIST_ROW, MAXIMA, PLACES_AT
 
     rows, kept, count = np.zeros(LIST_ROW * len(views) + LIST_HEAD, np.int64), list[NDArray[np.uint8]](), 0
@@ -43,7 +44,7 @@ def made_list(entry: MadeList, views: Sequence[SegmentView], known: Callable[[st
         documents, impacts = view.made(entry, known)
         if not len(documents):
             continue
-        windows = (documents >> 8).astype(np.uint16).view(np.uint8)
+        windows = (documents >> WINDOW_BITS).astype(np.uint16).view(np.uint8)
         arrays = [_padded(windows), _padded(documents.astype(np.uint8)), _padded(impacts)]
         for column, array in zip((MAXIMA, PLACES_AT, IMPACTS_AT), arrays, strict=True):
             rows[segment * LIST_ROW + column] = array.ctypes.data

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, field, structs
 from xxhash import xxh3_64_hexdigest
 
-from periplus.errors import Corrupt, Incompatible, NotFound, StorageError
+from periplus.errors import INDEX_PART, Corrupt, Incompatible, NotFound, StorageError
 from periplus.index.norms import Epoch
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ def decoded(path: Path, data: bytes) -> Manifest:
             raise Incompatible(f"{path} has format {fields['format']}, this version reads {FORMAT}; rebuild the index")
         stated = fields.pop(CHECKSUM, "")  # empty in generations of earlier versions
         if stated and stated != _checksum(fields):
-            raise Corrupt(f"{path} does not match its checksum; run periplus index --rebuild")
+            raise Corrupt(f"{path} does not match its checksum; run periplus index --rebuild", INDEX_PART)
         return msgspec.convert(fields, Manifest)
     except (msgspec.MsgspecError, ValueError) as error:
-        raise Corrupt(f"{path} is damaged ({error}); run periplus index --rebuild") from error
+        raise Corrupt(f"{path} is damaged ({error}); run periplus index --rebuild", INDEX_PART) from error
 
 
 def _checksum(fields: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from periplus.core.layout.documents import WINDOW
-from periplus.errors import Corrupt
+from periplus.errors import INDEX_PART, Corrupt
 from periplus.index.files import ArrayFile, ArrayFileWriter
 from periplus.index.postings import window_count
 
@@ -56,7 +56,7 @@ def read_live(path: Path, segment: Segment, seal: int = 0) -> Live:
     alive = np.unpackbits(file.array("alive"))[: segment.documents]
     expected = (segment.header.terms, len(segment.postings.best), segment.documents)
     if (len(frequency), len(best), len(alive)) != expected:
-        raise Corrupt(f"{path} does not belong to {segment.name}; rebuild the index")
+        raise Corrupt(f"{path} does not belong to {segment.name}; rebuild the index", INDEX_PART)
     return Live(alive, frequency, best)
 
 
@@ -70,7 +70,7 @@ def write_prior(path: Path, prior: NDArray[np.uint8]) -> int:
 def read_prior(path: Path, segment: Segment, seal: int = 0) -> NDArray[np.uint8]:
     prior: NDArray[np.uint8] = ArrayFile(path, PRIOR_KIND, seal=seal).array("prior")
     if len(prior) != segment.documents:
-        raise Corrupt(f"{path} does not belong to {segment.name}; refresh the ranks")
+        raise Corrupt(f"{path} does not belong to {segment.name}; refresh the ranks", INDEX_PART)
     return prior
 
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from periplus import addresses
+from periplus.text import TITLE_BORDER
 
 if TYPE_CHECKING:
     from periplus.records import Document
 
 HOSTS_KEPT = 10_000
-BETWEEN = re.compile(r"\s+(?:[-–—|·•»«]|::|&mdash;)\s+")
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"v?\d+[a-z]?\d*$|[ab]\d+$|rc\d*$")
 _STOCK = """
@@ -41,7 +41,7 @@ def with_own_title(document: Document) -> Document:
 
 def parted(title: str, url: str, site_name: str = "") -> tuple[str, str]:
     """A page's own title, and the name of its site; that is empty where the title does not say it apart."""
-    borders = list(BETWEEN.finditer(title))
+    borders = list(TITLE_BORDER.finditer(title))
     if not borders:
         return title, ""
     names = _labels(addresses.host(url)) if url.startswith(("http://", "https://")) else frozenset[str]()

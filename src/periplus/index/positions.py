@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from periplus.core.layout.segment_tables import BLOCK, GROUP_BITS, PositionTables
-from periplus.errors import Corrupt, StorageError
+from periplus.errors import INDEX_PART, Corrupt, StorageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,7 +105,7 @@ class Positions:
         self.longest = int(file.array("longest")[0])  # positions of one posting
         blocks = -(-postings // BLOCK)
         if len(self.block_start) != blocks or len(self.block_base) != -(-blocks // GROUP):
-            raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index")
+            raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index", INDEX_PART)
 
     @property
     def tables(self) -> PositionTables:

@@ -18,7 +18,7 @@ import numpy as np
 from periplus.core.layout.documents import WINDOW
 from periplus.core.layout.segment_tables import COLUMNS, ESCAPE, NO_ROW, RANKED, TERMS, PostingTables
 from periplus.core.layout.streams import ListTables
-from periplus.errors import Corrupt, StorageError
+from periplus.errors import INDEX_PART, Corrupt, StorageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -180,4 +180,4 @@ class Postings:
             and len(self.window_max) == frequent * self.windows
         )
         if not sound:
-            raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index")
+            raise Corrupt(f"{file.path}: its tables do not fit together; rebuild the index", INDEX_PART)

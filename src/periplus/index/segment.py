@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
-from periplus.errors import Corrupt, Incompatible, Missing, Truncated
+from periplus.errors import INDEX_PART, Corrupt, Incompatible, Missing, Truncated
 from periplus.index.columns import Columns
 from periplus.index.dictionary import Dictionary, DictionaryWriter
 from periplus.index.files import FORMAT, READABLE, ArrayFile, ArrayFileWriter, read_whole, sync_folder, write_atomically
@@ -115,7 +115,7 @@ class Segment:
         self.name = folder.name
         self.header, self.seal = sealed_header(folder)
         if seal and seal != self.seal:
-            raise Corrupt(f"{folder / HEADER} is of another segment; rebuild the index")
+            raise Corrupt(f"{folder / HEADER} is of another segment; rebuild the index", INDEX_PART)
         for name, length in self.header.files.items():
             _check_length(folder / name, length)
         self.documents = self.header.documents
@@ -128,7 +128,7 @@ class Segment:
         # Blocks of text carry checksums of their own and are compared when they are read.
         self.texts = Texts(self._file("texts", unchecked=("blocks",)))
         if len(self.dictionary) != terms:
-            raise Corrupt(f"{folder}: the dictionary has {len(self.dictionary)} terms instead of {terms}")
+            raise Corrupt(f"{folder}: the dictionary has {len(self.dictionary)} terms instead of {terms}", INDEX_PART)
 
     def field_tables(self, epoch: Epoch) -> tuple[NDArray[np.uint32], NDArray[np.float64], float]:
         """Where fields lie and what an occurrence is worth, as kernels take them."""
@@ -162,7 +162,7 @@ def sealed_header(folder: Path) -> tuple[SegmentHeader, str]:
     head, _, body = read_whole(path).partition(b"\n")
     seal = head.decode("ascii", "replace")
     if seal != xxh3_64_hexdigest(body):
-        raise Corrupt(f"{path} does not match its checksum; rebuild the index")
+        raise Corrupt(f"{path} does not match its checksum; rebuild the index", INDEX_PART)
     fields = msgspec.json.decode(body)
     if fields.get("format") not in READABLE:
         raise Incompatible(f"{path} has format {fields.get('format')}, this version reads {FORMAT}; rebuild the index")
@@ -178,6 +178,6 @@ def _check_length(path: Path, length: int) -> None:
     try:
         size = path.stat().st_size
     except FileNotFoundError as error:
-        raise Missing(f"{path} is missing; rebuild the index") from error
+        raise Missing(f"{path} is missing; rebuild the index", INDEX_PART) from error
     if size < length:
-        raise Truncated(f"{path} has {size} bytes instead of {length}; rebuild the index")
+        raise Truncated(f"{path} has {size} bytes instead of {length}; rebuild the index", INDEX_PART)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import fcntl
 import secrets
 import time
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -91,8 +91,11 @@ def cut(sizes: Sequence[int], memory: int) -> list[range]:
     """Places of batches with these sizes that are one task each; ``memory`` is what a builder may count."""
     total = sum(sizes)
     parts = _parts(total, memory)
-    ends = np.searchsorted(np.cumsum(sizes), [total * part / parts for part in range(1, parts)]) + 1
-    bounds = sorted({0, *map(int, ends), len(sizes)})
+    full = [
+        min(reached * parts // max(total, 1), parts - 1) for reached in accumulate(sizes)
+    ]  # parts, up to each batch
+    ends = [place for place, (before, after) in enumerate(pairwise([0, *full]), 1) if after > before]
+    bounds = sorted({0, *ends, len(sizes)})
     return [range(start, stop) for start, stop in pairwise(bounds)]
 
 

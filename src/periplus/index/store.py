@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from periplus.errors import Corrupt, Missing, NotFound, NotReady, StorageBusy
+from periplus.errors import INDEX_PART, Corrupt, Missing, NotFound, NotReady, StorageBusy
 from periplus.index.budget import DEFAULT_MEMORY, Budget, lanes
 from periplus.index.files import storage_errors
 from periplus.index.generation_files import GenerationFiles
@@ -105,6 +105,11 @@ class IndexStore:
                 hold.release()
                 raise
         raise AssertionError("unreachable")
+
+    def reopen(self, manifest: Manifest) -> Snapshot:
+        """A generation that another process has open and keeps open for as long as this one uses it."""
+        opening = Opening(manifest, self._generations.overlays, self._segment)
+        return Snapshot(*opening.views(partial=False), _HeldElsewhere(), opening.losses)
 
     def open_files(self) -> GenerationFiles:
         """The published generation without its segments: all that is known of the collection as a whole.
@@ -265,7 +270,7 @@ class IndexStore:
         old = self._generations.whole() if fresh else self.manifest()
         if old is None:
             known = self._generations.recorded_shards()
-            return Manifest(generation=self._generations.newest(), shards=known or self._shards)
+            return Manifest(generation=self._generations.highest_number(), shards=known or self._shards)
         return old
 
     def _run(
@@ -312,9 +317,9 @@ class IndexStore:
                 self._segment(entry.name, entry.seal).verify()
             if snapshot.manifest.summary:
                 self.open_files().close()  # which compares all of them
-            newest, named = self._generations.newest(), self.newest()
-            if newest > named:
-                raise Corrupt(f"{FILE_NAME} is of generation {named}, but {newest} was published")
+            highest, named = self._generations.highest_number(), self.newest()
+            if highest > named:
+                raise Corrupt(f"{FILE_NAME} is of generation {named}, but {highest} was published", INDEX_PART)
             return snapshot.manifest
 
     def verify_segment(self, name: str) -> None:
@@ -358,6 +363,13 @@ class IndexStore:
         """Let go of segments of older generations; snapshots that still use them keep them."""
         with self._opening:
             self._segments = {name: segment for name, segment in self._segments.items() if name in names}
+
+
+class _HeldElsewhere:
+    """Nothing is held here, and so nothing is let go of."""
+
+    def release(self) -> None:
+        return
 
 
 def _generations(folder: Path, catalog: Catalog | None) -> Generations:

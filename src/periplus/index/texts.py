@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import zstandard
 
-from periplus.errors import Corrupt
+from periplus.errors import INDEX_PART, Corrupt
 from periplus.index.stored import StoredDocument
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class Texts:
             data = self._bytes[self._starts[block] : self._starts[block + 1]]
             raw: bytes = decompressor.decompress(data, max_output_size=MAX_BLOCK_BYTES)
         except zstandard.ZstdError as error:
-            raise Corrupt(f"{self._path}: a block of stored text is damaged; rebuild the index") from error
+            raise Corrupt(f"{self._path}: a block of stored text is damaged; rebuild the index", INDEX_PART) from error
         return raw
 
 

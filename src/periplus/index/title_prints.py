@@ -16,7 +16,7 @@ import numpy as np
 from xxhash import xxh32_intdigest
 
 from periplus.core.layout.documents import HALF_BITS
-from periplus.index.own_title import BETWEEN
+from periplus.text import TITLE_BORDER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,7 @@ def title_print(title: str) -> int:
     title = title[:MAX_TITLE]
     if not title.isascii():
         title = unicodedata.normalize("NFKC", title)
-    *before, last = [_plain(part) for part in BETWEEN.split(title)]
+    *before, last = [_plain(part) for part in TITLE_BORDER.split(title)]
     whole = _number([*before, last])
     return whole << HALF_BITS | (_number(before) or whole)
 

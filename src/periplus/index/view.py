@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from periplus.core.layout.documents import WINDOW
 from periplus.index.meant_for import text_language
 from periplus.index.overlays import window_maxima
 from periplus.index.phrases import norms_of, phrase_list
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 NUMBER_BITS = 32  # a global document number is (ordinal of the segment << 32) | number in the segment
 MASKS_KEPT = 16
-WINDOW = 256  # documents
 _EMPTY_U8 = np.empty(0, np.uint8)
 _EMPTY_U32 = np.empty(0, np.uint32)
 _EMPTY_I64 = np.empty(0, np.int64)

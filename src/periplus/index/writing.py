@@ -1,7 +1,8 @@
 """Writing: one update of the index, from batches of documents to a published generation.
 
 A session starts from the published generation and ends with a new one. Nothing it writes counts before ``publish``
-swaps the manifest; what a crash leaves behind is swept by the next writer. Merges are not its business (``upkeep``).
+swaps the manifest; what a crash leaves behind is swept by the next writer. Merges are made elsewhere (``upkeep``) and
+published by a session like any update.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from periplus.jobs.watching import ErrorGroup, Event, HostQueue, OperatorView, o
 if TYPE_CHECKING:
     from periplus.jobs.damage import DamagedBatch, damaged_batches, remake
     from periplus.jobs.pipeline import DueSteps, Pipeline, RankSummary
+    from periplus.jobs.runners import ProcessRunner
 
 __all__ = [
     "CollectionStatus",
@@ -21,6 +22,7 @@ __all__ = [
     "IndexStatus",
     "OperatorView",
     "Pipeline",
+    "ProcessRunner",
     "RankStatus",
     "RankSummary",
     "collection_status",
@@ -39,6 +41,10 @@ def __getattr__(name: str) -> Any:
         from periplus.jobs import damage
 
         return getattr(damage, name)
+    if name == "ProcessRunner":
+        from periplus.jobs import runners
+
+        return runners.ProcessRunner
     if name in ("DueSteps", "Pipeline", "RankSummary"):
         from periplus.jobs import pipeline
 

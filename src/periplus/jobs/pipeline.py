@@ -106,16 +106,22 @@ class Pipeline:
         )
 
     def index(
-        self, *, rebuild: bool = False, progress: Callable[[int], None] | None = None, merge: bool = True
+        self,
+        *,
+        rebuild: bool = False,
+        why: str = "",
+        progress: Callable[[int], None] | None = None,
+        merge: bool = True,
     ) -> Manifest:
         """Bring the index up to the newest batch, with the ranks and anchor texts that are published.
 
         Large updates are shared out to processes. Without ``merge``, merges are left to a call of ``merge``. An index
-        of an earlier format is built anew from all batches, which an event tells. Batches whose files are damaged are
-        made again from the archive, or left out and listed (``damage``).
+        of an earlier format is built anew from all batches, which an event tells; ``why`` is told of another rebuild.
+        Batches whose files are damaged are made again from the archive, or left out and listed (``damage``).
         """
         with self._alone(), self._whole_batches(INDEX_JOB) as whole:
-            if not rebuild and (why := self._other_format() or self._whole_again(whole.again)):
+            why = why or (self._damage() if rebuild else self._other_format() or self._whole_again(whole.again))
+            if why:
                 self._tell(f"building the index from nothing: {why}", "warning")
                 rebuild = True
             return whole.do(partial(self._index, rebuild=rebuild, progress=progress, merge=merge))
@@ -277,9 +283,16 @@ class Pipeline:
         """The published generation; a damaged one tells nothing that a new one would need."""
         try:
             return self._store.manifest()
-        except (Corrupt, Incompatible) as error:
-            self._tell(f"building the index from nothing: {error}", "warning")
+        except (Corrupt, Incompatible):
             return None
+
+    def _damage(self) -> str:
+        """Why the published generation cannot be read; empty when it can."""
+        try:
+            self._store.manifest()
+        except (Corrupt, Incompatible) as error:
+            return str(error)
+        return ""
 
     def _read_backlog(self) -> None:
         """Documents that the crawl left for later come first: without them there is nothing to index or to rank."""

@@ -29,9 +29,10 @@ class ProcessRunner:
     A process that dies takes the task that it had with it, as an error; another one goes on with the next.
     """
 
-    def __init__(self, workers: int = 0) -> None:
-        """As many processes as ``workers``, or as there are cores."""
+    def __init__(self, workers: int = 0, *, may_copy: bool = True) -> None:
+        """As many processes as ``workers``, or as there are cores; ``may_copy`` as of ``HelperProcess``."""
         self.workers = workers or len(os.sched_getaffinity(0))
+        self._may_copy = may_copy
         self._idle: list[HelperProcess] = []
 
     @property
@@ -67,7 +68,7 @@ class ProcessRunner:
             while True:
                 while len(busy) < self.workers and (following := next(waiting, None)) is not None:
                     place, given = following
-                    busy[place] = self._idle.pop() if self._idle else HelperProcess(f"{__name__}:work", may_copy=True)
+                    busy[place] = self._idle.pop() if self._idle else self._started()
                     busy[place].send(function, place, given)
                 if not busy:
                     return
@@ -75,6 +76,9 @@ class ProcessRunner:
         finally:
             for helper in busy.values():  # nobody waits for what they do
                 helper.close()
+
+    def _started(self) -> HelperProcess:
+        return HelperProcess(f"{__name__}:work", may_copy=self._may_copy)
 
     def _next_outcome(self, busy: dict[int, HelperProcess]) -> TaskOutcome:
         places = list(busy)

@@ -41,7 +41,7 @@ _ALL = (
         "BM25F and link prior, re-ranked by order, nearness and place of the words",
         ours.periplus,
         OUR_CANDIDATES,
-        1.0,
+        0.5,
         (TITLE, HEADINGS, BODY, ADDRESS),
         formula=Formula,
     ),

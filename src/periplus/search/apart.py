@@ -29,7 +29,7 @@ _one_at_a_time = threading.Lock()
 
 
 def gathered_words(folder: Path) -> Any:
-    """The ``Dictionary`` of the newest generation; None when that cannot be had."""
+    """The ``SpellingDictionary`` of the newest generation; None when that cannot be had."""
     return _asked("words", folder, {}, frozenset())
 
 

@@ -6,7 +6,8 @@ import datetime
 from functools import lru_cache
 
 from periplus import addresses
-from periplus.addresses.display import MAX_LENGTH, SEPARATOR
+from periplus.addresses import SEPARATOR
+from periplus.addresses.display import MAX_LENGTH
 
 ADDRESSES_KEPT = 10_000  # as people read them
 DAYS_KEPT = 4_096

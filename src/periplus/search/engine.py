@@ -121,7 +121,7 @@ class Engine:
         """Whether the spell checker of the open generation is made; answers from before that are not kept for long."""
         try:
             with self._generations.use() as generation:
-                return generation.lazy_speller.is_built
+                return generation.lazy_dictionary.is_built
         except NotReady:
             return False
 
@@ -129,6 +129,10 @@ class Engine:
     def damage(self) -> tuple[str, ...]:
         """What answers do without because it is damaged, a sentence each."""
         return self._generations.damage
+
+    def take(self, settings: Settings) -> None:
+        """Answer by these from the next query on: profile, results of a host, time that an answer may take."""
+        self._settings = settings
 
     def reload(self) -> bool:
         """Take up a newer generation and the operator's rules; true when there was a newer generation."""
@@ -153,7 +157,7 @@ class Engine:
         return (self._blocklist, self._rule_book, *([self._past] if self._past else []))
 
     def warm(self) -> None:
-        """Build the speller, the completion and the tables of letters now instead of on demand."""
+        """Gather the words for spelling, the completion and the tables of letters now instead of on demand."""
         analyze(MIXED_SCRIPTS)
         with self._generations.use() as generation:
             generation.hide(self._blocked())
@@ -191,7 +195,8 @@ class Engine:
         plain = request if query == request.query else structs.replace(request, query=query)
         # Corrections by the words of the generation before are not kept for longer than these serve.
         blocked = self._blocked()
-        key = (plain, limit, generation.number, generation.lazy_speller.is_built, asked.tab, blocked)
+        profile = asked.checked.profile.name  # the setting may change while answers are kept
+        key = (plain, profile, limit, generation.number, generation.lazy_dictionary.is_built, asked.tab, blocked)
         asked_before = self._repeated.again(key)
         answer = self._answers.get(key) if asked_before else None
         if answer is not None:

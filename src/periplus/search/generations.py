@@ -23,14 +23,12 @@ from periplus.search.lexicon import Lexicon
 from periplus.search.links import InLinks
 from periplus.search.ranks import Ranks
 from periplus.search.shard import Shard
-from periplus.search.spelling import Speller
 from periplus.search.summary import SnapshotSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from periplus.index import IndexQuery
     from periplus.index.opening import Losses
     from periplus.search.dictionary import SpellingDictionary
     from periplus.search.exchange import Numbers
@@ -103,9 +101,9 @@ class Generation:
         """
         self.summary = summary = opened.summary
         self.losses: Losses = summary.losses
-        self.lexicon = lexicon = Lexicon(summary.vocabulary)
-        self.related = vectors.over(lexicon) if vectors is not None else None
-        self.shards = shards = opened.shards
+        self.lexicon = Lexicon(summary.vocabulary)
+        self.related = vectors.over(self.lexicon) if vectors is not None else None
+        self.shards = opened.shards  # asked by a broker of each search (``Broker.until``)
         self.ranks = ranks = opened.ranks
         if ranks.damage:
             self.losses.add("ranks", ranks.damage)
@@ -117,7 +115,7 @@ class Generation:
         self._others = others = list[Apart]()  # who gathers words for us, if anybody does
         self._completing: Completing = lambda blocked: Lazy(lambda: _completion(summary, phrases, others, blocked))
         self._completions = (frozenset[str](), self._completing(frozenset()))
-        self.lazy_speller = Lazy(lambda: _speller(summary, lexicon, shards.count, others))
+        self.lazy_dictionary = Lazy(lambda: _dictionary(summary, others))
 
     @property
     def number(self) -> int:
@@ -187,16 +185,16 @@ class Generation:
         needs of memory."""
         if self._apart is not None and not self.is_small:
             self._others.append(self._apart)
-        self.lazy_speller.now()
+        self.lazy_dictionary.now()
         self.lazy_completion.now()
 
     def follow(self, before: Generation) -> None:
         """Be ready without delay: words and completions of the generation before serve until our own are made."""
         if self._apart is not None and self.summary.live > APART:
             self._others.append(self._apart)
-        self.lazy_speller.follow(before.lazy_speller, lambda speller: speller.over(self.lexicon, self.shards.count))
-        self.lazy_completion.follow(before.lazy_completion, lambda completion: completion)
-        self.lazy_speller.soon(self.keeping_open)
+        self.lazy_dictionary.follow(before.lazy_dictionary)
+        self.lazy_completion.follow(before.lazy_completion)
+        self.lazy_dictionary.soon(self.keeping_open)
         self.lazy_completion.soon(self.keeping_open)
 
     def close(self) -> None:
@@ -204,11 +202,9 @@ class Generation:
         self.summary.close()
 
 
-def _speller(
-    summary: CollectionSummary, lexicon: Lexicon, count: Callable[[IndexQuery], int], others: list[Apart]
-) -> Speller:
+def _dictionary(summary: CollectionSummary, others: list[Apart]) -> SpellingDictionary:
     gathered = [other.words() for other in others]
-    return Speller((gathered[0] if gathered else None) or dictionary_of(summary), lexicon, count)
+    return (gathered[0] if gathered else None) or dictionary_of(summary)
 
 
 def _completion(
@@ -293,9 +289,9 @@ class OpenGenerations:
             self._vectors,
         )
 
-    def speller(self, generation: Generation) -> Speller | None:
-        """Of a generation in use; nothing while that of a large one is being built."""
-        return self._on_demand(generation, generation.lazy_speller)
+    def dictionary(self, generation: Generation) -> SpellingDictionary | None:
+        """The words of a generation in use; nothing while those of a large one are being gathered."""
+        return self._on_demand(generation, generation.lazy_dictionary)
 
     def completion(self, generation: Generation, blocked: frozenset[str]) -> Completion | None:
         return self._on_demand(generation, generation.hide(blocked))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from msgspec import Struct
 
+from periplus.core.layout.shown_texts import MATCH, PLACE
 from periplus.index import STRONG_SHARE
 from periplus.search.plan import is_one_word, stops
 from periplus.text import STEM_MARK, analyze, base_language, forms_of
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 MAX_PLACES = 16  # where one beginning may stand in one text
 MAX_TEXT = 50_000  # code points of a text that are looked at
-PLACE, MATCH = 4, 4  # numbers of a place and of a match, as kernels take them
 BEHIND = "\n" * 64
 SIGNS_BEFORE = "<&"  # of a word, as in <vector> and &str
 BARE_CODES = 0x2000  # code points of the scripts that have capitals and accents

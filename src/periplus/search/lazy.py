@@ -52,12 +52,12 @@ class Lazy(Generic[T]):
                     self._thread.start()
         return self.latest
 
-    def follow(self, before: Lazy[T], adapt: Callable[[T], T]) -> None:
-        """Let the value of another one, made fit by ``adapt``, stand in for ours."""
-        before._heir = lambda value, due: self._inherit(adapt(value), due)
+    def follow(self, before: Lazy[T]) -> None:
+        """Let the value of another one stand in for ours."""
+        before._heir = self._inherit
         latest = before.latest
         if latest is not None:
-            self._inherit(adapt(latest), before._due)
+            self._inherit(latest, before._due)
 
     def _inherit(self, value: T, due: float) -> None:
         self._stand_in, self._due = value, due

@@ -47,12 +47,13 @@ class Understood(Struct, frozen=True):
     text: str
     reading: ParsedQuery
     plan: QueryPlan
-    language: str
+    language: str  # that pages had better be in
     wants_fresh: bool
     named: tuple[int, ...]
     contradictory: bool = False  # parameters and operators admit nothing together
     words: tuple[KnownWord, ...] = ()  # of the plan, that occur
     only_news: bool = False  # it says nothing else than that it wants news
+    told_language: str = ""  # by its words or its filter; empty where nothing tells it
 
     @property
     def parsed(self) -> str:
@@ -104,16 +105,18 @@ def understand(
     if both is not None and both is not own:
         made = structs.replace(made, query=structs.replace(made.query, filters=both))
     only = both.languages[0] if both is not None and len(both.languages) == 1 else ""
+    told = only or guessed
     return Understood(
         text,
         reading,
         made,
-        only or guessed or reader,
+        told or reader,
         wants_fresh,
         named,
         both is None,
         generation.lexicon.known(made.words),
         only_news=tells and is_words and not named and asks_only_for_news(lowered),
+        told_language=told,
     )
 
 

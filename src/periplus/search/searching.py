@@ -26,7 +26,7 @@ from periplus.search.listing import NO_RESULTS, Listing, Task, run, shard_query
 from periplus.search.reading import Understood, understand
 from periplus.search.requests import Checked
 from periplus.search.rules import Rules
-from periplus.search.spelling import suspects, unwritten
+from periplus.search.spelling import Speller, suspects, unwritten
 from periplus.search.text import folded
 from periplus.tracing import traced
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from periplus.records import SearchResult
-    from periplus.search.spelling import Speller
 
 SUGGESTIONS = 4
 NEWS = "news"  # the tab
@@ -83,39 +82,36 @@ class Search(Struct, gc=False):
     tab: str  # the part of the collection that is searched; empty: all of it
     blocked: frozenset[str] = frozenset()  # hosts and addresses that nobody is shown
     notes: list[str] = []
-    task: Task | None = None
 
     @property
     def generation(self) -> Generation:
         return self.context.generation
 
     def answer(self, started: float) -> SearchAnswer:
+        """What was asked, or what was probably meant: where words are written nowhere, or where nothing was found."""
         understood = self._understood(self.request.query)
         doubtful = unwritten(self.generation.lexicon, understood.reading) if self.request.correct else []
         corrections = self._corrections(understood, doubtful)
         corrected = self._outcome(self._understood(corrections[0])) if corrections else None
         if corrected is not None and corrected.total.value:
             return self._assembled(corrected, corrections, corrections[0], started)
-        outcome = self._outcome(understood)
+        tried, outcome = corrections, self._outcome(understood)
         found = outcome.total.value
         corrections = self._corrections(understood, suspects(self.generation.lexicon, understood.reading, found))
-        if not found and corrections and self.request.correct:
+        if not found and corrections and corrections != tried and self.request.correct:
             corrected = self._outcome(self._understood(corrections[0]))
             if corrected.total.value:
                 return self._assembled(corrected, corrections, corrections[0], started)
         return self._assembled(outcome, corrections, None, started)
 
     def _outcome(self, understood: Understood) -> Outcome:
-        listing = self._listed(understood)
-        return Outcome(understood, listing, listing.total)
+        task = self._task_of(understood)
+        listing = NO_RESULTS if task is None else run(self.context, task, self.checked.last + 1)
+        return Outcome(understood, task, listing)
 
     def _understood(self, text: str) -> Understood:
         language, filters = self.checked.language, self.checked.filters
         return understand(self.context, text, language, filters, rules=self.rules, reader=self.request.reader)
-
-    def _listed(self, understood: Understood) -> Listing:
-        self.task = self._task_of(understood)
-        return NO_RESULTS if self.task is None else run(self.context, self.task, self.checked.last + 1)
 
     def _task_of(self, understood: Understood) -> Task | None:
         """What is to be done for a query; nothing when it contradicts itself."""
@@ -166,9 +162,9 @@ class Search(Struct, gc=False):
         return speller.corrections(understood.reading, doubtful, self._languages(understood))
 
     def _languages(self, understood: Understood) -> tuple[str, ...]:
-        """Those that words of the query may be of: its own, or the reader's and the main ones; none where all are."""
+        """Languages that a correction may be in: the query's, or the reader's and the main ones. None means any."""
         main, every = self.generation.languages, self.generation.summary.languages
-        told = (understood.language,) if understood.language != self.request.reader else (self.request.reader, *main)
+        told = (understood.told_language,) if understood.told_language else (self.request.reader, *main)
         languages = tuple(dict.fromkeys([*(language for language in told if language in every), ""]))
         return () if not main or set(languages) >= set(every) else languages
 
@@ -179,10 +175,11 @@ class Search(Struct, gc=False):
         if not self._is_in_time():
             self.notes.append("budget")
             return None
-        speller = self.generations.speller(self.generation)
-        if speller is None:
+        dictionary = self.generations.dictionary(self.generation)
+        if dictionary is None:
             self.notes.append("spelling")
-        return speller
+            return None
+        return Speller(dictionary, self.generation.lexicon, self.context.shards.count)
 
     def _is_in_time(self) -> bool:
         """Whether there is time for corrections."""
@@ -195,7 +192,7 @@ class Search(Struct, gc=False):
         shards = self.context.shards
         page = ResultPage(shards, request, self.checked.first, understood.words, outcome.listing, self.deadline)
         results = page.results()
-        counts = self._counts() if request.counts and self._is_in_time() else None
+        counts = self._counts(outcome.task) if request.counts and self._is_in_time() else None
         if page.is_cut or (request.counts and counts is None):
             self.notes.append("budget")
         return SearchAnswer(
@@ -215,10 +212,10 @@ class Search(Struct, gc=False):
             shards.coverage,
         )
 
-    def _counts(self) -> FilterCounts:
-        if self.task is None or self.task.plan.empty:
+    def _counts(self, task: Task | None) -> FilterCounts:
+        if task is None or task.plan.empty:
             return FilterCounts()
-        return self.context.shards.counted(shard_query(self.context, self.task))
+        return self.context.shards.counted(shard_query(self.context, task))
 
     def _suggestions(self, outcome: Outcome, results: Sequence[SearchResult]) -> tuple[str, ...]:
         """Other queries to try, where this one found little; not what its results are called."""
@@ -244,8 +241,12 @@ class Outcome(Struct, gc=False):
     """What one search found: a list, of which a page is still to be made."""
 
     understood: Understood
+    task: Task | None  # nothing when the query contradicts itself
     listing: Listing
-    total: Total
+
+    @property
+    def total(self) -> Total:
+        return self.listing.total
 
 
 def since(started: float) -> float:

@@ -2,7 +2,7 @@
 
 Sentences that hold words of the query are weighed by how many different words they hold and how close together, cut to
 size and highlighted, for all results of a page in one call (``core/snippets/sentences.py``). Only the page of results
-that is shown gets snippets. Work a page is bounded by ``MAX_TEXT`` and the bounds of the kernels.
+that is shown gets snippets. Work a page is bounded by ``highlighter.MAX_TEXT`` and the bounds of the kernels.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
+from periplus.core.layout.shown_texts import FOREIGN, LOST, MAX_SNIPPET, NOTHING, PAGE, PLAIN
 from periplus.search.highlighter import Highlights, Match, ShownTexts
 from periplus.search.text import ELLIPSIS, clean, shortened
 
@@ -22,12 +23,10 @@ if TYPE_CHECKING:
 
     from periplus.index import StoredDocument
 
-PAGE, MAX_SNIPPET = 10, 260  # numbers of what is shown of a text; code points of it
-SHORT_SENTENCE = 90  # letters of a description that the opening of the text must not repeat
+SAID_AGAIN = 90  # letters of a description that the opening of the text must not repeat
 MAX_TITLE = 90
 JOINT = f" {ELLIPSIS} "
 LINE_JOINT = " · "
-NOTHING, PLAIN, FOREIGN, LOST = 0, 1, 2, 4  # what the kernel says of a page; the rest has to be made readable
 
 _LINE_END = re.compile(r"(?<![.!?…。！？:;,\s])[ \t]*\n\s*")
 
@@ -105,7 +104,7 @@ def _is_readable(text: str) -> bool:
 
 def _fallback(document: StoredDocument) -> str:
     described = clean(document.description)
-    only_begins = clean(document.text[: 2 * MAX_SNIPPET]).startswith(described[:SHORT_SENTENCE].rstrip("…. "))
+    only_begins = clean(document.text[: 2 * MAX_SNIPPET]).startswith(described[:SAID_AGAIN].rstrip("…. "))
     fallback = _opening(document) if not described or only_begins else described
     return shortened(fallback, MAX_SNIPPET)
 

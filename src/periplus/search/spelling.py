@@ -1,11 +1,11 @@
 """Spelling: "did you mean", from the collection's own words and how often they occur.
 
-Words near a misspelt one come from a generation's ``SpellingDictionary``; among close ones those decide that it stands
-among. A word that occurs is changed only for one that is far more frequent, the more so the shorter it is and the more
-has to be changed. One that is written nowhere, but of which another form occurs, may be an inflection: it is changed
-for one that is frequent enough. Neither is changed for another ending of itself. A word that is none may be two, and
-two may be one. No word is changed for one of another language than the query may be in, and none that queries are full
-of (``weather``, ``near``), whether pages have it or not.
+Words near a misspelt one come from a generation's ``SpellingDictionary``. Among close candidates the query's other
+words decide. A word that occurs is changed only for one that is far more frequent, the more so the shorter it is and
+the more has to be changed. One that is written nowhere, but of which another form occurs, may be an inflection: it is
+changed for one that is frequent enough. Neither is changed for another ending of itself. A word that is none may be
+two, and two may be one. No word is changed for one of another language than the query may be in, and none that queries
+are full of (``weather``, ``near``), whether pages have it or not.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ MOST_COST = 1.2  # of changing a word that occurs
 ENDING = 3  # letters that inflections may differ in
 FITTING = 0.5  # of the documents with a word: so many are in a language that the query may be in
 CLOSE, MOST_CLOSE = 2.0, 4  # of worth, between candidates of which other words decide; and how many these are
+LANGUAGE_TRIES = 4  # candidates that are looked at for one of the right language
 MOST_BESIDE = 3  # other words that decide
 PARTED_COST = 1.0  # of the best candidate, up to which a word is not parted
 ENOUGH = 1_000  # documents in which words stand together: more say nothing
@@ -75,7 +76,7 @@ def _forms(text: str) -> Forms:
 
 
 class Speller:
-    """Corrections of whole queries over one generation."""
+    """Corrections of whole queries, for one search in one generation."""
 
     def __init__(self, dictionary: SpellingDictionary, lexicon: Lexicon, count: Callable[[IndexQuery], int]) -> None:
         """``lexicon`` is what searches of the same generation know of words already, ``count`` says how many
@@ -83,10 +84,6 @@ class Speller:
         self._dictionary = dictionary
         self._lexicon = lexicon
         self._count = count
-
-    def over(self, lexicon: Lexicon, count: Callable[[IndexQuery], int]) -> Speller:
-        """A speller with these words, weighed by another generation."""
-        return Speller(self._dictionary, lexicon, count)
 
     def corrections(
         self, reading: ParsedQuery, doubtful: list[str], languages: tuple[str, ...] = ()
@@ -102,7 +99,7 @@ class Speller:
             if better and better != text.casefold():
                 changes[text] = better
         if not changes:
-            joined = self._joined(plain)
+            joined = self._joined(plain, languages)
             return (joined,) if joined else ()
         nodes = tuple(_changed(node, changes) for node in reading.nodes)
         return (str(ParsedQuery(nodes)),)
@@ -116,7 +113,7 @@ class Speller:
         near = self._more_frequent(word, own) if known else self._closest(word)
         others = [other for other in context if other != text]
         best = self._of_language(near, others, languages)
-        parted = "" if known or (best is not None and best.cost <= PARTED_COST) else self._parted(word)
+        parted = "" if known or (best is not None and best.cost <= PARTED_COST) else self._parted(word, languages)
         return parted or (best.word if best else "")
 
     def _of_language(
@@ -124,18 +121,19 @@ class Speller:
     ) -> Candidate | None:
         """The best candidate that is a word of one of some languages."""
         left = candidates
-        for _ in range(MOST_CLOSE):
+        for _ in range(LANGUAGE_TRIES):
             best = self._in_context(left, context)
-            if best is None or self._is_of(best, languages):
+            if best is None or self._is_of(best.word, best.frequency, languages):
                 return best
             left = [one for one in left if one is not best]
         return None
 
-    def _is_of(self, candidate: Candidate, languages: tuple[str, ...]) -> bool:
+    def _is_of(self, word: str, documents: int, languages: tuple[str, ...]) -> bool:
+        """Whether a word of so many documents is one of some languages."""
         if not languages:
             return True
-        asked = IndexQuery(must=(Group((TermForm(candidate.word),)),), filters=Filters(languages=languages))
-        return self._count(asked) >= FITTING * candidate.frequency
+        asked = IndexQuery(must=(Group((TermForm(word),)),), filters=Filters(languages=languages))
+        return self._count(asked) >= FITTING * documents
 
     def _documents(self, word: str) -> tuple[int, int]:
         """Documents with a word as it is written, and, if there are none, with it in any form."""
@@ -207,8 +205,12 @@ class Speller:
             return 0
         return min(self._count(IndexQuery(must=(Group(own), Group(others)))), ENOUGH)
 
-    def _parted(self, word: str) -> str:
-        """``icecream`` as ``ice cream``, when both are words that occur side by side; the most frequent such parts."""
+    def _parted(self, word: str, languages: tuple[str, ...] = ()) -> str:
+        """``icecream`` as ``ice cream``, when both are words that a page in one of some languages has side by side.
+
+        The most frequent such parts.
+        """
+        filters = Filters(languages=languages)
         places = range(2, len(word) - 1)
         parts = [*[word[:i] for i in places], *[word[i:] for i in places]]
         documents, half = self._lexicon.frequencies(parts), len(places)
@@ -216,19 +218,20 @@ class Speller:
             (min(documents[i], documents[half + i]), i) for i in range(half) if documents[i] and documents[half + i]
         ]
         for _, i in sorted(known, key=itemgetter(0), reverse=True):
-            if self._count(IndexQuery(must=(Group(phrase=(parts[i], parts[half + i])),))):
+            if self._count(IndexQuery(must=(Group(phrase=(parts[i], parts[half + i])),), filters=filters)):
                 return f"{parts[i]} {parts[half + i]}"
         return ""
 
-    def _joined(self, words: list[str]) -> str:
-        """``key board`` as ``keyboard``, when one of its halves is no word and the whole is."""
+    def _joined(self, words: list[str], languages: tuple[str, ...]) -> str:
+        """``key board`` as ``keyboard``, when one of its halves is no word, and the whole is one of some languages."""
         folded = [word.casefold() for word in words]
         occurs = self._occur(folded)
         pairs = [i for i in range(len(words) - 1) if not (occurs[i] and occurs[i + 1])]
         there = self._lexicon.frequencies([folded[i] + folded[i + 1] for i in pairs])
         for i, documents in zip(pairs, there, strict=True):
-            if documents:
-                return " ".join([*words[:i], folded[i] + folded[i + 1], *words[i + 2 :]])
+            whole = folded[i] + folded[i + 1]
+            if documents and self._is_of(whole, documents, languages):
+                return " ".join([*words[:i], whole, *words[i + 2 :]])
         return ""
 
     def _occur(self, words: list[str]) -> list[bool]:

@@ -22,7 +22,7 @@ from periplus.errors import DatabaseBusy, PeriplusError, StorageError
 from periplus.storage.sqlite import SqliteBackend
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
 
     from periplus.storage.backend import DatabaseBackend, Row
@@ -41,6 +41,7 @@ class Transaction:
         self._backend = backend
         self._connection = connection
         self._open = True
+        self._then: list[Callable[[], object]] = []
 
     @property
     def dialect(self) -> str:
@@ -108,6 +109,10 @@ class Transaction:
         )
         return int(self.value(sql, (counter,)))
 
+    def afterwards(self, step: Callable[[], object]) -> None:
+        """Something to do once all this is committed; not done where it is undone."""
+        self._then.append(step)
+
     def _run(self, sql: str, arguments: Sequence[Any]) -> tuple[int, list[Row]]:
         with self._guarded():
             return self._backend.run(self._connection, sql, arguments)
@@ -118,6 +123,10 @@ class Transaction:
             raise StorageError("the transaction has ended; begin a new one")
         with translated_errors(self._backend):
             yield
+
+    def _settle(self) -> None:
+        for step in self._then:
+            step()
 
     def _end(self) -> None:
         self._open = False
@@ -252,6 +261,7 @@ class Database:
         finally:
             transaction._end()  # noqa: SLF001
             self._give_back(connection, writable=writable)
+        transaction._settle()  # noqa: SLF001
 
     def _begun(self, *, writable: bool, fresh: bool = False) -> Any:
         """A connection with a transaction begun; one that broke while it was idle is replaced by a fresh one."""

@@ -179,17 +179,18 @@ class Depot:
             try:
                 with self.files.create(name) as temporary:
                     self.objects.download(stored.name, temporary)
-                    self._check(stored, temporary)
+                    self._check(name, stored, temporary)
             except Corrupt:
                 if not left:
                     raise
             else:
                 return
 
-    def _check(self, stored: Stored, path: Path) -> None:
+    def _check(self, name: str, stored: Stored, path: Path) -> None:
         if path.stat().st_size != stored.bytes or digest_of(path) != stored.digest:
             raise Corrupt(
-                f"{self.objects.address}/{stored.name} is not what was written there; periplus doctor looks into it"
+                f"{self.objects.address}/{stored.name} is not what was written there; periplus doctor looks into it",
+                part=name.partition("/")[0],
             )
 
     def _forget(self, name: str) -> None:

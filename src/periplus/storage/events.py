@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from periplus import log_lines
+
 if TYPE_CHECKING:
     from periplus.storage.database import Transaction
 
 KEPT = 10_000  # older ones are forgotten
+EVENT = "event"  # what lines in JSON call one
 LEVELS = ("info", "warning", "error")
 
 
@@ -17,4 +20,6 @@ def write_event(tx: Transaction, room: str, text: str, level: str = "info") -> i
     sql = "INSERT INTO events (at, room, level, text) VALUES (?, ?, ?, ?) RETURNING id"
     number = int(tx.value(sql, (time.time(), room, level, text)))
     tx.execute("DELETE FROM events WHERE id <= ?", (number - KEPT,))
+    if log_lines.in_json():
+        tx.afterwards(lambda: log_lines.tell(text, level, room=room, event=EVENT, number=number))
     return number

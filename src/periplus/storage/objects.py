@@ -13,10 +13,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
@@ -25,7 +25,7 @@ from periplus.errors import AlreadyThere, NotFound, SettingError, StorageAway, S
 from periplus.storage.files import LocalFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
 PART_BYTES: Final = 16 << 20  # of one request: larger objects are sent and fetched in parts
 PARTS_AT_ONCE: Final = 2  # in memory, of an object that is sent
@@ -36,6 +36,7 @@ LONGEST_PAUSE: Final = 3.0
 CONNECT_SECONDS: Final = 5.0
 REQUEST_SECONDS: Final = 60.0  # a part has to pass in that time
 _SETTING: Final = "storage.files"
+Answer = TypeVar("Answer")
 
 
 _users: Final[dict[str, int]] = {}  # the process in which the library has its threads, once it was used
@@ -178,29 +179,20 @@ class BucketObjects:
 
     def check(self) -> None:
         """A listing of nothing: the one question that tells a missing bucket from a missing object."""
-        with self._asked() as (library, store):
-            next(iter(library.list(store, prefix=".none", chunk_size=1)), None)
+        self._ask("", lambda library, store: next(iter(library.list(store, prefix=".none", chunk_size=1)), None))
 
     def put(self, name: str, data: bytes | Path) -> None:
         size = data.stat().st_size if isinstance(data, Path) else len(data)
-        with self._asked(name) as (library, store):
-            library.put(
-                store,
-                name,
-                data,
-                use_multipart=size > PART_BYTES,
-                chunk_size=PART_BYTES,
-                max_concurrency=PARTS_AT_ONCE,
-            )
+        parts = {"use_multipart": size > PART_BYTES, "chunk_size": PART_BYTES, "max_concurrency": PARTS_AT_ONCE}
+        self._ask(name, lambda library, store: library.put(store, name, data, **parts))
 
     def get(self, name: str) -> bytes:
-        with self._asked(name) as (library, store):
-            return bytes(library.get(store, name).bytes())
+        return self._ask(name, lambda library, store: bytes(library.get(store, name).bytes()))
 
     def get_range(self, name: str, start: int, length: int) -> bytes:
         _check_range(name, start, length)
-        with self._asked(name) as (library, store):
-            return _whole(name, bytes(library.get_range(store, name, start=start, length=length)), length)
+        data = self._ask(name, lambda library, store: bytes(library.get_range(store, name, start=start, length=length)))
+        return _whole(name, data, length)
 
     def download(self, name: str, path: Path) -> None:
         size = self.size(name)
@@ -209,13 +201,13 @@ class BucketObjects:
                 file.write(self.get_range(name, start, min(PART_BYTES, size - start)))
 
     def size(self, name: str) -> int:
-        with self._asked(name) as (library, store):
-            return int(library.head(store, name)["size"])
+        return self._ask(name, lambda library, store: int(library.head(store, name)["size"]))
 
     def entries(self, prefix: str = "") -> list[ObjectEntry]:
         folder = prefix.rpartition("/")[0]  # the server's prefixes are whole parts of a path
-        with self._asked() as (library, store):
-            found = [one for part in library.list(store, prefix=folder or None) for one in part]
+        found = self._ask(
+            "", lambda library, store: [one for part in library.list(store, prefix=folder or None) for one in part]
+        )
         entries = (ObjectEntry(one["path"], one["size"], one["last_modified"].timestamp()) for one in found)
         return sorted((one for one in entries if one.name.startswith(prefix)), key=lambda one: one.name)
 
@@ -224,19 +216,27 @@ class BucketObjects:
 
     def remove(self, name: str) -> None:
         try:
-            with self._asked(name) as (library, store):
-                library.delete(store, name)
+            self._ask(name, lambda library, store: library.delete(store, name))
         except NotFound:
             return
 
-    @contextmanager
-    def _asked(self, name: str = "") -> Iterator[tuple[Any, Any]]:
-        """The library and our store in it; what they raise becomes one of our errors."""
+    def _ask(self, name: str, question: Callable[[Any, Any], Answer]) -> Answer:
+        """Ask the library, again where what it raises may pass; what it raises becomes one of our errors.
+
+        The library tries again by itself what had no answer, but not an answer that breaks off in its middle.
+        """
         library, store = self._store()
-        try:
-            yield library, store
-        except (FileNotFoundError, library.exceptions.BaseError) as error:
-            raise self._failure(name, str(error)) from error
+        until = monotonic() + RETRY_SECONDS
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                return question(library, store)
+            except (FileNotFoundError, library.exceptions.BaseError) as error:
+                failure = self._failure(name, str(error))
+                if not isinstance(failure, StorageAway) or monotonic() + pause > until:
+                    raise failure from error
+            sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     def _store(self) -> tuple[Any, Any]:
         """Made when it is first used."""

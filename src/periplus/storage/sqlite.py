@@ -215,7 +215,8 @@ class SqliteBackend:
         if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(self.path)):
             return StorageFull(f"no space left for {self.path}; free some and start again, what was committed is kept")
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return Corrupt(f"{self.path} is damaged or not a database ({error}); restore it from a backup")
+            advice = "periplus doctor --repair builds it again from the stored files"
+            return Corrupt(f"{self.path} is damaged or not a database ({error}); {advice}")
         if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             return StorageError(
                 f"{self.path}: {error}; check the disk (rights, quota, limits, health); what was committed is kept"

@@ -20,6 +20,7 @@ from periplus.text.forms import (
 )
 from periplus.text.letters import letter_table
 from periplus.text.stemming import base_language, stem
+from periplus.text.titles import TITLE_BORDER
 from periplus.text.tokens import Token, analysis_steps, analyze, forms_of_bytes, forms_of_words
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "SIGNLESS_SHARE",
     "STEM_MARK",
     "STEM_SHARE",
+    "TITLE_BORDER",
     "FormLines",
     "TermForm",
     "Token",

@@ -24,7 +24,7 @@ from periplus.verticals.provider import Provider, Question
 from periplus.verticals.rules import ChosenPanel, choose
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from periplus.records import PanelCard
     from periplus.verticals.own_index import OwnIndex
@@ -74,10 +74,36 @@ class PendingPanels(Struct):
             wait(self.futures, seconds)
         return self.now()
 
+    def when_known(self, say: Callable[[bool], None]) -> None:
+        """Say whether there is any panel, once: as soon as there is one, or when none comes any more."""
+        if self.ready or not self.coming:
+            say(bool(self.ready))
+            return
+        _Watch(self.futures, say)
+
     @property
     def awaited(self) -> tuple[str, ...]:
         """Names of the services that have not answered yet."""
         return tuple(dict.fromkeys(one.provider.name for one in self.coming if not one.future.done()))
+
+
+class _Watch:
+    """Waits for the first of some requests that brings cards, or for the end of all."""
+
+    def __init__(self, futures: list[Future[Cards]], say: Callable[[bool], None]) -> None:
+        self._lock, self._left, self._say = threading.Lock(), len(futures), say
+        for future in futures:
+            future.add_done_callback(self._came)
+
+    def _came(self, future: Future[Cards]) -> None:
+        brought = not future.cancelled() and not future.exception() and bool(future.result())
+        with self._lock:
+            if self._left <= 0:
+                return
+            self._left = 0 if brought else self._left - 1
+            if self._left:
+                return
+        self._say(brought)
 
 
 class Verticals:

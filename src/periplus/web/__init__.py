@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from periplus.web.access_log import AccessLog
-from periplus.web.application import create_app
+from periplus.web.application import create_app, take_settings
 from periplus.web.backend import Backend
 from periplus.web.connections import ClientConnections
 from periplus.web.keys import KeyRing
@@ -47,6 +47,7 @@ __all__ = [
     "mcp_app",
     "read_address",
     "serve",
+    "take_settings",
 ]
 
 _EXTRA = {"make_mcp_server": "mcp_server", "mcp_app": "mcp_server"}  # need a package that not everybody has

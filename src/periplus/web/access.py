@@ -46,7 +46,7 @@ class Gate:
         self._operator = operator if isinstance(operator, Operator) else Operator(key=operator)
         self._tries = tries or Buckets(TRIES_RATE, TRIES)
         self._keys = keys
-        self._required = required
+        self.required = required  # may change while it serves
 
     def opens_with(self, request: Request, key: str) -> bool:
         """Whether ``key`` is the operator's. Raises 429, without a look at it, after too many wrong ones.
@@ -106,7 +106,7 @@ class Gate:
                 raise HTTPException(403, f"the key {key.name!r} does not have the scope {scope!r}")
         elif scope in GUARDED:
             self.check(request)
-        elif scope and (self._required or closed) and not shown and not self._admits(request):
+        elif scope and (self.required or closed) and not shown and not self._admits(request):
             raise HTTPException(401, f"a key with the scope {scope!r} is needed", {"www-authenticate": "Bearer"})
 
     def _admits(self, request: Request) -> bool:

@@ -230,7 +230,7 @@ def _found(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
     """All pages, or those of a kind; with ``panels`` what is known of each of these."""
     tab = values["tab"].replace("all", "")
     if not tab:
-        return backend.search(search_request(values))
+        return backend.search(search_request(values), beside=values["panels"])
     answer, facts = backend.search_tab(search_request(values), tab)
     if not values["panels"]:
         return answer

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 import msgspec
+from starlette.concurrency import run_in_threadpool
 
+from periplus.errors import PeriplusError
 from periplus.web.access import GUARDED
 from periplus.web.keys import SCOPES
 from periplus.web.operations import OPERATIONS, Operation
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from periplus.web.backend import Backend
     from periplus.web.parameters import Parameter
 
 # Values of required parameters and of bodies in the snippets.
@@ -38,11 +41,23 @@ class Snippets(msgspec.Struct, frozen=True):
 
 async def api_page(request: Request) -> Response:
     base = public_of(request).base(request)
-    operations = [described(operation, base) for operation in OPERATIONS]
+    examples = EXAMPLES | await run_in_threadpool(_known, request.app.state.backend)
+    operations = [described(operation, base, examples) for operation in OPERATIONS]
     return page(request, "api.html", {"operations": operations, "scopes": SCOPES, "base": base})
 
 
-def described(operation: Operation, base: str) -> dict[str, Any]:
+def _known(backend: Backend) -> dict[str, str]:
+    """The best page of the collection, so that snippets about a page work as they stand; nothing without one."""
+    try:
+        hosts = backend.sites("", 1)["hosts"]
+        site = backend.site(hosts[0]) if hosts else None
+    except PeriplusError:
+        return {}
+    best = (site or {}).get("best")
+    return {"url": best[0]["url"]} if best else {}
+
+
+def described(operation: Operation, base: str, examples: dict[str, str] = EXAMPLES) -> dict[str, Any]:
     """What the page shows of one operation."""
     return {
         "name": operation.name,
@@ -53,7 +68,7 @@ def described(operation: Operation, base: str) -> dict[str, Any]:
         "guarded": operation.scope in GUARDED,
         "parameters": [_row(parameter) for parameter in (*operation.places, *operation.parameters)],
         "fields": _fields(operation.body) if operation.body else (),
-        "snippets": snippets(operation, base),
+        "snippets": snippets(operation, base, examples),
     }
 
 
@@ -74,9 +89,9 @@ def _fields(body: Any) -> tuple[str, ...]:
     return tuple(body.__struct_fields__)
 
 
-def snippets(operation: Operation, base: str) -> Snippets:
+def snippets(operation: Operation, base: str, examples: dict[str, str] = EXAMPLES) -> Snippets:
     """The operation asked with curl, Python and JavaScript; with a key where one is always needed."""
-    address = base + _target(operation)
+    address = base + _target(operation, examples)
     body = BODIES.get(operation.body.__name__) if operation.body else None
     headers = {"Authorization": f"Bearer {KEY}"} if operation.scope in GUARDED else {}
     if body is not None:
@@ -88,11 +103,11 @@ def snippets(operation: Operation, base: str) -> Snippets:
     )
 
 
-def _target(operation: Operation) -> str:
+def _target(operation: Operation, examples: dict[str, str]) -> str:
     path = operation.path
     for place in operation.places:
-        path = path.replace(f"{{{place.name}}}", quote(EXAMPLES[place.name]))
-    given = {item.name: EXAMPLES[item.name] for item in operation.parameters if item.required or item.name == "q"}
+        path = path.replace(f"{{{place.name}}}", quote(examples[place.name]))
+    given = {item.name: examples[item.name] for item in operation.parameters if item.required or item.name == "q"}
     return f"{path}?{urlencode(given)}" if given else path
 
 

@@ -60,7 +60,7 @@ DROPPED_AFTER = 5.0  # seconds, at least, that a search has waited for its turn:
 class Application(Starlette):
     """Starlette's routes and state, in an envelope of our own instead of its middleware."""
 
-    envelope: ASGIApp
+    envelope: Envelope
 
     def build_middleware_stack(self) -> ASGIApp:
         return self.envelope
@@ -76,7 +76,7 @@ def create_app(
     log: AccessLog | None = None,
     breaker: MemoryBreaker | None = None,
     public: PublicAddress | None = None,
-) -> Starlette:
+) -> Application:
     """The search pages, the API and the console over ``backend``.
 
     Without an ``operator_key`` the console answers only to this machine itself; ``keys`` are those of programs.
@@ -89,27 +89,44 @@ def create_app(
     connections = ClientConnections(serve.connections, serve.client_connections, proxies)
     pool = Pool(waits=waits)
     metrics = Metrics(connections, backend.panels.shards, lambda: pool.refused, backend.figures, breaker)
-    limits = Limits(Buckets(serve.rate, serve.burst), keys) if serve.rate else None
     app = Application(routes=_routes(metrics, assets))
     answered: ASGIApp = Answered(Shortcuts(app.router))
     public = read_address(serve.public_url) if public is None else public
     opened = OriginsMiddleware(answered, serve.cors) if serve.cors else answered
-    app.envelope = Envelope(opened, metrics, limits, proxies, public, log, breaker)
+    app.envelope = Envelope(opened, metrics, None, proxies, public, log, breaker)
     app.state.public = public
     app.state.connections = connections
     app.state.backend = backend
-    app.state.settings = settings
-    app.state.gate = Gate(operator_key, keys, required=serve.api_keys)
-    app.state.submissions = Submissions(serve, app.state.gate)
+    app.state.settings = None
+    app.state.keys = keys
+    app.state.waits = waits
+    app.state.gate = Gate(operator_key, keys)
     app.state.assets = assets
     app.state.pool = pool
-    budget = settings.search.budget_ms / 1000
-    over_shards = {"within": QUEUE_SHARE * budget, "latest": max(DROPPED_AFTER, budget)}
-    in_process = {"within": LONGEST_WAIT, "latest": LONGEST_WAIT}
-    app.state.patience = over_shards if waits else in_process  # of a search that waits for its turn
+    take_settings(app, settings)
     app.state.catalogues = languages.load()
     app.state.templates = Templates(assets, app.state.catalogues, public.root)
     return app
+
+
+def take_settings(app: Application, settings: Settings) -> None:
+    """Go by these from the next request on; counts of clients begin again where their bounds are others.
+
+    What ``create_app`` alone reads waits for the next start (``settings.IN_FORCE``).
+    """
+    state, serve = app.state, settings.serve
+    before = state.settings.serve if state.settings is not None else None
+    state.settings = settings
+    state.gate.required = serve.api_keys
+    budget = settings.search.budget_ms / 1000
+    over_shards = {"within": QUEUE_SHARE * budget, "latest": max(DROPPED_AFTER, budget)}
+    in_process = {"within": LONGEST_WAIT, "latest": LONGEST_WAIT}
+    state.patience = over_shards if state.waits else in_process  # of a search that waits for its turn
+    if before is None or (before.rate, before.burst) != (serve.rate, serve.burst):
+        app.envelope.limits = Limits(Buckets(serve.rate, serve.burst), state.keys) if serve.rate else None
+    wanted = (serve.submissions, serve.submission_rate)
+    if before is None or (before.submissions, before.submission_rate) != wanted:
+        state.submissions = Submissions(serve, state.gate)
 
 
 def _routes(metrics: Metrics, assets: Assets) -> list[Route]:

@@ -16,6 +16,8 @@ too, absent ones are left out):
 * ``cached``: ``title``, ``text`` (paragraphs parted by newlines), ``headings`` (of these), ``fetched``, ``language``;
   None when the page is unknown or asks not to be kept.
 * ``page``: ``NotFound`` when the page is unknown or asks not to be kept.
+* ``search``: ``beside`` says that ``side_panels`` is asked with the answer: a list without results that has a panel
+  beside it is not counted as one that found nothing.
 * ``search_tab``: the answer, and facts by result id: ``source``, ``author``; ``address``, ``telephone``, ``hours`` …
 * ``start``: ``options`` are names of crawl settings (``scope``, ``max_pages``, ``max_depth``), which are remembered.
 * ``command``: raises ``WrongState`` when no crawl would obey; ``resume`` also goes on with one that was stopped.
@@ -72,7 +74,7 @@ class Backend(Protocol):
     @property
     def panels(self) -> Panels: ...
 
-    def search(self, request: SearchRequest) -> SearchAnswer: ...
+    def search(self, request: SearchRequest, *, beside: bool = False) -> SearchAnswer: ...
     def answers(self, query: str, *, explain: bool = False) -> tuple[InstantAnswer, ...]: ...  # computed, not found
     def side_panels(
         self, request: SearchRequest, position: Position | None, answer: SearchAnswer | None = None
@@ -103,6 +105,10 @@ class Backend(Protocol):
     def steer(self, action: str, target: str) -> int: ...  # one of ACTIONS on a host or an address
     def order_shard(self, order: str, server: str) -> None: ...  # one of SHARD_ORDERS; NotFound when it cannot be told
     def order_machine(self, order: str, node: str) -> None: ...  # one of MACHINE_ORDERS; NotFound when it is not there
-    def forget(self, setting: str) -> None: ...  # what crawls were told of it; NotFound when that is nothing
+    def change_setting(self, setting: str, text: str, who: str = "") -> bool: ...  # false: it was so; UsageError: wrong
+    def undo_setting(self, number: int, who: str = "") -> str: ...  # a change, which NotFound misses; the setting
+    def forget(
+        self, setting: str, who: str = ""
+    ) -> None: ...  # what is remembered of it; NotFound when that is nothing
     def figures(self) -> Figures: ...  # for /metrics, by the names of ``metric_table``
     def add_page(self, url: str, *, trusted: bool = True) -> Submission: ...  # visited as soon as politeness allows

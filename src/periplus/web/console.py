@@ -48,6 +48,9 @@ SENTENCES = {  # what an action did, told on the page that it leads back to
     "remove": "is taken out of archive, documents and index, and is never asked for again",
     "start": "is where the crawl begins",
     "forget": "is no longer remembered: the settings file and variables say what it is",
+    "change": "is changed; its row says when that comes into force",
+    "same": "was that already: nothing is changed",
+    "undo": "is again what it was before that change",
     "restart": "is the number of the worker that starts again",
     "pause": "is the number of the worker that rests after its requests under way",
     "resume": "is the number of the worker that goes on",
@@ -129,6 +132,7 @@ class Panel(Struct, frozen=True):
 
 
 _DONE = Form(Parameter("done", maximum=20), Parameter("target"))
+SETTINGS = Panel("settings", "Settings", read_settings)
 _LIMIT = Parameter("limit", "integer", "rows, at most", 100, minimum=1, maximum=1_000)
 
 PANELS = (
@@ -159,7 +163,7 @@ PANELS = (
     Panel("shards", "Shards", read_shards, in_menu=False),
     Panel("machines", "Machines", read_machines, in_menu=False),
     Panel("ranks", "Ranks", read_ranks),
-    Panel("settings", "Settings", read_settings),
+    SETTINGS,
     Panel(
         "events",
         "Events",
@@ -181,6 +185,8 @@ def routes() -> list[Route]:
         Route("/console/steer/{action}", steer, methods=["POST"]),
         Route("/console/shards/{order}", order_shard, methods=["POST"]),
         Route("/console/machines/{order}", order_machine, methods=["POST"]),
+        Route("/console/settings/change", change, methods=["POST"]),
+        Route("/console/settings/undo", undo, methods=["POST"]),
         Route("/console/settings/forget", forget, methods=["POST"]),
         Route("/console/judge", judge, methods=["POST"]),
         Route("/console/qrels.tsv", qrels),
@@ -200,19 +206,23 @@ def _shown(panel: Panel) -> Endpoint:
         if "key" in request.query_params:
             return _enter(request, request.query_params["key"])
         values, data = await _read(panel, request)
-        done = _DONE.read_lenient(pairs_of(request.scope["query_string"]))
-        context = {
-            "menu": MENU,
-            "panel": panel,
-            "values": values,
-            "data": data,
-            "commands": COMMANDS,
-            "grades": GRADES,
-            "done": {**done, "sentence": SENTENCES.get(done["done"], "")},
-        }
-        return page(request, f"console-{panel.name}.html", context)
+        return page(request, f"console-{panel.name}.html", _context(panel, request, values, data))
 
     return endpoint
+
+
+def _context(panel: Panel, request: Request, values: dict[str, Any], data: Any) -> dict[str, Any]:
+    done = _DONE.read_lenient(pairs_of(request.scope["query_string"]))
+    return {
+        "menu": MENU,
+        "panel": panel,
+        "values": values,
+        "data": data,
+        "commands": COMMANDS,
+        "grades": GRADES,
+        "done": {**done, "sentence": SENTENCES.get(done["done"], "")},
+        "wrong": {},
+    }
 
 
 def _as_json(panel: Panel) -> Endpoint:
@@ -254,6 +264,11 @@ async def _form(request: Request) -> dict[str, str]:
     return {name: values[-1].strip() for name, values in given.items()}
 
 
+def client_host(request: Request) -> str:
+    """Who asks, for the log of changes: the address of a client, or of the one that a trusted proxy names."""
+    return request.client.host if request.client else ""
+
+
 def _back(request: Request, path: str, done: str, target: str) -> Response:
     """To a panel of the console, which tells what was done."""
     parts = urlsplit(own_path(path))
@@ -285,12 +300,38 @@ async def order_shard(request: Request) -> Response:
     return _back(request, "/console/shards", f"{order}-server", server)
 
 
+async def change(request: Request) -> Response:
+    """POST with ``target``, a setting, and ``value``, as it is typed: of a list an item a line."""
+    form = await _form(request)
+    setting, text = form.get("target", ""), form.get("value", "")
+    try:
+        is_new = await run_in_threadpool(request.app.state.backend.change_setting, setting, text, client_host(request))
+    except UsageError as error:
+        return await _refused(request, {"key": setting, "text": text, "told": str(error)})
+    return _back(request, SETTINGS.path, "change" if is_new else "same", setting)
+
+
+async def _refused(request: Request, wrong: dict[str, str]) -> Response:
+    """The panel of settings again, with what was typed and what is wrong with it."""
+    data = await run_in_threadpool(SETTINGS.read, request.app.state.backend, {})
+    context = {**_context(SETTINGS, request, {}, data), "wrong": wrong, "here": SETTINGS.path}
+    return page(request, "console-settings.html", context, status=400)
+
+
+async def undo(request: Request) -> Response:
+    """POST with ``number``, that of a change of settings."""
+    form = await _form(request)
+    number = Parameter("number", "integer", minimum=1, maximum=10**9).read_named(form.get("number", ""))
+    setting = await run_in_threadpool(request.app.state.backend.undo_setting, number, client_host(request))
+    return _back(request, SETTINGS.path, "undo", setting)
+
+
 async def forget(request: Request) -> Response:
-    """POST with ``target``, a setting that a crawl was told."""
+    """POST with ``target``, a setting of which something is remembered."""
     form = await _form(request)
     setting = form.get("target", "")
-    await run_in_threadpool(request.app.state.backend.forget, setting)
-    return _back(request, "/console/settings", "forget", setting)
+    await run_in_threadpool(request.app.state.backend.forget, setting, client_host(request))
+    return _back(request, SETTINGS.path, "forget", setting)
 
 
 async def order_worker(request: Request) -> Response:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
-from periplus.reasons import LACKING
+from periplus.addresses import SEPARATOR
+from periplus.reasons import lacking
 from periplus.web.backend import TABS
 from periplus.web.filters import ALWAYS, filters
 from periplus.web.highlights import marked
@@ -17,9 +18,10 @@ from periplus.web.paging import Links, pages
 from periplus.web.rendering import count, day_in, framed, host_of, href, precompiled_for, quoted, segment, type_name
 from periplus.web.side_panels import PanelColumn, card_context, picture_address
 from periplus.web.themes import theme_of
+from periplus.web.titles import listed_titles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     Pictures = dict[str, tuple[str, str]]  # by the id of a result: address and text of its page's picture
 
 PRECISE = 10  # milliseconds below which tenths are told
-STEP = " › "
 FOR_OPERATORS = ("ranks", "spelling")  # the list is whole without them; the API and the console tell of them
 
 
@@ -106,7 +107,7 @@ def result_page(
     return HTMLResponse(precompiled.fill("results.html", texts, plain=plain, lists=lists, ready=ready))
 
 
-def similar_items(request: Request, found: Iterable[SearchResult]) -> Markup:
+def similar_items(request: Request, found: Sequence[SearchResult]) -> Markup:
     """Results that answer no query: without menus and explanations."""
     return Items(precompiled_for(request), "", None, {}).all(found, {})
 
@@ -135,10 +136,11 @@ class Items:
         self._tab = tab
         self._pictures = pictures or {}
 
-    def all(self, results: Iterable[SearchResult], known: Known) -> Markup:
-        return _joined([self.one(result, known.get(result.id)) for result in results])
+    def all(self, results: Sequence[SearchResult], known: Known) -> Markup:
+        titled = zip(results, listed_titles(results), strict=True)
+        return _joined([self.one(result, title, known.get(result.id)) for result, title in titled])
 
-    def one(self, result: SearchResult, known: PanelCard | None) -> Markup:
+    def one(self, result: SearchResult, title: str, known: PanelCard | None) -> Markup:
         if self._tab == "images" and known is not None:
             item = card_context(self._precompiled, known, with_picture=True)
             return self._precompiled.render("_picture.html", {"item": item, "result": result})
@@ -147,7 +149,7 @@ class Items:
         host = host_of(url) or site
         place = segment(host)
         target, address = href(url), quoted(url)
-        name, _, path = result.display_url.partition(STEP)
+        name, _, path = result.display_url.partition(SEPARATOR)
         listed = self._of_site
         explained = result.explain is not None
         picture, picture_text = self._pictures.get(result.id, ("", ""))
@@ -164,7 +166,7 @@ class Items:
             "target": target,
             "picture": picture_address(root, picture),
             "picture_text": picture_text,
-            "title": result.title or (result.display_url if target else result.id),
+            "title": title or (result.display_url if target else result.id),
             "published": result.published or "",
             "fetched": result.fetched,
             "day": day_in(self._precompiled.language, result.published or result.fetched),
@@ -239,16 +241,20 @@ def _notices(
         "without_lens": link(lens="none", page=1) if levels else "",
         "fold": link(duplicates=False, page=1) if values["duplicates"] else "",
         "apply_lens": link(lens="", page=1) if given == "none" else "",
-        "parts": ", ".join([part for part in answer.degraded if part not in LACKING]),
+        "parts": ", ".join([part for part in answer.degraded if not lacking(part)]),
     }
     lists: Lists = {
         "corrections": corrections,
         "correction_links": [link(q=text, page=1) for text in corrections],
-        "warnings": [
-            precompiled.say(LACKING[part]) for part in answer.degraded if part in LACKING and part not in FOR_OPERATORS
-        ],
+        "warnings": [precompiled.say(sentence) for sentence in _warnings(answer)],
     }
     return precompiled.fill("_notices.html", texts, lists=lists)
+
+
+def _warnings(answer: SearchAnswer) -> list[str]:
+    """What the list is without, each sentence once however many shards it is said of."""
+    said = [lacking(part) for part in answer.degraded if part not in FOR_OPERATORS]
+    return [sentence for sentence in dict.fromkeys(said) if sentence]
 
 
 def _nothing(

@@ -128,22 +128,31 @@ def _search(
     """The list, what is known of its pages in a tab, their pictures, and the panels beside a first page for readers."""
     wanted = msgspec.structs.replace(search_request(values), reader=reader)
     try:
-        answer, facts = _ask(backend, wanted, choice["tab"])
+        answer, facts = _ask(backend, wanted, choice)
     except UsageError:
         if not wanted.lens:
             raise
         # A lens that nobody knows is left out.
-        answer, facts = _ask(backend, msgspec.structs.replace(wanted, lens=""), choice["tab"])
+        answer, facts = _ask(backend, msgspec.structs.replace(wanted, lens=""), choice)
     is_first = wanted.page == 1 and not choice["tab"]
     computed = backend.answers(wanted.query) if is_first else ()
-    is_page = choice["format"] == "html"
+    is_page = _is_page(choice)
     pictures = backend.page_pictures(answer) if is_page and choice["tab"] != "images" else {}
     beside = backend.side_panels(wanted, where, answer) if is_first and is_page else None
     return (msgspec.structs.replace(answer, answers=computed) if computed else answer), facts, pictures, beside
 
 
-def _ask(backend: Backend, wanted: SearchRequest, tab: str) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
-    return backend.search_tab(wanted, tab) if tab else (backend.search(wanted), {})
+def _ask(
+    backend: Backend, wanted: SearchRequest, choice: dict[str, Any]
+) -> tuple[SearchAnswer, dict[str, dict[str, str]]]:
+    if choice["tab"]:
+        return backend.search_tab(wanted, choice["tab"])
+    return backend.search(wanted, beside=_is_page(choice)), {}
+
+
+def _is_page(choice: dict[str, Any]) -> bool:
+    """Whether it is for readers, who see panels beside the list."""
+    return bool(choice["format"] == "html")
 
 
 def _tabs(request: Request, chosen: str) -> tuple[str, ...]:

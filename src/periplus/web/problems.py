@@ -60,6 +60,7 @@ _BROKEN = "the collection cannot be read; the operator sees more with periplus d
 GUESSED = 100  # characters of a query that is made of an address
 _WORDS = re.compile(r"[^\W_]{2,40}")
 _ENDING = re.compile(r"\.[a-z]{2,5}$")  # of a file
+_STARVED = re.compile(r"out of memory|can't start new thread|annot allocate memory")  # SQLite, Python, the system
 _NO_WORDS = ("site", "search", "cached", "index", "www")
 _SENTENCES = {
     400: "This could not be understood.",
@@ -93,6 +94,8 @@ def status_of(error: PeriplusError) -> int:
 
 def answer_to(request: Request, error: Exception) -> Response | None:
     """What is answered to an error that was meant for whoever asked; ``None`` for all others."""
+    if _is_starved(error):
+        return no_memory(request)
     if isinstance(error, PeriplusError):
         status = status_of(error)
         told = str(error) if status < 500 or _is_harmless(error) or _is_operator(request) else _public(error)
@@ -100,9 +103,18 @@ def answer_to(request: Request, error: Exception) -> Response | None:
         if isinstance(error, Overloaded):
             response.headers["retry-after"] = str(math.ceil(error.retry_after))
         return response
-    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
-        return no_memory(request)
     return _http_error(request, error) if isinstance(error, HTTPException) else None
+
+
+def _is_starved(error: BaseException | None) -> bool:
+    """Whether the system gave no more memory: to Python, to a thread, or to a library that says so in its own words."""
+    while error is not None:
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+            return True
+        if isinstance(error, RuntimeError | StorageError) and _STARVED.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def no_memory(request: Request) -> Response:

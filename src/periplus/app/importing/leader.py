@@ -54,7 +54,7 @@ def import_paths(
         check(path, base_url)
         if path.is_file():
             reading_apart.check(str(path))
-    workers = collection.create().settings.index.workers or len(os.sched_getaffinity(0))
+    workers = collection.create().in_force().values.index.workers or len(os.sched_getaffinity(0))
     work = Work(paths, base_url, workers, is_strict=strict)
     with _Intakes(collection, workers if work.is_large else 1) as intakes:
         log = BatchLog(collection.files, collection.database, collection.depot)

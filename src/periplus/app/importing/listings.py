@@ -106,7 +106,11 @@ class ListedRecords(FilePortion, frozen=True):
             return archive.read(_OneRecord(location, opened), msgspec.structs.replace(location, offset=0))
         folder = Path(self.folder)
         file = str(folder / _beside(folder, location.file))
-        return archive.read(AskedFolder(folder, opened), msgspec.structs.replace(location, file=file))
+        try:
+            return archive.read(AskedFolder(folder, opened), msgspec.structs.replace(location, file=file))
+        except NotFound as error:
+            where = "put the listing into the folder of its archives, or give their address as --base-url"
+            raise NotFound(f"{location.file} is not there: {where}") from error
 
 
 class ListedArchive(FilePortion, frozen=True):

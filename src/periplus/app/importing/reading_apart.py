@@ -229,10 +229,13 @@ def _decoded(decoder: msgspec.msgpack.Decoder[Any], data: bytes) -> Any:
         raise BrokenLimit("its reader talks nonsense") from error
 
 
+_OF_A_LINE: Final = (PeriplusError.__init__, Corrupt.__init__)  # made of their message
+
+
 def _error(kind: str, what: str) -> PeriplusError:
     """The error of ours that is called so."""
     known = getattr(errors, kind, None)
-    is_ours = isinstance(known, type) and issubclass(known, PeriplusError) and known.__init__ is PeriplusError.__init__
+    is_ours = isinstance(known, type) and issubclass(known, PeriplusError) and known.__init__ in _OF_A_LINE
     return known(what) if is_ours and known is not None else Corrupt(what)
 
 

@@ -24,6 +24,7 @@ LOCKS: Final = {
     "index/writer.lock": "writing the index",
     "index/merger.lock": "merging the index",
 }
+CLUSTER: Final = "cluster."  # how leases of a cluster's processes begin
 LEASES: Final = ("building", "index.writer", "index.merger", "ranks.writer")
 
 
@@ -43,10 +44,19 @@ def state_at_rest(database: Database) -> Iterator[None]:
         busy = [lease for lease in Leases(database).held() if lease.name not in LEASES]
         if busy:
             owner = busy[0].owner.partition(" ")[0]
-            raise StorageBusy(f"a crawl is at work ({busy[0].name}, {owner}); stop it: periplus stop")
+            raise StorageBusy(_who(busy[0].name, owner))
         for name in LEASES:
             stack.enter_context(kept_lease(database, name, DOING))
         yield
+
+
+def _who(lease: str, owner: str) -> str:
+    if lease.startswith(CLUSTER):
+        return (
+            f"a cluster is at work ({lease}, {owner}), or was a moment ago: periplus cluster stop,"
+            " and again when its lease is over, within half a minute"
+        )
+    return f"a crawl is at work ({lease}, {owner}); stop it: periplus stop"
 
 
 def sign_of_life(tx: Transaction) -> list[tuple[object, ...]]:

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import I64, M_I64, R_I64, R_U32, helper, kernel, signature
+from periplus.core.layout.shown_texts import MATCH, PLACE
 from periplus.core.machine.bits import first_lanes, lowest_of
 from periplus.core.snippets.characters import equal_points, foreign_points, is_space, is_wordly, wordly_points
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
 ASCII = 128
 LANES = 64  # code points that are looked at at once; as many stand behind the last text
-PLACE = 4  # numbers of a place: text, start and end of what is to be analysed, and its spelling
-MATCH = 4  # numbers of a match: start, end, word, whether it is a stop word
 FNV_BASIS, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 

@@ -11,20 +11,14 @@ from typing import Any
 import numpy as np
 
 from periplus.core.compiler import I64, M_I64, R_F64, R_I64, R_U32, helper, kernel, signature
-from periplus.core.snippets.beginnings import MATCH
+from periplus.core.layout.shown_texts import FOREIGN, FRAGMENT, LOST, MATCH, MAX_SNIPPET, NOTHING, ODD, PAGE, PLAIN
 from periplus.core.snippets.characters import NEWLINE, is_letter, is_space, is_stop
 
 REACH = 300  # code points that a sentence may reach to either side of a word
 SHORT_SENTENCE = 90  # a sentence below this that does not end like one is a heading; with the next one it is shown
 MAX_SPANS = 64  # sentences weighed in one text
-MAX_SNIPPET = 260  # code points of a snippet
 JOINT_SIZE = 3  # of what stands between two fragments
 CROP_SEARCH = 30  # code points in which a cut looks for a space
-
-FRAGMENT = 4  # of a fragment: start, end, whether something was cut off before it and behind it
-PAGE = 2 + 2 * FRAGMENT  # of a page: its state, where its marks end, and two fragments (the second may be empty)
-# States: nothing found; ASCII; other letters; has to be made readable; words found, but in no sentence.
-NOTHING, PLAIN, FOREIGN, ODD, LOST = 0, 1, 2, 3, 4
 
 
 @helper

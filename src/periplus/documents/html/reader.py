@@ -67,7 +67,7 @@ def _body_of(found: Findings) -> Body:
     return Body(
         blocks.joined(main, bounds.TEXT_CHARS),
         blocks.joined(rest, bounds.TEXT_CHARS),
-        [Heading(block.heading, block.text[: bounds.HEADING_CHARS]) for block in headings[: bounds.HEADINGS]],
+        [Heading(block.heading, clean(block.text)[: bounds.HEADING_CHARS]) for block in headings[: bounds.HEADINGS]],
         [link.href for link in found.links],
         [clean(link.text) or link.alt for link in found.links],
         [_place(link, chosen) for link in found.links],
