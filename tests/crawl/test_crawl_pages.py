@@ -109,6 +109,23 @@ def test_a_feed_that_never_changes_is_asked_less_and_less() -> None:
     assert interval == schedule.FEED_MOST
 
 
+def test_a_page_that_is_missing_is_looked_at_again_no_later_than_any_other_page(
+    voyage: Voyage, mock_web: MockWeb
+) -> None:
+    mock_web.page("http://a.test/", links=["/page"])
+    mock_web.page("http://a.test/page", "<p>Soon gone.")
+    voyage.run(mock_web, "http://a.test/", recrawl_after=3600)
+    mock_web.remove("http://a.test/page")
+    voyage.run(mock_web, recrawl=True, recrawl_after=3600)
+    wait = voyage.url("http://a.test/page")["next_at"] - time.time()
+    assert wait == pytest.approx(3600, abs=60)
+
+
+def test_a_page_that_stays_missing_is_asked_less_and_less_and_at_least_twice_a_year() -> None:
+    waits = [schedule.missing_interval(times, first=7 * 86_400.0) for times in (1, 2, 3, 20, 5000)]
+    assert waits == [86_400.0, 2 * 86_400.0, 4 * 86_400.0, schedule.MOST, schedule.MOST]
+
+
 def _typed(reply: Endless, kind: str) -> Reply:
     class Typed(Endless):
         async def send(self, wire):  # type: ignore[no-untyped-def]

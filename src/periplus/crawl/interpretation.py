@@ -144,7 +144,7 @@ class Interpreter:
     def _missing(self, row: UrlRow, status: int, at: float) -> Visited:
         new = replace(row, reason="http-4xx", detail=f"HTTP {status}", status=status, tried_at=at, attempts=0)
         new.missing = row.missing + 1
-        new.next_at = at + schedule.MISSING_AGAIN * 2 ** min(new.missing, 8)
+        new.next_at = at + schedule.missing_interval(new.missing, first=self._settings.recrawl_after)
         if row.state != FETCHED:
             new.state = FAILED
             return Visited(new, row.state)

@@ -20,7 +20,7 @@ import math
 LEAST = 600.0
 MOST = 180 * 86_400.0
 GROWTH, SHRINKAGE = 2.0, 0.25
-MISSING_AGAIN = 86_400.0  # a page that was missing is looked at again after a day
+MISSING_AGAIN = 86_400.0  # at most until a page that was missing is looked at again
 FAILED_AGAIN = 7 * 86_400.0
 REFUSED_AGAIN = 7 * 86_400.0
 FEED_FIRST, FEED_MOST = 3_600.0, 7 * 86_400.0  # feeds exist to be polled: the second look, and the longest interval
@@ -42,6 +42,14 @@ def worthwhile_interval(*, visits: int, changes: int, span: float, last: float, 
     if visits < 2:
         return _bounded(first, MOST)
     return _step(_worthwhile(_rate(visits, changes, span, UNSEEN), first), last, first, MOST)
+
+
+def missing_interval(times: int, *, first: float) -> float:
+    """Seconds to the next look at a page that was missing so many times in a row.
+
+    The second look is what drops a page that is gone, so it comes no later than a look at any other page would.
+    """
+    return _bounded(min(MISSING_AGAIN, first) * 2 ** min(times - 1, 10), MOST)
 
 
 def _rate(visits: int, changes: int, span: float, unseen: float = 0.0) -> float:
