@@ -19,7 +19,8 @@ from periplus.documents import BatchLog
 from periplus.errors import NotFound, StorageAway, StorageError
 from periplus.records import ArchiveLocation
 from periplus.settings import CrawlSettings
-from periplus.storage import Database, Depot, LocalFiles, SharedCopies, objects, open_objects
+from periplus.storage import Database, Depot, LocalFiles, SharedCopies, open_objects
+from support.object_store import give_up_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from periplus.errors import Corrupt, NotFound, StorageAway
-from periplus.storage import Depot, LocalFiles, Stored, objects, open_objects
-from support.object_store import TORN
+from periplus.storage import Depot, LocalFiles, Stored, open_objects
+from support.object_store import TORN, give_up_at_once
 
 if TYPE_CHECKING:
     import subprocess
