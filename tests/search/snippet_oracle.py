@@ -22,6 +22,9 @@ def oracle(text, query, language):
     if not spans:
         return None
     parts = [fragment(text, start, end, found, query, len(spans)) for start, end in spans]
+    if len(parts) == 2:  # the joint tells what was cut off between them
+        (*first, _), (start, end, _, behind) = parts
+        parts = [(*first, ""), (start, end, "", behind)]
     whole = JOINT.join(before + text[start:end] + behind for start, end, before, behind in parts)
     if len(whole) > MAX_SNIPPET or not whole.isprintable() or "  " in whole:
         return None  # such a text is made readable first

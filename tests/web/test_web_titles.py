@@ -23,6 +23,9 @@ class Result:
         (["Ostrel | Tide Office", "Ostrel | Tide Office"], None),  # nothing else tells them apart
         (["Ostrel | Tide Office", "Brannock | The Log"], None),
         (["Ostrel | Tide Office", "Tide Office"], None),
+        (["Tide Office", "Ostrel | Tide Office", "Bar | Tide Office"], ["Tide Office", "Ostrel", "Bar"]),
+        (["Tide Office", "Tide Office | Ostrel", "Tide Office | Bar"], ["Tide Office", "Ostrel", "Bar"]),
+        (["The Log", "Ostrel | Tide Office", "Bar | Tide Office"], None),
         (["Install — Python 2.7", "Remove — Python 2.7"], None),  # versions are told apart by it
         (["... | Tide Office", "Ostrel | Tide Office"], None),  # one would be without a word
         (["Ostrel|Tide Office", "Brannock|Tide Office"], None),  # part of a name, without blanks

@@ -1,8 +1,9 @@
 """Titles of a result list, without what a site repeats in each of them.
 
 ``Tide tables | Tide Office`` and ``Ostrel | Tide Office`` are shown as ``Tide tables`` and ``Ostrel`` where both stand
-in one list: the name of their site stands above them. Only what all results of a host have in common is left out, and
-never a part with a digit, by which versions are told apart. Answers of the API have titles as pages have them.
+in one list: the name of their site stands above them. Only what all results of a host have in common is left out (one
+that is called ``Tide Office`` and nothing else has it, too), and never a part with a digit, by which versions are told
+apart. Answers of the API have titles as pages have them.
 """
 
 from __future__ import annotations
@@ -53,11 +54,12 @@ def without_common_part(titles: Sequence[str]) -> Sequence[str]:
 
 def _own_parts(titles: Sequence[str], parted: Parted) -> Sequence[str]:
     pairs = [parted(title) for title in titles]
-    names = {name for _, name in pairs}
-    own = [rest for rest, _ in pairs]
-    name = names.pop() if len(names) == 1 else ""
-    says_nothing_else = _WORD.search(name) and not _DIGIT.search(name)
-    return own if says_nothing_else and len(set(own)) > 1 and all(map(_WORD.search, own)) else titles
+    own, names = [rest for rest, _ in pairs], [name for _, name in pairs if name]
+    name = names[0] if len(names) > 1 else ""
+    # A front page is mostly called as its site is, and keeps its title.
+    is_common = all(named == name or (not named and rest == name) for rest, named in pairs)
+    tells = _WORD.search(name) and not _DIGIT.search(name)
+    return own if is_common and tells and len(set(own)) > 1 and all(map(_WORD.search, own)) else titles
 
 
 def _before_last(title: str) -> tuple[str, str]:

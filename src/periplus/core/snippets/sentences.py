@@ -299,7 +299,8 @@ def _fragments(
         start, stop = first, last
         if last - first > limit:
             start, stop = _cropped(text, first, last, matches, size, weights, limit)
-            out[at + 2], out[at + 3] = start > first, stop < last
+            # Between two fragments the joint tells that something was left out.
+            out[at + 2], out[at + 3] = start > first and part == 0, stop < last and part == count - 1
         elif count == 1:
             stop = _with_next(text, first, last, limit, end, trimmed)
         while start < stop and is_space(text[start]):
