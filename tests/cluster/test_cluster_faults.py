@@ -7,7 +7,7 @@ import threading
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from cluster_samples import HASTY, Process, build, serving, until
+from cluster_samples import HASTY, PATIENT, Process, build, serving, until
 
 from periplus.cluster.servers import Servers
 from periplus.cluster.sources import ServedGenerations
@@ -110,7 +110,7 @@ def test_none_left_is_one_clear_line(folder):
 
 
 def test_generations_roll_under_searches_and_every_answer_is_of_one(folder):
-    with serving(folder, [[0], [1]], HASTY) as (engine, _, _):
+    with serving(folder, [[0], [1]], PATIENT) as (engine, _, _):
         ask(engine)
         answers, ended = [], threading.Event()
 
