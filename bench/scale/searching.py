@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.scale.meter import anonymous
 
 from periplus.app import Collection
-from periplus.app.serving import settle
+from periplus.app.thrift import settle
 from periplus.records import SearchRequest
 
 QUERIES = Path(__file__).resolve().parents[1] / "index" / "queries.txt"

@@ -26,7 +26,7 @@ from bench.search.peer import Tantivy
 
 from periplus.app import Collection
 from periplus.app.importing import import_paths
-from periplus.app.serving import settle
+from periplus.app.thrift import settle
 from periplus.records import SearchRequest
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from bench.search.__main__ import QUERIES
 
 from periplus.app import Collection
-from periplus.app.serving import settle
+from periplus.app.thrift import settle
 from periplus.records import SearchRequest
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from bench.shards.overload import measured, raise_handles
 
 from periplus import Collection
 from periplus.app.shards import ShardPlan, over_shards
+from periplus.app.thrift import settle
 from periplus.records import SearchRequest
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +61,7 @@ def _row(name: str, collection: Collection, asked: list[str], children: list[int
     engine.warm()
     for text in asked[:100]:
         engine.search(SearchRequest(text, size=9))
+    settle()  # as a server does
     before, own = _cpu(children), _cpu([])
     times = []
     for text in asked:

@@ -15,7 +15,8 @@ import pytest
 
 from periplus import Collection
 from periplus.app.backend import CollectionBackend
-from periplus.app.serving import YOUNG, Reloader, further_servers, settle, web_server
+from periplus.app.serving import Reloader, further_servers, web_server
+from periplus.app.thrift import YOUNG, settle
 from periplus.documents import BatchLog
 from periplus.jobs import operator_view
 from periplus.records import Document

@@ -133,6 +133,22 @@ def test_on_this_machine_none_is():
         check_token(host, "")
 
 
+def test_who_runs_a_server_is_told_of_each_generation_that_is_warm(tmp_path):
+    warm = []
+
+    def taken_up():
+        warm.append(server.application.readiness().shards)
+
+    build(tmp_path, 2, count=60)
+    server = ShardServer(lambda: [0, 1], FolderShards(Stores(tmp_path)), taken_up=taken_up)
+    with server:
+        until(lambda: len(warm) == 1)
+        build(tmp_path, 2, count=20, number=2, seed=2)
+        until(lambda: len(warm) == 2)
+    assert [sorted(held) for held in warm] == [[0, 1], [0, 1]]
+    assert all(len(warm[1][number]) > len(warm[0][number]) for number in (0, 1))
+
+
 def test_two_generations_are_kept_and_older_ones_while_they_are_asked(tmp_path):
     now = [0.0]
     shard = HeldShard(0, FolderShards(Stores(tmp_path)), clock=lambda: now[0])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from periplus.app.backend import CollectionBackend
 from periplus.app.children import Child
 from periplus.app.sharing import Sharing
-from periplus.app.thrift import spare_memory
+from periplus.app.thrift import settle, spare_memory
 from periplus.app.verifying import Verifier
 from periplus.errors import Corrupt, NotReady, PeriplusError, StorageError
 from periplus.index.builder import give_memory_back
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 WARMING_QUERY = "the search page"
 LOGS = "logs"  # in the folder of the collection
 RELOAD_EVERY = 0.25  # seconds between looks at the manifest
-YOUNG = 50_000  # objects made and not given back between two looks for cycles: 10 MB of 200 bytes each
 SWITCH_EVERY = 0.0005  # seconds that a thread may compute while others wait: words are gathered beside searches
 
 _logger = logging.getLogger(__name__)
@@ -106,16 +105,6 @@ class Reloader:
         if self._settles:
             settle()
         self._collection.cold = False
-
-
-def settle() -> None:
-    """What a server holds once it is warm, it keeps: the collector of cycles need not look through it ever again.
-
-    Searches leave no cycles behind, and what else does leaves few, so it looks for new ones less often, too.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(YOUNG)
 
 
 def operator_key(collection: Collection) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from periplus.app.children import Child
+from periplus.app.thrift import settle
 from periplus.cluster import (
     DRAIN,
     FolderShards,
@@ -161,7 +162,7 @@ def serve_shards(
         def numbers() -> range:
             return range(place, source.count(), processes)
 
-        with ShardServer(numbers, source, token=token, listener=listener) as server:
+        with ShardServer(numbers, source, token=token, listener=listener, taken_up=settle) as server:
             stopping.wait()
             server.drain(0.0)  # without notice: its broker ends, too, or told it to
 
@@ -183,7 +184,14 @@ def serve_shard(
     registry = Registry(collection.database, on_drain=stopping.set)
     source = FolderShards(collection.stores)
     server = ShardServer(
-        lambda: numbers, source, host, port, token=token, report=registry.report, advertised=advertised
+        lambda: numbers,
+        source,
+        host,
+        port,
+        token=token,
+        report=registry.report,
+        taken_up=settle,
+        advertised=advertised,
     )
     try:
         server.serve_until(stopping, started)

@@ -42,9 +42,12 @@ class ShardServer:
         token: str = "",
         listener: socket.socket | None = None,
         report: Callable[[ShardServer], None] | None = None,
+        taken_up: Callable[[], None] | None = None,
         advertised: str = "",
     ) -> None:
         """``numbers`` tells which shards are served now; ``report`` is told now and then how the server is.
+
+        ``taken_up`` is called when a new generation of some shard is open and warm.
 
         ``advertised`` is the address by which others reach it, where that is not the one it listens on.
         """
@@ -57,6 +60,7 @@ class ShardServer:
         connections = ClientConnections(CONNECTIONS, CONNECTIONS, body_bytes=MAX_QUESTION + 65_536)
         self._server = WebServer(self.application, host, port, connections=connections, listener=listener)
         self._report = report
+        self._taken_up = taken_up
         self._advertised = advertised.rstrip("/")
         self._stop = threading.Event()
         self._said = ""
@@ -96,6 +100,8 @@ class ShardServer:
             self._shards.append(shard)
             self.application.serve(shard)
         changes = [shard.look() for shard in self._shards]
+        if any(changes) and self._taken_up is not None:
+            self._taken_up()
         return any(changes)
 
     def __enter__(self) -> ShardServer:
