@@ -67,9 +67,10 @@ lock:  ## resolve the newest allowed versions into requirements/*.lock (needs uv
 relevance: environment  ## every profile on every judged set, into docs/relevance.md; ARGS="--web FOLDER" adds known items
 	$(PYTHON) -m bench.relevance $(ARGS)
 
-research:  ## the bridges to PyTerrier and ir_datasets, and the notebook's table, in an environment of their own
+research:  ## PyTerrier, ir_datasets, py-wacz and the notebook's table, in an environment of their own
 	@PERIPLUS_VENV=$(abspath .venv-research) scripts/environment research
-	.venv-research/bin/python -m pytest -n 0 tests/evaluation/test_evaluation_bridges.py tests/evaluation/test_evaluation_notebook.py
+	.venv-research/bin/python -m pytest -n 0 tests/evaluation/test_evaluation_bridges.py \
+		tests/evaluation/test_evaluation_notebook.py tests/archive/test_archive_wacz.py
 
 bench:  ## the benchmarks there are (bench/README.md)
 	@grep -hE '^bench-[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16

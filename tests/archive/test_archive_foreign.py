@@ -8,6 +8,8 @@ import zipfile
 
 import pytest
 import zstandard
+from warcio.archiveiterator import ArchiveIterator
+from warcio.warcwriter import WARCWriter
 
 from periplus.archive import Damaged, Passed, contents
 from periplus.errors import Corrupt, Incompatible
@@ -111,6 +113,33 @@ def test_pages_of_arc(tmp_path, pack):
     assert [page.url for page in found] == WANTED[:2]
     assert found[0].body == BODY + b"1"
     assert found[0].fetched == pytest.approx(1714979289)
+
+
+def test_warcio_reads_the_same_of_an_arc_file(tmp_path):
+    path = tmp_path / "old.arc"
+    path.write_bytes(arc())
+    with path.open("rb") as file:
+        theirs = [
+            (record.rec_headers.get_header("WARC-Target-URI"), record.content_stream().read())
+            for record in ArchiveIterator(file, arc2warc=True)
+            if record.http_headers and record.http_headers.get_statuscode() == "200"
+        ]
+    assert theirs == [(page.url, page.body) for page in pages(path)]
+
+
+@pytest.mark.filterwarnings("ignore:Exception ignored in.*SpooledTemporaryFile")  # theirs
+def test_texts_of_a_wet_file_that_warcio_wrote(tmp_path):
+    path = tmp_path / "theirs.warc.wet.gz"
+    text = "Gezeiten\nHochwasser um zwölf.".encode()
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        writer.write_record(writer.create_warcinfo_record("theirs", {"software": "warcio"}))
+        writer.write_record(
+            writer.create_warc_record(
+                "http://harbour.example/de", "conversion", io.BytesIO(text), warc_content_type="text/plain"
+            )
+        )
+    assert [(page.url, page.body) for page in pages(path)] == [("http://harbour.example/de", text)]
 
 
 def test_texts_of_a_wet_file_are_pages_of_plain_text(tmp_path):
