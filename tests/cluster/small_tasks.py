@@ -9,7 +9,7 @@ import sys
 import time
 
 from periplus.app import Collection
-from periplus.errors import LeaseLost, StorageBusy
+from periplus.errors import DatabaseBusy, LeaseLost, StorageBusy
 from periplus.index import segment_tasks
 
 PATIENCE = 240.0  # seconds for others that index now and then
@@ -22,7 +22,7 @@ def main() -> None:
         while True:
             try:
                 manifest = collection.pipeline.index(rebuild=True, merge=False)
-            except (StorageBusy, LeaseLost):
+            except (DatabaseBusy, StorageBusy, LeaseLost):
                 if time.monotonic() > latest:
                     raise
                 time.sleep(0.2)
