@@ -14,19 +14,30 @@ BUILD = ROOT / "build" / "soak"
 LONGEST = 16_384  # bytes of an input
 PATIENCE = 20  # seconds for one input
 MEMORY = 2048  # MiB
+INSTRUMENTED = (
+    "periplus.documents",
+    "periplus.archive",
+    "periplus.app.importing",
+    "periplus.crawl.robots",
+    "periplus.search.language",
+    "periplus.search.syntax",
+    "periplus.search.conditions",
+    "periplus.cluster.codec",
+)
 
 
 def fuzz(name: str, options: list[str]) -> None:
-    with atheris.instrument_imports(include=["periplus.documents", "pypdf"]):
-        from fuzz import targets
+    with atheris.instrument_imports(include=[*INSTRUMENTED, "pypdf"]):
+        from fuzz import strangers, targets
+    source = strangers if name in strangers.NAMES else targets
     place = BUILD / name
     corpus = place / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
-    (corpus / "seed").write_bytes(targets.seed(name))
+    (corpus / "seed").write_bytes(source.seed(name))
     if not any(Path(option).is_file() for option in options):
         options = [*options, str(corpus)]
     limits = [f"-max_len={LONGEST}", f"-timeout={PATIENCE}", f"-rss_limit_mb={MEMORY}", f"-artifact_prefix={place}/"]
-    atheris.Setup([sys.argv[0], *limits, *options], lambda data: targets.check(name, data))
+    atheris.Setup([sys.argv[0], *limits, *options], lambda data: source.check(name, data))
     atheris.Fuzz()
 
 
@@ -49,9 +60,9 @@ def main() -> int:
     if len(sys.argv) > 1:
         fuzz(sys.argv[1], sys.argv[2:])
         return 0
-    from fuzz.targets import NAMES  # not before: what is imported already is not instrumented
+    from fuzz import strangers, targets  # not before: what is imported already is not instrumented
 
-    wanted = os.environ.get("ONLY", "").split() or list(NAMES)
+    wanted = os.environ.get("ONLY", "").split() or [*targets.NAMES, *strangers.NAMES]
     return 1 if soak(wanted, int(os.environ.get("SECONDS") or 60)) else 0
 
 

@@ -130,7 +130,10 @@ def _entry(line: bytes, file: str, number: int, moment: float) -> Entry:
 
 def _fields(line: bytes) -> str:
     """The names in a line that lacks those that are wanted."""
-    names = list(msgspec.json.decode(line, type=dict[str, Any]))
+    try:
+        names = list(msgspec.json.decode(line, type=dict[str, Any]))
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return "fields that cannot be read"
     return ", ".join(name[:40] for name in names[:_SHOWN]) or "nothing"
 
 
