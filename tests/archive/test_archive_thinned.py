@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 
 from periplus import archive
-from periplus.archive import ArchiveWriter, Kept, Revisit
+from periplus.archive import ArchiveWriter, KeptRecord, Revisit
 from periplus.errors import Corrupt, NotFound, Truncated
 from periplus.records import ArchiveLocation
 from support.kills import killed_at
@@ -240,5 +240,5 @@ def test_a_record_that_is_not_there_cannot_be_kept(tmp_path):
     write(tmp_path, 2)
     path = only_file(tmp_path)
     with archive.closed_file(path) as file, pytest.raises(Corrupt):
-        archive.thin(path, file, [Kept(10**9, 10)])
+        archive.thin(path, file, [KeptRecord(10**9, 10)])
     assert len(list(archive.iterate(path))) == 2

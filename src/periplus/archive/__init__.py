@@ -12,8 +12,8 @@ from periplus.archive.repair import Repair, repair, repair_file, write_again
 from periplus.archive.salvage import ArchivePlace
 from periplus.archive.streams import unpacked
 from periplus.archive.subset import write_subset
-from periplus.archive.thinned import Kept, extent, is_thinned, thin
-from periplus.archive.writer import ArchiveWriter, Revisit
+from periplus.archive.thinned import KeptRecord, extent, is_thinned, thin
+from periplus.archive.writer import ArchiveWriter, Revisit, begun_on
 
 __all__ = [
     "SUFFIXES",
@@ -24,12 +24,13 @@ __all__ = [
     "ArchiveWriter",
     "Damaged",
     "Holding",
-    "Kept",
+    "KeptRecord",
     "PackagedPage",
     "Passed",
     "Repair",
     "Revisit",
     "Stretch",
+    "begun_on",
     "blank",
     "can_be_cut",
     "check_plan",

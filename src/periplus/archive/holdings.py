@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from periplus.archive import http, member, record, thinned
 from periplus.archive.blanking import is_blank
 from periplus.archive.reader import RESPONSES, belong, is_http, is_repetition, seconds_taken
-from periplus.archive.thinned import Kept
+from periplus.archive.thinned import KeptRecord
 from periplus.archive.writer import marker_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Holding(NamedTuple):
     status: int
     started: float
     ended: float
-    members: tuple[Kept, ...]  # the response first
+    members: tuple[KeptRecord, ...]  # the response first
     is_repetition: bool = False  # without a payload: a revisit of an identical one
 
     @property
@@ -66,13 +66,13 @@ def holdings(file: BinaryIO) -> Iterator[Holding]:
     for placed in thinned.records(file):
         found = placed.record
         if last is not None and found.type == "request" and belong(found, last[0]):
-            yield last[1]._replace(members=(*last[1].members, Kept(placed.offset, placed.length)))
+            yield last[1]._replace(members=(*last[1].members, KeptRecord(placed.offset, placed.length)))
             last = None
             continue
         if last is not None:
             yield last[1]
             last = None
-        held = (Kept(placed.offset, placed.length),)
+        held = (KeptRecord(placed.offset, placed.length),)
         if found.type in RESPONSES and is_http(found):
             last = found, _response(found, held)
         elif not is_blank(found) and found.type not in ("warcinfo", "request"):
@@ -81,7 +81,7 @@ def holdings(file: BinaryIO) -> Iterator[Holding]:
         yield last[1]
 
 
-def _response(found: Record, members: tuple[Kept, ...]) -> Holding:
+def _response(found: Record, members: tuple[KeptRecord, ...]) -> Holding:
     status, _ = http.status_of(http.decode(found.block).start)
     started = record.date_seconds(found.fields.get("warc-date", ""))
     return Holding(found.url, status, started, started + seconds_taken(found), members, is_repetition(found))

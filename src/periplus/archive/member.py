@@ -5,6 +5,7 @@ Memory is bounded by the largest record that is accepted, whatever the file says
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from isal import isal_zlib
@@ -47,8 +48,14 @@ def placed_records(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> 
     yield from _packed(file, offset, limit) if packed else plain_records(file, offset, limit)
 
 
+class PlainFile(io.BufferedReader):
+    """A file that is known to be no thinned one: its beginning, which may be far away, need not be read to tell."""
+
+
 def is_marked(file: BinaryIO) -> bool:
     """Whether this is a thinned file (``thinned``)."""
+    if isinstance(file, PlainFile):
+        return False
     file.seek(0)
     start = file.read(_HEADER + len(_MARK))
     return start.startswith(MAGIC) and start[_HEADER:] == _MARK and bool(start[_FLAGS] & _EXTRA)

@@ -68,7 +68,7 @@ def iterate(
 
 
 def iterate_as_it_stands(path: Path, file: BinaryIO) -> Iterator[tuple[ArchiveLocation, Exchange]]:
-    """The same of an open file, with the bytes where each record is in it; of a thinned file these are no places."""
+    """Every response of an open file, with the bytes where it is in there; of a thinned file these are no places."""
     yield from _exchanges(path, _told(path, member.placed_records(file)), encoding.MAX_UNPACKED, None)
 
 

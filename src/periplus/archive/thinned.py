@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from periplus.archive import member, record
 from periplus.archive.writer import SOFTWARE, failure, information, sync_folder
 from periplus.errors import Corrupt, PeriplusError
-from periplus.storage.files import TEMPORARY_PREFIX
+from periplus.storage import TEMPORARY_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ PLACES: Final = "application/vnd.periplus.places"  # Content-Type of the list
 _STEP: Final = 1 << 20
 
 
-class Places(NamedTuple):
+class PlaceList(NamedTuple):
     """Where the records of a thinned file stood, and where they stand."""
 
     before: array[int]
@@ -47,14 +47,14 @@ class Places(NamedTuple):
         return self.now[at] if at < len(self.before) and self.before[at] == offset else None
 
 
-class Kept(NamedTuple):
+class KeptRecord(NamedTuple):
     """A record that stays: where it stood at first, and the bytes of its member."""
 
     offset: int
     length: int
 
 
-def places_of(file: BinaryIO) -> Places | None:
+def places_of(file: BinaryIO) -> PlaceList | None:
     """The list of a thinned file; none of any other."""
     if not member.is_marked(file):
         return None
@@ -100,7 +100,7 @@ def records(file: BinaryIO, offset: int = 0) -> Iterator[PlacedRecord]:
         at += 1
 
 
-def thin(path: Path, file: BinaryIO, kept: Sequence[Kept]) -> int:
+def thin(path: Path, file: BinaryIO, kept: Sequence[KeptRecord]) -> int:
     """Put a thinned file with these records in place of ``path``, which ``file`` is open on; its bytes.
 
     The records are in the order of their places. The change is on disk when this returns.
@@ -129,7 +129,7 @@ def thin(path: Path, file: BinaryIO, kept: Sequence[Kept]) -> int:
     return len(first) + len(listed) + sum(one.length for one in kept)
 
 
-def _stretches(before: Places | None, kept: Sequence[Kept]) -> Iterator[tuple[int, int]]:
+def _stretches(before: PlaceList | None, kept: Sequence[KeptRecord]) -> Iterator[tuple[int, int]]:
     """What is to be copied, as few stretches as it comes in."""
     start = length = 0
     for one in kept:
@@ -166,11 +166,11 @@ def _list_member(before: array[int], ends: array[int], size: int) -> bytes:
     return record.pack(record.encode(fields, block))
 
 
-def _decoded(block: bytes, start: int) -> Places:
+def _decoded(block: bytes, start: int) -> PlaceList:
     """``start`` is where the first record stands."""
     numbers = array("q", block)
     count, rest = divmod(len(numbers) - 2, 2)
     if rest or count < 0:
         raise ValueError(f"{len(numbers)} numbers")
     now = array("q", (end + start for end in numbers[1 + count :]))
-    return Places(numbers[1 : 1 + count], now, numbers[0])
+    return PlaceList(numbers[1 : 1 + count], now, numbers[0])

@@ -8,6 +8,7 @@ given up, and no later sync vouches for it: the kernel may have dropped what it 
 
 from __future__ import annotations
 
+import calendar
 import errno
 import fcntl
 import os
@@ -39,6 +40,7 @@ NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 ELAPSED = "Periplus-Elapsed-Ms"
 
+_STAMP, _STAMP_LENGTH = "%Y%m%d%H%M%S", 14  # of the time in the name of a file
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _PACKED = ("gzip", "x-gzip", "deflate", "br", "zstd")
 _PACKED_FROM = 2048  # bytes of a packed payload from which packing the record again gains next to nothing
@@ -207,7 +209,7 @@ class ArchiveWriter:
         """Whether a file was begun too long ago to be gone on with, as its name tells."""
         if not self._rotate_seconds:
             return False
-        begun = time.time() - self._rotate_seconds
+        begun = max(time.time() - self._rotate_seconds, 0.0)
         return name < f"{PREFIX}-{_stamp(begun)}"
 
     def _take_up(self, path: Path, size: int) -> bool:
@@ -282,8 +284,16 @@ class ArchiveWriter:
         return True
 
 
+def begun_on(name: str) -> float:
+    """When a file was begun, as its name tells; 0 where it tells nothing."""
+    try:
+        return calendar.timegm(time.strptime(name.split("-")[1][:_STAMP_LENGTH], _STAMP))
+    except (ValueError, IndexError):
+        return 0.0
+
+
 def _stamp(moment: float) -> str:
-    return time.strftime("%Y%m%d%H%M%S", time.gmtime(moment))
+    return time.strftime(_STAMP, time.gmtime(moment))
 
 
 def marker_of(path: Path) -> Path:
