@@ -38,13 +38,18 @@ class PlaceList(NamedTuple):
     """Where the records of a thinned file stood, and where they stand."""
 
     before: array[int]
-    now: array[int]  # and where the last one ends
+    lengths: array[int]  # of all records before each, and of all
+    start: int  # where the first one stands
     extent: int  # bytes of the file before anything was left out
 
     def of(self, offset: int) -> int | None:
         """Where the record stands that stood at ``offset``; none when it was left out."""
         at = bisect_left(self.before, offset)
-        return self.now[at] if at < len(self.before) and self.before[at] == offset else None
+        return self.at(at) if at < len(self.before) and self.before[at] == offset else None
+
+    def at(self, number: int) -> int:
+        """Where a record stands; of the number of them, where the last one ends."""
+        return self.start + self.lengths[number]
 
 
 class KeptRecord(NamedTuple):
@@ -78,9 +83,9 @@ def extent(path: Path) -> int:
         places = places_of(file)
     if places is None:
         return size
-    if size >= places.now[-1]:
+    if size >= places.at(len(places.before)):
         return places.extent
-    whole = bisect_right(places.now, size) - 1  # its end was lost
+    whole = bisect_right(places.lengths, size - places.start) - 1  # its end was lost
     return places.before[max(whole, 0)]
 
 
@@ -93,7 +98,7 @@ def records(file: BinaryIO, offset: int = 0) -> Iterator[PlacedRecord]:
     at = bisect_left(places.before, offset)
     if at == len(places.before):
         return
-    for placed in member.placed_records(file, places.now[at]):
+    for placed in member.placed_records(file, places.at(at)):
         if at == len(places.before):
             raise Corrupt("records stand behind the end of a thinned file")
         yield placed._replace(offset=places.before[at])
@@ -172,5 +177,4 @@ def _decoded(block: bytes, start: int) -> PlaceList:
     count, rest = divmod(len(numbers) - 2, 2)
     if rest or count < 0:
         raise ValueError(f"{len(numbers)} numbers")
-    now = array("q", (end + start for end in numbers[1 + count :]))
-    return PlaceList(numbers[1 : 1 + count], now, numbers[0])
+    return PlaceList(numbers[1 : 1 + count], numbers[1 + count :], start, numbers[0])

@@ -2,9 +2,9 @@
 
 A file of the archive is looked at when all that it holds is old enough, and again and again after that. Its records are
 compared with the rows of their addresses: the response that a row names stays while we have the page, and so do the
-last response of every address, whatever it said, and what a revisit of it refers to. All others are *superseded*. What
-a revisit may refer to goes when it was superseded at the look before, too: until then every revisit of it that is no
-older than that can be read. Anything else that is superseded goes at once.
+last response of every address that did not fail, and what a revisit of them refers to. All others are *superseded*.
+What a revisit may refer to goes when it was superseded at the look before, too: until then every revisit of it that is
+no older than that can be read. Anything else that is superseded goes at once.
 
     1. one transaction    rows of pages that are gone forget the places of what goes
     2. one new name       the thinned file takes the place of the file: places stay what they were (``archive.thinned``)
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from periplus import archive
 from periplus.crawl.arrivals import place_of
-from periplus.crawl.rows import FETCHED
+from periplus.crawl.rows import FAILED, FETCHED
 from periplus.errors import Corrupt, OverBudget, StorageError
 from periplus.records import ArchiveLocation
 from periplus.storage import LocalFiles, disk_errors, write_event
@@ -44,6 +44,7 @@ SPANS: Final = 8  # a file is gone on with for this part of the days kept
 BETWEEN: Final = 1 + 2 / SPANS  # of the days kept, between two looks: files that went on meanwhile are due before that
 AT_ONCE: Final = 500  # responses whose rows are asked for together
 UNDER_WAY: Final = 3_600.0  # seconds before its next visit in which a worker may have a row in memory
+UNKNOWN: Final = -1  # the state of an address without a row
 SAME_MOMENT: Final = 0.01  # seconds; the archive keeps times as text
 _ROW: Final = "SELECT state, tried_at, file, place, length FROM urls WHERE host = ? AND key = ?"
 _ROBOTS: Final = "SELECT fetched_at FROM robots WHERE origin = ?"
@@ -74,7 +75,7 @@ class Thinning(NamedTuple):
 class _Standing(NamedTuple):
     """What the state says of an address."""
 
-    state: int = -1
+    state: int = UNKNOWN
     tried_at: float = 0.0
     file: str = ""
     place: int = 0
@@ -190,10 +191,12 @@ class Retention:
         return verdict
 
     def _is_needed(self, one: Holding, row: _Standing, named: _Named, now: float) -> bool:
-        """Whether it is young, or what a row names, or the last that its address said."""
+        """Whether it is young, or what a row names, or the last that an address said which still says something."""
         if not one.url or one.started > now - self._keep or one.offset in named.held:
             return True
-        return one.offset not in named.gone and row.state >= 0 and one.ended >= row.tried_at - SAME_MOMENT
+        if row.state in (UNKNOWN, FAILED) or one.offset in named.gone:
+            return False
+        return one.ended >= row.tried_at - SAME_MOMENT
 
     def _is_referred_to(self, place: ArchiveLocation, row: _Standing) -> bool:
         """Whether the response that counts is a revisit that goes back to this one."""
