@@ -37,7 +37,7 @@ AT_ONCE, NEXT_CRAWL = "at once", "with the next crawl"
 NEXT_UPDATE, NEXT_START = "with the next update of index or ranks", "when the server starts again"
 IN_FORCE = {
     **dict.fromkeys(("bot", "crawl", "archive"), NEXT_CRAWL),
-    **dict.fromkeys(("index", "rank"), NEXT_UPDATE),
+    **dict.fromkeys(("index", "rank", "archive.keep_days"), NEXT_UPDATE),
     **dict.fromkeys(("search", "serve"), AT_ONCE),
     "verticals": NEXT_START,
     **dict.fromkeys(("search.past_queries", "serve.cors", "serve.memory_limit", "serve.access_log"), NEXT_START),
@@ -71,8 +71,7 @@ class BotSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
     scope: Annotated[
-        Literal["host", "site", "any"],
-        Meta(description="follow links to: the seeds' hosts, their sites, any"),
+        Literal["host", "site", "any"], Meta(description="follow links to: the seeds' hosts, their sites, any")
     ] = "site"
     max_pages: Annotated[int, Meta(ge=0, le=MOST, description="stop after so many pages; 0 is no limit")] = 10_000
     max_depth: Annotated[int, Meta(ge=0, le=MOST, description="links away from a seed, at most")] = 20
@@ -134,6 +133,7 @@ class CrawlSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 class ArchiveSettings(Struct, frozen=True, forbid_unknown_fields=True):
     rotate_bytes: Annotated[int, Meta(ge=1_000_000, description="size at which a WARC file is closed")] = 1_000_000_000
+    keep_days: Annotated[int, Meta(ge=0, description="days of which all is kept, then the newest; 0 is for ever")] = 30
 
 
 class IndexSettings(Struct, frozen=True, forbid_unknown_fields=True):

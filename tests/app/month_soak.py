@@ -6,8 +6,9 @@ visitors search throughout. Before each leap it is looked at what ``up`` holds: 
 what it said, and rows of every table. The run prints a table of it, and ends with 1 when a visitor got an error, a
 promise of politeness was broken, or something grew in the second half of the month that has no reason to.
 
-What grows with the pages that ever were has a reason, and is only told: a record of each response in the archive, a row
-of each address that ever was, a row of the journal for each request.
+``--keep`` says for how many days every response stays in the archive, which is flat after two and a half times as many.
+What grows with the pages that were lately has a reason, and is only told: a row of each address until it was missing
+for eight months, a row of the journal for each request.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ TURNOVER = DAY / 2  # seconds in which a site loses its oldest page and gets a n
 SPEED = 10
 DRY = 1.0  # seconds by the wall without work before a leap
 PATIENCE = 60.0  # … and at most so long for work to end
-GROWTH = {"memory": 0.15, "handles": 0.15, "files": 0.25}  # that the second half may add, as a share
+GROWTH = {"memory": 0.15, "handles": 0.15, "files": 0.25, "archive": 0.15}  # that the second half may add, as a share
 SAID_A_DAY = 2.0  # kB that up may say: a line for each crawl, to whoever keeps its output
 # Tables whose rows are of addresses and batches of all times; all others may hold only what is needed now.
-OF_HISTORY = frozenset({"urls", "batches", "archive_marks", "aliases"})
+OF_HISTORY = frozenset({"urls", "batches", "archive_marks", "archive_looks", "aliases"})
 # Tables that grow to a bound, which a month need not reach: counts of searches of 400 days and of 1,000 queries a kind.
 ENDING = {
     "crawls": crawl_status.KEPT,
@@ -75,11 +76,12 @@ class Month(NamedTuple):
     wrong: list[str]
 
 
-def soak(folder: Path, days: float, step: float, visitors: int) -> Month:
+def soak(folder: Path, days: float, step: float, visitors: int, keep: int) -> Month:
     clock = FastClock(folder, SPEED)
     with MockWeb() as web:
         web_clock = Changing(web, HOSTS, PAGES, TURNOVER, clock.passed)
-        up = Up(folder, web, web_clock.seeds, recrawl=DAY, more=clock.environment)
+        environment = clock.environment | {"PERIPLUS_ARCHIVE_KEEP_DAYS": str(keep)}
+        up = Up(folder, web, web_clock.seeds, recrawl=DAY, more=environment)
         month = Month([], [], Visitors(up.port, visitors), 0, [])
         began = clock.passed()
         try:
@@ -160,10 +162,10 @@ def _impolite(up: Up) -> list[str]:
     return [f"the audit: {told.stdout[-1000:]} {told.stderr[-1000:]}"] if told.returncode else []
 
 
-def wrong_of(month: Month) -> list[str]:
+def wrong_of(month: Month, keep: int) -> list[str]:
     errors = month.asking.errors
     found = [*month.wrong, *([f"{len(errors)} errors, the first {errors[0]}"] if errors else [])]
-    more = grown(month.looks, {name: name for name in GROWTH})
+    more = grown(month.looks, {name: name for name in GROWTH if name != "archive" or keep})
     found += [f"{name} grew by {share:.0%}" for name, share in more.items() if share > GROWTH[name]]
     last = month.looks[-1]
     found += [f"up said {last.said:.0f} kB"] if last.said > SAID_A_DAY * max(1.0, last.day) else []
@@ -223,13 +225,14 @@ def main() -> None:
     parser.add_argument("--days", type=float, default=30.0)
     parser.add_argument("--step", type=float, default=20.0, help="hours from leap to leap")
     parser.add_argument("--visitors", type=int, default=5)
+    parser.add_argument("--keep", type=int, default=3, help="archive.keep_days; 0 is for ever")
     parser.add_argument("--write", action="store_true", help="into docs/reliability.md, with its plot")
     options = parser.parse_args()
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        month = soak(Path(folder), options.days, 3_600 * options.step, options.visitors)
-    wrong = wrong_of(month)
-    arguments = " ".join(f"--{name} {getattr(options, name):g}" for name in ("days", "step", "visitors"))
+        month = soak(Path(folder), options.days, 3_600 * options.step, options.visitors, options.keep)
+    wrong = wrong_of(month, options.keep)
+    arguments = " ".join(f"--{name} {getattr(options, name):g}" for name in ("days", "step", "visitors", "keep"))
     load = ", ".join(f"{one:.0f}" for one in os.getloadavg())
     told = (
         f'`make soak-month ARGS="{arguments}"`: {(time.monotonic() - began) / 60:.0f} minutes, load {load};'

@@ -340,6 +340,7 @@ def test_texts_are_taken_as_texts_whatever_they_begin_with(tmp_path):
     ("line", "what"),
     [
         (b'{"id": 1, "body": "x"}', "neither text nor title; it has id, body"),
+        (b'{"id": 1, "body": "\xff"}', "neither text nor title; it has fields that cannot be read"),
         (b'{"text": "x"}', "neither id nor url"),
         (b'{"url": "nowhere", "text": "x"}', "no http address"),
         (b'{"id": 1, "text": {"a": 1}}', "got `object` - at `$.text`"),

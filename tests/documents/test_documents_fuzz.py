@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from periplus import archive
+from periplus.app.importing import lines, mailboxes, tables, wikis
 from periplus.documents import READERS
 from periplus.documents.kinds import JSON_LD
 
@@ -21,16 +23,33 @@ def targets(monkeypatch):
     return targets
 
 
+@pytest.fixture
+def strangers(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    from fuzz import strangers
+
+    return strangers
+
+
 def test_every_reader_has_a_target(targets):
     kinds = {make(b"").content_type for make, _ in targets.TARGETS.values()}
     assert set(READERS) - {JSON_LD} <= kinds  # read by the same reader as JSON Feed
 
 
-def test_seeds_and_damaged_seeds_pass(targets):
+def test_every_kind_of_import_has_a_target(strangers):
+    endings = [ending for ending, _ in strangers.IMPORTS.values()]
+    known = {*archive.SUFFIXES, *lines.SUFFIXES, *mailboxes.SUFFIXES, *wikis.SUFFIXES, tables.SUFFIX, ".cdxj"}
+    assert set(endings) <= known
+    assert {ending.split(".")[1] for ending in known} - {"ndjson", "wet"} == {one.split(".")[1] for one in endings}
+
+
+@pytest.mark.parametrize("source", ["targets", "strangers"])
+def test_seeds_and_damaged_seeds_pass(request, source):
+    fuzzed = request.getfixturevalue(source)
     draw = random.Random(5)
-    for name in targets.NAMES:
-        seed = bytearray(targets.seed(name))
-        targets.check(name, bytes(seed))
+    for name in fuzzed.NAMES:
+        seed = bytearray(fuzzed.seed(name))
+        fuzzed.check(name, bytes(seed))
         for _ in range(3):
             seed[draw.randrange(len(seed))] = draw.randrange(256)
-            targets.check(name, bytes(seed))
+            fuzzed.check(name, bytes(seed))

@@ -58,6 +58,8 @@ def archives(collection: Collection, tell: Progress) -> Iterator[Finding]:
         except StorageError as error:
             if growing and isinstance(error, Truncated):
                 continue  # the record that is being written at this moment
+            if not path.exists():
+                continue  # nothing of it was left when it was thinned, at this moment
             bad = True
             advice = f"{REPAIR} cuts a torn tail; other damage needs a copy of the file"
             yield Finding("archive", "failed", str(error), advice)

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from periplus import archive
 from periplus.app.findings import Finding
 from periplus.crawl.takedown import recall
 from periplus.documents import BatchLog, spans
 from periplus.documents.batches import BatchFiles
-from periplus.errors import PeriplusError
+from periplus.errors import Corrupt, PeriplusError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from periplus.app.collection import Collection
     from periplus.app.findings import Progress
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 ARCHIVE = "archive"
 ASIDE = "damaged"
+MOST = 1 << 62  # more bytes than any file has
 _COUNTER = "SELECT value FROM counters WHERE name = 'batches'"
 _ADOPTED = "INSERT INTO batches (number, first, documents, links, created) VALUES (?, ?, ?, ?, ?)"
 _FORGET = (  # where the lost records were; pages that still wait for a document are asked for again by the next crawl
@@ -75,10 +78,20 @@ def lost_records(collection: Collection) -> list[ShortArchive]:
     found = []
     for file, place in sorted(marks):
         path = collection.folder / ARCHIVE / file
-        size = path.stat().st_size if path.exists() else -1
+        size = _extent(path)
         if size < place:
             found.append(ShortArchive(file, place, size))
     return found
+
+
+def _extent(path: Path) -> int:
+    """Up to where a file has the records that it had; of one that cannot be told, the check of the archive tells."""
+    try:
+        return archive.extent(path)
+    except FileNotFoundError:
+        return -1
+    except Corrupt:
+        return MOST
 
 
 def mend_log(collection: Collection) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from periplus.archive import member, record
+from periplus.archive import record, thinned
 from periplus.archive.writer import SUFFIX, failure, sync_folder
 from periplus.errors import Corrupt, OverBudget, StorageError
 from periplus.records import ArchiveLocation
@@ -143,27 +143,31 @@ def _planned(folder: Path) -> list[ArchiveLocation]:
 def overwrite(path: Path, places: Sequence[ArchiveLocation]) -> None:
     """Overwrite the records at these places of one file, durably."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        file = path.open("r+b")
     except FileNotFoundError:
         return
-    try:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX)  # a start may be writing the same bytes again: see repair
+    with file:
+        fcntl.lockf(file, fcntl.LOCK_EX)  # a start may be writing the same bytes again: see repair
+        moved = thinned.places_of(file)
         for place in places:
-            data = memoryview(blank_member(place.length))
-            at = place.offset
-            while data:
-                written = os.pwrite(descriptor, data, at)
-                data, at = data[written:], at + written
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+            at = place.offset if moved is None else moved.of(place.offset)
+            if at is not None:  # else it was left out since the plan was made
+                _write(file.fileno(), blank_member(place.length), at)
+        os.fsync(file.fileno())
+
+
+def _write(descriptor: int, member: bytes, at: int) -> None:
+    data = memoryview(member)
+    while data:
+        written = os.pwrite(descriptor, data, at)
+        data, at = data[written:], at + written
 
 
 def places_in(path: Path, wanted: Callable[[str], bool]) -> Iterator[ArchiveLocation]:
     """Records of one file, as far as it is whole: a writer may be busy at its end."""
     with path.open("rb") as file:
         try:
-            for placed in member.placed_records(file):
+            for placed in thinned.records(file):
                 if placed.record.url and wanted(placed.record.url):
                     yield ArchiveLocation(path.name, placed.offset, placed.length)
         except (Corrupt, OverBudget):

@@ -5,6 +5,7 @@ Memory is bounded by the largest record that is accepted, whatever the file says
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from isal import isal_zlib
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 MAX_RECORD = 256_000_000  # bytes of one record, unpacked
 MAGIC = b"\x1f\x8b"
+# The first member of a thinned file says so in its gzip header, in an extra field, which others pass over.
+_FLAGS, _EXTRA, _HEADER = 3, 4, 10  # place of the flags; the flag of an extra field; bytes of the header before it
+_MARK = b"\x06\x00Pp\x02\x00\x01\x00"  # the field: its length, a name, the length of what it says, a version
 _STEP = 65_536
 _LARGE = 32_000_000  # bytes of a record that is read in steps rather than at once
 _TRAILER = b"\r\n"
@@ -42,6 +46,24 @@ def placed_records(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> 
     file.seek(offset)
     packed = start != b"" and MAGIC.startswith(start)
     yield from _packed(file, offset, limit) if packed else plain_records(file, offset, limit)
+
+
+class PlainFile(io.BufferedReader):
+    """A file that is known to be no thinned one: its beginning, which may be far away, need not be read to tell."""
+
+
+def is_marked(file: BinaryIO) -> bool:
+    """Whether this is a thinned file (``thinned``)."""
+    if isinstance(file, PlainFile):
+        return False
+    file.seek(0)
+    start = file.read(_HEADER + len(_MARK))
+    return start.startswith(MAGIC) and start[_HEADER:] == _MARK and bool(start[_FLAGS] & _EXTRA)
+
+
+def marked(packed: bytes) -> bytes:
+    """The member that a thinned file begins with."""
+    return b"".join((packed[:_FLAGS], bytes([_EXTRA]), packed[_FLAGS + 1 : _HEADER], _MARK, packed[_HEADER:]))
 
 
 def members(file: BinaryIO, offset: int = 0, limit: int = MAX_RECORD) -> Iterator[tuple[int, bytes]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
+import os
 import tempfile
 import zipfile
 from contextlib import ExitStack
@@ -54,10 +55,10 @@ def write_package(
         ExitStack() as held,
     ):
         index = _Index(held)
-        for file in files:
-            whole = index.add(file)
-            with file.open("rb") as source:
-                package.add(f"archive/{file.name}", _pieces(source, whole))
+        for file, source in _opened(files):
+            whole = index.add(file, source)
+            source.seek(0)
+            package.add(f"archive/{file.name}", _pieces(source, whole))
         package.add("indexes/index.cdx", index.lines())
         package.add("pages/pages.jsonl", _page_lines(pages))
         package.finish(software, created, title)
@@ -71,11 +72,22 @@ def write_listing(archive: Path, target: Path) -> int:
         raise NotFound(f"{archive} holds no WARC files; crawl something first")
     with LocalFiles(target.parent).create(target.name) as temporary, ExitStack() as held:
         index = _Index(held)
-        for file in files:
-            index.add(file)
+        for file, source in _opened(files):
+            index.add(file, source)
         with temporary.open("wb") as listing:
             listing.writelines(index.lines())
     return index.count
+
+
+def _opened(files: Iterable[Path]) -> Iterator[tuple[Path, BinaryIO]]:
+    """Each file, open: one that is thinned meanwhile stays as it was opened."""
+    for file in files:
+        try:
+            source = file.open("rb")
+        except FileNotFoundError:
+            continue  # nothing of it was left
+        with source:
+            yield file, source
 
 
 class _WaczPackage:
@@ -125,20 +137,19 @@ class _Index:
         self._lines: list[bytes] = []
         self.count = 0
 
-    def add(self, file: Path) -> int:
+    def add(self, file: Path, source: BinaryIO) -> int:
         """Take in the responses of a WARC file; how many of its bytes are whole records.
 
         A crawl may be writing it: what comes after this call began is left to the next package.
         """
-        with file.open("rb") as source:
-            whole = whole_bytes(source)
+        whole = whole_bytes(source)
         try:
-            for location, exchange in reader.iterate(file):
+            for location, exchange in reader.iterate_as_it_stands(file, source):
                 if location.offset + location.length > whole:
                     break
                 self._add_line(_line(location, exchange))
         except Truncated:
-            if whole == file.stat().st_size:
+            if whole == os.fstat(source.fileno()).st_size:
                 raise
         return whole
 

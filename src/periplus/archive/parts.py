@@ -18,6 +18,7 @@ from uuid import uuid4
 from msgspec import Struct
 
 from periplus.archive.blanking import blank_member, overwrite, places_in
+from periplus.archive.member import PlainFile
 from periplus.archive.writer import SUFFIX
 from periplus.errors import NotFound, StorageBusy
 from periplus.storage import FILES, Stored, note_change, remove_orphans, remove_retired, retire
@@ -134,7 +135,8 @@ class ArchiveParts:
         local = f"{FOLDER}/{name}"
         path = self._depot.files.path(local)
         try:
-            stored = self.find(name).stored
+            part = self.find(name)
+            stored = part.stored
         except NotFound:
             if not path.is_file():
                 raise
@@ -144,7 +146,8 @@ class ArchiveParts:
                 return path.open("rb")
             except FileNotFoundError:
                 pass  # it was removed to make room just now
-        return cast("BinaryIO", io.BufferedReader(_ObjectFile(self._depot, stored), READ_AHEAD))
+        kind = PlainFile if part.worker else io.BufferedReader  # what workers wrote was never thinned
+        return cast("BinaryIO", kind(_ObjectFile(self._depot, stored), READ_AHEAD))
 
     def blank(self, wanted: Callable[[str], bool], hosts: Collection[int]) -> list[ArchiveLocation]:
         """Take out all records about addresses that are ``wanted``, which are of these ``hosts``; where they stood."""

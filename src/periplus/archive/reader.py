@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from os import SEEK_END
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from periplus.archive import encoding, http, member, record
+from periplus.archive import encoding, http, member, record, thinned
 from periplus.archive.blanking import is_blank
 from periplus.archive.writer import ELAPSED, IDENTICAL
 from periplus.errors import Corrupt, NotFound, PeriplusError, StorageError, Truncated
@@ -46,7 +45,7 @@ def read(
     A body that unpacks to more than ``max_unpacked`` bytes is cut there, and ``truncated`` says so.
     """
     response, request = _at(folder, location)
-    payload = _referred_payload(folder, response) if _is_repetition(response) else None
+    payload = _referred_payload(folder, response) if is_repetition(response) else None
     return _exchange(response, request, max_unpacked, payload)
 
 
@@ -56,7 +55,7 @@ def iterate(
     max_unpacked: int = encoding.MAX_UNPACKED,
     others: ArchiveSource | None = None,
 ) -> Iterator[tuple[ArchiveLocation, Exchange]]:
-    """Every HTTP response and revisit of a file with its request, from the record at ``offset`` on.
+    """Every HTTP response and revisit of a file with its request, from the record at ``offset`` on, with their places.
 
     Raises ``Corrupt``, ``Truncated`` or ``Incompatible`` where the file cannot be read further. A revisit of an
     identical payload has that payload if the record it names is in the same folder, or among ``others``; if not,
@@ -65,13 +64,37 @@ def iterate(
     """
     path = Path(path)
     with _opened(path) as file:
-        for placed, request in _pairs(_located(path, file, offset)):
-            try:
-                payload = _payload_at_hand(others or path.parent, placed.record)
-                exchange = _exchange(placed.record, request, max_unpacked, payload)
-            except Corrupt as error:
-                raise type(error)(f"{path} at {placed.offset}: {error}") from error
-            yield ArchiveLocation(path.name, placed.offset, placed.length), exchange
+        yield from _exchanges(path, _told(path, thinned.records(file, offset)), max_unpacked, others)
+
+
+def iterate_as_it_stands(path: Path, file: BinaryIO) -> Iterator[tuple[ArchiveLocation, Exchange]]:
+    """Every response of an open file, with the bytes where it is in there; of a thinned file these are no places."""
+    yield from _exchanges(path, _told(path, member.placed_records(file)), encoding.MAX_UNPACKED, None)
+
+
+def _exchanges(
+    path: Path, records: Iterator[PlacedRecord], max_unpacked: int, others: ArchiveSource | None
+) -> Iterator[tuple[ArchiveLocation, Exchange]]:
+    for placed, request in _pairs(records):
+        try:
+            payload = _payload_at_hand(others or path.parent, placed.record)
+            exchange = _exchange(placed.record, request, max_unpacked, payload)
+        except Corrupt as error:
+            raise type(error)(f"{path} at {placed.offset}: {error}") from error
+        yield ArchiveLocation(path.name, placed.offset, placed.length), exchange
+
+
+def references(folder: Path | str | ArchiveSource, location: ArchiveLocation) -> list[ArchiveLocation]:
+    """Where the records stand by which the one at ``location`` is given with its payload; none when it has its own."""
+    response, _ = _at(folder, location)
+    found: list[ArchiveLocation] = []
+    while is_repetition(response) and len(found) < MAX_REFERENCES:
+        earlier = _earlier(response)
+        if earlier is None:
+            break
+        found.append(earlier)
+        response, _ = _at(folder, earlier)
+    return found
 
 
 def exchange_of(response: Record, folder: Path | ArchiveSource) -> Exchange:
@@ -91,11 +114,10 @@ def _opened(path: Path) -> BinaryIO:
         raise StorageError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _located(path: Path, file: BinaryIO, offset: int) -> Iterator[PlacedRecord]:
-    """Records of the file; an error says where in the file it is."""
-    at = offset
+def _told(path: Path, records: Iterator[PlacedRecord], at: int = 0) -> Iterator[PlacedRecord]:
+    """The records, which begin at ``at``; an error says where in the file it is."""
     try:
-        for placed in member.placed_records(file, offset):
+        for placed in records:
             at = placed.offset + placed.length
             yield placed
     except PeriplusError as error:
@@ -117,7 +139,7 @@ def _pairs(records: Iterator[PlacedRecord]) -> Iterator[tuple[PlacedRecord, Reco
                 if waiting is not None:
                     yield waiting, None
                 waiting = placed
-            if waiting is not None and request is not None and _belong(request, waiting.record):
+            if waiting is not None and request is not None and belong(request, waiting.record):
                 yield waiting, request
                 waiting = request = None
     except PeriplusError:
@@ -128,7 +150,7 @@ def _pairs(records: Iterator[PlacedRecord]) -> Iterator[tuple[PlacedRecord, Reco
         yield waiting, None
 
 
-def _belong(request: Record, response: Record) -> bool:
+def belong(request: Record, response: Record) -> bool:
     named = (request.fields.get("warc-concurrent-to", ""), response.fields.get("warc-concurrent-to", ""))
     return (bool(response.id) and named[0] == response.id) or (bool(request.id) and named[1] == request.id)
 
@@ -143,35 +165,48 @@ def _at(folder: Path | str | ArchiveSource, location: ArchiveLocation) -> tuple[
     """The response at a place, and the request that follows it."""
     path = Path(folder, location.file) if isinstance(folder, Path | str) else Path(location.file)
     with _opened(path) if isinstance(folder, Path | str) else folder.opened(location.file) as file:
-        if location.offset >= file.seek(0, SEEK_END):
-            raise Truncated(f"{path} ends before {location.offset}, where a record should be")
-        placed = next(_located(path, file, location.offset), None)
+        records = _told(path, _from(path, file, location.offset), location.offset)
+        placed = next(records, None)
         if placed is not None and is_blank(placed.record):
             raise NotFound(f"{path} at {location.offset}: this record was taken down")
         if placed is None or placed.record.type not in RESPONSES:
             raise Corrupt(f"{path} at {location.offset}: no response record there")
         if location.length and placed.length != location.length:
             raise Corrupt(f"{path} at {location.offset}: a record of {placed.length} bytes, not {location.length}")
-        return placed.record, _following_request(file, placed)
+        return placed.record, _following_request(records, placed)
 
 
-def _following_request(file: BinaryIO, placed: PlacedRecord) -> Record | None:
+def _from(path: Path, file: BinaryIO, offset: int) -> Iterator[PlacedRecord]:
+    """The record at a place, and what stands behind it."""
+    try:
+        places = thinned.places_of(file)
+    except Corrupt as error:
+        raise Corrupt(f"{path}: {error}") from error
+    at = offset if places is None else places.of(offset)
+    if at is None:
+        raise NotFound(f"{path} at {offset}: this record was left out when the file was thinned")
+    if at >= file.seek(0, SEEK_END):
+        raise Truncated(f"{path} ends before {offset}, where a record should be")
+    return member.placed_records(file, at)
+
+
+def _following_request(records: Iterator[PlacedRecord], placed: PlacedRecord) -> Record | None:
     """The request after a response; the response is whole without it, so damage there is no concern here."""
     try:
-        following = next(islice(member.placed_records(file, placed.offset + placed.length), 1), None)
+        following = next(records, None)
     except PeriplusError:
         return None
-    belongs = following is not None and following.record.type == "request" and _belong(following.record, placed.record)
+    belongs = following is not None and following.record.type == "request" and belong(following.record, placed.record)
     return following.record if following is not None and belongs else None
 
 
-def _is_repetition(found: Record) -> bool:
+def is_repetition(found: Record) -> bool:
     return found.type == "revisit" and found.fields.get("warc-profile", "").lower() in _REPETITIONS
 
 
 def _payload_at_hand(folder: Path | str | ArchiveSource, found: Record) -> bytes | None:
     try:
-        return _referred_payload(folder, found) if _is_repetition(found) else None
+        return _referred_payload(folder, found) if is_repetition(found) else None
     except (NotFound, Corrupt):
         return None
 
@@ -179,14 +214,22 @@ def _payload_at_hand(folder: Path | str | ArchiveSource, found: Record) -> bytes
 def _referred_payload(folder: Path | str | ArchiveSource, found: Record) -> bytes | None:
     """The payload that a revisit repeats, or None when the earlier record is not at hand."""
     for _ in range(MAX_REFERENCES):
-        name = found.fields.get("warc-refers-to-filename", "")
-        offset = found.fields.get("warc-refers-to-file-offset", "")
-        if not offset.isdigit() or not name or Path(name).name != name:
+        earlier = _earlier(found)
+        if earlier is None:
             return None
-        found, _request = _at(folder, ArchiveLocation(name, int(offset), 0))
+        found, _request = _at(folder, earlier)
         if found.type == "response":
             return http.decode(found.block).payload
     return None
+
+
+def _earlier(revisit: Record) -> ArchiveLocation | None:
+    """The record that a revisit names, where it names one of an archive of ours; its length is not known."""
+    name = revisit.fields.get("warc-refers-to-filename", "")
+    offset = revisit.fields.get("warc-refers-to-file-offset", "")
+    if not offset.isdigit() or not name or Path(name).name != name:
+        return None
+    return ArchiveLocation(name, int(offset), 0)
 
 
 def _exchange(
@@ -212,13 +255,13 @@ def _exchange(
         body=body,
         ip=response.fields.get("warc-ip-address", ""),
         started=record.date_seconds(response.fields.get("warc-date", "")),
-        elapsed=_elapsed(response),
+        elapsed=seconds_taken(response),
         truncated="length" if cut else _truncation(response, payload),
     )
 
 
 def _truncation(response: Record, payload: bytes | None) -> str:
-    if _is_repetition(response) and payload is None:
+    if is_repetition(response) and payload is None:
         return "unspecified"
     return response.fields.get("warc-truncated", "")
 
@@ -237,7 +280,7 @@ def _check_digests(response: Record, message: http.Message, referred: bytes | No
         raise Corrupt(f"the payload of {response.url} does not agree with its digest")
 
 
-def _elapsed(response: Record) -> float:
+def seconds_taken(response: Record) -> float:
     try:
         return float(response.fields.get(ELAPSED.lower(), "0")) / 1000
     except ValueError:

@@ -56,6 +56,8 @@ def repair_file(path: Path) -> Repair | None:
             except BlockingIOError:
                 return None
             return _cut(path, file)
+    except FileNotFoundError:
+        return None  # nothing of it was left when it was thinned
     except OSError as error:
         raise StorageError(f"{path} cannot be repaired: {error.strerror or error}") from error
 

@@ -8,6 +8,7 @@ given up, and no later sync vouches for it: the kernel may have dropped what it 
 
 from __future__ import annotations
 
+import calendar
 import errno
 import fcntl
 import os
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from periplus.archive import http, record
+from periplus.archive import http, member, record
 from periplus.archive.tails import ends_whole
 from periplus.errors import StorageError, StorageFull
 from periplus.records import ArchiveLocation
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
 PREFIX = "periplus"
 SUFFIX = ".warc.gz"
 MARKER = ".open"  # beside a file that is being written, or was when its writer died
+SOFTWARE = "Periplus"
 ROTATE_BYTES = 1_000_000_000
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 ELAPSED = "Periplus-Elapsed-Ms"
 
+_STAMP, _STAMP_LENGTH = "%Y%m%d%H%M%S", 14  # of the time in the name of a file
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _PACKED = ("gzip", "x-gzip", "deflate", "br", "zstd")
 _PACKED_FROM = 2048  # bytes of a packed payload from which packing the record again gains next to nothing
@@ -56,20 +59,23 @@ class ArchiveWriter:
     """Appends exchanges to files of its own in ``folder``; only ``sync`` may be called by another thread.
 
     ``settled`` names files and their sizes whose records are all known: the newest of them that has room is gone on
-    with, so that many short crawls do not leave a file each. With ``part_of``, a text that no other writer has, files
-    are parts that travel: each has that text in its name, and ends with ``cut``.
+    with, so that many short crawls do not leave a file each. With ``rotate_seconds`` no file is gone on with that was
+    begun longer ago. With ``part_of``, a text that no other writer has, files are parts that travel: each has that text
+    in its name, and ends with ``cut``.
     """
 
     def __init__(
         self,
         folder: Path | str,
         rotate_bytes: int = ROTATE_BYTES,
-        software: str = "Periplus",
+        software: str = SOFTWARE,
         settled: Callable[[], Mapping[str, int]] = dict,
         part_of: str = "",
+        rotate_seconds: float = 0.0,
     ) -> None:
         self._folder = Path(folder)
         self._rotate_bytes = rotate_bytes
+        self._rotate_seconds = rotate_seconds
         self._software = software
         self._settled = settled if not part_of else dict
         self._part_of = part_of
@@ -94,7 +100,7 @@ class ArchiveWriter:
 
     def append(self, exchange: Exchange, revisit: Revisit | None = None) -> ArchiveLocation:
         """Writes one exchange; a status of 304, or a ``revisit``, makes it a revisit record without payload."""
-        if self._descriptor >= 0 and self._size >= self._rotate_bytes:
+        if self._descriptor >= 0 and (self._size >= self._rotate_bytes or self._is_old(self._path.name)):
             self.cut()
             self._end()
         if self._path.name in self._given_up:
@@ -194,9 +200,17 @@ class ArchiveWriter:
         """Take up a file that an earlier writer closed, if there is one; a writer does so once."""
         settled, self._settled = self._settled(), dict
         for name in sorted(settled, reverse=True):
-            if settled[name] < self._rotate_bytes and self._take_up(self._folder / name, settled[name]):
+            has_room = settled[name] < self._rotate_bytes and not self._is_old(name)
+            if has_room and self._take_up(self._folder / name, settled[name]):
                 return True
         return False
+
+    def _is_old(self, name: str) -> bool:
+        """Whether a file was begun too long ago to be gone on with, as its name tells."""
+        if not self._rotate_seconds:
+            return False
+        begun = max(time.time() - self._rotate_seconds, 0.0)
+        return name < f"{PREFIX}-{_stamp(begun)}"
 
     def _take_up(self, path: Path, size: int) -> bool:
         """Whether the file was taken up: nobody has it, its last writer closed it, and it is whole at its end."""
@@ -207,7 +221,7 @@ class ArchiveWriter:
         with file:
             if not _is_free(file.fileno()) or marker_of(path).exists() or os.fstat(file.fileno()).st_size != size:
                 return False
-            if not ends_whole(file, size):
+            if member.is_marked(file) or not ends_whole(file, size):
                 return False
             self._descriptor = os.dup(file.fileno())  # the lock is of both
         self._path, self._begun = path, size
@@ -219,7 +233,7 @@ class ArchiveWriter:
 
     def _create(self) -> None:
         """A file of a name that no other process has taken, with its marker first."""
-        stamp = time.strftime("%Y%m%d%H%M%S", time.gmtime())
+        stamp = _stamp(time.time())
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         while self._descriptor < 0:
             self._serial += 1
@@ -268,6 +282,18 @@ class ArchiveWriter:
             return False
         self._grow_to(size)
         return True
+
+
+def begun_on(name: str) -> float:
+    """When a file was begun, as its name tells; 0 where it tells nothing."""
+    try:
+        return calendar.timegm(time.strptime(name.split("-")[1][:_STAMP_LENGTH], _STAMP))
+    except (ValueError, IndexError):
+        return 0.0
+
+
+def _stamp(moment: float) -> str:
+    return time.strftime(_STAMP, time.gmtime(moment))
 
 
 def marker_of(path: Path) -> Path:

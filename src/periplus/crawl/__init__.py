@@ -9,10 +9,12 @@ from periplus.crawl.budgets import is_withdrawn, pages_wanted
 from periplus.crawl.condition import UNDER_WAY
 from periplus.crawl.control import is_paused, resume_wanted, send_command
 from periplus.crawl.export import archived_places, page_part, page_starts
+from periplus.crawl.forgetting import forget_missing
 from periplus.crawl.host_report import HostReport, host_report
 from periplus.crawl.inspection import inspect
 from periplus.crawl.journal import AuditReport, JournalEntry, Violation, audit, journal
 from periplus.crawl.remaking import make_again
+from periplus.crawl.retention import Retention, Thinning
 from periplus.crawl.robots import RobotsFile, Verdict
 from periplus.crawl.roster import SlotStatus, WorkerStatus, slots, workers
 from periplus.crawl.rows import COUNT_QUEUED
@@ -41,9 +43,11 @@ __all__ = [
     "HostReport",
     "JournalEntry",
     "Removal",
+    "Retention",
     "RobotsFile",
     "SlotStatus",
     "Submission",
+    "Thinning",
     "Verdict",
     "Violation",
     "WorkerStatus",
@@ -53,6 +57,7 @@ __all__ = [
     "barren_seeds",
     "canonical_seeds",
     "check",
+    "forget_missing",
     "host_report",
     "inspect",
     "is_at_work",

@@ -207,6 +207,8 @@ class Interpreter:
             last_modified=_last_modified(exchange), body_hash=body_hash, refusal="", same_as=0,
             changes=row.changes + (row.body_hash not in (0, body_hash)),
         )  # fmt: skip
+        if _repeats(row, body_hash):
+            location = row.location  # with its payload, whatever was written down of this visit
         if location is not None:
             new.file, new.place, new.length = location.file, location.offset, location.length
         new.next_at = at + self._interval(new, row, at)
@@ -243,7 +245,7 @@ class Interpreter:
             row.fingerprint, row.pending = reading.fingerprint, WAITING
             self._traps.learn(row.url, reading.fingerprint)
             visited.echoes = self._echoes.hears(addresses.host(row.url), reading)
-            visited.document = reading
+            visited.document = reading if reading.archive == location else replace(reading, archive=location)
         else:
             row.fingerprint, row.pending = 0, LATER
 
@@ -399,6 +401,11 @@ def _parsed(page: Page) -> Document | Exception:
 def _is_known(row: UrlRow, body_hash: int) -> bool:
     """Whether a body is the very one that we have."""
     return body_hash == row.body_hash and row.state == FETCHED and not row.same_as and row.pending != WAITING
+
+
+def _repeats(row: UrlRow, body_hash: int) -> bool:
+    """Whether a body is that of the response that the row names, although the page has to be judged again."""
+    return row.state == FETCHED and row.location is not None and body_hash == row.body_hash != 0
 
 
 def _etag(exchange: Exchange) -> str:

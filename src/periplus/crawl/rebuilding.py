@@ -6,7 +6,8 @@ failures, sitemaps, robots files, the journal of requests, pages that were on th
 is the order of time. Times of visits are those of the archive, so next visits are due when they would have been.
 
 Not to be known again: seeds (the first page of each site stands in for them), what a crawl was told, priorities that an
-operator gave, requests that got no answer, events, and whether a whole host was taken down or each of its addresses.
+operator gave, requests that got no answer, events, visits whose responses have left the archive since, and whether a
+whole host was taken down or each of its addresses.
 """
 
 from __future__ import annotations

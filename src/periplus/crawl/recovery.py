@@ -9,6 +9,7 @@ database are judged as if they came now, and every host that was active waits it
 from __future__ import annotations
 
 import fcntl
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -131,7 +132,7 @@ class Recovery:
                 archive.settle_all(tx)
             self._parts.sweep()
             return
-        sizes = {path.name: path.stat().st_size for path in (self._folder / ARCHIVE).glob(PATTERN)}
+        sizes = {path.name: size for path, size in self._files()}
         with self._database.read() as tx:
             marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
         # A file that was cut off meanwhile keeps its mark: whoever restores it restores nothing that is to be replayed.
@@ -152,14 +153,22 @@ class Recovery:
         with self._database.read() as tx:
             marks: dict[str, int] = dict(tx.rows("SELECT file, place FROM archive_marks"))
         replayed = 0
-        for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
-            if marks.get(path.name, 0) < path.stat().st_size and not _is_being_written(path):
+        for path, size in self._files():
+            if marks.get(path.name, 0) < size and not _is_being_written(path):
                 archive.write_again(path, marks.get(path.name, 0))  # whoever wrote it may have failed to sync it
                 try:
                     replayed += self.replay_file(path, marks.get(path.name, 0), dead, check)
                 except Corrupt as error:
                     self._pass_over(path, error, check)
         return replayed
+
+    def _files(self) -> list[tuple[Path, int]]:
+        """Files of the archive with their sizes, the oldest first; without those that go at this moment."""
+        found = []
+        for path in sorted((self._folder / ARCHIVE).glob(PATTERN)):
+            with suppress(FileNotFoundError):
+                found.append((path, path.stat().st_size))
+        return found
 
     def _pass_over(self, path: Path, error: Corrupt, check: Check | None) -> None:
         """Nobody was told of what stands behind damage that the state does not know yet: it is asked for again."""
@@ -205,7 +214,7 @@ class Recovery:
                 if count % CHUNK == 0:
                     self._commit(bundle, check, dead)
                     bundle = Bundle()
-            bundle.marks[path.name] = path.stat().st_size
+            bundle.marks[path.name] = archive.extent(path)
         finally:
             self._commit(bundle, check, dead)
         return count
@@ -217,7 +226,10 @@ class Recovery:
 
     def _replay_one(self, bundle: Bundle, location: ArchiveLocation, exchange: Exchange) -> None:
         if exchange.status == 200 and not exchange.payload:  # perhaps a revisit of the same payload
-            exchange = archive.read(self._archive, location)
+            try:
+                exchange = archive.read(self._archive, location)
+            except NotFound:
+                return  # which left the archive, and so will this: it is as old
         fetched = Fetched(exchange.url, exchange.started, exchange.elapsed, exchange, ip=exchange.ip)
         host = addresses.host(exchange.url)
         key = addresses.host_key(host)

@@ -45,6 +45,7 @@ from periplus.crawl.page_pool import PageAccount
 from periplus.crawl.partitions import Partitions
 from periplus.crawl.reading_line import ReadingLine
 from periplus.crawl.requests import Requester
+from periplus.crawl.retention import rotate_seconds
 from periplus.crawl.robots_visit import RobotsVisit
 from periplus.crawl.scope import Scope
 from periplus.crawl.seeds import known_seeds
@@ -164,6 +165,7 @@ class Worker:
             f"Periplus/{VERSION}",
             self._settled,
             part_of=f"w{self.number}-{token_hex(4)}" if self._depot is not None else "",
+            rotate_seconds=rotate_seconds(self._settings.archive.keep_days),
         )
         ledger = Ledger(writer, self.counters, self.clock)
         committer = Committer(

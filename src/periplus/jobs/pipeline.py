@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from periplus.crawl import TAKEDOWN_LOCK, Backlog, backlog_size
+from periplus.crawl import TAKEDOWN_LOCK, Backlog, Retention, backlog_size, forget_missing
 from periplus.documents import BatchLog
 from periplus.documents.compaction import Compaction
-from periplus.errors import Corrupt, Incompatible, NotFound, StorageBusy, StorageFull
+from periplus.errors import Corrupt, Incompatible, NotFound, StorageBusy, StorageError, StorageFull
 from periplus.graph import (
     Convergence,
     RankFile,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from periplus.storage import Database, Depot, Runner
 
 SHOWN_HOSTS = 5
+THINNING_SECONDS = 5.0  # of an update, after which no further file of the archive is begun
 LOCK_FILE = "building.lock"
 
 
@@ -148,6 +149,7 @@ class Pipeline:
         if manifest is None or new.generation != manifest.generation:
             self._tell(f"generation {new.generation} is published: {new.documents:,} documents")
         self._compact(new.last_batch)
+        self._thin_archive()
         return new
 
     def _whole_again(self, numbers: set[int]) -> str:
@@ -226,10 +228,12 @@ class Pipeline:
         return table
 
     def tidy(self) -> None:
-        """Remove files of batches that were merged a while ago, also when nothing new comes."""
+        """Remove files of batches that were merged a while ago, and what the archive need not keep, also when nothing
+        new comes."""
         with self._alone():
             manifest = self._known_manifest()
             self._compact(manifest.last_batch if manifest else 0)
+            self._thin_archive()
 
     def _compact(self, upto: int) -> None:
         """Merge small batches that the index has taken in. What a full disk keeps from it is told and done later."""
@@ -242,6 +246,25 @@ class Pipeline:
         except (StorageBusy, NotFound, Corrupt):
             return  # a takedown is at work: after the next update; damage is for the doctor
         except StorageFull as error:
+            self._tell(str(error), "warning")
+
+    def _thin_archive(self) -> None:
+        """Have responses leave the archive that newer ones have replaced, and addresses that are missing for good.
+
+        Objects of many machines stay.
+        """
+        days = self._settings.archive.keep_days
+        if not days:
+            return
+        forget_missing(self._database)
+        if self._depot is not None:
+            return
+        alone = partial(folder_lock, self._folder / TAKEDOWN_LOCK, "taking down pages")
+        try:
+            Retention(self._folder, self._database, days, alone).run(THINNING_SECONDS)
+        except StorageBusy:
+            return  # a takedown or a backup is at work: later
+        except StorageError as error:  # what was stored can be indexed all the same
             self._tell(str(error), "warning")
 
     def _whole_batches(self, job: str) -> WholeBatches:

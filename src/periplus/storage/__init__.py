@@ -6,7 +6,7 @@ from periplus.storage.copying import copy_tables, tables
 from periplus.storage.database import Database, Transaction
 from periplus.storage.depot import NOTES, Depot, Stored, digest_of
 from periplus.storage.events import write_event
-from periplus.storage.files import LocalFiles, disk_errors, make_private_folder, reserve
+from periplus.storage.files import TEMPORARY_PREFIX, LocalFiles, disk_errors, make_private_folder, reserve
 from periplus.storage.kept_leases import KeptLease, kept_lease
 from periplus.storage.leases import Lease, Leases, database_time, steady
 from periplus.storage.locks import awaited_lock, folder_lock, holder_of
@@ -23,6 +23,7 @@ __all__ = [
     "FILES",
     "NOTES",
     "PREFIXES",
+    "TEMPORARY_PREFIX",
     "Blocklist",
     "Catalog",
     "CatalogEntry",

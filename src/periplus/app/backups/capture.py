@@ -9,8 +9,8 @@ leaves nothing behind. The order matters:
     3. what it names       batches, and the archive up to what was committed
     4. everything else     settings, rules, the list of blocked hosts
 
-Compactions and takedowns wait meanwhile: they remove what the state names. Archive files are not held: they grow, and a
-takedown overwrites records in them. So each is read again where a takedown came between.
+Compactions, takedowns and what thins the archive wait meanwhile: they remove what the state names. Archive files grow,
+and a takedown overwrites records in them. So each is read again where a takedown came between.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from periplus import archive
 from periplus.app.state import STATE_FILE
 from periplus.crawl import TAKEDOWN_LOCK
 from periplus.documents import BatchLog
@@ -192,13 +193,17 @@ class _Holder:
         self.files.append(CapturedFile(name, size, stamp if stamped else "", partial(_read, descriptor)))
 
     def take_archive(self, name: str, length: int) -> None:
-        """An archive file up to what was committed; opened when it is read, since only takedowns change that part."""
-        path = self._folder / name
-        descriptor, stamp = self._opened(path)
-        os.close(descriptor)
-        stamp = f"{stamp} {length}" if stamp else ""
-        reader = None if self._is_known(name, stamp) else partial(_read_path, path)
-        self.files.append(CapturedFile(name, length, stamp, reader, is_archive=True))
+        """An archive file up to what was committed, all of one that is thinned; only takedowns change that part."""
+        descriptor, stamp = self._opened(self._folder / name)
+        with open(descriptor, "rb", closefd=False) as file:
+            size = os.fstat(descriptor).st_size if archive.is_thinned(file) else length
+        stamp = f"{stamp} {size}" if stamp else ""
+        if self._is_known(name, stamp):
+            os.close(descriptor)
+            self.files.append(CapturedFile(name, size, stamp, None, is_archive=True))
+            return
+        self._descriptors.append(descriptor)
+        self.files.append(CapturedFile(name, size, stamp, partial(_read, descriptor), is_archive=True))
 
     def close(self) -> None:
         self._forget(0, 0)
@@ -226,12 +231,6 @@ class _Holder:
 
 def _read(descriptor: int, offset: int, length: int) -> bytes:
     return os.pread(descriptor, length, offset)
-
-
-def _read_path(path: Path, offset: int, length: int) -> bytes:
-    with path.open("rb") as file:
-        file.seek(offset)
-        return file.read(length)
 
 
 def _most_descriptors() -> int:
