@@ -70,6 +70,22 @@ def test_a_damaged_run_is_made_again(log, tmp_path: Path, damage: bytes) -> None
     assert len(file.read_bytes()) > 100
 
 
+@pytest.mark.parametrize("documents", [True, False])
+def test_the_run_of_a_batch_that_was_emptied_is_made_again(log, tmp_path: Path, documents: bool) -> None:
+    store = RankStore(tmp_path / "ranks")
+    log.append([page(A, B, C), page(B, A)])
+    log.append([page(C, A)])
+    refresh_ranks(log, store)
+    log.empty(1, documents=documents)  # as damage has it emptied
+    emptied = refresh_ranks(log, store)
+    assert emptied.meta.links == 1
+    log.append([page(A, B, C), page(B, A)])
+    again = refresh_ranks(log, store)
+    fresh = refresh_ranks(log, RankStore(tmp_path / "other"))
+    assert (again.meta.links, again.page_keys.tolist()) == (4, fresh.page_keys.tolist())
+    assert np.abs(again.page_ranks - fresh.page_ranks).sum() < 1e-8
+
+
 def test_ranks_that_cannot_be_read_are_made_anew(log, tmp_path: Path) -> None:
     store = RankStore(tmp_path / "ranks")
     log.append([page(A, B)])

@@ -1,8 +1,9 @@
 """What a batch says about the graph, in numbers: made once for each batch, kept, and merged with the others.
 
-Batches never change, so neither do their runs; those of batches that were compacted are removed. A refresh reads the
-texts of new batches only, by several processes when they are many; a folder of runs can be deleted at any time and is
-made again. A run of a batch with d documents, l links and p distinct pages takes about 13 d + 9 l + 12 p bytes.
+Batches never change but where damage emptied one, so neither do their runs; those of batches that were compacted are
+removed. A refresh reads the texts of new batches only, by several processes when they are many; a folder of runs can be
+deleted at any time and is made again. A run of a batch with d documents, l links and p distinct pages takes about
+13 d + 9 l + 12 p bytes.
 """
 
 from __future__ import annotations
@@ -104,9 +105,12 @@ class Runs:
         if self._files is None:
             return make_run(self._batches, number)
         try:
-            return _decoded(self._files.read(self._name(number)), number)
+            kept = _decoded(self._files.read(self._name(number)), number)
         except (NotFound, ValueError):
             return _make_and_keep(self._batches, self._files, number)
+        if len(kept.link_rows) != self._batches.links(number, ()).num_rows:  # it was damaged, and emptied since
+            return _make_and_keep(self._batches, self._files, number)
+        return kept
 
     def _name(self, number: int) -> str:
         return _name(number, self._batches.first(number))
