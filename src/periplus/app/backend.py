@@ -134,12 +134,10 @@ class CollectionBackend:
         plain["version"] = __version__
         plain["damage"] = list(dict.fromkeys((*status.damage, *self._collection.damage)))
         plain["hosts"] = status.crawl.hosts
-        if status.crawl.since:
-            plain["crawl"]["since"] = _iso(status.crawl.since)
+        plain["crawl"]["since"] = _iso(status.crawl.since) if status.crawl.since else None
         if status.index:
             plain["index"]["published"] = _iso(status.index.created)
-        if status.last_write:
-            plain["last_write"] = _iso(status.last_write)
+        plain["last_write"] = _iso(status.last_write) if status.last_write else None
         return plain
 
     def site(self, host: str) -> dict[str, Any] | None:
