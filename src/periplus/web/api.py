@@ -226,6 +226,8 @@ def is_known(header: str, tag: str) -> bool:
 
 
 def search(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
+    if values["near"] and read_position(values["near"]) is None:
+        raise UsageError(f"parameter 'near' is not latitude,longitude such as 47.37,8.54: {values['near']!r}")
     answer = _illustrated(backend, _found(backend, values))
     if values["answers"]:
         computed = backend.answers(values["q"], explain=values["explain"])
