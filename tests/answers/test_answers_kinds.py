@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
+from zoneinfo import available_timezones
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from periplus.answers import Answerer, read_rates
 from periplus.answers.colours import names, of_hsl, to_hsl
-from periplus.answers.dates import stepped
+from periplus.answers.dates import PLACES, stepped
 from periplus.answers.units import converted, find_unit, table
 from periplus.errors import UnfitFile
 
@@ -49,6 +51,14 @@ def answered(query, rates=None, **options):
         ("3 MW in W", "3,000,000 W"),
         ("1 acre in m2", "4,046.8564224 m²"),
         ("1.5 h in minutes", "90 min"),
+        ("1e3 m in km", "1 km"),
+        ("6 feet 2 inches in cm", "187.96 cm"),
+        ("5'11\" in m", "1.8034 m"),
+        ("5'11 in cm", "180.34 cm"),
+        ("2 h 30 min in minutes", "150 min"),
+        ("100 Mbps in MB/s", "12.5 MB/s"),
+        ("90 degrees in radians", "1.57079632679 rad"),
+        ("what is 10 miles in km", "16.09344 km"),
     ],
 )
 def test_units(query, answer):
@@ -56,9 +66,63 @@ def test_units(query, answer):
     assert (found.kind, found.answer) == ("unit", answer)
 
 
-@pytest.mark.parametrize("query", ["10 m in kg", "3 in 1", "10 to 20", "5 apples in pears", "1e999 m in km", "m in km"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "10 m in kg",
+        "3 in 1",
+        "10 to 20",
+        "5 apples in pears",
+        "1e999 m in km",
+        "m in km",
+        "-300 c in f",
+        "-1 K in C",
+        "5 km 3 kg in m",
+        "2 in 5 ft in m",
+        "5 c 3 f in K",
+    ],
+)
 def test_what_cannot_be_converted(query):
     assert answered(query) is None
+
+
+def test_a_place_is_named_as_it_was_asked_for():
+    assert [answered(f"time in {place}").question for place in ("nyc", "mumbai", "Asia/Kolkata", "são paulo")] == [
+        "time in NYC",
+        "time in Mumbai",
+        "time in Kolkata",
+        "time in Sao Paulo",
+    ]
+
+
+def test_every_zone_of_the_places_is_one_of_the_database():
+    tables = tomllib.loads(PLACES.read_text(encoding="utf-8")).values()
+    assert {key for table in tables for key in table} <= available_timezones()
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("2+2=?", "4"),
+        ("= 2+2", "4"),
+        ("what is 2+2?", "4"),
+        ("what's 20% of 50", "10"),
+        ("calculate 5*7", "35"),
+        ("5 x 7", "35"),
+        ("10 divided by 4", "2.5"),
+        ("3 multiplied by 4", "12"),
+        ("15 percent of 80", "12"),
+        ("what is the square root of 16", "4"),
+        ("sqrt 16", "4"),
+        ("cube root of 27 + 1", "4"),
+        ("5 squared", "25"),
+        ("2 to the power of 8", "256"),
+        ("10 % 3", "1"),
+    ],
+)
+def test_calculations_in_words(query, answer):
+    found = answered(query)
+    assert (found.kind, found.answer) == ("calculation", answer)
 
 
 @given(
@@ -136,6 +200,16 @@ def test_a_file_that_holds_no_rates_is_named(tmp_path, text):
         ("weekday of 2026-12-24", "Thursday"),
         ("what day is 24th december 2026", "Thursday"),
         ("unix time 1763240000", "2025-11-15 20:53:20 UTC"),
+        ("time in são paulo", "21:03"),
+        ("time in mumbai", "05:33"),
+        ("what is the time in Germany?", "01:03"),
+        ("5pm nyc in London", "22:00 in London"),
+        ("days until christmas", "37 days"),
+        ("days until december 24", "36 days"),
+        ("days until 17 november", "364 days"),
+        ("days since 24th december", "329 days"),
+        ("days until 29 february", "468 days"),
+        ("what is the weekday of 2026-12-24", "Thursday"),
     ],
 )
 def test_dates_and_times(query, answer):
@@ -173,6 +247,12 @@ def test_steps_of_days_are_those_of_the_calendar(day, count):
         ("hsl(180, 100%, 25%)", "#008080"),
         ("teal hex", "#008080"),
         ("color RebeccaPurple", "#663399"),
+        ("hex teal", "#008080"),
+        ("teal colour", "#008080"),
+        ("rgb 255 136 0", "#ff8800"),
+        ("#ff8800 to rgb", "#ff8800"),
+        ("convert rgb(255, 136, 0) to hex", "#ff8800"),
+        ("colour of #f80", "#ff8800"),
     ],
 )
 def test_colours(query, answer):
@@ -202,7 +282,9 @@ def test_all_names_of_colours():
         "tide tables", "pi", "e", "mile", "march", "python 3.12", "python 3.12 release notes", "c++", "24/7", "9/11",
         "2026-11-17", "11/17/2026", "555-1234", "+49 30 123456", "1-800-555-0199", "192.168.1.1", "1984", "area 51",
         "catch 22", "windows 10 to 11", "4k tv", "-5", "5%", "iso 8601", "covid-19", "a*", "site:example.org 2",
-        '"2+2"', "sqrt", "sin", "2 pi", "what is 2+2", "f1 2026", "e-mail", "rfc 9110", "mp3 to mp4",
+        '"2+2"', "sqrt", "sin", "2 pi", "f1 2026", "e-mail", "rfc 9110", "mp3 to mp4",
+        "3.11-3", "1.18-2", "what is 3.11-3", "2026-11", "2024/25", "2024-2025", "11/2026", "030/1234567", "0800-123",
+        "7-11", "20/20", "4x4", "what is 24/7?", "what is love", "what is", "=?", "50% 50%", "lorem x 7",
     ],
 )  # fmt: skip
 def test_words_dates_and_numbers_have_no_answer(query):

@@ -166,12 +166,21 @@ def test_the_inspector_tells_the_whole_chain(backend):
     assert twice["duplicate"].detail == f"the same as {first}"
 
 
+def test_times_that_never_were_are_null(tmp_path):
+    with Collection(tmp_path / "empty") as collection:
+        collection.create()
+        status = CollectionBackend(collection).status()
+
+    assert (status["crawl"]["since"], status["last_write"]) == (None, None)
+
+
 def test_status_and_site_are_plain(backend):
     status = backend.status()
     host = backend.panels.hosts("pages")["hosts"][0]["host"]
     site = backend.site(host)
 
     assert status["last_write"].endswith("Z")
+    assert status["crawl"]["since"] is None or status["crawl"]["since"].endswith("Z")
     assert site["host"] == host
     assert site["best"]
     assert sum(row["documents"] for row in site["languages"]) == site["documents"]

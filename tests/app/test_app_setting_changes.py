@@ -373,6 +373,19 @@ def test_an_edit_of_the_file_is_taken_up_and_a_wrong_one_is_not(filled, served):
     assert filled.settings.search.per_host == 9
 
 
+def test_what_the_console_changed_is_in_force_with_its_answer(filled):
+    web_app(filled)
+    backend = CollectionBackend(filled)
+
+    assert backend.change_setting("search.budget_ms", "77")
+    assert filled.settings.search.budget_ms == 77
+    backend.undo_setting(1)
+    assert filled.settings.search.budget_ms == 500
+    backend.undo_setting(2)
+    backend.forget("search.budget_ms")
+    assert filled.settings.search.budget_ms == 500
+
+
 def test_a_running_server_looks_by_itself(filled):
     app = web_app(filled)
     taken = threading.Event()

@@ -88,6 +88,26 @@ def test_the_first_page_lists_them_and_all_else_is_not_there(visitor):
     assert visitor.get("/readyz")[0] == 200
 
 
+@pytest.mark.parametrize("path", ["/api/v1/search?q=a", "/metrics", "/openapi.json", "/c/nobody/api/v1/status"])
+def test_a_program_that_asks_beside_the_collections_is_told_where_they_are(visitor, path):
+    status, headers, body = visitor.get(path)
+    problem = json.loads(body)
+
+    assert (status, headers["content-type"]) == (404, "application/problem+json")
+    assert set(problem) == {"type", "title", "status", "detail", "code"}
+    assert (problem["status"], problem["code"]) == (404, "not-found")
+    assert problem["detail"].endswith("below its own: /c/tides/, /c/winds/")
+
+
+@pytest.mark.parametrize("path", ["/search?q=a", "/c/nobody/", "/nothing"])
+def test_people_who_ask_beside_the_collections_can_choose_one(visitor, path):
+    status, headers, page = visitor.get(path)
+
+    assert (status, headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "There is nothing at this address." in page
+    assert 'href="/c/winds/"' in page
+
+
 def test_a_key_of_one_collection_opens_no_other(collections, visitor):
     key = collections[0].keys.operator.shown or collections[0].keys.operator.renew()
     for collection in collections:

@@ -87,7 +87,32 @@ def test_an_unreadable_seeds_file_is_named(capsys, tmp_path):
 
     assert code == 1
     assert_one_line(error)
-    assert "none.txt" in error
+    assert error.count("none.txt") == 1
+
+
+def test_a_seeds_file_without_an_address_is_named(capsys, tmp_path):
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("# none yet\n", encoding="utf-8")
+
+    code, _, error = said(capsys, "crawl", "--seeds", seeds, "--dir", tmp_path / "c")
+
+    assert code == 1
+    assert_one_line(error)
+    assert "seeds.txt names no address" in error
+
+
+def test_too_little_memory_is_one_line_with_advice(tmp_path):
+    edges = tmp_path / "edges"
+    edges.write_text("0 1\n", encoding="utf-8")
+    limited = 'ulimit -v 4000000; exec "$@"'
+    words = ["-m", "periplus", "pagerank", str(edges), "--nodes", "2000000000"]
+    command = ["sh", "-c", limited, "sh", sys.executable, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert_one_line(done.stderr.strip())
+    assert done.stderr.startswith("periplus: there is not enough memory for this")
+    assert "ask for less" in done.stderr
 
 
 def test_an_unreadable_file_for_parse_is_named(capsys, tmp_path):

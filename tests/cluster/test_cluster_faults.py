@@ -101,6 +101,22 @@ def test_replicas_answer_for_one_that_died(folder):
         assert sum(server.counts["questions"] for server in servers.all) >= 160
 
 
+def test_a_broker_whose_servers_never_answered_names_them_not_the_index(folder):
+    with Servers(lambda: ["http://127.0.0.1:1"], seed=1) as servers:
+        engine = Engine(folder, HASTY, ServedGenerations(Stores(folder), servers))
+        with pytest.raises(NotReady, match="generation 1 is not ready on all shards yet; see that periplus shard runs"):
+            ask(engine)
+        engine.close()
+
+
+def test_a_broker_of_nothing_asks_for_an_index(tmp_path):
+    with Servers(list, seed=1) as servers:
+        engine = Engine(tmp_path, HASTY, ServedGenerations(Stores(tmp_path), servers))
+        with pytest.raises(NotReady, match="no index is published yet; run periplus index"):
+            ask(engine)
+        engine.close()
+
+
 def test_none_left_is_one_clear_line(folder):
     with serving(folder, [[0, 1]], HASTY) as (engine, servers, _):
         ask(engine)

@@ -73,6 +73,8 @@ def test_files_that_cannot_be_written(log, tmp_path: Path) -> None:
         export.write_tables(export.link_tables(log), tmp_path / "links.txt")
     with pytest.raises(StorageError):
         export.write_tables(export.link_tables(log), tmp_path / "absent" / "links.csv")
+    with pytest.raises(StorageError, match="cannot be written: .*; choose another file"):  # nor can it be removed
+        export.write_tables(export.link_tables(log), tmp_path / f"{'long' * 62}.csv")
 
 
 def texts(picture: str) -> list[str]:

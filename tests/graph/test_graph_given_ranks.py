@@ -20,7 +20,7 @@ from periplus.cli.export_verb import export
 from periplus.cli.rank_verb import rank
 from periplus.cli.status_verb import status
 from periplus.documents import BatchLog
-from periplus.errors import NotFound, PeriplusError, UsageError
+from periplus.errors import NotFound, PeriplusError, UnfitFile, UsageError
 from periplus.graph import RankFile, RankStore, refresh_ranks
 
 A, B, C = "https://a.example/", "https://b.example/", "https://c.example/"
@@ -117,7 +117,7 @@ def test_what_cannot_be_taken_in_is_refused_in_one_line(
     log.append([page(A, B), page(B, A)])
     path = tmp_path / "ranks.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=said) as caught:
+    with pytest.raises(UnfitFile, match=said) as caught:
         refresh_ranks(log, store, given=RankFile(path))
     assert "\n" not in str(caught.value)
     assert store.current() is None
@@ -126,7 +126,7 @@ def test_what_cannot_be_taken_in_is_refused_in_one_line(
 def test_files_that_are_none(tmp_path: Path, log, store: RankStore) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 but no more")
     (tmp_path / "empty").mkdir()
-    for name, kind in (("absent.csv", NotFound), ("broken.parquet", UsageError), ("ranks.txt", UsageError)):
+    for name, kind in (("absent.csv", NotFound), ("broken.parquet", UnfitFile), ("ranks.txt", UsageError)):
         with pytest.raises(kind):
             RankFile(tmp_path / name)
     with pytest.raises(NotFound, match="holds no"):

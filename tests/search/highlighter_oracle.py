@@ -36,6 +36,25 @@ def stretch_end(text, start, size):
     return stop
 
 
+def plain(c):
+    """A letter without accent and of usual width."""
+    if "\uff10" <= c <= "\uff5a":
+        c = chr(ord(c) - 0xFEE0)
+    return lowered(c) if ord(c) < BARE_CODES else c
+
+
+def size_of(letters, bare, start):
+    """How much of the text the letters take there, with the accents that stand behind them; 0 where they do not."""
+    at = start
+    for place, letter in enumerate(letters):
+        while place and "\u0300" <= bare[at : at + 1] <= "\u036f" and bare[at] != letter:
+            at += 1
+        if bare[at : at + 1] != letter:
+            return 0
+        at += 1
+    return at - start
+
+
 def oracle(text, words, language):
     """The matches of ``words`` (each ``SoughtWord``) in one text."""
     terms = {}
@@ -44,16 +63,16 @@ def oracle(text, words, language):
             terms.setdefault(term, place)
     beginnings = list(dict.fromkeys(one for word in words for one in word.beginnings))
     counts = dict.fromkeys(beginnings, 0)
-    bare = "".join(lowered(c) if ord(c) < BARE_CODES else c for c in text)
+    bare = "".join(map(plain, text))
     found = {}
     for i in range(len(text)):
         inside = i > 0 and is_wordly(text[i - 1])
         for letters, opens in reversed(beginnings):
             one = letters, opens
-            if (inside and opens) or counts[one] >= MAX_PLACES or not bare.startswith(letters, i):
+            if (inside and opens) or counts[one] >= MAX_PLACES or not (size := size_of(letters, bare, i)):
                 continue
             counts[one] += 1
-            stretch = text[i : stretch_end(text, i, len(letters))]
+            stretch = text[i : stretch_end(text, i, size)]
             for token in analyze(stretch, language):
                 word = next((terms[form.term] for form in token.forms if form.term in terms), None)
                 if word is not None:

@@ -50,6 +50,13 @@ def test_several_words_and_case_and_accents():
     assert texts(made(("cafe noir", 1.0)).complete("Café", 8)) == ["cafe noir"]
 
 
+def test_words_behind_a_hyphen_are_completed():
+    entries = made(("git-rebase(1)", 1.0), ("re-based", 0.5))
+    assert texts(entries.complete("reb", 8)) == ["git-rebase(1)"]
+    assert texts(entries.complete("bas", 8)) == ["re-based"]
+    assert texts(entries.complete("git-reb", 8)) == ["git-rebase(1)"]
+
+
 @pytest.mark.parametrize("letter", ["a", "b", "c"])
 def test_entries_that_are_alike_for_long_are_told_apart(letter):
     """In an order of their first letters alone, those that go on as typed would not stand together."""

@@ -15,7 +15,21 @@ from periplus.search.highlighter import MAX_PLACES, MAX_TEXT, Highlights, ShownT
 from periplus.text import analyze
 
 LANGUAGES = st.sampled_from(["en", "de", "pt-BR", "en-GB", "tr", "xx", ""])
-WORDS = ["tide", "Tides", "TIDAL", "tideTable", "tide_table", "the", "The", "Café", "cafe\u0301", "日本語", "日本"]
+WORDS = [
+    "tide",
+    "Tides",
+    "TIDAL",
+    "tideTable",
+    "tide_table",
+    "the",
+    "The",
+    "Café",
+    "cafe\u0301",
+    "日本語",
+    "日本",
+    "t\u0301ide\u0308s",
+    "ｔｉｄｅ",
+]
 ODD = ["tide's", "tide\u2019s", "a.b", "tide@b-c.de", "ßtide", "İ", "\ud800", "\U0001f30a", "\x00", "ab", "1,000", "ﬁ"]
 SIGNS = [" ", " ", " ", ". ", "\n", "-", "_", "\u2028", "»", "…", "x" * 70]
 PIECES = st.sampled_from([*WORDS, *ODD, *SIGNS, "潮", "no"])
@@ -114,6 +128,22 @@ def test_other_spellings_of_a_word_are_found(spelling, language, query):
     found = matches([spelling], words, [language])
     assert found == [oracle(spelling, words, language)]
     assert found[0]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "language", "query"),
+    [
+        ("Nu\u0308mber", "en", "number"),
+        ("re\u0301sume\u0301", "en", "resume"),
+        ("Mu\u0308ller", "de", "müller"),
+        ("ＴＩＤＥＳ", "en", "tides"),
+        ("ｔｉｄｅ１２", "ja", "tide12"),
+    ],
+)
+def test_accents_and_widths_may_be_written_in_two_ways(spelling, language, query):
+    text = f"\U0001f30a of {spelling}, 潮"
+    (found,) = matches([text], words_of(query), [language])
+    assert [text[match.start : match.end] for match in found] == [spelling]
 
 
 def test_spellings_of_languages_are_told_apart():

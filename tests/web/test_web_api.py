@@ -49,6 +49,13 @@ def test_every_parameter_reaches_the_backend(client, backend):
     assert (asked.safe, asked.lens, asked.sort, asked.explain) == (True, "l", "date", True)
 
 
+def test_choices_are_listed_without_the_empty_one(client):
+    answer = client.get("/api/v1/search?q=tide&tab=music")
+
+    assert (answer.status, answer.media_type) == (400, PROBLEM)
+    assert "is none of all, news, places" in answer.json["detail"]
+
+
 def test_next_leads_through_the_whole_list(client):
     address, seen = "/api/v1/search?q=tide&size=10", []
     while address:

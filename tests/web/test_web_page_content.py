@@ -94,6 +94,23 @@ def test_a_page_as_markdown(client, backend):
     assert r"- [Tides \& \*times\*](<http://tides.test/?a=%3Cb%3E>)" in lines
 
 
+@pytest.mark.parametrize(
+    ("accepted", "form", "kind"),
+    [
+        ("text/markdown", "", "text/markdown"),
+        ("text/html, Text/Markdown;q=0.9, application/json;q=0.1", "", "text/markdown"),
+        ("application/json, text/markdown", "", "application/json"),
+        ("text/markdown", "json", "application/json"),
+        ("*/*", "", "application/json"),
+        ("application/json", "markdown", "text/markdown"),
+    ],
+)
+def test_the_form_of_a_page_is_what_is_asked_for_then_what_is_accepted(client, accepted, form, kind):
+    values = {"url": DUNSEY, **({"format": form} if form else {})}
+    answer = client.get(f"/api/v1/page?{urlencode(values)}", accept=accepted)
+    assert (answer.status, answer.media_type) == (200, kind)
+
+
 def test_markdown_of_a_part_leads_to_the_next_as_markdown(client, backend):
     backend.long_texts[DUNSEY] = "tide " * 1_000
     text = asked(client, format="markdown", size=1_000).text

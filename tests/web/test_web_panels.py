@@ -114,6 +114,11 @@ def test_programs_get_panels_where_they_ask_for_them(weather, backend):
     assert [one["url"] for one in listed["results"]] == PORTS[:1]
     assert listed["panels"][0]["cards"][0]["distance"] == pytest.approx(1112, abs=2)
     assert weather.get("/api/v1/search?q=harbour&tab=all").json["total"]["value"] > 1
+    for wrong in ("here", "47.38", "100,8", "1,2,3", "nan,1"):
+        refused = weather.get(f"/api/v1/search?q=harbour&near={wrong}")
+        assert (refused.status, "parameter 'near' is not latitude,longitude" in refused.json["detail"]) == (400, True)
+    exact = "47.376888123456789,8.541694123456789"  # as browsers tell it
+    assert weather.get(f"/api/v1/search?q=harbour&near={exact}").status == 200
     assert weather.get("/api/v1/search?q=harbour&tab=nonsense").status == 400
 
 

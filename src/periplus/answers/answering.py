@@ -12,6 +12,7 @@ from periplus.answers.currencies import Rates, exchange, read_rates
 from periplus.answers.dates import when
 from periplus.answers.functions import FUNCTIONS
 from periplus.answers.numbers import Unanswerable, is_exactly_shown, shown
+from periplus.answers.phrases import in_signs, without_end, without_lead
 from periplus.answers.records import Computed
 from periplus.answers.units import convert
 from periplus.errors import UnfitFile
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 LEAST_SCORE = 0.5  # of an answer that is shown
 TERSE = 0.7  # how sure a calculation is that may be anything else: 1/3
 _MAY_BE = re.compile(r"[\d#√π(]|\btime\b|\bdays?\b|\bhex\b|\brgb\b|\bhsl\b|\bcolou?r\b|\bhow many\b", re.IGNORECASE)
-_END = re.compile(r"\s*[=?]\s*$")
 # Written like a calculation and mostly none: dates, telephone numbers, versions, and what is said every day.
+_YEAR = r"(?:19|20)\d\d"
 _OTHER = re.compile(
-    r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}|[+(]?\d[\d)]*(?:[- /]\d+){2,}|\d+-\d{4,}|24/7|9/11|50/50|\d+/\d+/\d+"
+    r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}|[+(]?\d[\d)]*(?:[- /]\d+){2,}|\d+-\d{4,}|\d+/\d+/\d+"
+    rf"|0\d+(?:\s*[-/]\s*\d+)+|\d+(?:\.\d+)+-\d+|{_YEAR}[-/](?:0[1-9]|1[0-2]|\d\d)|(?:0?[1-9]|1[0-2])/{_YEAR}"
+    r"|24/7|9/11|7-11|50/50|80/20|20/20|9-5"
 )
 _TERSE = re.compile(r"\d+[-/]\d+")
 
@@ -43,7 +46,10 @@ class Answerer:
         """What can be computed for ``query``; none for most, since most are words."""
         if len(query) > MAX_LENGTH or not _MAY_BE.search(query):
             return ()
-        found = self._found(_END.sub("", query.strip()), now or datetime.now(UTC))
+        text, now = without_end(query.strip()), now or datetime.now(UTC)
+        found = self._found(text, now)
+        if found is None and (asked := without_lead(text)) != text:
+            found = self._found(asked, now)
         if found is None or found.sure < LEAST_SCORE:
             return ()
         return (_answer(found, explain=explain),)
@@ -84,7 +90,7 @@ class Answerer:
 def _calculated(text: str) -> Computed | None:
     if _OTHER.fullmatch(text):
         return None
-    found = calculate(text)
+    found = calculate(in_signs(text))
     calls = any(mark in FUNCTIONS for mark in found.marks)
     if not found.marks or not (found.numbers or calls) or found.marks in (("%",), ("°",)):
         return None

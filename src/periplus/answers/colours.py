@@ -14,15 +14,21 @@ TABLE = Path(__file__).with_name("colours.toml")
 Colour = tuple[int, int, int]
 
 _HEX = re.compile(r"#([0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
-_RGB = re.compile(r"rgb\(\s*(\d{1,3})\s*[, ]\s*(\d{1,3})\s*[, ]\s*(\d{1,3})\s*\)", re.IGNORECASE)
+_RGB = re.compile(
+    r"rgb\(\s*(\d{1,3})\s*[, ]\s*(\d{1,3})\s*[, ]\s*(\d{1,3})\s*\)|rgb (\d{1,3})[, ]+(\d{1,3})[, ]+(\d{1,3})",
+    re.IGNORECASE,
+)
 _HSL = re.compile(r"hsl\(\s*(\d{1,3})(?:deg|°)?\s*[, ]\s*(\d{1,3})%\s*[, ]\s*(\d{1,3})%\s*\)", re.IGNORECASE)
-_NAMED = re.compile(r"(?:colou?r\s+([a-z]+)|([a-z]+)\s+(?:hex|rgb|hsl|colou?r code))", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?:(?:colou?r|hex|rgb|hsl)\s+([a-z]+)|([a-z]+)\s+(?:hex|rgb|hsl|colou?r(?: code)?))", re.IGNORECASE
+)
+_FORM = re.compile(r"\s+(?:in|to|as)\s+(?:hex|rgb|hsl)$|^colou?r(?: of)?\s+(?=#|rgb\(|hsl\()", re.IGNORECASE)
 UNSURE = 0.6  # digits behind a # may be the number of anything
 
 
 def colour(query: str) -> Computed | None:
     """What a colour is in other forms; None where none is named."""
-    found = _read(query)
+    found = _read(query) or _read(_FORM.sub("", query))
     if found is None:
         return None
     value, sure = found
@@ -42,7 +48,7 @@ def _read(query: str) -> tuple[Colour, float] | None:
             return None
         return _of_code(code), UNSURE if match[1].isdigit() else 1.0
     if match := _RGB.fullmatch(query):
-        red, green, blue = (int(part) for part in match.groups())
+        red, green, blue = (int(part) for part in match.groups() if part)
         return ((red, green, blue), 1.0) if max(red, green, blue) <= 255 else None
     if match := _HSL.fullmatch(query):
         hue, saturation, lightness = (int(part) for part in match.groups())

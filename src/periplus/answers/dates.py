@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import calendar
 import re
+import tomllib
+import unicodedata
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -18,23 +21,33 @@ from periplus.answers.records import Computed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+PLACES = Path(__file__).with_name("places.toml")
+SHORTEST_NAME = 3  # letters; these are initials
 LARGEST_STEP = 1_000_000  # days, weeks, months or years, in one question
+LONGEST_GAP = 8  # years between two of a 29 February
 LARGEST_STAMP = 253_402_300_799  # the last second of the year 9999
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
 _MONTHS |= {name.lower(): number for number, name in enumerate(calendar.month_abbr) if name}
 _NTH = r"\d{1,2}(?:st|nd|rd|th)?"
 _DAY = rf"(?:today|tomorrow|yesterday|\d{{4}}-\d\d-\d\d|{_NTH}\.? [a-z]+,? \d{{4}}|[a-z]+ {_NTH},? \d{{4}})"
+_FIXED = {
+    "christmas": (12, 25),
+    "christmas eve": (12, 24),
+    "new year": (1, 1),
+    "new year's day": (1, 1),
+    "new year's eve": (12, 31),
+    "halloween": (10, 31),
+    "valentine's day": (2, 14),
+}
+_EVERY_YEAR = rf"(?:{'|'.join(sorted(_FIXED, reverse=True))}|{_NTH}\.? [a-z]+|[a-z]+ {_NTH})"
 _UNIT = r"(?P<unit>day|week|month|year)s?"
+_PLACE = r"[^\W\d_](?:[^\W\d]|[ /.'’-]){1,40}"
 _CLOCK = r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?\s*(?P<half>am|pm)?"
 
-_NOW_IN = re.compile(
-    r"(?:what(?:'s| is) the |what |current )?time(?: is it| now)? in (?P<place>[a-z][a-z _/.'-]{1,40})"
-)
-_CLOCK_IN = re.compile(
-    rf"{_CLOCK}\s+(?P<place>[a-z][a-z _/.'-]{{1,40}}?)\s+(?:in|to)\s+(?P<wanted>[a-z][a-z _/.'-]{{1,40}})"
-)
+_NOW_IN = re.compile(rf"(?:what(?:'s| is) the |what |current )?time(?: is it| now)? in (?P<place>{_PLACE})")
+_CLOCK_IN = re.compile(rf"{_CLOCK}\s+(?P<place>{_PLACE}?)\s+(?:in|to)\s+(?P<wanted>{_PLACE})")
 _BETWEEN = re.compile(rf"(?:how many )?days (?:between|from) (?P<first>{_DAY}) (?:and|to|until) (?P<last>{_DAY})")
-_UNTIL = re.compile(rf"(?:how many )?days (?P<which>until|till|to|since) (?P<day>{_DAY})")
+_UNTIL = re.compile(rf"(?:how many )?days (?P<which>until|till|to|since) (?P<day>{_DAY}|{_EVERY_YEAR})")
 _STEP = re.compile(rf"(?P<day>{_DAY}) ?(?P<sign>\+|-|plus|minus) ?(?P<count>\d{{1,7}}) {_UNIT}")
 _AGO = re.compile(rf"(?P<count>\d{{1,7}}) {_UNIT} (?P<which>ago|from (?:now|today))")
 _WEEKDAY = re.compile(
@@ -57,7 +70,12 @@ def _now_in(match: re.Match[str], now: datetime) -> Computed | None:
     if zone is None:
         return None
     there = now.astimezone(zone)
-    return Computed("time", f"time in {place_name(zone)}", _clock(there), f"{_spoken(there.date())}, {_offset(there)}")
+    return Computed(
+        "time",
+        f"time in {place_name(match['place'], zone)}",
+        _clock(there),
+        f"{_spoken(there.date())}, {_offset(there)}",
+    )
 
 
 def _clock_in(match: re.Match[str], now: datetime) -> Computed | None:
@@ -69,8 +87,9 @@ def _clock_in(match: re.Match[str], now: datetime) -> Computed | None:
     there = here.astimezone(wanted)
     apart = (there.date() - here.date()).days
     day = {0: "the same day", 1: "the next day", -1: "the day before"}.get(apart, "")
-    asked = f"{moment:%H:%M} in {place_name(zone)}"
-    return Computed("time", asked, f"{_clock(there)} in {place_name(wanted)}", f"{day}, {_spoken(here.date())} there")
+    asked = f"{moment:%H:%M} in {place_name(match['place'], zone)}"
+    answer = f"{_clock(there)} in {place_name(match['wanted'], wanted)}"
+    return Computed("time", asked, answer, f"{day}, {_spoken(here.date())} there")
 
 
 def _time_of(match: re.Match[str]) -> time | None:
@@ -90,7 +109,8 @@ def _between(match: re.Match[str], now: datetime) -> Computed | None:
 
 
 def _until(match: re.Match[str], now: datetime) -> Computed | None:
-    day, today = day_of(match["day"], now), now.date()
+    today = now.date()
+    day = nearest(match["day"], today, later=match["which"] != "since") or day_of(match["day"], now)
     count = (today - day).days if match["which"] == "since" else (day - today).days
     if count < 0:
         return None
@@ -164,21 +184,51 @@ def day_of(text: str, now: datetime) -> date:
     try:
         if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
             return date.fromisoformat(text)
-        words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=\d)(st|nd|rd|th)\b", "", text))
-        month = next(_MONTHS[word] for word in words if word in _MONTHS)
-        day, year = (int(word) for word in words if word.isdigit())
+        month, (day, year) = _parts(text)
         return date(year, month, day)
     except (ValueError, StopIteration) as error:
         raise Unanswerable from error
 
 
+def nearest(text: str, today: date, *, later: bool) -> date | None:
+    """The next day of a name that each year has one of, or the last one: 24 december, christmas; else None."""
+    if re.search(r"\d{4}", text) or text in ("today", "tomorrow", "yesterday"):
+        return None
+    try:
+        month, day = _FIXED.get(text) or _without_year(text)
+    except (ValueError, StopIteration) as error:
+        raise Unanswerable from error
+    years = range(today.year - LONGEST_GAP, today.year + LONGEST_GAP + 1)
+    days = [date(year, month, day) for year in years if 1 <= day <= calendar.monthrange(year, month)[1]]
+    fitting = [one for one in days if (one >= today if later else one <= today)]
+    return (fitting[0] if later else fitting[-1]) if fitting else None
+
+
+def _without_year(text: str) -> tuple[int, int]:
+    month, (day,) = _parts(text)
+    return month, day
+
+
+def _parts(text: str) -> tuple[int, list[int]]:
+    """The month of a day as people write it, and the numbers in it."""
+    words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=\d)(st|nd|rd|th)\b", "", text))
+    return next(_MONTHS[word] for word in words if word in _MONTHS), [int(word) for word in words if word.isdigit()]
+
+
 def zone_of(place: str) -> ZoneInfo | None:
     """The time zone of a city, or of a zone's own name."""
-    name = " ".join(place.replace("_", " ").replace(".", "").split())
+    name = plain_name(place)
     if name in ("utc", "gmt", "z"):
         return ZoneInfo("UTC") if "utc" in zones() else None
-    key = zones().get(name)
+    key = zones().get(name) or places().get(name)
     return ZoneInfo(key) if key else None
+
+
+def plain_name(place: str) -> str:
+    """In small letters without accents, dots and underscores."""
+    parts = unicodedata.normalize("NFD", place.lower())
+    bare = "".join(letter for letter in parts if not unicodedata.combining(letter))
+    return " ".join(bare.replace("_", " ").replace(".", "").replace("’", "'").split())
 
 
 @cache
@@ -205,7 +255,18 @@ def zones() -> dict[str, str]:
     return known
 
 
-def place_name(zone: ZoneInfo) -> str:
+@cache
+def places() -> dict[str, str]:
+    """Keys of zones by the names of other places, in small letters."""
+    tables = tomllib.loads(PLACES.read_text(encoding="utf-8")).values()
+    known = available_timezones()
+    return {place: key for table in tables for key, named in table.items() if key in known for place in named}
+
+
+def place_name(asked: str, zone: ZoneInfo) -> str:
+    """As it was asked for where it is no name of a zone: Mumbai, UK."""
+    if plain_name(asked) in places():
+        return asked.upper() if len(asked) <= SHORTEST_NAME else asked.title()
     return zone.key.rpartition("/")[2].replace("_", " ")
 
 

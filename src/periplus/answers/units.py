@@ -16,11 +16,18 @@ from periplus.answers.records import Computed
 TABLE = Path(__file__).with_name("units.toml")
 # An amount, a unit, and another one behind a word that asks for it.
 _ASKED = re.compile(
-    r"(?:convert\s+)?(?P<amount>.*?[\d)!%])\s*(?P<unit>(?:[^\W\d_]|[°'\"]).{0,29}?)\s+(?:in|to|into|as)\s+(?P<wanted>.{1,30})",
+    r"(?:convert\s+)?(?P<amount>[\d.,]+e[+-]?\d+|.*?[\d)!%])\s*(?P<unit>(?:[^\W\d_]|[°'\"]).{0,29}?)\s+(?:in|to|into|as)\s+(?P<wanted>.{1,30})",
     re.IGNORECASE,
 )
 _HOW_MANY = re.compile(
     r"how many\s+(?P<wanted>.{1,30}?)\s+(?:are )?in\s+(?P<amount>an?|one|[\d.,]+)\s+(?P<unit>.{1,30})", re.IGNORECASE
+)
+# Two amounts of one kind: 6 feet 2 inches in cm, 5'11" in m.
+_AMOUNT = r"\d{1,9}(?:\.\d{1,9})?"
+_BOTH = re.compile(
+    rf"(?:convert\s+)?(?P<first>{_AMOUNT})\s*(?P<unit>[^\W\d_]{{1,20}}|')\s*(?:and\s+)?"
+    rf"(?P<second>{_AMOUNT})\s*(?P<smaller>[^\W\d_]{{1,20}}|\"|)\s+(?:in|to|into|as)\s+(?P<wanted>.{{1,30}})",
+    re.IGNORECASE,
 )
 
 
@@ -33,6 +40,8 @@ class Unit(NamedTuple):
 
 def convert(query: str) -> Computed | None:
     """The amount in the other unit; None where it is no such question."""
+    if (both := _BOTH.fullmatch(query)) and (found := _of_both(both)):
+        return found
     asked = _HOW_MANY.fullmatch(query) or _ASKED.fullmatch(query)
     if asked is None:
         return None
@@ -40,6 +49,8 @@ def convert(query: str) -> Computed | None:
     if unit is None or wanted is None or unit.measures != wanted.measures:
         return None
     amount = Fraction(1) if asked["amount"].lower() in ("a", "an", "one") else calculate(asked["amount"]).value
+    if unit.measures == "temperature" and add(amount, unit.offset) < 0:
+        return None  # below the absolute zero
     value = converted(amount, unit, wanted)
     return Computed(
         "unit",
@@ -48,6 +59,20 @@ def convert(query: str) -> Computed | None:
         _detail(unit, wanted),
         exact=is_exactly_shown(value),
     )
+
+
+def _of_both(asked: re.Match[str]) -> Computed | None:
+    """Feet and inches, pounds and ounces: a larger unit and a smaller one of its kind."""
+    unit, wanted = find_unit(asked["unit"]), find_unit(asked["wanted"])
+    smaller = find_unit(asked["smaller"] or ("in" if asked["unit"] == "'" else ""))
+    if unit is None or wanted is None or smaller is None or unit.offset:
+        return None
+    if {unit.measures, smaller.measures} != {wanted.measures} or smaller.factor >= unit.factor:
+        return None
+    first, second = Fraction(asked["first"]), Fraction(asked["second"])
+    value = (first * unit.factor + second * smaller.factor) / wanted.factor
+    question = f"{shown(first)} {unit.name} {shown(second)} {smaller.name}"
+    return Computed("unit", question, f"{shown(value)} {wanted.name}", "", exact=is_exactly_shown(value))
 
 
 def converted(amount: Number, unit: Unit, wanted: Unit) -> Number:

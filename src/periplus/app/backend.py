@@ -134,12 +134,10 @@ class CollectionBackend:
         plain["version"] = __version__
         plain["damage"] = list(dict.fromkeys((*status.damage, *self._collection.damage)))
         plain["hosts"] = status.crawl.hosts
-        if status.crawl.since:
-            plain["crawl"]["since"] = _iso(status.crawl.since)
+        plain["crawl"]["since"] = _iso(status.crawl.since) if status.crawl.since else None
         if status.index:
             plain["index"]["published"] = _iso(status.index.created)
-        if status.last_write:
-            plain["last_write"] = _iso(status.last_write)
+        plain["last_write"] = _iso(status.last_write) if status.last_write else None
         return plain
 
     def site(self, host: str) -> dict[str, Any] | None:
@@ -254,15 +252,24 @@ class CollectionBackend:
         order_machine(self._collection, order, node)
 
     def change_setting(self, setting: str, text: str, who: str = "") -> bool:
-        return self._changes.change(setting, text, who) is not None
+        changed = self._changes.change(setting, text, who) is not None
+        self._take_up()
+        return changed
 
     def undo_setting(self, number: int, who: str = "") -> str:
         setting = self._changes.of(number).setting
         self._changes.undo(number, who)
+        self._take_up()
         return setting
 
     def forget(self, setting: str, who: str = "") -> None:
         self._changes.reset(setting, who)
+        self._take_up()
+
+    def _take_up(self) -> None:
+        """Go by what was changed from now on; other servers hear of it within a second."""
+        with suppress(PeriplusError, OSError):  # it is written down, and tried again by whoever looks for changes
+            self._collection.live.share(changed=True)
 
     def add_page(self, url: str, *, trusted: bool = True) -> Submission:
         return self._starter.add(url, trusted=trusted)

@@ -21,9 +21,9 @@ LOOKED_AT = 10  # pages that may define a term
 LONGEST = 100  # characters of a question
 # How people ask what a word means; a question about anything else has more words than these.
 _ASKED = re.compile(
-    r"(?:define|definition of|definition|meaning of|what is an?|what is|what are|was ist (?:eine?|der|die|das)?|"
-    r"qu'est-ce que|définition de|qué es (?:una?)?|definición de)\s*:?\s+"
-    r"(?P<term>\S.*?)\s*\??|(?P<last>\S.*?)\s+definition",
+    r"(?:(?:define|definition of|definition|meaning of|what(?: is|['’]s) (?:an?|the)|what(?: is|['’]s)|what are|"
+    r"was ist (?:eine?|der|die|das)?|qu'est-ce que|définition de|qué es (?:una?)?|definición de)\s*:?\s+|define:)"
+    r"(?P<term>\S.*?)\s*\??|(?P<last>\S.*?)\s+(?:definition|meaning)|what does (?P<meant>\S.*?) mean\s*\??",
     re.IGNORECASE,
 )
 
@@ -51,7 +51,7 @@ class InstantAnswers:
         found = _ASKED.fullmatch(query.strip()) if len(query) <= LONGEST else None
         if found is None:
             return ()
-        term = found["term"] or found["last"]
+        term = found["term"] or found["last"] or found["meant"]
         try:
             engine = self._engine()
             if DEFINITIONS not in engine.tabs:

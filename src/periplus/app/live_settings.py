@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from periplus import settings
@@ -27,6 +28,7 @@ class LiveSettings:
         self._collection = collection
         self._listeners: list[Callable[[Settings], None]] = []
         self._stamp: _Stamp | None = None
+        self._lock = threading.Lock()  # the console takes up at once what it changed
 
     def begin(self) -> Settings:
         """Go by all that is in force, before anything was made from settings."""
@@ -39,14 +41,15 @@ class LiveSettings:
 
     def share(self, *, changed: bool) -> None:
         """Raises ``SettingError`` where the file was edited wrongly; what was read before stays in force."""
-        stamp = self._stamp_of_file()
-        if not changed and stamp == self._stamp:
-            return
-        running = self._collection.settings
-        fresh = settings.renewed(running, self._collection.in_force().values)
-        if fresh != running:
-            self._spread(fresh)
-        self._stamp = stamp
+        with self._lock:
+            stamp = self._stamp_of_file()
+            if not changed and stamp == self._stamp:
+                return
+            running = self._collection.settings
+            fresh = settings.renewed(running, self._collection.in_force().values)
+            if fresh != running:
+                self._spread(fresh)
+            self._stamp = stamp
 
     def _spread(self, fresh: Settings) -> None:
         self._collection.go_by(fresh)

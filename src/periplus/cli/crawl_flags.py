@@ -79,8 +79,11 @@ def all_seeds(urls: list[str] | None, file: Path | None) -> list[str]:
 
     seeds = canonical_seeds(urls or [])
     if file is not None:
+        listed = read_seeds(file)
+        if not (listed or seeds):
+            raise UnfitFile(f"--seeds {file} names no address; write one a line")
         try:
-            seeds += canonical_seeds(read_seeds(file))
+            seeds += canonical_seeds(listed)
         except UsageError as error:
             raise UnfitFile(f"--seeds {file}: {error}") from error
     return list(dict.fromkeys(seeds))

@@ -74,6 +74,8 @@ def run(words: list[str], *, debug: bool = False) -> int:
         return FAILED
     except OSError as error:
         return _complain(_os_message(error), FAILED, debug=debug)
+    except MemoryError as error:
+        return _complain(_memory_message(error), FAILED, debug=debug)
     except Exception as error:  # noqa: BLE001 - the last resort: a bug must still end in one line
         message = f"this should not have happened: {type(error).__name__}: {error}; --debug shows where"
         return _complain(message, FAILED, debug=debug)
@@ -106,6 +108,11 @@ def _words(error: PeriplusError) -> str:
 def _lower_first(message: str) -> str:
     message = message.rstrip(".")
     return message[:1].lower() + message[1:]
+
+
+def _memory_message(error: MemoryError) -> str:
+    why = f" ({_lower_first(str(error))})" if str(error) else ""
+    return f"there is not enough memory for this{why}; ask for less at once, or use a machine with more"
 
 
 def _os_message(error: OSError) -> str:

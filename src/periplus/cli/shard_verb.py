@@ -18,7 +18,7 @@ from periplus.cli.warming import ready_kernels
 
 
 def shard(
-    number: Annotated[list[int], typer.Option(help="the shard that is served, from 0 on; repeatable")],
+    number: Annotated[list[int], typer.Option(min=0, help="the shard that is served, from 0 on; repeatable")],
     directory: opt.Folder = Path(opt.DEFAULT_FOLDER),
     host: Annotated[str, typer.Option(help="address to listen on; all but loopback want a token")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="port to listen on; 0 takes a free one")] = 8650,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.cluster.asking import RemoteShards
 from periplus.errors import Corrupt, NotFound, NotReady
-from periplus.search import Broker, FileSummary, Opened, Ranks, Shard, SnapshotSummary
+from periplus.search import NO_INDEX, Broker, FileSummary, Opened, Ranks, Shard, SnapshotSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,12 +77,16 @@ class ServedGenerations:
         except NotFound as error:  # it was swept while its files were pulled: there is a newer one
             raise NotReady(str(error)) from error
 
+    def why_none(self) -> str:
+        manifest = self._store.manifest()
+        return NO_INDEX if manifest is None else _not_ready(manifest.generation)
+
     def _open(self) -> Opened:
         manifest, summary = self._whole()
         number, documents = manifest.generation, documents_of(manifest)
         if not self._is_ready(manifest):  # another one was published meanwhile
             summary.close()
-            raise NotReady(f"generation {number} is not ready on all shards yet; see that periplus shard runs")
+            raise NotReady(_not_ready(number))
         shards = RemoteShards(self.servers, number, documents, self._token, before=self._opened)
         self._opened = number
         return Opened(summary, Broker(shards), Ranks.open(self._ranks))
@@ -114,6 +118,10 @@ class ServedGenerations:
         if self._seen[0] != generation:
             self._seen = (generation, self._clock())
         return any(ready) and self._clock() - self._seen[1] >= self._patience
+
+
+def _not_ready(generation: int) -> str:
+    return f"generation {generation} is not ready on all shards yet; see that periplus shard runs for each of them"
 
 
 def documents_of(manifest: Manifest) -> list[int]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1_000_000  # bytes read at once
 LONGEST_LINE = 100_000
+MAX_NODES = 2**31  # that are said to exist
 
 _GZIP = b"\x1f\x8b"
 _DAMAGE = (zlib.error, gzip.BadGzipFile, cast("type[Exception]", IsalError))
@@ -46,8 +47,8 @@ class EdgeList(NamedTuple):
 def read_edges(path: Path | str, nodes: int = 0) -> EdgeList:
     """The graph in a file; with ``nodes``, the vertices 0 to ``nodes`` - 1 exist even without a link."""
     path = Path(path)
-    if nodes < 0:
-        raise UsageError(f"nodes is {nodes}; give a number of at least 0")
+    if not 0 <= nodes <= MAX_NODES:
+        raise UsageError(f"nodes is {nodes}; give a number from 0 to {MAX_NODES:,}")
     reader = _EdgeReader(path)
     try:
         with path.open("rb") as raw:

@@ -7,6 +7,7 @@ moved there at the end.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -111,7 +112,8 @@ def write_tables(tables: Iterable[pa.Table], path: Path | str, form: Format | No
     except OSError as error:
         raise StorageError(f"{target} cannot be written: {error.strerror or error}; choose another file") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # told by what failed before
+            partial.unlink(missing_ok=True)
     return rows
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import Struct
 
 from periplus import addresses
-from periplus.errors import NotFound, UsageError
+from periplus.errors import NotFound, UnfitFile, UsageError
 from periplus.graph.links import look_up
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class RankFile:
         found = [name for name in NAMES if name in names]
         if RANK not in names or not found:
             wanted = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
-            raise UsageError(f"{self._path.name} has the columns {', '.join(names)}; it needs {RANK}, and {wanted}")
+            raise UnfitFile(f"{self._path.name} has the columns {', '.join(names)}; it needs {RANK}, and {wanted}")
         self._name = found[0]
 
     def fit(self, graph: LinkGraph, runs: Runs) -> tuple[Floats, RankOrigin]:
@@ -81,7 +81,7 @@ class RankFile:
             samples += [str(column[place].as_py()) for place in np.flatnonzero(~known)[: NAMED - len(samples)].tolist()]
         if not sums.any():
             reason = "gives no page a rank above 0" if given.any() else "names no page of this collection"
-            raise UsageError(f"{self._path.name} {reason}; is it of another collection?")
+            raise UnfitFile(f"{self._path.name} {reason}; is it of another collection?")
         ranks = np.where(sums > 0, sums, sums[sums > 0].min())
         missing = int(np.count_nonzero(~given))
         return ranks / ranks.sum(), RankOrigin(self._path.name, rows, unknown, missing, tuple(samples))
@@ -154,7 +154,7 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        raise UsageError(f"{path.name} cannot be read as ranks: {reason}") from error
+        raise UnfitFile(f"{path.name} cannot be read as ranks: {reason}") from error
 
 
 def _columns(path: Path) -> list[str]:
@@ -197,4 +197,4 @@ def _check(ranks: Floats, file: str, rows: int) -> None:
     if len(wrong):
         first = int(wrong[0])
         value = "missing or not a number" if np.isnan(ranks[first]) else f"{ranks[first]:g}"
-        raise UsageError(f"{file}: the rank of row {rows + first + 1} is {value}; give numbers of at least 0")
+        raise UnfitFile(f"{file}: the rank of row {rows + first + 1} is {value}; give numbers of at least 0")

@@ -289,4 +289,6 @@ def storage_errors(what: str) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StorageFull(f"no space left while writing {what}; free some and try again") from error
-        raise StorageError(f"{what} cannot be written: {error.strerror}") from error
+        raise StorageError(
+            f"{what} cannot be written: {error.strerror}; check the disk and the rights on it"
+        ) from error

@@ -17,7 +17,7 @@ from periplus.search.exchange import (
     ShardQuery,
     Visibility,
 )
-from periplus.search.generations import LocalSource, Opened
+from periplus.search.generations import NO_INDEX, LocalSource, Opened
 from periplus.search.language import read
 from periplus.search.lexicon import KnownWord
 from periplus.search.plan import QueryPlan, QueryWord, plan
@@ -29,6 +29,7 @@ from periplus.search.syntax import ParsedQuery
 __all__ = [
     "EVERYBODY",
     "MISSING",
+    "NO_INDEX",
     "Ask",
     "Broker",
     "CandidateEvidence",

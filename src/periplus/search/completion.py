@@ -41,6 +41,7 @@ KEYS_AT_ONCE = 3  # of these, in one sort of all rows: few are alike so far
 _FIRST_BYTES = np.array([(1 << 64) - (1 << 8 * (KEY_BYTES - size)) for size in range(KEY_BYTES + 1)], np.uint64)
 
 _WORD = re.compile(r"\w[\w'’.+#-]*")
+_BEGINNING = re.compile(r"\w[\w'’.+#]*")  # also behind a hyphen: "reb" is completed to git-rebase
 # 3. Tides · 3.2 Tides · Chapter 5: Tides · Appendix B. Tides
 _NUMBERED = re.compile(
     r"(?:§\s*)?\d{1,3}(?:\.\d{1,3})*\.\s+(?=\w)|\d{1,2}(?:\.\d{1,2})+\s+(?=\w)"
@@ -176,7 +177,7 @@ def _beginnings(plain: list[str]) -> tuple[Any, Any]:
     rows: list[int] = []
     offsets: list[int] = []
     for entry, text in enumerate(plain):
-        places = [match.start() for match in _WORD.finditer(text)][: MAX_BEGINNINGS - 1]
+        places = [match.start() for match in _BEGINNING.finditer(text)][: MAX_BEGINNINGS - 1]
         if not text.isascii():
             places = [len(text[:place].encode("utf-8", "replace")) for place in places]
         found = places if places[:1] == [0] else [0, *places]

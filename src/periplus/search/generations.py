@@ -43,6 +43,7 @@ T = TypeVar("T")
 MAIN_LANGUAGES = 3  # of the collection, whose stems a query of unknown language is given
 LEAST_SHARE = 0.05  # of the documents, for a language to be one of them
 SMALL = 3_000  # documents
+NO_INDEX = "no index is published yet; run periplus index"
 APART = 10_000  # documents from which on another process gathers words
 
 
@@ -72,6 +73,9 @@ class GenerationSource(Protocol):
     def open(self) -> Opened:
         """The published generation; ``NotReady`` when there is none yet."""
 
+    def why_none(self) -> str:
+        """What is missing as long as none can be opened, and what to do."""
+
 
 class LocalSource:
     """A collection as one shard in this process."""
@@ -87,6 +91,9 @@ class LocalSource:
     def open(self) -> Opened:
         snapshot, ranks = self._stores.index.open(partial=True), Ranks.open(self._stores.ranks)
         return Opened(SnapshotSummary(snapshot), Broker(LocalShards([Shard(snapshot, ranks)])), ranks)
+
+    def why_none(self) -> str:
+        return NO_INDEX
 
 
 class Generation:
@@ -333,7 +340,7 @@ class OpenGenerations:
                 return self._current
         if self.reload():
             return self.enter()
-        raise NotReady("no index is published yet; run periplus index")
+        raise NotReady(self._source.why_none())
 
     def leave(self, generation: Generation) -> None:
         with self._lock:

@@ -109,7 +109,7 @@ class FolderObjects:
         try:
             self._files.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StorageError(f"{self._files.root} cannot be made: {error.strerror}; check {_SETTING}") from error
+            raise StorageError(f"{self._files.root} cannot be made: {error.strerror}; name another folder") from error
 
     def put(self, name: str, data: bytes | Path) -> None:
         try:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EARTH = 6_371_000.0  # metres
 GIVEN, OPERATOR, ADDRESS = "given", "operator", "address"  # sources
 ROUNDED = 2  # digits of a degree that are sent on
-_PAIR = re.compile(r"\s*(-?\d{1,2}(?:\.\d{1,8})?)\s*[,;\s]\s*(-?\d{1,3}(?:\.\d{1,8})?)\s*")
+_PAIR = re.compile(r"\s*(-?\d{1,2}(?:\.\d{1,20})?)\s*[,;\s]\s*(-?\d{1,3}(?:\.\d{1,20})?)\s*")
 
 
 class Position(Struct, frozen=True):

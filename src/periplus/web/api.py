@@ -93,6 +93,8 @@ class Endpoint:
         else:
             state.gate.check_scope(request, operation.scope, closed=_is_closed(operation, state.settings))
         values = self._form.read(pairs_of(request.scope["query_string"]))
+        if operation.name == "page" and "format" not in request.query_params and _accepts_markdown(request):
+            values["format"] = "markdown"
         if operation.places:
             values |= self._places.read(request.path_params.items())
         if operation.body is not None:
@@ -110,6 +112,12 @@ class Endpoint:
         if operation.name == "page" and values["format"] == "markdown":
             return Response(page_markdown(_rooted(result, state.public.root)), media_type=MARKDOWN)
         return _response(operation, _rooted(result, state.public.root))
+
+
+def _accepts_markdown(request: Request) -> bool:
+    """Whether Markdown is named before JSON among the types that are accepted."""
+    named = [one.partition(";")[0].strip().lower() for one in request.headers.get("accept", "").split(",")]
+    return next((one for one in named if one in ("text/markdown", "application/json")), "") == "text/markdown"
 
 
 def _is_closed(operation: Operation, settings: Settings) -> bool:
@@ -218,6 +226,8 @@ def is_known(header: str, tag: str) -> bool:
 
 
 def search(backend: Backend, values: dict[str, Any]) -> SearchAnswer:
+    if values["near"] and read_position(values["near"]) is None:
+        raise UsageError(f"parameter 'near' is not latitude,longitude such as 47.37,8.54: {values['near']!r}")
     answer = _illustrated(backend, _found(backend, values))
     if values["answers"]:
         computed = backend.answers(values["q"], explain=values["explain"])

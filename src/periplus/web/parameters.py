@@ -144,7 +144,7 @@ def _date(_parameter: Parameter, text: str) -> str:
 
 def _choice(parameter: Parameter, text: str) -> str:
     if text not in parameter.choices:
-        raise ValueError(f"is none of {', '.join(parameter.choices)}: {text[:40]!r}")
+        raise ValueError(f"is none of {', '.join(filter(None, parameter.choices))}: {text[:40]!r}")
     return text
 
 

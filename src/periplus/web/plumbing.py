@@ -49,7 +49,7 @@ async def healthz(_request: Request) -> Response:
 
 async def readyz(request: Request) -> Response:
     """A generation is open and warm, so queries are answered."""
-    reason = "no generation is published yet"
+    reason = "there is no generation to search yet, or shards are missing"
     try:
         if await run_in_threadpool(request.app.state.backend.ready):
             return PlainTextResponse("ready\n")

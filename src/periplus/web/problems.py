@@ -200,10 +200,13 @@ def _guess(path: str) -> str:
     return " ".join(word for word in words if word.lower() not in _NO_WORDS)[:GUESSED].strip()
 
 
+def is_program_path(path: str) -> bool:
+    """Whether only programs ask for what is there."""
+    return path.endswith(".json") or path.startswith(_PROGRAM_PATHS)
+
+
 def _is_program(request: Request) -> bool:
-    path = request.url.path
-    asked_json = path.endswith(".json") or request.query_params.get("format") == "json"
-    return asked_json or path.startswith(_PROGRAM_PATHS)
+    return is_program_path(request.url.path) or request.query_params.get("format") == "json"
 
 
 def _locked_panel(request: Request, what: Problem) -> str:

@@ -13,14 +13,18 @@ from __future__ import annotations
 import html
 import os
 import re
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 
 from periplus.errors import PeriplusError, UsageError
 from periplus.web import headers
+from periplus.web.api import json_response
+from periplus.web.problems import MEDIA_TYPE, is_program_path, problem
 from periplus.web.public import PublicAddress
 
 if TYPE_CHECKING:
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 
 BELOW: Final = "/c/"
 MOST: Final = 100  # collections of one server
+_TOLD: Final = "there is nothing at this path; each collection of this server is below its own:"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
 
 
@@ -58,7 +63,8 @@ class Several:
         self._apps = dict(apps)
         self._public = public
         self._own: ASGIApp = Starlette(
-            routes=[Route("/", self._index), Route("/healthz", _healthz), Route("/readyz", self._readyz)]
+            routes=[Route("/", self._index), Route("/healthz", _healthz), Route("/readyz", self._readyz)],
+            exception_handlers={HTTPException: self._nothing_there},
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,12 +78,25 @@ class Several:
             await self._apps[name]({**scope, "path": f"/{rest}"}, receive, send)
 
     async def _index(self, _request: Request) -> Response:
+        return self._listed("Collections")
+
+    async def _nothing_there(self, request: Request, error: Exception) -> Response:
+        """Programs are told where the collections are, people can choose one."""
+        status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
+        if is_program_path(_within(request.url.path)):
+            places = ", ".join(f"{self._public.root}{BELOW}{name}/" for name in self._apps)
+            what = problem(status, HTTPStatus(status).phrase.lower().replace(" ", "-"), f"{_TOLD} {places}")
+            return json_response(what, status, MEDIA_TYPE)
+        return self._listed("There is nothing at this address.", status)
+
+    def _listed(self, heading: str, status: int = HTTPStatus.OK) -> Response:
         root = self._public.root
         items = "".join(f'<li><a href="{root}{BELOW}{name}/">{html.escape(name)}</a></li>' for name in self._apps)
         return HTMLResponse(
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Periplus</title>'
             '<meta name="viewport" content="width=device-width"></head>'
-            f"<body><main><h1>Collections</h1><ul>{items}</ul></main></body></html>"
+            f"<body><main><h1>{heading}</h1><ul>{items}</ul></main></body></html>",
+            status,
         )
 
     async def _readyz(self, _request: Request) -> Response:
@@ -87,6 +106,11 @@ class Several:
         if waiting:
             return PlainTextResponse(f"not ready: {', '.join(waiting)}\n", 503)
         return PlainTextResponse("ready\n")
+
+
+def _within(path: str) -> str:
+    """The path in a collection, whether there is one of that name or not."""
+    return f"/{path.removeprefix(BELOW).partition('/')[2]}" if path.startswith(BELOW) else path
 
 
 def _is_ready(app: Starlette) -> bool:

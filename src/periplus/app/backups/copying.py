@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from periplus import __version__
@@ -38,12 +39,20 @@ def back_up(
             "the files of this collection are in the object store that storage.files names, which keeps its own copies;"
             " periplus move brings it to a folder that can be backed up"
         )
+    _check_place(collection.folder, objects.address)
     started = time.perf_counter()
     collection.create()  # sees to it that state and folder have a name
     with folder_lock(collection.folder / BACKUP_LOCK, "backing up"):
         report = _Copying(collection, objects, progress).run(keep, started)
         remember(collection, report)
     return report
+
+
+def _check_place(folder: Path, address: str) -> None:
+    """A backup inside what it backs up would be lost with it."""
+    place = Path(address.removeprefix("file://"))
+    if address.startswith("file://") and place.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"{place} lies in the collection itself; name a folder elsewhere, best on another disk")
 
 
 class _Copying:

@@ -18,6 +18,7 @@ from periplus.core.snippets.characters import equal_points, foreign_points, is_s
 
 MAX_STRETCH = 64  # code points analysed behind the beginning of a word
 ASCII = 128
+FIRST_WIDE, LAST_WIDE, WIDER = 0xFF10, 0xFF5A, 0xFEE0  # digits and letters of full width, behind the usual ones
 LANES = 64  # code points that are looked at at once; as many stand behind the last text
 FNV_BASIS, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
@@ -54,20 +55,31 @@ def _stretch_end(text: Any, start: Any, size: Any, end: Any) -> Any:
 
 @helper
 def _bare(text: Any, i: Any, bare: Any) -> Any:
-    """A code point in lower case and without accent."""
+    """A code point in lower case, of usual width and without accent."""
     c = text[i]
+    if FIRST_WIDE <= c <= LAST_WIDE:
+        c -= WIDER
     return bare[c] if c < len(bare) else c
 
 
 @helper
+def _is_accent(c: Any) -> Any:
+    """A combining mark that stands behind its letter."""
+    return 0x300 <= c <= 0x36F
+
+
+@helper
 def _stands(text: Any, i: Any, end: Any, bare: Any, letters: Any, first: Any, behind: Any) -> Any:
-    """Whether letters stand at a place of the text, in any case and with any accents."""
-    same = i + behind - first <= end
-    k = first
-    while same and k < behind:
-        same = _bare(text, i + k - first, bare) == letters[k]
-        k += 1
-    return same
+    """How many code points letters take at a place of the text, in any case and with any accents; 0 where they do not
+    stand there."""
+    at, k = i, first
+    while k < behind and at < end:
+        if _bare(text, at, bare) == letters[k]:
+            k += 1
+        elif k == first or not _is_accent(text[at]):
+            return np.int64(0)
+        at += 1
+    return at - i if k == behind else np.int64(0)
 
 
 @helper
@@ -176,11 +188,12 @@ def find_beginnings(
                     first, behind = beginnings[2 * p - 2] if p else np.int64(0), beginnings[2 * p]
                     if (inside and beginnings[2 * p + 1]) or counts[p] >= most:
                         continue
-                    if _stands(text, i, end, bare, letters, first, behind):
+                    size = _stands(text, i, end, bare, letters, first, behind)
+                    if size > 0:
                         counts[p] += 1
                         row = PLACE * found
                         places[row], places[row + 1] = document, i
-                        places[row + 2] = _stretch_end(text, i, behind - first, end)
+                        places[row + 2] = _stretch_end(text, i, size, end)
                         places[row + 3] = _spelling(text, tongues, places, found, table, spellings)
                         found += 1
                         break
