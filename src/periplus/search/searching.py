@@ -64,7 +64,7 @@ def task_of(
         understood.named,
         collapse=collapse,
         visibility=Visibility(only=context.generation.in_links.sources(link)) if link else EVERYBODY,
-        title=title_print(understood.text),
+        title=title_print(understood.title),
     )
 
 
