@@ -2,7 +2,8 @@
 
 Only titles that one page of the collection has alone, without the name of the site before or behind a dash (a first or
 last part that a fiftieth of the titles of a host have), at most so many of each host, chosen by a fixed seed. They are
-asked as people would type them, without host diversity. With ``--with-names`` they are asked with the name of the site.
+asked as people would type them, without host diversity. With ``--with-names`` they are asked with the name of the site,
+with ``--headings`` the headings of the first level that pages begin with, where they are not the title.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from periplus.evaluation import evaluate
 from periplus.text import TITLE_BORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from periplus.records import Document
 
 SEED = 7
 NAME_SHARE = 0.02  # of the titles of a host that end alike: then the end is a name of the site
@@ -32,18 +35,34 @@ DEPTH = 10
 
 def titles_of(collection: Collection) -> dict[str, list[tuple[str, str, str]]]:
     """Of each host: own title, whole title and address of every page that may be found."""
-    log = BatchLog(collection.files, collection.database)
     pages: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for number in log.numbers():
-        for document in log.documents(number):
-            if document.indexable and document.title.strip():
-                pages[addresses.host(document.url)].append((document.title.strip(), document.url))
+    for document in _findable(collection):
+        if document.title.strip():
+            pages[addresses.host(document.url)].append((document.title.strip(), document.url))
     found = {}
     for host, titled in pages.items():
         parted = [TITLE_BORDER.split(title) for title, _ in titled if TITLE_BORDER.search(title)]
         first, last = (_names((parts[place] for parts in parted), len(titled)) for place in (0, -1))
         found[host] = [(_own(title, first, last), title, url) for title, url in titled]
     return found
+
+
+def headings_of(collection: Collection) -> dict[str, list[tuple[str, str, str]]]:
+    """Of each host: the heading that a page begins with, twice, and its address, where it is not the title."""
+    own = {url: title for rows in titles_of(collection).values() for title, _, url in rows}
+    found: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    for document in _findable(collection):
+        heading = document.headings[0] if document.headings else None
+        title = own.get(document.url, "")
+        if heading and heading.level == 1 and title and heading.text.casefold() != title.casefold():
+            found[addresses.host(document.url)].append((heading.text, heading.text, document.url))
+    return found
+
+
+def _findable(collection: Collection) -> Iterator[Document]:
+    log = BatchLog(collection.files, collection.database)
+    for number in log.numbers():
+        yield from (document for document in log.documents(number) if document.indexable)
 
 
 def _names(parts: Iterable[str], titles: int) -> set[str]:
@@ -58,9 +77,10 @@ def _own(title: str, first: set[str], last: set[str]) -> str:
     return title[borders[0].end() :].strip() if is_named else title
 
 
-def items_of(collection: Collection, most: int, *, with_names: bool) -> dict[str, list[KnownItem]]:
+def items_of(
+    titles: dict[str, list[tuple[str, str, str]]], most: int, *, with_names: bool
+) -> dict[str, list[KnownItem]]:
     """Titles that are unique in the collection, by host."""
-    titles = titles_of(collection)
     often = Counter(own.casefold() for rows in titles.values() for own, _, _ in rows)
     found = {}
     for host, rows in sorted(titles.items()):
@@ -75,6 +95,7 @@ def main() -> None:
     options.add_argument("collection", type=Path)
     options.add_argument("--most", type=int, default=300, help="titles of one host")
     options.add_argument("--with-names", action="store_true")
+    options.add_argument("--headings", action="store_true")
     options.add_argument("--profile", default="periplus")
     chosen = options.parse_args()
     rows, whole = [], Counter[str]()
@@ -84,7 +105,8 @@ def main() -> None:
             found = collection.engine.ranking(query, k, chosen.profile, plain=False)
             return [identifier for identifier, _ in found]
 
-        for host, items in items_of(collection, chosen.most, with_names=chosen.with_names).items():
+        titles = headings_of(collection) if chosen.headings else titles_of(collection)
+        for host, items in items_of(titles, chosen.most, with_names=chosen.with_names).items():
             if items:
                 scores = evaluate(search, *judgements(items), chosen.profile, DEPTH)
                 values = scores.values("mrr@10")

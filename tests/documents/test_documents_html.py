@@ -82,6 +82,7 @@ def test_a_whole_page_gives_all_its_fields():
         '<div id="cookieConsent">NOISE</div>',
         '<ul class="share social-links"><li>NOISE</ul>',
         '<div class="site-footer">NOISE</div>',
+        '<div class="printfooter">NOISE</div>',
         "<button>NOISE</button>",
         "<select><option>NOISE</select>",
         "<noscript>NOISE</noscript>",

@@ -42,6 +42,21 @@ def test_a_query_is_a_title(query, title, expected):
     assert same(query, title) == expected
 
 
+@pytest.mark.parametrize(
+    ("query", "title", "expected"),
+    [
+        ("Class String", "String (Java SE 17)", BEFORE_LAST),
+        ("String (Java SE 17)", "String (Java SE 17)", 1),
+        ("String", "String - Manual", BEFORE_LAST),  # what stands before a dash is told already
+        ("Class String", "String - Manual", 0),
+        ("Class String", "", 0),
+    ],
+)
+def test_a_query_is_the_heading_that_a_page_begins_with(query, title, expected):
+    print_of_page = title_print(title, "Class String")
+    assert sameness(title_print(query), np.array([print_of_page], np.int64))[0] == expected
+
+
 @given(st.text(), st.text())
 def test_any_text_has_a_number_that_says_what_it_is(one, other):
     number = title_print(one)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import re
 
@@ -249,6 +250,11 @@ def test_unfit_words_of_the_dictionary_are_offered_only_when_they_were_typed_who
         ("3.2 Tides", ["Tides"]),
         ("Chapter 5: Tides | Almanac", ["Tides", "Almanac"]),
         ("Appendix B. Tables", ["Tables"]),
+        ("Chapter 44 - Access control lists", ["Access control lists"]),
+        ("Kapitola 4. Instalace", ["Instalace"]),
+        ("第3章 よくある質問", ["よくある質問"]),
+        ("10장. Network infrastructure", ["Network infrastructure"]),
+        ("Apache 2.4 notes", ["Apache 2.4 notes"]),
         ("Almanac - 4. Storms", ["Almanac", "Storms"]),
         ("3D charts", ["3D charts"]),
         ("2001 A Space Odyssey", ["2001 A Space Odyssey"]),
@@ -258,6 +264,27 @@ def test_unfit_words_of_the_dictionary_are_offered_only_when_they_were_typed_who
 )
 def test_titles_are_completed_without_the_numbers_of_chapters(title, parts):
     assert title_parts(title) == parts
+
+
+def test_headings_that_every_page_has_do_not_add_up(tmp_path):
+    """A title comes before a heading of a manual's every page, and numbers of sections are no completions."""
+    manual = [page(f"https://a.example/{i}", f"Class {i}", "text", headings=("Contents", "3.12")) for i in range(30)]
+    build(tmp_path, [*manual, page("https://b.example/", "Contour lines", "text")])
+    with contextlib.closing(Engine(tmp_path, PATIENT)) as engine:
+        assert texts(engine.suggest("cont")) == ["Contour lines", "Contents"]
+        assert texts(engine.suggest("3.")) == []
+
+
+def test_links_are_completed_without_the_numbers_of_chapters():
+    class Bare:
+        hosts = ()
+
+        def titled_pages(self):
+            return []
+
+    built = Completion.build(Bare(), {"17.2 Job control": 5, "6.21": 9})
+    assert texts(built.complete("job", 8)) == ["Job control"]
+    assert texts(built.complete("6", 8)) == []
 
 
 def test_popular_queries_seed_completion(tmp_path):

@@ -14,7 +14,7 @@ from search_samples import DOCUMENTS, PATIENT, all_pages, build, day, page
 from periplus import addresses
 from periplus.errors import NotReady, UsageError
 from periplus.ranking import PROFILES, check
-from periplus.records import SearchAnswer, SearchRequest
+from periplus.records import Heading, SearchAnswer, SearchRequest
 from periplus.search import Engine, requests
 from periplus.settings import SearchSettings, Settings
 
@@ -493,6 +493,20 @@ def test_a_page_is_found_by_its_own_title_to_the_letter(tmp_path):
     with closing(Engine(tmp_path, PATIENT)) as engine:
         assert urls(ask(engine, "std::list::size"))[0] == "https://b.example/size"
         told = engine.explain("std::list::size", "https://b.example/size")
+        assert next(part for part in told.parts[2].parts if part.name == "title_same").value > 0
+
+
+@pytest.mark.parametrize("query", ["Class Vector", "Class Vector lang:en", "class vector -site:c.example"])
+def test_a_page_is_found_by_the_heading_that_it_begins_with_whatever_is_filtered(tmp_path, query):
+    other = page("https://a.example/use", "Uses of Class util.Vector (SE 17)", "class vector and vector again")
+    own = structs.replace(
+        page("https://b.example/Vector", "Vector (SE 17)", "class vector"),
+        headings=(Heading(1, "Class Vector"),),
+    )
+    build(tmp_path, [other, own, *[page(f"https://d.example/{i}", f"Class {i}", "class") for i in range(20)]])
+    with closing(Engine(tmp_path, PATIENT)) as engine:
+        assert urls(ask(engine, query))[0] == "https://b.example/Vector"
+        told = engine.explain(query, "https://b.example/Vector")
         assert next(part for part in told.parts[2].parts if part.name == "title_same").value > 0
 
 

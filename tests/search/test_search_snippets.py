@@ -134,6 +134,19 @@ def test_the_opening_does_not_repeat_the_title():
     assert made("x", "My page\nIt begins here.", title="My page").text == "It begins here."
 
 
+def test_a_heading_that_is_the_title_is_not_shown_again():
+    """The title stands above the snippet; what the page says of it is worth more than the same words once more."""
+    text = "operator<<(std::basic_ostream)\nInserts data into the stream of the object.\nReturn value: the stream."
+    result = made("basic_ostream stream", text, title="operator<<(std::basic_ostream) - reference")
+    assert result.text == "Inserts data into the stream of the object."
+    assert marked(result) == ["stream"]
+
+
+def test_a_description_that_is_only_the_title_says_nothing():
+    result = made("tide", "Of the moon and the sea.", title="15 Parameters (zsh)", description="15 Parameters (zsh)")
+    assert result.text == "Of the moon and the sea."
+
+
 def test_a_description_that_is_only_the_opening_gives_way_to_it():
     text = "My page\nIt begins here. And goes on."
     shown = made("x", text, title="My page", description="My page It begins here. And…").text

@@ -337,6 +337,20 @@ def test_no_word_is_changed_for_one_of_another_language(bilingual):
     assert bilingual.search(SearchRequest("cakess lang:de", reader="de")).corrections == ()
 
 
+def test_a_word_that_many_languages_have_is_a_word_of_each(tmp_path):
+    """English pages are a third of all: no word of all three languages has half of its documents in English."""
+    pages = [
+        page(f"https://a.example/{language}/{i}", said, f"{said} snapshot", language=language)
+        for language, said in {"en": "the image", "de": "das Abbild", "fr": "une copie"}.items()
+        for i in range(20)
+    ]
+    pages += [page(f"https://a.example/cs/{i}", "obraz", "obraz disku", language="cs") for i in range(20)]
+    build(tmp_path, pages)
+    with contextlib.closing(Engine(tmp_path, PATIENT)) as engine:
+        assert engine.search(SearchRequest("snpashot", language="en")).query.corrected == "snapshot"
+        assert engine.search(SearchRequest("snpashot", language="cs")).corrections == ()
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [

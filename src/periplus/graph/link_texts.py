@@ -1,4 +1,4 @@
-"""What links say, with how many say it: completion suggests the most frequent ones.
+"""What links say, with how many say it of a page: completion suggests the most frequent ones.
 
 It must not suggest what links to blocked pages say, and pages are blocked at any time; so the table tells of each text
 where the links lead that say it.
@@ -19,6 +19,7 @@ from periplus.graph.runs import texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -48,14 +49,23 @@ class LinkTexts(NamedTuple):
     said_hosts: Integers  # their host keys
 
     def counts(self, blocked: Collection[str] = ()) -> dict[str, int]:
-        """The most frequent first; links to ``blocked`` hosts and addresses say nothing."""
+        """How many links say each text, of those that lead to one page on average: ``next`` leads everywhere.
+
+        Links to ``blocked`` hosts and addresses say nothing.
+        """
         pages = [addresses.page_key(target) for target in blocked if "://" in target]
         hosts = [addresses.host_key(target) for target in blocked if "://" not in target]
         hidden = np.isin(self.said_pages, pages) | np.isin(self.said_hosts, hosts)
         links = np.where(hidden[self.said_of], 0, self.said_links).astype(np.int64)
-        sums = np.diff(np.concatenate((np.zeros(1, np.int64), np.cumsum(links)))[self.said_rows])
-        order = np.argsort(-sums, kind="stable")
-        return {self._text(text): int(sums[text]) for text in order[sums[order] >= LEAST_SAID].tolist()}
+        sums, led_to = self._of_texts(links), self._of_texts(links > 0)
+        each = sums // np.maximum(led_to, 1)
+        order = np.argsort(-each, kind="stable")
+        return {self._text(text): int(each[text]) for text in order[sums[order] >= LEAST_SAID].tolist()}
+
+    def _of_texts(self, numbers: NDArray[Any]) -> Integers:
+        """What each text has of numbers that stand at the pages it leads to, added up."""
+        added: Integers = np.diff(np.concatenate((np.zeros(1, np.int64), np.cumsum(numbers)))[self.said_rows])
+        return added
 
     def _text(self, place: int) -> str:
         start, stop = self.said_offsets[place : place + 2]

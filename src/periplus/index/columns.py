@@ -19,7 +19,7 @@ from periplus.index.marks import marks_of
 from periplus.index.meant_for import language_name
 from periplus.index.query import FIELDS
 from periplus.index.stored import hexadecimal, places_of
-from periplus.index.title_prints import title_print
+from periplus.index.title_prints import heading_of, title_print
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -106,7 +106,8 @@ class Collected:
         tongues = list(map(language_name, languages, urls, declared, alternates))
         named: tuple[Sequence[Any], ...] = (places.hosts, places.sites, tongues, types)
         marks, facts = zip(*map(marks_of, signals, structured, images), strict=True)
-        plain = (keys, places.page_keys, *named, published, fetched, prints, marks, map(title_print, titles))
+        own = map(title_print, titles, map(heading_of, headings))
+        plain = (keys, places.page_keys, *named, published, fetched, prints, marks, own)
         for name, some in zip(COLLECTED, (*plain, places.orders, ids, facts), strict=True):
             self._values[name] += some
         known = [given or hexadecimal(key) for given, key in zip(ids, keys, strict=True)]

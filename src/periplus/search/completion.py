@@ -20,7 +20,7 @@ from periplus.records import ADULT_WORDS, Suggestion
 from periplus.search.text import clean, folded, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from periplus.index import TitledPage
 
@@ -42,11 +42,12 @@ _FIRST_BYTES = np.array([(1 << 64) - (1 << 8 * (KEY_BYTES - size)) for size in r
 
 _WORD = re.compile(r"\w[\w'’.+#-]*")
 _BEGINNING = re.compile(r"\w[\w'’.+#]*")  # also behind a hyphen: "reb" is completed to git-rebase
-# 3. Tides · 3.2 Tides · Chapter 5: Tides · Appendix B. Tides
+# 3. Tides · 3.2 Tides · Chapter 5: Tides · Chapter 5 - Tides · Appendix B. Tides · Kapitola 3. Tides · 第3章 Tides
 _NUMBERED = re.compile(
     r"(?:§\s*)?\d{1,3}(?:\.\d{1,3})*\.\s+(?=\w)|\d{1,2}(?:\.\d{1,2})+\s+(?=\w)"
     r"|(?:chapter|section|appendix|part|kapitel|abschnitt|anhang|teil|chapitre|annexe|capítulo|capitolo|hoofdstuk)"
-    r"\s+(?:\d{1,3}|[a-z]|[ivxlc]{1,6})(?:\.\d{1,3})*[.:]?\s+(?=\w)",
+    r"\s+(?:\d{1,3}|[a-z]|[ivxlc]{1,6})(?:\.\d{1,3})*(?:[.:]|\s+[–—-])?\s+(?=\w)"
+    r"|[^\W\d]{1,10}\.?\s+\d{1,3}\.\s+(?=\w)|第?\s?\d{1,3}\s?[장章]\.?\s+(?=\w)",
     re.IGNORECASE,
 )
 _TITLE_PARTS = re.compile(r"\s+[|–—·:»-]\s+")
@@ -98,14 +99,19 @@ class Completion:
         hidden = {addresses.page_key(target) for target in blocked if "://" in target}  # http and https alike
         for page in collection.titled_pages():
             if not ((page.host and page.host in blocked) or page.page_key in hidden):
-                for text, weight in _phrases(page):
-                    gathered.add(text, weight * (0.2 + page.worth))
+                worth = 0.2 + page.worth
+                for part in title_parts(page.title.title):
+                    gathered.add(part, TITLE_WEIGHT * worth)
+                for heading in page.title.headings:
+                    gathered.add_heading(_unnumbered(clean(heading)), HEADING_WEIGHT * worth)
         for host in collection.hosts[:MAX_HOSTS]:
             if host and host not in blocked:
                 gathered.add(addresses.site(host), SITE_WEIGHT)
-        for weight, counts in ((LINK_WEIGHT, links or {}), (ASKED_WEIGHT, asked or {})):
-            for text, count in counts.items():
-                gathered.add(clean(text), weight * float(np.log1p(count)))
+        for text, count in (links or {}).items():
+            if _has_letter(text):
+                gathered.add(_unnumbered(clean(text)), LINK_WEIGHT * float(np.log1p(count)))
+        for text, count in (asked or {}).items():
+            gathered.add(clean(text), ASKED_WEIGHT * float(np.log1p(count)))
         return cls(gathered.entries())
 
     def __len__(self) -> int:
@@ -219,16 +225,9 @@ def _highest(worths: Any) -> Any:
     return np.maximum.reduceat(worths, firsts) if len(worths) else np.empty(0)
 
 
-def _phrases(page: TitledPage) -> Iterator[tuple[str, float]]:
-    for part in title_parts(page.title.title):
-        yield part, TITLE_WEIGHT
-    for heading in page.title.headings:
-        yield _unnumbered(clean(heading)), HEADING_WEIGHT
-
-
 def title_parts(title: str) -> list[str]:
     """A site's name and the page's own, without the number of its chapter."""
-    return [_unnumbered(part) for part in _TITLE_PARTS.split(clean(title))[:MAX_TITLE_PARTS]]
+    return [_unnumbered(part) for part in _TITLE_PARTS.split(_unnumbered(clean(title)))[:MAX_TITLE_PARTS]]
 
 
 def _unnumbered(text: str) -> str:
@@ -236,14 +235,27 @@ def _unnumbered(text: str) -> str:
     return text[number.end() :] if number else text
 
 
+def _has_letter(text: str) -> bool:
+    return any(sign.isalpha() for sign in text)
+
+
 class _Gathered:
     """Entries as they come together; in which order they come makes no difference.
 
-    An entry is shown as it is spelt where that weighs most.
+    An entry is shown as it is spelt where that weighs most. Headings are added up last: one that many pages have
+    (``Constructor Summary``) is no more than one that a page has.
     """
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, int, str]] = {}  # folded text -> all weights, the largest one, as shown
+        self._headings: dict[str, tuple[float, str]] = {}  # folded text -> less the largest weight, as shown there
+
+    def add_heading(self, text: str, weight: float) -> None:
+        plain, one = folded(text), (-weight, text)
+        if plain in self._headings:
+            self._headings[plain] = min(one, self._headings[plain])
+        elif _has_letter(text) and len(self._headings) < 2 * MAX_ENTRIES:
+            self._headings[plain] = one
 
     def add(self, text: str, weight: float) -> None:
         shown = shortened(text, MAX_CHARACTERS)
@@ -261,6 +273,9 @@ class _Gathered:
             self._found[plain] = (every + units, most, spelling)
 
     def entries(self) -> Entries:
+        for less, text in self._headings.values():
+            self.add(text, -less)
+        self._headings.clear()
         return {plain: (shown, units / WEIGHT_UNIT) for plain, (units, _, shown) in self._found.items()}
 
 

@@ -18,7 +18,7 @@ from periplus.search.plan import QueryPlan, plan, stops
 from periplus.search.plan import typed as words_of
 from periplus.search.requests import combined
 from periplus.search.synonyms import with_synonyms
-from periplus.search.syntax import ParsedQuery, TypedWord
+from periplus.search.syntax import Condition, ParsedQuery, Signed, TypedWord
 from periplus.search.vectors import with_related
 from periplus.search.vocabulary import are_silent, asks_for_new, asks_only_for_news, guessed_language, light_words
 from periplus.tracing import traced
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from periplus.search.lexicon import Lexicon
     from periplus.search.plan import QueryWord
     from periplus.search.rules import Rules
+    from periplus.search.syntax import Node
 
 MAX_NAMED = 8
 # Of a front page that has no shorter address: in a folder of pages, or where a site sends its visitors there.
@@ -58,6 +59,16 @@ class Understood(Struct, frozen=True):
     @property
     def parsed(self) -> str:
         return str(self.reading)
+
+    @property
+    def title(self) -> str:
+        """The text as it may be the title of a page: without filters."""
+        others = tuple([node for node in self.reading.nodes if not _is_filter(node)])
+        return self.text if len(others) == len(self.reading.nodes) else str(ParsedQuery(others))
+
+
+def _is_filter(node: Node) -> bool:
+    return type(node) is Condition or (type(node) is Signed and type(node.node) is Condition)
 
 
 @traced("search.understand")

@@ -64,7 +64,7 @@ def task_of(
         understood.named,
         collapse=collapse,
         visibility=Visibility(only=context.generation.in_links.sources(link)) if link else EVERYBODY,
-        title=title_print(understood.text),
+        title=title_print(understood.title),
     )
 
 
@@ -179,7 +179,8 @@ class Search(Struct, gc=False):
         if dictionary is None:
             self.notes.append("spelling")
             return None
-        return Speller(dictionary, self.generation.lexicon, self.context.shards.count)
+        by_language = self.generation.summary.languages
+        return Speller(dictionary, self.generation.lexicon, self.context.shards.count, by_language)
 
     def _is_in_time(self) -> bool:
         """Whether there is time for corrections."""

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 
 from periplus.core.layout.shown_texts import FOREIGN, LOST, MAX_SNIPPET, NOTHING, PAGE, PLAIN
-from periplus.search.highlighter import Highlights, Match, ShownTexts
+from periplus.search.highlighter import MAX_TEXT, Highlights, Match, ShownTexts
 from periplus.search.text import ELLIPSIS, clean, shortened
 
 if TYPE_CHECKING:
@@ -45,13 +45,14 @@ def snippets(documents: Sequence[StoredDocument], query: Highlights) -> list[Sni
     """What to show of each document; its description or its beginning when no word stands in the text."""
     if not documents:
         return []
-    texts = ShownTexts([document.text for document in documents], [document.language for document in documents])
+    bodies = [_body(document) for document in documents]
+    texts = ShownTexts(bodies, [document.language for document in documents])
     pages, marks = _fragments(texts, query)
     made: list[Snippet] = []
     unmarked: list[int] = []  # those whose highlights have to be found anew
     marked = 0
-    for place, (document, page) in enumerate(zip(documents, pages, strict=True)):
-        text, readable = _pieces(document, page)
+    for place, (document, body, page) in enumerate(zip(documents, bodies, pages, strict=True)):
+        text, readable = _pieces(document, body, page)
         if readable:
             made.append(Snippet(text, tuple(marks[marked : page[1]])))
         else:
@@ -83,12 +84,12 @@ def _choose_fragments() -> Callable[..., int]:
     return choose_fragments.entry
 
 
-def _pieces(document: StoredDocument, page: list[int]) -> tuple[str, bool]:
-    """What is to be shown of a document, and whether that is so as it stands in the text."""
+def _pieces(document: StoredDocument, body: str, page: list[int]) -> tuple[str, bool]:
+    """What is to be shown of a document, and whether that is so as it stands in its body."""
     state, _, start, end, cut, cut_behind, second, second_end, second_cut, second_cut_behind = page
     if state in (NOTHING, LOST):
         return _fallback(document), False
-    text, more = document.text[start:end], document.text[second:second_end] if second_end > second else ""
+    text, more = body[start:end], body[second:second_end] if second_end > second else ""
     readable = state == PLAIN or (state == FOREIGN and _is_readable(text) and _is_readable(more))
     if not readable:
         text, more = _flowing(text), _flowing(more)
@@ -105,16 +106,23 @@ def _is_readable(text: str) -> bool:
 def _fallback(document: StoredDocument) -> str:
     described = clean(document.description)
     only_begins = clean(document.text[: 2 * MAX_SNIPPET]).startswith(described[:SAID_AGAIN].rstrip("…. "))
-    fallback = _opening(document) if not described or only_begins else described
-    return shortened(fallback, MAX_SNIPPET)
+    if described and not only_begins and not _is_title(document, described):
+        return shortened(described, MAX_SNIPPET)
+    return shortened(_flowing(_body(document)[: 3 * MAX_SNIPPET]), MAX_SNIPPET)
 
 
-def _opening(document: StoredDocument) -> str:
-    """How the text begins, without a first line that only says the title again."""
-    text = document.text[: 3 * MAX_SNIPPET].lstrip()
-    first, _, rest = text.partition("\n")
-    repeats = rest.strip() and clean(first).casefold() in clean(document.title).casefold()
-    return _flowing(rest if repeats else text)
+def _body(document: StoredDocument) -> str:
+    """The text without a first line that only says the title again, which stands above it."""
+    text = document.text.lstrip()
+    end = text.find("\n", 0, 3 * MAX_SNIPPET)
+    if end < 0 or not _is_title(document, text[:end]):
+        return document.text
+    return text[end : end + MAX_TEXT].lstrip() or document.text
+
+
+def _is_title(document: StoredDocument, text: str) -> bool:
+    """Whether a text says nothing but the title, or a part of it."""
+    return clean(text).casefold() in clean(document.title).casefold()
 
 
 def _flowing(text: str) -> str:

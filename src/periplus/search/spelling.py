@@ -25,7 +25,7 @@ from periplus.text import STEM_MARK, TermForm, analyze, forms_of
 from periplus.text.stemming import DEFAULT_LANGUAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from periplus.search.lexicon import Forms
     from periplus.search.syntax import Node
@@ -38,7 +38,7 @@ SHORT, LONG = 7, 9
 OCCURS, FORM_OCCURS = (2.0, 3.0, 0.5), (-2.0, 7.0, 2.0)
 MOST_COST = 1.2  # of changing a word that occurs
 ENDING = 3  # letters that inflections may differ in
-FITTING = 0.5  # of the documents with a word: so many are in a language that the query may be in
+FITTING = 0.5  # of its share of all documents: so often a word of a language stands in documents of it
 CLOSE, MOST_CLOSE = 2.0, 4  # of worth, between candidates of which other words decide; and how many these are
 LANGUAGE_TRIES = 4  # candidates that are looked at for one of the right language
 MOST_BESIDE = 3  # other words that decide
@@ -78,12 +78,19 @@ def _forms(text: str) -> Forms:
 class Speller:
     """Corrections of whole queries, for one search in one generation."""
 
-    def __init__(self, dictionary: SpellingDictionary, lexicon: Lexicon, count: Callable[[IndexQuery], int]) -> None:
+    def __init__(
+        self,
+        dictionary: SpellingDictionary,
+        lexicon: Lexicon,
+        count: Callable[[IndexQuery], int],
+        by_language: Mapping[str, int] | None = None,
+    ) -> None:
         """``lexicon`` is what searches of the same generation know of words already, ``count`` says how many
-        documents a query finds."""
+        documents a query finds; ``by_language`` are all documents."""
         self._dictionary = dictionary
         self._lexicon = lexicon
         self._count = count
+        self._by_language = by_language or {}
 
     def corrections(
         self, reading: ParsedQuery, doubtful: list[str], languages: tuple[str, ...] = ()
@@ -133,7 +140,12 @@ class Speller:
         if not languages:
             return True
         asked = IndexQuery(must=(Group((TermForm(word),)),), filters=Filters(languages=languages))
-        return self._count(asked) >= FITTING * documents
+        return self._count(asked) >= FITTING * documents * self._share(languages)
+
+    def _share(self, languages: tuple[str, ...]) -> float:
+        """Of all documents, those in some languages."""
+        inside = sum(self._by_language.get(language, 0) for language in languages)
+        return inside / sum(self._by_language.values()) if inside else 1.0
 
     def _documents(self, word: str) -> tuple[int, int]:
         """Documents with a word as it is written, and, if there are none, with it in any form."""

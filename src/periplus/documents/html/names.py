@@ -31,6 +31,7 @@ _NAVIGATION_ENDS: Final = ("nav", "menu")  # of words such as "docnav" and "main
 _SOFT_WORDS: Final = _words("sidebar toc menu")
 _TEXT_WORDS: Final = _words("chapter section article entry post story appendix preface refentry")
 _FOOTER_WORDS: Final = _words("footer foot colophon copyright legal imprint footnav")
+_FOOTER_END: Final = "footer"  # of words such as "printfooter" and "pagefooter"
 _ASIDE_WORDS: Final = _words(
     "cookie cookies consent gdpr banner newsletter subscribe subscription signup share sharing social promo promotion"
     " advert advertisement ads ad sponsor sponsored popup modal overlay login masthead recommended recommendations"
@@ -93,7 +94,7 @@ def _hinted(names: str, *, in_text: bool) -> int:
             return HINTED_NAVIGATION
         if any(word.endswith(_NAVIGATION_ENDS) for word in words - _SOFT_WORDS):
             return HINTED_NAVIGATION
-        if words & _FOOTER_WORDS:
+        if words & _FOOTER_WORDS or any(word.endswith(_FOOTER_END) for word in words):
             return HINTED_FOOTER
         if words & _ASIDE_WORDS:
             return HINTED_ASIDE
