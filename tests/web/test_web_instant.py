@@ -31,6 +31,13 @@ def test_the_page_shows_an_answer_above_the_results(client):
     assert page.index('class="instant"') < page.index('class="empty"' if 'class="empty"' in page else 'class="results"')
 
 
+def test_where_an_answer_stands_the_page_does_not_say_that_nothing_helps(client):
+    page = client.get("/search?q=teal+hex").text
+    assert "No page here matches" in page
+    assert "No port of call" not in page
+    assert "No port of call" in client.get("/search?q=zzqqxx").text
+
+
 @pytest.mark.parametrize("query", ["tide", "tide 2", "2+2&page=2", "2+2&tab=news"])
 def test_plain_words_and_further_pages_have_none(client, query):
     address = "/search?q=" + (query if "&" in query else quote_plus(query))

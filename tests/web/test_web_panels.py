@@ -41,6 +41,12 @@ def test_a_page_without_panels_has_nothing_of_them(client):
     assert not any(word in page for word in ('class="side"', 'class="columns"', "data-panels", 'class="panel'))
 
 
+def test_where_a_panel_stands_the_page_does_not_say_that_nothing_helps(weather):
+    page = weather.get("/search?q=weather+basel").text
+    assert "No page here matches" in page
+    assert "No port of call" not in page
+
+
 def test_our_own_places_stand_in_the_page(client, backend):
     backend.kinds = {"places": dict.fromkeys(PORTS, PLACE)}
     page = client.get("/search?q=harbour+near+me&near=47.38,8.54").text

@@ -97,7 +97,9 @@ def result_page(
         "instant": precompiled.render("_instant.html", {"found": answer.answers[0]}) if answer.answers else "",
         "notices": _notices(precompiled, link, answer, values, frame["lens_given"], levels),
         "results": items.all(answer.results, known),
-        "nothing": "" if answer.results else _nothing(precompiled, link, answer, values["q"], kept["tab"], made),
+        "nothing": ""
+        if answer.results
+        else _nothing(precompiled, link, answer, values["q"], kept["tab"], made, beside),
         "related": precompiled.render("_related.html", {"suggestions": answer.suggestions})
         if answer.suggestions
         else "",
@@ -258,9 +260,16 @@ def _warnings(answer: SearchAnswer) -> list[str]:
 
 
 def _nothing(
-    precompiled: PrecompiledTemplates, link: Links, answer: SearchAnswer, query: str, tab: str, made: list[Filter]
+    precompiled: PrecompiledTemplates,
+    link: Links,
+    answer: SearchAnswer,
+    query: str,
+    tab: str,
+    made: list[Filter],
+    beside: PendingPanels | None,
 ) -> Markup:
     context = {
+        "is_answered": bool(answer.answers) or (beside is not None and bool(beside.ready or beside.coming)),
         "q": query,
         "link": link,
         "answer": answer,
