@@ -71,7 +71,8 @@ def check_import(ending: str, data: bytes) -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:  # noqa: PTH112
         path = Path(folder) / f"a{ending}"
         path.write_bytes(data)
-        check, contents = FileCheck(str(path)), FileContents(str(path), BASE)
+        # A listing with a base would ask other machines for its archives; without one they lie beside it.
+        check, contents = FileCheck(str(path)), FileContents(str(path), BASE if ending == ".xml" else "")
         try:
             with check.opening() as opened:
                 list(check.answers(opened))

@@ -33,7 +33,8 @@ def interrupted(tmp_path):
     def run(at: str, *words: object) -> tuple[int, list[str]]:
         sources = {"PYTHONPYCACHEPREFIX": str(tmp_path / "empty")}  # no bytecode: modules are opened by their names
         environment = {**os.environ, **sources, "PYTHONPATH": str(tmp_path / "hook"), "INTERRUPT_AT": at}
-        command = [sys.executable, "-m", "periplus", *map(str, words)]
+        # What runs in the background of a shell passes Ctrl-C over, and hands that on.
+        command = ["env", "--default-signal=INT", sys.executable, "-m", "periplus", *map(str, words)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
         assert "Traceback" not in done.stderr
         return done.returncode, done.stderr.strip().splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -10,15 +11,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl.machines import LEASE, Machines, wait_until
-from crawl.voyages import Voyage
+from crawl.voyages import Voyage, settings_for
 from mockweb.growing import Growing
 from mockweb.mock_web import MockWeb
-from periplus.crawl import audit, send_command, status, workers
+from periplus.crawl import Crawler, audit, send_command, status, workers
+from periplus.crawl.session import Session
+from periplus.crawl.status import is_running, is_unfinished
 from periplus.storage import Database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from periplus.records import CrawlStatus
 
 pytestmark = pytest.mark.postgres
 DELAY = 0.02
@@ -148,3 +153,28 @@ def test_machines_leave_and_commands_reach_all_of_them(machines: Machines, growi
     machines.start("three").join()
     prove(machines, growing)
     assert max(growing.asked.values()) == 1
+
+
+def test_a_crawl_that_is_done_stays_done_when_one_of_its_machines_leaves_late(
+    tmp_path: Path, mock_web: MockWeb, shared: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By then the one that closed it has let go of its lease, and the order to all was to leave."""
+    end = Session._end
+    late = []
+
+    def when_it_is_closed(session: Session) -> CrawlStatus:
+        if not session._conductor.conducts:
+            wait_until(lambda: not is_running(session._database))
+            late.append(session)
+        return end(session)
+
+    monkeypatch.setattr(Session, "_end", when_it_is_closed)
+    seeds = [mock_web.site(host, 60)[0] for host in ("a.test", "b.test")]
+    with ThreadPoolExecutor(2) as threads:
+        settings = settings_for(mock_web.resolve, commit_seconds=0.05)
+        crawls = [Crawler(tmp_path, shared, settings) for _ in range(2)]
+        first = threads.submit(crawls[0].run, seeds)
+        wait_until(lambda: bool(workers(shared)))
+        second = threads.submit(crawls[1].run, join=True)
+        assert {first.result().state, second.result().state} == {"done"}
+    assert (len(late), status(shared).state, is_unfinished(shared)) == (1, "done", False)

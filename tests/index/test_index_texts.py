@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from zstandard import ZstdError
 
 from periplus.errors import Corrupt
 from periplus.index import texts as texts_module
@@ -93,3 +94,10 @@ def test_a_damaged_frame_is_noticed(tmp_path):
     with pytest.raises(Corrupt, match="rebuild the index"):
         texts.document(damaged)
     assert texts.document(damaged - 1) == documents[damaged - 1]
+
+
+def test_a_library_without_memory_is_no_damage(tmp_path):
+    path = tmp_path / "texts.bin"
+    starved = ZstdError("decompression error: Allocation error : not enough memory")
+    assert isinstance(texts_module._failure(path, starved), MemoryError)
+    assert isinstance(texts_module._failure(path, ZstdError("decompression error: Data corruption detected")), Corrupt)

@@ -78,6 +78,7 @@ class WorkerOrders:
         self._names = (NAME, f"{WORKER}{number}", SIZE)
         self._next = 0.0
         self.stop = False  # all workers
+        self.is_over = False  # for it is done, and nobody ordered it
         self.leave = ""  # this worker: restart or shutdown
         self.paused = False
         self.size = 0
@@ -92,6 +93,7 @@ class WorkerOrders:
             rows = {name: (value, at) for name, value, at in tx.rows(sql, self._names)}
         everyone, own = (rows.get(name, ("", 0.0)) for name in self._names[:2])
         self.stop = everyone[0] in ("stop", OVER)
+        self.is_over = everyone[0] == OVER
         self.leave = own[0] if own[0] in ("stop", "restart", "shutdown") else ""
         self.paused = max((everyone, own), key=lambda said: said[1])[0] == "pause"
         self.size = int(rows.get(SIZE, ("0", 0.0))[0])

@@ -37,7 +37,7 @@ from periplus.crawl.partitions import lease_seconds
 from periplus.crawl.recovery import Recovery
 from periplus.crawl.rows import Bundle, FoundAddress
 from periplus.crawl.seeds import barren_seeds, known_seeds, try_again
-from periplus.crawl.status import begin, forget, is_begun, newest, save, status, totals
+from periplus.crawl.status import begin, forget, is_begun, is_closed, newest, save, status, totals
 from periplus.crawl.takedown import sweep
 from periplus.crawl.team import WorkerTeam
 from periplus.crawl.undertaker import Undertaker
@@ -351,7 +351,10 @@ class Session:
     def _end(self) -> CrawlStatus:
         """Leave the crawl to others, or wait for them and close it."""
         with self._database.read() as tx:
-            others = roster.living(tx)
+            others, is_closed_already = roster.living(tx), is_closed(tx, self._number)
+        if is_closed_already:
+            self._conductor.release()
+            return status(self._database)
         if not others:
             self._conductor.take()  # whoever conducted it left: the last one closes the crawl
         if not self._conductor.conducts or (others and self._leaving and not self._orders.stop):
@@ -398,7 +401,7 @@ class Session:
 
     def _last_condition(self) -> CrawlCondition:
         """The state of a crawl that is over; addresses that it left waiting have their reason."""
-        if self._called_off or self._orders.stop:
+        if self._called_off or (self._orders.stop and not self._orders.is_over):
             return CrawlCondition(STOPPED, "by order; periplus crawl or up goes on", time.time())
         with self._database.read() as tx:
             waits = host_waits(tx)

@@ -46,6 +46,11 @@ def is_begun(tx: Transaction) -> bool:
     return last is not None and last[0] in UNENDED and not last[1]
 
 
+def is_closed(tx: Transaction, number: int) -> bool:
+    """Whether a crawl has ended; one that found nothing to do may be forgotten by now."""
+    return not tx.row("SELECT id FROM crawls WHERE id = ? AND ended = 0", (number,))
+
+
 def _so_far(tx: Transaction, last: CrawlStatus, started: float) -> CrawlStatus:
     """The figures of an interrupted crawl, counted again: what was written last may be behind or ahead."""
     counts = tx.row(

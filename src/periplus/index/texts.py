@@ -21,6 +21,7 @@ from periplus.index.stored import StoredDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -230,8 +231,15 @@ class Texts:
             data = self._bytes[self._starts[block] : self._starts[block + 1]]
             raw: bytes = decompressor.decompress(data, max_output_size=MAX_BLOCK_BYTES)
         except zstandard.ZstdError as error:
-            raise Corrupt(f"{self._path}: a block of stored text is damaged; rebuild the index", INDEX_PART) from error
+            raise _failure(self._path, error) from error
         return raw
+
+
+def _failure(path: Path, error: zstandard.ZstdError) -> Exception:
+    """Why a block cannot be unpacked: it is damaged, or the library got no memory, which it says in the same way."""
+    if "memory" in str(error):
+        return MemoryError(f"{path}: {error}")
+    return Corrupt(f"{path}: a block of stored text is damaged; rebuild the index", INDEX_PART)
 
 
 def sampled(documents: int) -> range:
