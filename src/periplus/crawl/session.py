@@ -351,13 +351,10 @@ class Session:
     def _end(self) -> CrawlStatus:
         """Leave the crawl to others, or wait for them and close it."""
         with self._database.read() as tx:
-            others, is_closed_already = roster.living(tx), is_closed(tx, self._number)
-        if is_closed_already:
-            self._conductor.release()
-            return status(self._database)
-        if not others:
+            others, is_over = roster.living(tx), is_closed(tx, self._number)
+        if not (others or is_over):
             self._conductor.take()  # whoever conducted it left: the last one closes the crawl
-        if not self._conductor.conducts or (others and self._leaving and not self._orders.stop):
+        if is_over or not self._conductor.conducts or (others and self._leaving and not self._orders.stop):
             self._conductor.release()
             return status(self._database)
         try:
