@@ -34,7 +34,7 @@ def main(folder: str, resolve: str, *rest: str) -> None:
     files = options.pop("files", "")
     if "retries" in options:
         objects.RETRIES = int(options.pop("retries"))
-        objects.RETRY_SECONDS = 0.5 * objects.RETRIES
+        objects.RETRY_SECONDS = 1.0 * objects.RETRIES  # longer than a server is silent in tests
     depot = Depot(LocalFiles(folder), open_objects(files)) if files else None
     if options.pop("loopback", ""):
         resolver.is_loopback = lambda ip: False

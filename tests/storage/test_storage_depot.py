@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from periplus.errors import Corrupt, NotFound, StorageAway
-from periplus.storage import Depot, LocalFiles, Stored, open_objects
+from periplus.storage import Database, Depot, LocalFiles, Stored, open_objects, remove_orphans, retirement
 from support.object_store import TORN, give_up_at_once
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def test_processes_that_pull_one_file_at_once_fetch_it_once(
     gate.asked.clear()
     script = """
 import sys
-from periplus.storage import Depot, LocalFiles, Stored, open_objects
+from periplus.storage import Database, Depot, LocalFiles, Stored, open_objects, remove_orphans, retirement
 depot = Depot(LocalFiles(sys.argv[1]), open_objects(sys.argv[2]))
 print("ready", flush=True)
 sys.stdin.readline()
@@ -195,3 +195,20 @@ def test_copies_that_no_row_names_go_at_once(tmp_path: Path, address: str) -> No
     assert depot.retain("links/", {"links/b"}) == ["links/a"]
     assert depot.files.names("links/") == ["links/b", "links/staged"]
     assert depot.files.exists("documents/a")
+
+
+def test_orphans_wait_for_a_store_that_is_away(
+    tmp_path: Path, gated_bucket: str, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_up_at_once(monkeypatch)
+    monkeypatch.setattr(retirement, "ORPHAN_SECONDS", -60.0)  # so that what is uploaded now is old
+    depot = depot_at(tmp_path / "one", gated_bucket)
+    for name in ("named", "orphan"):
+        depot.objects.put(f"archive/{name}", b"text")
+    with Database.open(tmp_path / "state.db") as database:
+        gate.close()
+        assert remove_orphans(database, depot, "archive/", lambda: {"archive/named"}) == []
+        gate.open()
+        assert remove_orphans(database, depot, "archive/", lambda: {"archive/named"}) == ["archive/orphan"]
+        assert depot.objects.names() == ["archive/named"]
+        assert remove_orphans(database, depot, "archive/", set) == []  # looked at lately

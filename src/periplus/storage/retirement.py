@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from periplus.errors import StorageAway
 from periplus.storage.depot import Stored
 from periplus.storage.leases import database_time
 
@@ -47,22 +48,33 @@ def remove_retired(database: Database, depot: Depot, older: float = RETIRED_SECO
 
 
 def remove_orphans(database: Database, depot: Depot, prefix: str, named: Callable[[], Collection[str]]) -> list[str]:
-    """Remove objects below ``prefix`` that were uploaded long ago and that no row names; looks once a day."""
+    """Remove objects below ``prefix`` that were uploaded long ago and that no row names; looks once a day.
+
+    A store that is away keeps nobody from what was to be done besides: it is looked at with the next call.
+    """
     with database.read() as tx:
         now = database_time(tx)
         swept = float(tx.value("SELECT value FROM meta WHERE key = ?", (_SWEPT + prefix,)) or 0)
     if now - swept < SWEEP_SECONDS:
         return []
-    old = [entry.name for entry in depot.objects.entries(prefix) if now - entry.modified >= ORPHAN_SECONDS]
-    known = named() if old else ()
-    gone = [name for name in old if name not in known]
-    for name in gone:
-        depot.objects.remove(name)
+    try:
+        gone = _remove_unnamed(depot, prefix, now - ORPHAN_SECONDS, named)
+    except StorageAway:
+        return []
     with database.write() as tx:
         tx.execute(
             "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (_SWEPT + prefix, str(now)),
         )
+    return gone
+
+
+def _remove_unnamed(depot: Depot, prefix: str, before: float, named: Callable[[], Collection[str]]) -> list[str]:
+    old = [entry.name for entry in depot.objects.entries(prefix) if entry.modified <= before]
+    known = named() if old else ()
+    gone = [name for name in old if name not in known]
+    for name in gone:
+        depot.objects.remove(name)
     return gone
 
 
