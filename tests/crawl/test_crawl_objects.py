@@ -87,7 +87,7 @@ def test_a_crawl_that_starts_while_the_object_store_is_away_waits_for_it(
             crawl = threads.submit(crawler.run)
             wait_until(lambda: told[-1].state == "stalled")
             crawler.stop()
-            with pytest.raises(StorageAway, match="cannot be connected to"):
+            with pytest.raises(StorageAway, match="cannot be connected to|breaks off"):  # a connection that was kept
                 crawl.result()
         gate.open()
 
