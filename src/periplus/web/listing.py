@@ -67,8 +67,6 @@ def result_page(
         kept["tab"],
         pictures,
     )
-    numbers = pages(answer)
-    took = answer.took_ms
     plain = {
         "theme": theme_of(request),
         "tab": tabs.index(kept["tab"]) if tabs else 0,
@@ -77,17 +75,7 @@ def result_page(
         "as_pictures": kept["tab"] == "images",
         "clicks": request.app.state.settings.search.clicks,
     }
-    texts: Texts = {
-        **frame,
-        "q": values["q"],
-        "feed": link(format="rss", page=1),
-        "previous": link(page=numbers.previous) if numbers.previous else "",
-        "next": link(page=numbers.next) if numbers.next else "",
-        "total": count(answer.total.value),
-        "took": f"{took:.0f}" if took >= PRECISE else f"{took:.1f}",
-        "lens": lens,
-        "first": str(answer.results[0].rank) if answer.results else "",
-    }
+    texts: Texts = {**frame, "q": values["q"], "lens": lens, **_around(answer, link)}
     lists = {
         "tab_names": [precompiled.say(TABS.get(name, "All")) for name in tabs],
         "tab_links": [link(tab=name, page=1) for name in tabs],
@@ -103,10 +91,23 @@ def result_page(
         "related": precompiled.render("_related.html", {"suggestions": answer.suggestions})
         if answer.suggestions
         else "",
-        "page_numbers": _pages(precompiled, link, numbers),
+        "page_numbers": _pages(precompiled, link, pages(answer)),
         "side": _side(precompiled, link, beside) if beside else "",
     }
     return HTMLResponse(precompiled.fill("results.html", texts, plain=plain, lists=lists, ready=ready))
+
+
+def _around(answer: SearchAnswer, link: Links) -> Texts:
+    """What is told of a list, and where one goes from it."""
+    numbers, took = pages(answer), answer.took_ms
+    return {
+        "feed": link(format="rss", page=1),
+        "previous": link(page=numbers.previous) if numbers.previous else "",
+        "next": link(page=numbers.next) if numbers.next else "",
+        "total": count(answer.total.value),
+        "took": f"{took:.0f}" if took >= PRECISE else f"{took:.1f}",
+        "first": str(answer.results[0].rank) if answer.results else "",
+    }
 
 
 def similar_items(request: Request, found: Sequence[SearchResult]) -> Markup:
