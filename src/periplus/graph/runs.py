@@ -107,8 +107,8 @@ class Runs:
         try:
             kept = _decoded(self._files.read(self._name(number)), number)
         except (NotFound, ValueError):
-            return _make_and_keep(self._batches, self._files, number)
-        if len(kept.link_rows) != self._batches.links(number, ()).num_rows:  # it was damaged, and emptied since
+            kept = None
+        if kept is None or len(kept.link_rows) != self._batches.links(number, ()).num_rows:  # emptied after damage
             return _make_and_keep(self._batches, self._files, number)
         return kept
 
