@@ -97,6 +97,19 @@ async def ask_everything(client):
     assert "http://tides.test/none is not in the index" in missing.content[0].text
     wrong = await client.call_tool("search", {"query": "tide", "k": 1_000})
     assert wrong.is_error
+    assert wrong.content[0].text == (
+        "search was asked with wrong arguments: k: Input should be less than or equal to 20"
+    )
+    unknown = await client.call_tool("nothing", {})
+    assert unknown.is_error
+    assert "nothing" in unknown.content[0].text
+
+
+async def test_a_word_that_was_corrected_is_told(collection):
+    async with connected("stdio", collection) as client:
+        found = await asked(client, "search", query="sprimgs")
+        assert (found["query"], found["asked"]) == ("springs", "sprimgs")
+        assert "asked" not in await asked(client, "search", query="springs")
 
 
 async def test_a_long_page_is_read_in_parts(collection):

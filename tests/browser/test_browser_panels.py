@@ -86,6 +86,22 @@ def test_a_panel_that_came_late_follows_the_page_and_is_light(harbour, services,
     assert 0 < sum(sizes) < MOST_BYTES
 
 
+def test_a_first_visit_is_light_with_every_panel_and_tab(harbour, open_context):
+    heavy = {name: size for name in (*PAGES, "none") if not 0 < (size := first_visit(open_context, name)) < MOST_BYTES}
+    assert heavy == {}
+
+
+def first_visit(open_context, name):
+    """Bytes that a browser with an empty cache is sent for a page."""
+    page = open_context(viewport={"width": 1400, "height": 900}).new_page()
+    sizes: list[int] = []
+    page.on("response", lambda answer: sizes.append(int(answer.headers.get("content-length", 0))))
+    page.goto(PAGES.get(name, "/search?q=harbour"))
+    page.wait_for_load_state("networkidle")
+    page.context.close()
+    return sum(sizes)
+
+
 def test_panels_are_folded_on_a_phone(harbour, open_context):
     page = open_context(viewport=SIZES["phone"], java_script_enabled=False).new_page()
     page.goto(PAGES["places"])

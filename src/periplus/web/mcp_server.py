@@ -12,7 +12,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -54,7 +54,7 @@ Host = Annotated[str, Field(max_length=255, description="a host such as example.
 
 def make_mcp_server(backend: Backend) -> MCPServer[Any]:
     """The tools ``search``, ``page``, ``explain`` and ``site`` over ``backend``."""
-    server: MCPServer[Any] = MCPServer(
+    server = _Server(
         "periplus", title="Periplus", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
 
@@ -84,6 +84,21 @@ def make_mcp_server(backend: Backend) -> MCPServer[Any]:
     ):
         server.add_tool(tool, title=title, description=description, annotations=_READS)
     return server
+
+
+class _Server(MCPServer[Any]):
+    """The SDK's server; arguments that do not fit are told in one line."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """What the tool gives."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            wrong = error.__cause__
+            if not isinstance(wrong, ValidationError):
+                raise
+            told = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in wrong.errors())
+            raise ToolError(f"{name} was asked with wrong arguments: {'; '.join(told)}") from wrong
 
 
 def _told(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -45,6 +45,7 @@ def search(backend: Backend, query: str, k: int, page: int, site: str, language:
     return {
         "notice": NOTICE,
         "query": answer.query.corrected or answer.query.text,
+        **({"asked": answer.query.text} if answer.query.corrected else {}),
         "found": answer.total.value,
         "at_least": answer.total.relation == "gte",
         "results": [_result(result) for result in answer.results],
