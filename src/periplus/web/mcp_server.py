@@ -54,9 +54,7 @@ Host = Annotated[str, Field(max_length=255, description="a host such as example.
 
 def make_mcp_server(backend: Backend) -> MCPServer[Any]:
     """The tools ``search``, ``page``, ``explain`` and ``site`` over ``backend``."""
-    server = _Server(
-        "periplus", title="Periplus", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
-    )
+    server = _Server("periplus", title="Periplus", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
 
     def search(
         query: Query,
