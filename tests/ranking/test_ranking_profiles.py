@@ -199,6 +199,12 @@ def test_our_features_by_hand():
     assert values["navigational"] == 0
 
 
+def test_features_count_three_times_for_a_word_alone_and_no_more_than_four_for_many():
+    table = ours.weights()
+    scales = [ours.feature_scale(np.full(count, 2.0), table) for count in (0, 1, 2, 4, 8)]
+    assert scales == [0.0, 6.0, 4.0, 8.0, 8.0]
+
+
 def test_freshness_counts_only_when_asked_for():
     assert features_of(evidence(wants_fresh=True), 1)["fresh"] == pytest.approx(0.5)
 

@@ -68,5 +68,6 @@ def _arrays(table: Weights) -> tuple[FloatArray, FloatArray, FloatArray]:
         table.features["navigational"],
         table.features["title_same"],
         table.features["title_same"] * BEFORE_LAST,
+        table.shape["alone"],
     ]
     return np.array(fields), np.array(columns), np.array(given, dtype=np.float64)

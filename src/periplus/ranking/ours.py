@@ -86,7 +86,7 @@ def bm25f(evidence: Evidence) -> Ranked:
     return Ranked(_words(evidence, word_weights(evidence), weights()), np.ones(evidence.count, dtype=np.bool_))
 
 
-_SCALE = "mean idf of the query's words · their number, at most the longest that counts"
+_SCALE = "mean idf of the query's words · their number, at most the longest that counts; a word alone counts more"
 
 
 def word_weights(evidence: Evidence) -> Values:
@@ -95,8 +95,12 @@ def word_weights(evidence: Evidence) -> Values:
 
 
 def feature_scale(idf: Values, table: Weights) -> float:
-    """What a feature of 1 with a weight of 1 is worth: as much as all the words, but of a long query only some."""
-    return float(idf.sum()) * min(1.0, table.shape["longest"] / max(len(idf), 1))
+    """What a feature of 1 with a weight of 1 is worth: as much as all the words, but of a long query only some.
+
+    Of a word alone it is worth more: every candidate has the word, and how often says little of which page is meant.
+    """
+    count = len(idf)
+    return float(idf.sum()) * (table.shape["alone"] if count == 1 else min(1.0, table.shape["longest"] / max(count, 1)))
 
 
 def word_scores(evidence: Evidence, table: Weights) -> Values:

@@ -63,10 +63,10 @@ MOST_WORDS = 62  # whose presence fits into the bits of a number
 # besides.
 AVERAGES, KEPT, FIELDS = 0, FIELD_COUNT, 2 * FIELD_COUNT
 WEIGHTS, WEIGHT_COUNT = 5 * FIELD_COUNT, COLUMN_COUNT + 4
-GIVEN, GIVEN_COUNT = WEIGHTS + WEIGHT_COUNT, 17
+GIVEN, GIVEN_COUNT = WEIGHTS + WEIGHT_COUNT, 18
 SHARED, PRIOR_WORTH, LANGUAGE_WORTH, FRESH, HALF_AGE = 2, 6, 7, 8, 9  # among those
-NAVIGATIONAL, SAME_TITLE, SAME_START = 10, 11, 12
-DOCUMENTS, HOST_WORDS, BEST_PRIOR, MOST = 13, 14, 15, 16
+NAVIGATIONAL, SAME_TITLE, SAME_START, ALONE = 10, 11, 12, 13
+DOCUMENTS, HOST_WORDS, BEST_PRIOR, MOST = 14, 15, 16, 17
 
 
 class Wishes(NamedTuple):
@@ -258,7 +258,7 @@ def ranked(
     own = candidate_arrays(memory_at, sizes)
     terms = _taken(query, values, tables)
     whole = word_weights(tables, given[DOCUMENTS], given)
-    scale = whole * min(1.0, given[SHARED] / max(count, 1))
+    scale = whole * (given[ALONE] if count == 1 else min(1.0, given[SHARED] / max(count, 1)))
     candidate = CandidateTables(
         own.seen.ctypes.data, own.pseudo.ctypes.data, own.lengths.ctypes.data,
         own.ends.ctypes.data, own.positions.ctypes.data, own.words.ctypes.data,
