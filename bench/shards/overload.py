@@ -6,7 +6,6 @@ allowed it goes before the servers, as a client on another machine would: its ow
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import resource
@@ -15,9 +14,10 @@ import sys
 import time
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bench.shards.collection import queries
+from bench.shards.visitors import Visitors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 CLIENTS = 8  # that ask one after the other, to find what can be held
 TIMES = 3
 CLIENT_FIRST = -10  # how nice the client is
-
-
-class Answer(NamedTuple):
-    status: int
-    took: float  # milliseconds
 
 
 def measured(folder: Path, processes: int, seconds: float) -> None:
@@ -42,23 +37,23 @@ def measured(folder: Path, processes: int, seconds: float) -> None:
         with suppress(PermissionError):
             os.nice(CLIENT_FIRST)
         try:
-            asyncio.run(_overload(port, seconds))
+            _overload(port, seconds)
         finally:
             server.terminate()
             server.wait(30)
 
 
-async def _overload(port: int, seconds: float) -> None:
+def _overload(port: int, seconds: float) -> None:
     asked = _questions()
-    while (await _ask(port, next(asked))).status != 200:  # noqa: ASYNC110 (it is in another process)
-        await asyncio.sleep(0.2)
-    await _closed(port, asked, 2.0)  # warm
+    while Visitors(port, asked).closed(1, 0.0)[0].status != 200:
+        time.sleep(0.2)
+    Visitors(port, asked).closed(CLIENTS, 2.0)  # warm
     began, cpu = time.perf_counter(), time.process_time()
-    usual = await _closed(port, asked, seconds)
+    usual = Visitors(port, asked).closed(CLIENTS, seconds)
     peak = len(usual) / (time.perf_counter() - began)
     client = 1000 * (time.process_time() - cpu) / len(usual)
-    flood = await _open(port, asked, TIMES * peak, seconds)
-    after = await _closed(port, asked, 5.0)
+    flood = Visitors(port, asked).open(TIMES * peak, seconds)
+    after = Visitors(port, asked).closed(CLIENTS, 5.0)
     good = [answer.took for answer in flood if answer.status == 200]
     refused = [answer.took for answer in flood if answer.status == 503]
     print(f"\nheld: {peak:.0f} a second by {CLIENTS} clients (client's CPU {client:.2f} ms a request)")
@@ -79,43 +74,6 @@ def _row(name: str, good: list[float], refused: list[float], seconds: float, oth
 
 def _at(values: list[float], share: float) -> float:
     return sorted(values)[int(share * (len(values) - 1))] if values else 0.0
-
-
-async def _closed(port: int, asked, seconds: float) -> list[Answer]:
-    until, answers = time.perf_counter() + seconds, []
-
-    async def client() -> None:
-        while time.perf_counter() < until:
-            answers.append(await _ask(port, next(asked)))
-
-    await asyncio.gather(*[client() for _ in range(CLIENTS)])
-    return answers
-
-
-async def _open(port: int, asked, rate: float, seconds: float) -> list[Answer]:
-    """Asked at a fixed rate, whatever becomes of it."""
-    began, running = time.perf_counter(), []
-    for number in count():
-        due = began + number / rate
-        if due > began + seconds:
-            break
-        await asyncio.sleep(max(0.0, due - time.perf_counter()))
-        running.append(asyncio.ensure_future(_ask(port, next(asked))))
-    return list(await asyncio.gather(*running))
-
-
-async def _ask(port: int, text: str) -> Answer:
-    began = time.perf_counter()
-    try:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        path = f"/api/v1/search?q={text.replace(' ', '+')}"
-        writer.write(f"GET {path} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n".encode())
-        data = await asyncio.wait_for(reader.read(), 30)
-        writer.close()
-        status = int(data[9:12] or 0)
-    except (OSError, TimeoutError, ValueError):
-        status = 0
-    return Answer(status, 1000 * (time.perf_counter() - began))
 
 
 def _questions():
