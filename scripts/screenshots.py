@@ -21,8 +21,8 @@ from playwright.sync_api import sync_playwright
 from browser.browser_tools import ARGUMENTS, CHROMIUM
 from mockweb.mock_web import MockWeb
 from periplus import Collection
-from periplus.app import side_panels
-from periplus.app.serving import operator_key, web_server
+from periplus.app.pages import side_panels
+from periplus.app.serving.server import operator_key, web_server
 from periplus.verticals.weather import OpenMeteo
 from support import harbour_town
 from support.services import PlayedServices

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from periplus.app import Collection
 from periplus.app.children import Child
-from periplus.app.serving import Reloader
-from periplus.app.up import build_until
+from periplus.app.running.building import build_until
+from periplus.app.serving.server import Reloader
 from periplus.app.warming import warm_kernels
 from periplus.documents import BatchLog, parse
 from periplus.records import Document, Page, SearchRequest

@@ -12,9 +12,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from periplus.app import Collection, side_panels
-from periplus.app.backend import CollectionBackend
-from periplus.app.serving import Reloader
+from periplus.app import Collection
+from periplus.app.pages import side_panels
+from periplus.app.serving.backend import CollectionBackend
+from periplus.app.serving.server import Reloader
 from periplus.app.warming import warm_kernels
 from periplus.verticals.amazon import AmazonProducts
 from periplus.verticals.guard import Guard

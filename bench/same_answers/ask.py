@@ -28,9 +28,13 @@ time.time = lambda: NOW  # type: ignore[assignment]
 import msgspec  # noqa: E402
 
 from periplus import Collection  # noqa: E402
-from periplus.app.backend import CollectionBackend  # noqa: E402
 from periplus.errors import PeriplusError  # noqa: E402
 from periplus.records import SearchRequest  # noqa: E402
+
+try:
+    from periplus.app.serving.backend import CollectionBackend
+except ImportError:  # an earlier version, where it stood elsewhere
+    from periplus.app.backend import CollectionBackend
 
 FLAGS = {"search.budget_ms": 120_000}
 PASSING = ("took_ms", "generation")  # differ from run to run
@@ -93,7 +97,10 @@ def ask_shards(collection: Collection, shards: int) -> None:
 @contextmanager
 def shards_over_http(collection: Collection, processes: int) -> Iterator[None]:
     """Let shard processes answer: so many of our own, or with 0 those of a cluster."""
-    from periplus.app.shards import FOUND, TOKEN_VARIABLE, ShardPlan, over_shards
+    try:
+        from periplus.app.serving.shards import FOUND, TOKEN_VARIABLE, ShardPlan, over_shards
+    except ImportError:
+        from periplus.app.shards import FOUND, TOKEN_VARIABLE, ShardPlan, over_shards
 
     plan = ShardPlan(processes=processes) if processes else ShardPlan((FOUND,), token=os.environ[TOKEN_VARIABLE])
     with over_shards(collection, plan, print):

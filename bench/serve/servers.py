@@ -32,8 +32,8 @@ SNIPPET = 200  # characters
 def periplus(folder: Path, cached: bool) -> Iterator[Starlette]:
     """As ``periplus serve`` runs it: warmed up, settled, and watching for newer generations."""
     from periplus.app import Collection
-    from periplus.app.backend import CollectionBackend
-    from periplus.app.serving import Reloader
+    from periplus.app.serving.backend import CollectionBackend
+    from periplus.app.serving.server import Reloader
     from periplus.web import create_app
 
     with Collection.existing(folder, flags={"serve.rate": 0.0}) as collection, Reloader(collection, settles=True):

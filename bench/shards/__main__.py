@@ -17,7 +17,7 @@ from bench.shards.large import compared
 from bench.shards.overload import measured, raise_handles
 
 from periplus import Collection
-from periplus.app.shards import ShardPlan, over_shards
+from periplus.app.serving.shards import ShardPlan, over_shards
 from periplus.app.thrift import settle
 from periplus.records import SearchRequest
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from periplus import Collection
-from periplus.app.shards import ShardPlan, over_shards
+from periplus.app.serving.shards import ShardPlan, over_shards
 from periplus.records import SearchRequest
 
 if TYPE_CHECKING:

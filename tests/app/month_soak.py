@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from app.up_soak import Changing, Up, Visitors, grown, plot
 from mockweb.mock_web import MockWeb
-from periplus.app.query_counts import DAYS_KEPT, MOST_KEPT
+from periplus.app.parts.query_counts import DAYS_KEPT, MOST_KEPT
 from periplus.storage import events
 from support.fast_clock import FastClock
 

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from periplus import Collection
-from periplus.app.backend import CollectionBackend
-from periplus.app.panels import INTERVALS, LONGEST, curves
-from periplus.app.starting import CrawlStarter
+from periplus.app.console.panels import INTERVALS, LONGEST, curves
+from periplus.app.console.starting import CrawlStarter
+from periplus.app.serving.backend import CollectionBackend
 from periplus.demo import DemoWeb
 from periplus.errors import Corrupt, StorageBusy, UsageError
 

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from periplus import Collection
-from periplus.app.backup_reports import last_backup
 from periplus.app.backups import Inventory, back_up, check_backups, open_store, restore
+from periplus.app.console.backup_reports import last_backup
 from periplus.app.doctor import examine, examine_files
 from periplus.app.importing import import_paths
 from periplus.cli.main import run

@@ -9,7 +9,7 @@ import pytest
 from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection, addresses
 from periplus.app import doctor
-from periplus.app.backend import CollectionBackend
+from periplus.app.serving.backend import CollectionBackend
 from periplus.documents import BatchLog
 from periplus.errors import Corrupt, NotFound
 from periplus.graph.link_texts import LEAST_SAID

@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from periplus import Collection
-from periplus.app.backend import CollectionBackend
 from periplus.app.doctor import examine, repair
+from periplus.app.serving.backend import CollectionBackend
 from periplus.archive import places_of
 from periplus.cli.main import run
 from periplus.demo import DemoWeb

@@ -13,8 +13,8 @@ from ciff_toolkit.read import CiffReader
 from warcio.archiveiterator import ArchiveIterator
 
 from periplus import Collection
-from periplus.app.export_ciff import varint
-from periplus.app.export_postings import widest_terms
+from periplus.app.exporting.ciff import varint
+from periplus.app.exporting.postings import widest_terms
 from periplus.app.importing import import_paths
 from periplus.cli.main import run
 from periplus.demo import DemoWeb

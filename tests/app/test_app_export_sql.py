@@ -13,9 +13,9 @@ import psycopg
 import pytest
 
 from periplus import Collection
-from periplus.app import export_sql
+from periplus.app.exporting import sql
+from periplus.app.exporting.sql_tables import PIECES_COLUMNS, TABLES
 from periplus.app.importing import import_paths
-from periplus.app.sql_tables import PIECES_COLUMNS, TABLES
 from periplus.cli.main import run
 from periplus.errors import StorageError
 
@@ -36,16 +36,16 @@ CREATE TRIGGER barrier BEFORE UPDATE ON export_pieces FOR EACH ROW EXECUTE FUNCT
 """
 CHILD = """
 import sys
-from periplus.app import export_sql
+from periplus.app.exporting import sql
 from periplus.cli.main import run
-export_sql.DOCUMENTS_AT_ONCE = 10
+sql.DOCUMENTS_AT_ONCE = 10
 sys.exit(run(sys.argv[1:]))
 """
 
 
 @pytest.fixture
 def collection(tmp_path, monkeypatch):
-    monkeypatch.setattr(export_sql, "DOCUMENTS_AT_ONCE", 10)
+    monkeypatch.setattr(sql, "DOCUMENTS_AT_ONCE", 10)
     with Collection(tmp_path / "c") as made:
         add(made, 100)
         yield made
@@ -211,7 +211,7 @@ def test_a_collection_in_shards_and_in_an_object_store_is_exported_as_one_in_a_f
     flags = {"storage.files": f"file://{tmp_path}/store", "storage.database": postgres_address, "index.shards": 3}
     with Collection(tmp_path / "shared" / "c", flags=flags) as shared:
         add(shared, 100)
-        export_sql.export_to_sql(shared, postgres_address, 2)
+        sql.export_to_sql(shared, postgres_address, 2)
     other = tables_of(postgres_address)
 
     assert len(other["export_documents"]) == 100
@@ -231,5 +231,5 @@ def test_a_second_export_of_something_else_ends_the_first(collection, postgres_a
         )
         ours.execute("CREATE TRIGGER another BEFORE INSERT ON export_pieces FOR EACH ROW EXECUTE FUNCTION another()")
     with pytest.raises(StorageError, match="another export was begun"):
-        export_sql.export_to_sql(collection, postgres_address, 1)
+        sql.export_to_sql(collection, postgres_address, 1)
     assert names_in(postgres_address) & set(NAMES) == set()

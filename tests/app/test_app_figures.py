@@ -12,7 +12,7 @@ import pytest
 
 from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
-from periplus.app.serving import operator_key, web_server
+from periplus.app.serving.server import operator_key, web_server
 from periplus.cli.main import run
 from periplus.cli.progress import show_crawl
 from periplus.cli.watching import summary

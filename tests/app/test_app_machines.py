@@ -14,9 +14,9 @@ import msgspec
 import pytest
 
 from periplus import Collection, addresses
-from periplus.app.backend import CollectionBackend
-from periplus.app.debugging import debug
-from periplus.app.shards import FOUND, ShardPlan, over_shards, serve_shard
+from periplus.app.console.debugging import debug
+from periplus.app.serving.backend import CollectionBackend
+from periplus.app.serving.shards import FOUND, ShardPlan, over_shards, serve_shard
 from periplus.cli.main import run
 from periplus.documents import BatchLog
 from periplus.errors import StorageBusy

@@ -6,9 +6,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from periplus import Collection
-from periplus.app.backend import CollectionBackend
 from periplus.app.backups import back_up, open_store
-from periplus.app.figures import disk_by_part
+from periplus.app.console.figures import disk_by_part
+from periplus.app.serving.backend import CollectionBackend
 from periplus.demo import DemoWeb
 from periplus.settings import Settings
 from periplus.storage import folder_lock
@@ -19,8 +19,8 @@ from web.asgi_client import Client
 
 @pytest.fixture
 def served(tmp_path, monkeypatch):
-    monkeypatch.setattr("periplus.app.figures.KEPT_SECONDS", 0.0)
-    monkeypatch.setattr("periplus.app.figures.DISK_SECONDS", 0.0)
+    monkeypatch.setattr("periplus.app.console.figures.KEPT_SECONDS", 0.0)
+    monkeypatch.setattr("periplus.app.console.figures.DISK_SECONDS", 0.0)
     with DemoWeb() as web, Collection(tmp_path / "c") as collection:
         collection.create()
         backend = CollectionBackend(collection)

@@ -17,10 +17,10 @@ import pytest
 
 from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
-from periplus.app import up
-from periplus.app.occupancy import CRAWL_LOCK
-from periplus.app.serving import operator_key, web_server
-from periplus.app.up import crawl_until
+from periplus.app.parts.occupancy import CRAWL_LOCK
+from periplus.app.running import up
+from periplus.app.running.up import crawl_until
+from periplus.app.serving.server import operator_key, web_server
 from periplus.cli.main import run
 from periplus.crawl import Crawler, resume_wanted
 from periplus.errors import StorageBusy, WrongState
@@ -170,7 +170,7 @@ def test_nothing_to_resume_is_said(collection, crawling, mock_web, capsys):  # n
 
 
 def test_up_goes_on_when_a_stopped_crawl_is_resumed(collection, mock_web, flags):  # noqa: F811
-    from periplus.app.occupancy import hold_up
+    from periplus.app.parts.occupancy import hold_up
 
     seeds = mock_web.site("a.test", PAGES - 1)[:1]
     stopping = threading.Event()

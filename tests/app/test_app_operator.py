@@ -14,8 +14,8 @@ import pytest
 from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from mockweb.growing import Growing
 from periplus import Collection
-from periplus.app.serving import operator_key, web_server
-from periplus.app.up import crawl_until
+from periplus.app.running.up import crawl_until
+from periplus.app.serving.server import operator_key, web_server
 from periplus.cli.main import run
 from periplus.crawl import Crawler, workers
 from periplus.demo import Reply

@@ -8,8 +8,8 @@ import pytest
 
 from periplus import Collection
 from periplus.addresses import host, host_key
-from periplus.app.backend import CollectionBackend
 from periplus.app.importing import import_paths
+from periplus.app.serving.backend import CollectionBackend
 from periplus.demo import DemoWeb
 from periplus.errors import NotFound
 from periplus.graph import RankStore

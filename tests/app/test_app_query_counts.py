@@ -9,11 +9,12 @@ from concurrent.futures import Future
 import pytest
 
 from periplus import Collection, addresses
-from periplus.app import priming, query_counts, side_panels
-from periplus.app.backend import CollectionBackend
-from periplus.app.priming import Priming
-from periplus.app.query_counts import MOST_KEPT, SAVE_EVERY, QueryCounts
-from periplus.app.sharing import Sharing
+from periplus.app.pages import side_panels
+from periplus.app.parts import priming, query_counts
+from periplus.app.parts.priming import Priming
+from periplus.app.parts.query_counts import MOST_KEPT, SAVE_EVERY, QueryCounts
+from periplus.app.serving.backend import CollectionBackend
+from periplus.app.serving.sharing import Sharing
 from periplus.documents import BatchLog
 from periplus.records import Document, SearchRequest
 from periplus.storage import Database

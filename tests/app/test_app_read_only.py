@@ -30,8 +30,8 @@ json.dump(told, sys.stdout)
 PAGES = """
 import json, sys
 from periplus import Collection
-from periplus.app.backend import CollectionBackend
-from periplus.app.serving import operator_key
+from periplus.app.serving.backend import CollectionBackend
+from periplus.app.serving.server import operator_key
 from periplus.web import create_app
 from web.asgi_client import Client
 with Collection.existing(sys.argv[1]) as collection:

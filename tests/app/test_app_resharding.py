@@ -7,9 +7,9 @@ import json
 import pytest
 
 from periplus import Collection, addresses
-from periplus.app.backend import CollectionBackend
 from periplus.app.doctor import examine, repair
-from periplus.app.verifying import Verifier
+from periplus.app.serving.backend import CollectionBackend
+from periplus.app.serving.verifying import Verifier
 from periplus.cli.main import run
 from periplus.documents import BatchLog
 from periplus.records import Document

@@ -12,7 +12,7 @@ import pytest
 from periplus import Collection, addresses, archive
 from periplus.app.backups import back_up, open_store, restore
 from periplus.app.doctor import examine, repair
-from periplus.app.page_content import page_content
+from periplus.app.pages.page_content import page_content
 from periplus.cli.main import run
 from periplus.crawl.retention import BETWEEN, DAY
 from periplus.crawl.rows import FETCHED

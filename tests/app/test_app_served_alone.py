@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from periplus import Collection, addresses
-from periplus.app.backend import CollectionBackend
+from periplus.app.serving.backend import CollectionBackend
 from periplus.documents import BatchLog, simhash
 from periplus.records import Document, Link, SearchRequest
 from periplus.web import create_app
@@ -141,7 +141,7 @@ def test_a_server_loads_no_arrow(folder):
     program = """
 import json, sys
 from periplus import Collection
-from periplus.app.serving import Reloader, web_server
+from periplus.app.serving.server import Reloader, web_server
 from periplus.records import SearchRequest
 
 with Collection(sys.argv[1]) as collection:

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from periplus import Collection
-from periplus.app.backend import CollectionBackend
-from periplus.app.serving import Reloader, further_servers, web_server
+from periplus.app.serving.backend import CollectionBackend
+from periplus.app.serving.server import Reloader, further_servers, web_server
 from periplus.app.thrift import YOUNG, settle
 from periplus.documents import BatchLog
 from periplus.jobs import operator_view
@@ -296,7 +296,7 @@ def test_queries_are_counted_and_shown_from_the_second_time_on(collection):
 
 
 def test_the_table_of_queries_is_bounded():
-    from periplus.app.query_counts import MOST, QueryCounts
+    from periplus.app.parts.query_counts import MOST, QueryCounts
 
     counts = QueryCounts()
     for _ in range(3):

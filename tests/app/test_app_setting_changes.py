@@ -9,11 +9,11 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from periplus import Collection, addresses
-from periplus.app.backend import CollectionBackend
-from periplus.app.serving import Reloader, operator_key, web_app, web_server
-from periplus.app.setting_changes import KEPT, SettingChanges
-from periplus.app.sharing import Sharing
-from periplus.app.starting import crawl_once
+from periplus.app.console.setting_changes import KEPT, SettingChanges
+from periplus.app.console.starting import crawl_once
+from periplus.app.serving.backend import CollectionBackend
+from periplus.app.serving.server import Reloader, operator_key, web_app, web_server
+from periplus.app.serving.sharing import Sharing
 from periplus.cli.main import run
 from periplus.crawl import told
 from periplus.documents import BatchLog
@@ -262,7 +262,7 @@ def test_every_change_is_an_event_that_says_who_and_what(collection, changes, ca
 
 
 def test_changes_are_kept_up_to_a_bound(changes, monkeypatch):
-    monkeypatch.setattr("periplus.app.setting_changes.KEPT", 3)
+    monkeypatch.setattr("periplus.app.console.setting_changes.KEPT", 3)
     for depth in range(1, 7):
         changes.change("crawl.max_depth", str(depth))
 

@@ -10,7 +10,7 @@ import pytest
 
 from periplus import Collection
 from periplus.app.importing import import_paths
-from periplus.app.several import server_of
+from periplus.app.serving.several import server_of
 from periplus.cli.main import run
 from periplus.errors import UsageError
 

@@ -12,9 +12,9 @@ import time
 import pytest
 
 from periplus import Collection, addresses
-from periplus.app.backend import CollectionBackend
-from periplus.app.judging import Judgements
-from periplus.app.sharing import LOOK_EVERY, Sharing
+from periplus.app.console.judging import Judgements
+from periplus.app.serving.backend import CollectionBackend
+from periplus.app.serving.sharing import LOOK_EVERY, Sharing
 from periplus.cli.main import run
 from periplus.documents import BatchLog
 from periplus.errors import Corrupt, StateLost

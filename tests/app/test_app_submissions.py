@@ -14,10 +14,10 @@ from test_app_occupancy import call, wait_for
 
 from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
-from periplus.app.backend import CollectionBackend
-from periplus.app.occupancy import hold_up
-from periplus.app.serving import operator_key
-from periplus.app.up import crawl_until
+from periplus.app.parts.occupancy import hold_up
+from periplus.app.running.up import crawl_until
+from periplus.app.serving.backend import CollectionBackend
+from periplus.app.serving.server import operator_key
 from periplus.storage import Blocklist
 
 

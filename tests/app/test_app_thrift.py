@@ -7,7 +7,7 @@ import sys
 
 LATE = "from periplus.app.thrift import spare_memory; spare_memory(); import pyarrow"
 EARLY = "import pyarrow; from periplus.app.thrift import spare_memory; spare_memory()"
-SERVER = "import sys, periplus.app.serving; print('pyarrow' in sys.modules)"
+SERVER = "import sys, periplus.app.serving.server; print('pyarrow' in sys.modules)"
 
 
 def printed(script: str) -> str:

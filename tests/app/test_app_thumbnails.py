@@ -11,7 +11,7 @@ import pytest
 
 from mockweb.mock_web import MockWeb
 from periplus import Collection
-from periplus.app.backend import CollectionBackend
+from periplus.app.serving.backend import CollectionBackend
 from periplus.web import create_app
 from web.asgi_client import Client
 

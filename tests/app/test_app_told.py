@@ -11,9 +11,9 @@ import pytest
 
 from mockweb.fixtures import mock_web  # noqa: F401 (a fixture)
 from periplus import Collection
-from periplus.app.serving import operator_key, web_server
-from periplus.app.starting import crawl_once
-from periplus.app.up import crawl_until
+from periplus.app.console.starting import crawl_once
+from periplus.app.running.up import crawl_until
+from periplus.app.serving.server import operator_key, web_server
 from periplus.cli.main import run
 from periplus.demo import Reply
 from periplus.settings import FILE_NAME

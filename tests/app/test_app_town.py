@@ -11,8 +11,8 @@ import pytest
 
 from mockweb.mock_web import MockWeb
 from periplus import Collection
-from periplus.app.backend import CollectionBackend
-from periplus.app.site_pages import is_formality
+from periplus.app.pages.site_pages import is_formality
+from periplus.app.serving.backend import CollectionBackend
 from periplus.web import create_app
 from support import harbour_town
 from web.asgi_client import Client

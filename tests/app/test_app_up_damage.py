@@ -11,9 +11,10 @@ import pytest
 
 from mockweb.mock_web import MockWeb
 from periplus import Collection
-from periplus.app import build_until, building
-from periplus.app.building import Builder
-from periplus.app.serving import Reloader
+from periplus.app import build_until
+from periplus.app.running import building
+from periplus.app.running.building import Builder
+from periplus.app.serving.server import Reloader
 from periplus.errors import INDEX_PART, Corrupt, PeriplusError
 from periplus.index.files import FIRST_OFFSET
 from support.servers import wait_for

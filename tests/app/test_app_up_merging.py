@@ -9,7 +9,7 @@ import pytest
 SCRIPT = """
 import os, sys
 from types import SimpleNamespace
-from periplus.app.building import Merging
+from periplus.app.running.building import Merging
 
 os.nice(int(sys.argv[1]))
 seen = []

@@ -7,9 +7,9 @@ import shutil
 import pytest
 
 from periplus import Collection
-from periplus.app.backend import CollectionBackend
 from periplus.app.doctor import examine, repair
-from periplus.app.verifying import Verifier
+from periplus.app.serving.backend import CollectionBackend
+from periplus.app.serving.verifying import Verifier
 from periplus.demo import DemoWeb
 from periplus.errors import Corrupt
 from periplus.web import create_app

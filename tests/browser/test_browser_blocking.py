@@ -9,7 +9,7 @@ from browser_tools import SIZES, expect, take_picture
 
 from periplus import Collection, addresses
 from periplus.app.importing import import_paths
-from periplus.app.serving import operator_key, web_server
+from periplus.app.serving.server import operator_key, web_server
 
 pytestmark = pytest.mark.browser
 

@@ -13,8 +13,8 @@ QUERY = "lighthouse"
 @pytest.fixture(scope="module")
 def demo(browser_present, tmp_path_factory):
     """The served demo collection and the operator's key."""
-    from periplus.app.demonstration import Demonstration
-    from periplus.app.serving import operator_key, web_server
+    from periplus.app.running.demonstration import Demonstration
+    from periplus.app.serving.server import operator_key, web_server
 
     # A busy machine must not cut an answer short: what is tested here is what the pages show.
     monkeypatch = pytest.MonkeyPatch()

@@ -22,7 +22,7 @@ from bench.same_answers.__main__ import ASK, REQUESTS, ROOT, Report
 from bench.same_answers.corpora import CORPORA, build, make
 
 from cluster.three_machines import PORT, ThreeMachines
-from periplus.app.shards import TOKEN_VARIABLE
+from periplus.app.serving.shards import TOKEN_VARIABLE
 from periplus.cluster.keeper import read_token, shard_token
 from support.object_store import ObjectServer
 from support.postgres import PostgresServer, find_binaries

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from periplus.app import Collection
-from periplus.app.task_runners import task_runner
+from periplus.app.parts.task_runners import task_runner
 from periplus.cluster import DRAIN_NODE, LEAVE, Node, Nodes
 from periplus.cluster.nodes import GOOD_FOR, RayHead
 from periplus.errors import NotFound, WrongState

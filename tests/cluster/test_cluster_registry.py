@@ -13,7 +13,7 @@ import pytest
 from cluster_samples import Process, build, is_ready, made_up, until
 
 from periplus import Collection
-from periplus.app.shards import NICENESS, serve_shard
+from periplus.app.serving.shards import NICENESS, serve_shard
 from periplus.cluster.registry import DRAIN, FORGOTTEN_AFTER, GOOD_FOR, REPORT_EVERY, Registry
 from periplus.cluster.server import ShardServer
 from periplus.cluster.sources import FolderShards

@@ -176,7 +176,7 @@ def test_two_generations_are_kept_and_older_ones_while_they_are_asked(tmp_path):
 
 def test_the_embedded_default_imports_nothing_of_this_room():
     script = (
-        "import sys, periplus.app.serving, periplus.app.up, periplus.app.backend, periplus.search, periplus.web\n"
+        "import sys, periplus.app.running.up, periplus.app.serving.server, periplus.search, periplus.web\n"
         "import periplus.cli.serve_verb, periplus.cli.shard_verb\n"
         "print([name for name in sys.modules if name.startswith('periplus.cluster')])"
     )

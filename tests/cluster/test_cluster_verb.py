@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from periplus.app import Collection
-from periplus.app.backend import CollectionBackend
+from periplus.app.serving.backend import CollectionBackend
 from periplus.cli.main import run
 from periplus.cluster import Node, Nodes
 from periplus.cluster.agent import REACH_SECONDS, address_parts

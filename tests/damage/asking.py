@@ -15,7 +15,7 @@ from msgspec import Struct
 from damage.specimen import questions
 from periplus import Collection
 from periplus.app import doctor
-from periplus.app.backend import CollectionBackend
+from periplus.app.serving.backend import CollectionBackend
 from periplus.errors import PeriplusError
 from periplus.web import create_app
 from web.asgi_client import Client

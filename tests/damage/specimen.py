@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from periplus import Collection, addresses, archive
-from periplus.app.backend import CollectionBackend
+from periplus.app.console.judging import Judgements
 from periplus.app.importing import import_paths
-from periplus.app.judging import Judgements
-from periplus.app.occupancy import is_up
+from periplus.app.parts.occupancy import is_up
+from periplus.app.serving.backend import CollectionBackend
 from periplus.crawl.address_slots import SharedAddressSlots
 from periplus.demo import DemoWeb
 from periplus.documents import BatchLog

@@ -143,7 +143,7 @@ def test_the_image_is_run_by_nobody_and_says_how_it_is():
 def test_the_health_check_of_the_image_works(tmp_path):
     """Run against a real server, as the container would run it, and against nobody."""
     from periplus import Collection
-    from periplus.app.serving import web_server
+    from periplus.app.serving.server import web_server
 
     line = re.search(r"^  CMD (\[.*\])$", CONTAINERFILE.read_text(), re.MULTILINE)[1]
     code = eval(line)[2]

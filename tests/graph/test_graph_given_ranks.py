@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from periplus import addresses
 from periplus.app import Collection
-from periplus.app.panels import CollectionPanels
+from periplus.app.console.panels import CollectionPanels
 from periplus.cli.export_verb import export
 from periplus.cli.rank_verb import rank
 from periplus.cli.status_verb import status

@@ -11,7 +11,7 @@ from documented_commands import ROOT
 from starlette.routing import Route
 
 from periplus import Collection, settings
-from periplus.app.backend import CollectionBackend
+from periplus.app.serving.backend import CollectionBackend
 from periplus.cli.verbs import VERBS, application
 from periplus.demo import DemoWeb
 from periplus.reasons import REASONS

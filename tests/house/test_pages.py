@@ -20,7 +20,7 @@ PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md",
 PAGES += [PACKAGE / room / "README.md" for room in ROOMS]
 
 # Each of these may only fall: lower it when there are fewer.
-PAST_DOORS = 77  # imports of another room's inner modules
+PAST_DOORS = 76  # imports of another room's inner modules
 SHARED_CLASS_NAMES = 0
 SHARED_FILE_NAMES = 0  # within a room
 LEANING_DOCSTRINGS = 17  # that begin with "The same"

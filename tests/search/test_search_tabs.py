@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from periplus import Collection, addresses
-from periplus.app.backend import CollectionBackend
+from periplus.app.serving.backend import CollectionBackend
 from periplus.documents import BatchLog
 from periplus.index.marks import LONGEST, TABS, kinds_of
 from periplus.records import Document, SearchRequest

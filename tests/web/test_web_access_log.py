@@ -76,7 +76,7 @@ def test_the_setting_decides(tmp_path, mode):
     code = (
         "import http.client, sys\n"
         "from periplus import Collection\n"
-        "from periplus.app.serving import web_server\n"
+        "from periplus.app.serving.server import web_server\n"
         "flags = {'serve.access_log': sys.argv[2], 'serve.port': 0}\n"
         "with Collection(sys.argv[1], flags=flags) as made, web_server(made.create()) as server:\n"
         "    client = http.client.HTTPConnection(server.address.removeprefix('http://').rstrip('/'))\n"

@@ -4,16 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from periplus.app.building import build_until
     from periplus.app.collection import Collection
-    from periplus.app.export_ciff import write_ciff
-    from periplus.app.export_sql import export_to_sql
-    from periplus.app.export_warc import write_warc
+    from periplus.app.exporting.ciff import write_ciff
+    from periplus.app.exporting.sql import export_to_sql
+    from periplus.app.exporting.warc import write_warc
     from periplus.app.machines import ClusterStatus, NodeOptions, has_cluster, wishing_for_shards
-    from periplus.app.mcp_serving import require_mcp, serve_mcp_over_http, serve_mcp_over_stdio
-    from periplus.app.shards import FOUND, ShardPlan, serve_shard, token_of
-    from periplus.app.up import Supervisor, crawl_until
-    from periplus.app.up_cluster import ClusterSupervisor
+    from periplus.app.running.building import build_until
+    from periplus.app.running.up import Supervisor, crawl_until
+    from periplus.app.running.up_cluster import ClusterSupervisor
+    from periplus.app.serving.mcp_serving import require_mcp, serve_mcp_over_http, serve_mcp_over_stdio
+    from periplus.app.serving.shards import FOUND, ShardPlan, serve_shard, token_of
 
 __all__ = [
     "FOUND",
@@ -38,16 +38,16 @@ __all__ = [
 ]
 
 _LATER = {
-    "building": ("build_until",),
     "collection": ("Collection",),
-    "export_ciff": ("write_ciff",),
-    "export_sql": ("export_to_sql",),
-    "export_warc": ("write_warc",),
+    "exporting.ciff": ("write_ciff",),
+    "exporting.sql": ("export_to_sql",),
+    "exporting.warc": ("write_warc",),
     "machines": ("ClusterStatus", "NodeOptions", "has_cluster", "wishing_for_shards"),
-    "mcp_serving": ("require_mcp", "serve_mcp_over_http", "serve_mcp_over_stdio"),
-    "shards": ("FOUND", "ShardPlan", "serve_shard", "token_of"),
-    "up": ("Supervisor", "crawl_until"),
-    "up_cluster": ("ClusterSupervisor",),
+    "running.building": ("build_until",),
+    "running.up": ("Supervisor", "crawl_until"),
+    "running.up_cluster": ("ClusterSupervisor",),
+    "serving.mcp_serving": ("require_mcp", "serve_mcp_over_http", "serve_mcp_over_stdio"),
+    "serving.shards": ("FOUND", "ShardPlan", "serve_shard", "token_of"),
 }
 
 

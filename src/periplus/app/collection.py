@@ -12,12 +12,12 @@ import msgspec
 
 from periplus import settings as settings_module
 from periplus.app import state
-from periplus.app.crawl_options import crawl_flags
-from periplus.app.instant import InstantAnswers
-from periplus.app.live_settings import LiveSettings
-from periplus.app.occupancy import refuse_second_crawl
-from periplus.app.priming import Priming
-from periplus.app.query_counts import QueryCounts
+from periplus.app.parts.crawl_options import crawl_flags
+from periplus.app.parts.instant import InstantAnswers
+from periplus.app.parts.live_settings import LiveSettings
+from periplus.app.parts.occupancy import refuse_second_crawl
+from periplus.app.parts.priming import Priming
+from periplus.app.parts.query_counts import QueryCounts
 from periplus.errors import CollectionMissing, NotFound, StateLost, StorageBusy, StorageError
 from periplus.records import SearchAnswer, SearchRequest
 from periplus.storage import Blocklist, Catalogs, LocalFiles, make_private_folder
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from periplus.app.moving import Moved
-    from periplus.app.shards import ShardOrders
-    from periplus.app.sharing import SharedKeys
+    from periplus.app.parts.keys import SharedKeys
+    from periplus.app.parts.shard_orders import ShardOrders
     from periplus.archive import ArchiveParts
     from periplus.cluster import ServedGenerations
     from periplus.crawl import AuditReport, Crawler, Removal
@@ -197,7 +197,7 @@ class Collection:
     def keys(self) -> SharedKeys:
         """The keys of programs and of the operator."""
         if self._keys is None:
-            from periplus.app.sharing import SharedKeys
+            from periplus.app.parts.keys import SharedKeys
 
             with self._opening:
                 self._keys = self._keys or SharedKeys(self)
@@ -271,7 +271,7 @@ class Collection:
         """Runs tasks on all machines, where this one is of a cluster."""
         if self.depot is None:
             return None
-        from periplus.app.task_runners import task_runner
+        from periplus.app.parts.task_runners import task_runner
 
         return task_runner(self)
 
@@ -332,7 +332,7 @@ class Collection:
         forget: bool = False,
     ) -> Crawler:
         """One crawl with these settings; what it is told is remembered when it begins."""
-        from periplus.app.host_ranks import host_ranks
+        from periplus.app.parts.host_ranks import host_ranks
         from periplus.crawl import Crawler
 
         return Crawler(
@@ -395,7 +395,7 @@ class Collection:
         While another process indexes, that process takes it out with its next step. What was never here is
         ``NotFound``, unless ``ban`` asks to keep it out all the same.
         """
-        from periplus.app.side_panels import forget_thumbnails
+        from periplus.app.pages.side_panels import forget_thumbnails
         from periplus.crawl import is_removed, lift, remove
         from periplus.documents import BatchLog
 
@@ -440,7 +440,7 @@ class Collection:
 
     def inspect(self, url: str) -> Inspection:
         """Everything known about one address, with the reason for its state."""
-        from periplus.app.inspection import inspect_address
+        from periplus.app.pages.inspection import inspect_address
 
         self._require()
         return inspect_address(self, url)
@@ -470,7 +470,7 @@ class Collection:
 
     def command(self, name: str) -> None:
         """Steer a running crawl from any process: pause, resume or stop; ``WrongState`` when none would hear it."""
-        from periplus.app.commanding import command
+        from periplus.app.parts.commanding import command
 
         self._require()
         command(self, name)

@@ -128,6 +128,14 @@ def _stored(folder: Path) -> Collection[Span]:
     return spans.stored(LocalFiles(folder))
 
 
+def state_damage(database: Database) -> str:
+    """What is wrong inside the database file; empty when it is sound."""
+    try:
+        return next(iter(database.check()), "")
+    except Corrupt as error:
+        return str(error).partition(";")[0]
+
+
 def misfit(folder: Path, database: Database) -> str:
     """Why this state is not that of the files; empty when it is."""
     ours = identity_of(folder)

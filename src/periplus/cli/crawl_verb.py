@@ -42,7 +42,7 @@ def crawl(
         _follow(directory, flags, all_seeds(urls, seeds))
         return
     from periplus.app import Collection
-    from periplus.app.occupancy import refuse_second_crawl
+    from periplus.app.parts.occupancy import refuse_second_crawl
     from periplus.crawl.checks import check
 
     start = all_seeds(urls, seeds)

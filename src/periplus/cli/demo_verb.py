@@ -15,7 +15,7 @@ from periplus.cli.serve_verb import say_where
 from periplus.cli.warming import ready_kernels
 
 if TYPE_CHECKING:
-    from periplus.app.demonstration import Demonstration, Voyage
+    from periplus.app.running.demonstration import Demonstration, Voyage
 
 
 def demo(
@@ -26,7 +26,7 @@ def demo(
     json: opt.Json = False,
 ) -> None:
     """Crawl, index, rank and serve a small web that ships with Periplus; no network needed."""
-    from periplus.app.demonstration import Demonstration
+    from periplus.app.running.demonstration import Demonstration
 
     ready_kernels()
     with Demonstration(directory, port=port) as demonstration:

@@ -12,7 +12,7 @@ from periplus.cli.output import messages, print_json, print_line
 from periplus.records import Page
 
 if TYPE_CHECKING:
-    from periplus.app.looking import Look
+    from periplus.app.pages.looking import Look
 
 
 def fetch(
@@ -48,7 +48,7 @@ def fetch(
 
 def look_from_flags(url: str, resolve: list[str] | None, allow_private: bool | None, **more: Any) -> Look:
     from periplus import settings
-    from periplus.app.looking import look_at
+    from periplus.app.pages.looking import look_at
 
     flags = {"crawl.resolve": resolve, "crawl.allow_private": allow_private}
     flags |= {f"crawl.{name}": value for name, value in more.items()}

@@ -41,7 +41,7 @@ def serve(
 ) -> None:
     """Serve the search page and the API of a collection, or of several, until Ctrl-C."""
     from periplus.app import Collection
-    from periplus.app.serving import serve_collection
+    from periplus.app.serving.server import serve_collection
 
     flags = {
         "serve.host": host,
@@ -65,7 +65,8 @@ def serve(
 
 
 def _serve_several(folders: list[Path], flags: dict[str, Any], plan: ShardPlan | None) -> None:
-    from periplus.app import Collection, several
+    from periplus.app import Collection
+    from periplus.app.serving.several import serve_several
 
     if plan is not None:
         raise UsageError("shard servers search one collection; start a server for each")
@@ -74,7 +75,7 @@ def _serve_several(folders: list[Path], flags: dict[str, Any], plan: ShardPlan |
         ready_kernels()
         for collection in opened:
             say_notice(collection)
-        several.serve_several(opened, lambda collection, page, console: say_where(collection)(page, console))
+        serve_several(opened, lambda collection, page, console: say_where(collection)(page, console))
         messages().print("stopped", soft_wrap=True)
 
 

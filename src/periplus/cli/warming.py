@@ -8,10 +8,10 @@ from periplus.cli.progress import step
 
 def ready_kernels() -> None:
     """Compile the kernels with a progress bar if this machine has not done so before."""
-    from periplus.app.warming import kernels_are_warm, warm_kernels
+    from periplus.app import warming
 
-    if kernels_are_warm():
+    if warming.kernels_are_warm():
         return
     messages().print("compiling kernels, once on this machine (about a minute)", soft_wrap=True)
     with step("compile") as bar:
-        warm_kernels(bar.at)
+        warming.warm_kernels(bar.at)

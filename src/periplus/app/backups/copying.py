@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from periplus import __version__
-from periplus.app.backup_reports import BACKUP_LOCK, BackupReport, remember
 from periplus.app.backups import inventory as inventories
 from periplus.app.backups.capture import captured, takedowns_wait
 from periplus.app.backups.inventory import CHUNK_BYTES, CHUNKS, Inventory, KeptFile, chunk_name, digest_of
+from periplus.app.console.backup_reports import BACKUP_LOCK, BackupReport, remember
 from periplus.app.state import identity_of
 from periplus.errors import Corrupt, NotFound, Occupied, StorageError, UsageError
 from periplus.storage import LocalFiles, folder_lock, schema_version

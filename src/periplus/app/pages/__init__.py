@@ -1,0 +1,1 @@
+"""What a collection knows of one page, one picture or one site."""

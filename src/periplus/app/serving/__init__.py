@@ -1,0 +1,1 @@
+"""A collection over HTTP: its pages, its tools for agents, and the shard servers that search it."""
