@@ -54,7 +54,7 @@ Host = Annotated[str, Field(max_length=255, description="a host such as example.
 
 def make_mcp_server(backend: Backend) -> MCPServer[Any]:
     """The tools ``search``, ``page``, ``explain`` and ``site`` over ``backend``."""
-    server = _Server("periplus", title="Periplus", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    server = _Tools("periplus", title="Periplus", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
 
     def search(
         query: Query,
@@ -84,7 +84,7 @@ def make_mcp_server(backend: Backend) -> MCPServer[Any]:
     return server
 
 
-class _Server(MCPServer[Any]):
+class _Tools(MCPServer[Any]):
     """The SDK's server; arguments that do not fit are told in one line."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
