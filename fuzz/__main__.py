@@ -18,7 +18,7 @@ INSTRUMENTED = (
     "periplus.documents",
     "periplus.archive",
     "periplus.app.importing",
-    "periplus.crawl.robots",
+    "periplus.crawl.rules.robots",
     "periplus.search.language",
     "periplus.search.syntax",
     "periplus.search.conditions",

@@ -17,7 +17,7 @@ import zstandard
 from periplus.app.importing.items import outcome_of
 from periplus.app.importing.sources import FileCheck, FileContents
 from periplus.cluster.codec import METHODS, BadMessage, decode_answer, decode_question
-from periplus.crawl.robots import RobotsFile
+from periplus.crawl.rules.robots import RobotsFile
 from periplus.errors import PeriplusError
 from periplus.search.language import read
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bench.crawl.web import ROOT, LocalWeb, find_web, serve
 
 from periplus import Collection, documents
-from periplus.crawl.reading_line import ReadingLine
+from periplus.crawl.working.reading_line import ReadingLine
 
 if TYPE_CHECKING:
     from periplus.records import Page

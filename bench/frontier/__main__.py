@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from bench.frontier.server import postgresql
 
 from periplus import addresses
-from periplus.crawl.frontier import Frontier
-from periplus.crawl.rows import Bundle, FoundAddress, Rest
+from periplus.crawl.frontier.frontier import Frontier
+from periplus.crawl.frontier.rows import Bundle, FoundAddress, Rest
 from periplus.storage import Database
 
 if TYPE_CHECKING:

@@ -19,14 +19,14 @@ from bench.frontier.__main__ import NOW, SEED, _found
 from bench.frontier.server import postgresql
 
 from periplus import addresses
-from periplus.crawl.frontier import Frontier
-from periplus.crawl.rows import Bundle
+from periplus.crawl.frontier.frontier import Frontier
+from periplus.crawl.frontier.rows import Bundle
 from periplus.storage import Database
 
 if TYPE_CHECKING:
     from multiprocessing.synchronize import Barrier
 
-    from periplus.crawl.rows import FoundAddress
+    from periplus.crawl.frontier.rows import FoundAddress
 
 LINKS = 2_500  # of one commit: 50 pages of 50 links
 KNOWN = 0.5  # of links, as far as a worker can tell

@@ -21,18 +21,17 @@ import sys
 import tempfile
 import time
 from contextlib import closing
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from app.up_soak import Changing, Up, Visitors, grown, plot
 from mockweb.mock_web import MockWeb
 from periplus.app.parts.query_counts import DAYS_KEPT, MOST_KEPT
+from periplus.crawl.asking import status
+from periplus.crawl.frontier import journal
 from periplus.storage import events
 from support.fast_clock import FastClock
 
-crawl_status = import_module("periplus.crawl.status")  # the names are functions, too
-crawl_journal = import_module("periplus.crawl.journal")
 DAY = 86_400.0
 HOSTS, PAGES = 10, 40
 TURNOVER = DAY / 2  # seconds in which a site loses its oldest page and gets a new one
@@ -45,9 +44,9 @@ SAID_A_DAY = 2.0  # kB that up may say: a line for each crawl, to whoever keeps 
 OF_HISTORY = frozenset({"urls", "batches", "archive_marks", "archive_looks", "aliases"})
 # Tables that grow to a bound, which a month need not reach: counts of searches of 400 days and of 1,000 queries a kind.
 ENDING = {
-    "crawls": crawl_status.KEPT,
+    "crawls": status.KEPT,
     "events": events.KEPT,
-    "journal": crawl_journal.KEPT,
+    "journal": journal.KEPT,
     "counters": 3 * (DAYS_KEPT + MOST_KEPT) + 10,
 }
 MARK = "<!-- month -->"

@@ -16,7 +16,7 @@ from periplus.app.serving.server import operator_key, web_server
 from periplus.cli.main import run
 from periplus.cli.progress import show_crawl
 from periplus.cli.watching import summary
-from periplus.crawl.status import begin, save
+from periplus.crawl.asking.status import begin, save
 from periplus.records import CrawlStatus
 
 STALLED = "2 hosts: the server asked us to come back later, next try 14:05:10 UTC"

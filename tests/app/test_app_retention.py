@@ -14,8 +14,8 @@ from periplus.app.backups import back_up, open_store, restore
 from periplus.app.doctor import examine, repair
 from periplus.app.pages.page_content import page_content
 from periplus.cli.main import run
-from periplus.crawl.retention import BETWEEN, DAY
-from periplus.crawl.rows import FETCHED
+from periplus.crawl.frontier.rows import FETCHED
+from periplus.crawl.keeping.retention import BETWEEN, DAY
 from periplus.documents import BatchLog
 from periplus.jobs import damaged_batches
 from support.played_crawl import PlayedCrawl

@@ -15,7 +15,9 @@ from typing import Any
 
 import msgspec
 
-from periplus.crawl import Crawler, partitions, resolver
+from periplus.crawl import Crawler
+from periplus.crawl.fetching import resolver
+from periplus.crawl.frontier import partitions
 from periplus.settings import BotSettings, CrawlSettings, Settings
 from periplus.storage import Database, Depot, LocalFiles, objects, open_objects
 

@@ -2,9 +2,9 @@
 
 A web of pages that change at random, at rates from hourly to never, on hosts that are asked one request at a time with
 a gap between two. What decides when a page is visited again is the crawler's own (``Interpreter``, rows of ``urls``,
-``crawl/schedule.py``), and of pages that are due the one that is due longest comes first, as in the frontier. Clock and
-web are played, and the web is the same for all schedules. ``make soak-freshness`` prints a table; ``--write`` does so
-into docs/reliability.md.
+``crawl/rules/schedule.py``), and of pages that are due the one that is due longest comes first, as in the frontier.
+Clock and web are played, and the web is the same for all schedules. ``make soak-freshness`` prints a table; ``--write``
+does so into docs/reliability.md.
 
 The ceiling is what nobody can exceed: the best intervals of one who knows all rates and is bound by the number of
 requests alone (Cho and Garcia-Molina, "Effective page refresh policies for web crawlers", 2003).
@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from periplus.crawl.fetcher import Fetched
-from periplus.crawl.interpretation import Interpreter
-from periplus.crawl.links import LinkFilter
-from periplus.crawl.rows import FETCHED, UrlRow
-from periplus.crawl.scope import Scope
-from periplus.crawl.traps import TrapRules
+from periplus.crawl.fetching.fetcher import Fetched
+from periplus.crawl.frontier.rows import FETCHED, UrlRow
+from periplus.crawl.rules.interpretation import Interpreter
+from periplus.crawl.rules.links import LinkFilter
+from periplus.crawl.rules.scope import Scope
+from periplus.crawl.rules.traps import TrapRules
 from periplus.documents import Outline
 from periplus.records import Exchange
 from periplus.settings import CrawlSettings

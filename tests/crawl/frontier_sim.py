@@ -24,13 +24,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from periplus import addresses
-from periplus.crawl import roster
-from periplus.crawl.frontier import Frontier
-from periplus.crawl.page_pool import Allowance, PageAccount, count_pool
-from periplus.crawl.partitions import Partitions, lease_seconds
-from periplus.crawl.rows import FETCHED, Bundle, FoundAddress, HostChange, Rest, Visited
-from periplus.crawl.status import begin
-from periplus.crawl.undertaker import GRACE, Undertaker
+from periplus.crawl.asking.status import begin
+from periplus.crawl.frontier import roster
+from periplus.crawl.frontier.frontier import Frontier
+from periplus.crawl.frontier.page_pool import Allowance, PageAccount, count_pool
+from periplus.crawl.frontier.partitions import Partitions, lease_seconds
+from periplus.crawl.frontier.rows import FETCHED, Bundle, FoundAddress, HostChange, Rest, Visited
+from periplus.crawl.leading.undertaker import GRACE, Undertaker
 from periplus.errors import LeaseLost
 from periplus.settings import CrawlSettings, Settings
 from periplus.storage import Database
@@ -38,7 +38,7 @@ from periplus.storage import Database
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from periplus.crawl.rows import ActiveRow, Committed
+    from periplus.crawl.frontier.rows import ActiveRow, Committed
     from periplus.storage import Transaction
 
 TIMEOUT = 10.0
@@ -46,8 +46,8 @@ DELAY = 1.0
 LINKS = 10
 ROUND = 1.0  # seconds between two commits of a worker
 HOSTS_AT_ONCE = 20
-_CLOCKED = ("roster.database_time", "status.database_time", "clock.database_time")
-_STEADY = ("partitions.steady", "undertaker.steady", "roster.steady")
+_CLOCKED = ("frontier.roster.database_time", "asking.status.database_time", "frontier.clock.database_time")
+_STEADY = ("frontier.partitions.steady", "leading.undertaker.steady", "frontier.roster.steady")
 
 
 class Figures(Struct):
@@ -259,7 +259,8 @@ def played(database: Database, folder: Path, *, seconds: float, accidents: float
             stack.enter_context(mock.patch(f"periplus.crawl.{name}", now))
         stack.enter_context(mock.patch("periplus.storage.leases.database_time", now))
         stack.enter_context(mock.patch("periplus.storage.leases.steady", now))
-        stack.enter_context(mock.patch("periplus.crawl.undertaker.is_dead", return_value=False))  # all are this process
+        # All are this process.
+        stack.enter_context(mock.patch("periplus.crawl.leading.undertaker.is_dead", return_value=False))
         play.append(Play(database, folder, **size))
         for method in ("run", "run_many", "run_each"):
             stack.enter_context(mock.patch.object(backend, method, counted(method)))

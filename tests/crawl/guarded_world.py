@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 from mockweb.dns_server import MockDns
-from periplus.crawl.fetcher import Fetcher
-from periplus.crawl.resolver import Dns, Mapping, Resolver
+from periplus.crawl.fetching.fetcher import Fetcher
+from periplus.crawl.fetching.resolver import Dns, Mapping, Resolver
 from periplus.settings import CrawlSettings, Settings
 
 PORT = 8080

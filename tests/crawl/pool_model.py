@@ -12,11 +12,11 @@ import random
 from typing import TYPE_CHECKING
 
 from periplus import addresses
-from periplus.crawl import roster
-from periplus.crawl.frontier import Frontier
-from periplus.crawl.page_pool import Allowance, PageAccount, count_pool
-from periplus.crawl.rows import Bundle, FoundAddress
-from periplus.crawl.status import begin
+from periplus.crawl.asking.status import begin
+from periplus.crawl.frontier import roster
+from periplus.crawl.frontier.frontier import Frontier
+from periplus.crawl.frontier.page_pool import Allowance, PageAccount, count_pool
+from periplus.crawl.frontier.rows import Bundle, FoundAddress
 
 if TYPE_CHECKING:
     from periplus.storage import Database, Transaction

@@ -26,7 +26,7 @@ from crawl.voyages import Voyage
 from mockweb.mock_web import MockWeb
 from periplus import addresses
 from periplus.crawl import audit, workers
-from periplus.crawl.partitions import EMBEDDED
+from periplus.crawl.frontier.partitions import EMBEDDED
 from periplus.storage import Database
 
 if TYPE_CHECKING:

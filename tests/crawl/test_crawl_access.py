@@ -15,9 +15,10 @@ import pytest
 from crawl.proxy import MockProxy
 from crawl.voyages import settings_for
 from periplus import settings as settings_module
-from periplus.crawl import Fetcher, journal, pacing
-from periplus.crawl.access import HostHeaders, proxy_address
-from periplus.crawl.pacing import DAY, Bandwidth, DiskMark, Hours
+from periplus.crawl import Fetcher, journal
+from periplus.crawl.fetching import pacing
+from periplus.crawl.fetching.access import HostHeaders, proxy_address
+from periplus.crawl.fetching.pacing import DAY, Bandwidth, DiskMark, Hours
 from periplus.demo import Reply, html
 from periplus.errors import SettingError, UsageError
 from periplus.settings import CrawlSettings

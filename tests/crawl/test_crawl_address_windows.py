@@ -6,9 +6,9 @@ import random
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from periplus.crawl import address_slots
-from periplus.crawl.address_slots import slot_of
-from periplus.crawl.address_windows import MOST_AHEAD, WINDOW, AddressWindows, give_back, reserve
+from periplus.crawl.frontier import address_slots
+from periplus.crawl.frontier.address_slots import slot_of
+from periplus.crawl.frontier.address_windows import MOST_AHEAD, WINDOW, AddressWindows, give_back, reserve
 
 if TYPE_CHECKING:
     import pytest

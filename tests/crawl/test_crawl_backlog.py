@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from crawl.test_crawl_crash import kill_after, start
 from crawl.voyages import Voyage, settings_for
 from periplus import archive
-from periplus.crawl import Backlog, backlog_size, inspect, remove, traps
-from periplus.crawl.rows import LATER, WAITING
+from periplus.crawl import Backlog, backlog_size, inspect, remove
+from periplus.crawl.frontier.rows import LATER, WAITING
+from periplus.crawl.rules import traps
 from periplus.documents import BatchLog
 from periplus.settings import Settings
 from periplus.storage import Database, LocalFiles
@@ -119,7 +120,7 @@ def test_nothing_is_found_twice_and_work_ends(voyage_anywhere: Voyage, mock_web:
 def test_a_backlog_is_read_in_parts(voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = mock_web.site("a.test", 12)
     voyage.run(mock_web, "http://a.test/", documents="later")
-    monkeypatch.setattr("periplus.crawl.backlog.BYTES_AT_ONCE", 100)
+    monkeypatch.setattr("periplus.crawl.keeping.backlog.BYTES_AT_ONCE", 100)
     seen: list[int] = []
     Backlog(voyage.folder, voyage.database, log_of(voyage), Settings().crawl).work(seen.append)
     assert seen[-1] == len(pages)
@@ -216,7 +217,7 @@ def test_a_failed_batch_leaves_the_pages_waiting(
         raise OSError("no more room")
 
     with monkeypatch.context() as patch:
-        patch.setattr("periplus.crawl.backlog._settle", fail)
+        patch.setattr("periplus.crawl.keeping.backlog._settle", fail)
         with pytest.raises(OSError, match="no more room"):
             read_backlog(voyage)
     assert (voyage.documents(), backlog_size(voyage.database)) == ({}, 1)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from periplus.crawl.clock import MOST_TIMID, SET, CrawlClock, ahead_of, crawl_time
-from periplus.crawl.rows import JournalRow
+from periplus.crawl.frontier.clock import MOST_TIMID, SET, CrawlClock, ahead_of, crawl_time
+from periplus.crawl.frontier.rows import JournalRow
 from periplus.storage import is_dead, process_name
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class SetClock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1_000_000.0
-        monkeypatch.setattr("periplus.crawl.clock.database_time", lambda _: self.now)
+        monkeypatch.setattr("periplus.crawl.frontier.clock.database_time", lambda _: self.now)
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from crawl.voyages import settings_for
 from mockweb.faults import asked_to_wait
-from periplus.crawl import Crawler, pacing, status, workers
-from periplus.crawl.condition import (
+from periplus.crawl import Crawler, status, workers
+from periplus.crawl.asking.condition import (
     NO_LEASES,
     PAUSED,
     QUIET,
@@ -25,9 +25,10 @@ from periplus.crawl.condition import (
     condition,
     patience,
 )
-from periplus.crawl.counters import Counters
-from periplus.crawl.roster import WorkerStatus, register, write
-from periplus.crawl.status import begin, save
+from periplus.crawl.asking.status import begin, save
+from periplus.crawl.fetching import pacing
+from periplus.crawl.frontier.roster import WorkerStatus, register, write
+from periplus.crawl.working.counters import Counters
 from periplus.records import CrawlStatus
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from yarl import URL
 
 from periplus import addresses
-from periplus.crawl import connections
-from periplus.crawl.connections import Connection, Connections, Destination, place_of
-from periplus.crawl.resolver import Mapping, Resolver, Route
+from periplus.crawl.fetching import connections
+from periplus.crawl.fetching.connections import Connection, Connections, Destination, place_of
+from periplus.crawl.fetching.resolver import Mapping, Resolver, Route
 from periplus.errors import FetchError
 
 LENGTH = b"HTTP/1.1 200 Fine\r\nContent-Type: text/html\r\nX-A: 1\r\nx-a:  2 \r\nContent-Length: 5\r\n\r\nhello"

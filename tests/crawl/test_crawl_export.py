@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from periplus.crawl import export
+from periplus.crawl.asking import export
 from support.databases import database, postgres_address  # noqa: F401 (fixtures)
 
 LARGEST = 2**63 - 1

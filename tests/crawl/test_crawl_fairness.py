@@ -8,10 +8,10 @@ import pytest
 
 from mockweb.faults import Hang
 from periplus import addresses
-from periplus.crawl.budgets import FAMOUS
-from periplus.crawl.frontier import Frontier
-from periplus.crawl.hosts import BURSTS
-from periplus.crawl.rows import Bundle, FoundAddress, HostChange, Rest
+from periplus.crawl.frontier.budgets import FAMOUS
+from periplus.crawl.frontier.frontier import Frontier
+from periplus.crawl.frontier.rows import Bundle, FoundAddress, HostChange, Rest
+from periplus.crawl.working.hosts import BURSTS
 from periplus.demo import html
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from crawl.voyages import settings_for
 from mockweb.faults import Gate
 from periplus import addresses
 from periplus.crawl import Crawler, audit
-from periplus.crawl.frontier import Frontier
-from periplus.crawl.partitions import Partitions, partition_count
-from periplus.crawl.roster import register
-from periplus.crawl.rows import Bundle, FoundAddress, Rest
-from periplus.crawl.undertaker import Undertaker
-from periplus.crawl.worker import Worker
+from periplus.crawl.frontier.frontier import Frontier
+from periplus.crawl.frontier.partitions import Partitions, partition_count
+from periplus.crawl.frontier.roster import register
+from periplus.crawl.frontier.rows import Bundle, FoundAddress, Rest
+from periplus.crawl.leading.undertaker import Undertaker
+from periplus.crawl.working.worker import Worker
 from periplus.errors import DatabaseBusy, LeaseLost, PeriplusError, StorageFull
 from periplus.storage import Database
 from periplus.storage.sqlite import SqliteBackend

@@ -33,9 +33,10 @@ from mockweb.faults import (
     WrongLength,
     with_cookie,
 )
-from periplus.crawl import Fetched, Fetcher, fetcher, user_agent
-from periplus.crawl.resolver import Dns, Mapping, Resolver
-from periplus.crawl.unpack import unpack
+from periplus.crawl import Fetched, Fetcher, user_agent
+from periplus.crawl.fetching import fetcher
+from periplus.crawl.fetching.resolver import Dns, Mapping, Resolver
+from periplus.crawl.fetching.unpack import unpack
 from periplus.demo import Reply
 from periplus.errors import FetchError, SettingError
 
@@ -252,7 +253,7 @@ async def test_dns_answers_hold_as_long_as_they_say_within_bounds(monkeypatch: p
         asked.append(name)
         return ["93.184.216.34"], ttls[name]
 
-    monkeypatch.setattr("periplus.crawl.resolver.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("periplus.crawl.fetching.resolver.time.monotonic", lambda: clock[0])
     resolver = Resolver(Mapping(()), allow_private=False, lookup=lookup)
     steps = (
         (0.0, ["short.example", "fair.example", "long.example"]),

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus import addresses
-from periplus.crawl.links import LinkFilter, RecentKeys
-from periplus.crawl.rows import FEED, PAGE, QUEUED, REFUSED, UrlRow
-from periplus.crawl.scope import Scope, canonical_seeds
-from periplus.crawl.traps import (
+from periplus.crawl.frontier.rows import FEED, PAGE, QUEUED, REFUSED, UrlRow
+from periplus.crawl.rules.links import LinkFilter, RecentKeys
+from periplus.crawl.rules.scope import Scope, canonical_seeds
+from periplus.crawl.rules.traps import (
     MAX_MONTHS,
     MAX_NEAR_DUPLICATES,
     MAX_VARIANTS,

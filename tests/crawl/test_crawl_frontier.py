@@ -10,9 +10,9 @@ import pytest
 
 from periplus import addresses
 from periplus.crawl import audit
-from periplus.crawl.frontier import Frontier
-from periplus.crawl.journal import FORGOTTEN_AT_ONCE, KEPT
-from periplus.crawl.rows import (
+from periplus.crawl.frontier.frontier import Frontier
+from periplus.crawl.frontier.journal import FORGOTTEN_AT_ONCE, KEPT
+from periplus.crawl.frontier.rows import (
     FAILED,
     FETCHED,
     NEVER,

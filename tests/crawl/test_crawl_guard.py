@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.crawl.guard import SPECIAL_IPV4, SPECIAL_IPV6, is_loopback, is_private
+from periplus.crawl.fetching.guard import SPECIAL_IPV4, SPECIAL_IPV6, is_loopback, is_private
 from support.components import missing
 
 HERE = Path(__file__).parent

@@ -13,15 +13,15 @@ from crawl.voyages import settings_for
 from mockweb.faults import Bomb, Gate
 from periplus import addresses
 from periplus.archive import ArchiveWriter
-from periplus.crawl.counters import Counters
-from periplus.crawl.fetcher import UNPACKED_IN_LOOP, Fetched, Fetcher
-from periplus.crawl.heavy_lane import LONGEST_REST, REST, TURN, HeavyLane, rest_after
-from periplus.crawl.hosts import ActiveHost
-from periplus.crawl.ledger import Ledger
-from periplus.crawl.loop_lag import LoopLag
-from periplus.crawl.requests import Requester
-from periplus.crawl.resolver import Route
-from periplus.crawl.rows import HostRow
+from periplus.crawl.fetching.fetcher import UNPACKED_IN_LOOP, Fetched, Fetcher
+from periplus.crawl.fetching.heavy_lane import LONGEST_REST, REST, TURN, HeavyLane, rest_after
+from periplus.crawl.fetching.loop_lag import LoopLag
+from periplus.crawl.fetching.resolver import Route
+from periplus.crawl.frontier.rows import HostRow
+from periplus.crawl.working.counters import Counters
+from periplus.crawl.working.hosts import ActiveHost
+from periplus.crawl.working.ledger import Ledger
+from periplus.crawl.working.requests import Requester
 from periplus.demo import Reply
 
 if TYPE_CHECKING:

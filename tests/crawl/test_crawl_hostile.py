@@ -10,12 +10,12 @@ from urllib.parse import quote
 import pytest
 
 from periplus.crawl import inspect
-from periplus.crawl.interpretation import SitemapReading, sitemap_of
-from periplus.crawl.links import CANONICAL_HOPS, SITEMAP_LEVELS
-from periplus.crawl.robots import RULE_SHOWN, SITEMAPS_LIMIT, RobotsFile
-from periplus.crawl.rows import FEED, ICON, SITEMAP
-from periplus.crawl.traps import MAX_FEEDS, MAX_SITEMAPS, TrapRules
-from periplus.crawl.unpack import MAX_MEMBERS, unpack
+from periplus.crawl.fetching.unpack import MAX_MEMBERS, unpack
+from periplus.crawl.frontier.rows import FEED, ICON, SITEMAP
+from periplus.crawl.rules.interpretation import SitemapReading, sitemap_of
+from periplus.crawl.rules.links import CANONICAL_HOPS, SITEMAP_LEVELS
+from periplus.crawl.rules.robots import RULE_SHOWN, SITEMAPS_LIMIT, RobotsFile
+from periplus.crawl.rules.traps import MAX_FEEDS, MAX_SITEMAPS, TrapRules
 from periplus.demo import Reply, Request
 from periplus.errors import FetchError
 from periplus.settings import Settings
@@ -97,7 +97,7 @@ def test_robots_hold_however_many_addresses_they_forbid(voyage: Voyage, mock_web
 def test_refusals_that_take_long_let_others_in_between(
     voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("periplus.crawl.engine.REFUSING_SECONDS", 0.0)
+    monkeypatch.setattr("periplus.crawl.working.engine.REFUSING_SECONDS", 0.0)
     mock_web.robots("a.test", "User-agent: *\nDisallow: /private/\n")
     mock_web.page("http://a.test/", "<p>Doors.", links=[*(f"/private/{n}" for n in range(40)), "/open"])
     mock_web.page("http://a.test/open", "<p>Come in.")
@@ -193,8 +193,8 @@ def test_a_large_sitemap_is_read_beside_the_loop(
         threads.add(threading.current_thread() is threading.main_thread())
         return sitemap_of(url, exchange)
 
-    monkeypatch.setattr("periplus.crawl.visitor.THREAD_SITEMAP_BYTES", 10)
-    monkeypatch.setattr("periplus.crawl.visitor.sitemap_of", noticed)
+    monkeypatch.setattr("periplus.crawl.working.visitor.THREAD_SITEMAP_BYTES", 10)
+    monkeypatch.setattr("periplus.crawl.working.visitor.sitemap_of", noticed)
     mock_web.robots("a.test", "Sitemap: /map\nSitemap: /broken\n")
     mock_web.at("http://a.test/map", xml("<urlset><url><loc>http://a.test/listed</loc></url></urlset>"))
     mock_web.at("http://a.test/broken", xml("no sitemap at all"))

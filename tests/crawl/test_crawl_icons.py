@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from periplus import archive
-from periplus.crawl import icons
+from periplus.crawl.rules import icons
 from periplus.demo import Reply
 from periplus.records import ArchiveLocation
 

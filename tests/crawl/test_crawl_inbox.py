@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from periplus import addresses
-from periplus.crawl import inbox
-from periplus.crawl.frontier import Frontier
-from periplus.crawl.inbox import Inboxes, InboxMessage
-from periplus.crawl.partitions import partition_count
-from periplus.crawl.rows import Bundle, Committed, FoundAddress
+from periplus.crawl.frontier import inbox
+from periplus.crawl.frontier.frontier import Frontier
+from periplus.crawl.frontier.inbox import Inboxes, InboxMessage
+from periplus.crawl.frontier.partitions import partition_count
+from periplus.crawl.frontier.rows import Bundle, Committed, FoundAddress
 from periplus.storage import Database
 
 if TYPE_CHECKING:

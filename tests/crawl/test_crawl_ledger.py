@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from periplus.archive import ArchiveWriter
 from periplus.crawl import status
-from periplus.crawl.condition import CrawlCondition
-from periplus.crawl.counters import Counters
-from periplus.crawl.ledger import Ledger
-from periplus.crawl.rows import FAILED, FETCHED, REFUSED, UrlRow, Visited
-from periplus.crawl.status import INTERRUPTED, begin, save
+from periplus.crawl.asking.condition import CrawlCondition
+from periplus.crawl.asking.status import INTERRUPTED, begin, save
+from periplus.crawl.frontier.rows import FAILED, FETCHED, REFUSED, UrlRow, Visited
+from periplus.crawl.working.counters import Counters
+from periplus.crawl.working.ledger import Ledger
 from periplus.records import CrawlStatus, Document, Exchange
 from periplus.storage import write_event
 

@@ -15,8 +15,8 @@ from crawl.voyages import Voyage, settings_for
 from mockweb.growing import Growing
 from mockweb.mock_web import MockWeb
 from periplus.crawl import Crawler, audit, send_command, status, workers
-from periplus.crawl.session import Session
-from periplus.crawl.status import is_running, is_unfinished
+from periplus.crawl.asking.status import is_running, is_unfinished
+from periplus.crawl.leading.session import Session
 from periplus.storage import Database
 
 if TYPE_CHECKING:

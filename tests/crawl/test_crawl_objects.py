@@ -14,7 +14,8 @@ from crawl.machines import Machines, wait_until
 from crawl.voyages import Voyage, settings_for
 from mockweb.growing import Growing
 from periplus import addresses, archive
-from periplus.crawl import Backlog, Crawler, audit, ledger, remove, status, uploads
+from periplus.crawl import Backlog, Crawler, audit, remove, status
+from periplus.crawl.working import ledger, uploads
 from periplus.documents import BatchLog
 from periplus.errors import NotFound, StorageAway, StorageError
 from periplus.records import ArchiveLocation

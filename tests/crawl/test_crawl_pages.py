@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mockweb.faults import Endless
-from periplus.crawl import schedule
+from periplus.crawl.rules import schedule
 from periplus.demo import Reply
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from periplus.crawl import pictures
+from periplus.crawl.rules import pictures
 
 if TYPE_CHECKING:
     from crawl.voyages import Voyage

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.crawl import schedule
-from periplus.crawl.politeness import (
+from periplus.crawl.rules import schedule
+from periplus.crawl.rules.politeness import (
     BACK_OFF_CAP,
     RETRY_AFTER_CAP,
     AddressSlots,

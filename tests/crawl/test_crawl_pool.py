@@ -9,10 +9,10 @@ import pytest
 from crawl.pool_model import PoolModel
 from crawl.pool_soak import soak
 from periplus import addresses
-from periplus.crawl.page_pool import AHEAD, FAR, GENEROUS, LATELY, Allowance, Grant, PageAccount, count_pool
-from periplus.crawl.partitions import partition_count
-from periplus.crawl.roster import end, register
-from periplus.crawl.status import begin
+from periplus.crawl.asking.status import begin
+from periplus.crawl.frontier.page_pool import AHEAD, FAR, GENEROUS, LATELY, Allowance, Grant, PageAccount, count_pool
+from periplus.crawl.frontier.partitions import partition_count
+from periplus.crawl.frontier.roster import end, register
 from periplus.storage import Database
 
 if TYPE_CHECKING:

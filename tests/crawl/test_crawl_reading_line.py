@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from periplus.crawl.reading_line import ReadingLine
+from periplus.crawl.working.reading_line import ReadingLine
 from periplus.documents import apart, parse, read_sitemap
 from periplus.errors import ParseError
 from periplus.records import Page

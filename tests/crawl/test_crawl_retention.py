@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from periplus import addresses, archive
 from periplus.archive import Revisit
 from periplus.crawl import forget_missing, remove
-from periplus.crawl.forgetting import FORGOTTEN_AFTER
-from periplus.crawl.retention import BETWEEN, DAY, SPANS
-from periplus.crawl.rows import NEVER, Bundle, FoundAddress
+from periplus.crawl.frontier.rows import NEVER, Bundle, FoundAddress
+from periplus.crawl.keeping.forgetting import FORGOTTEN_AFTER
+from periplus.crawl.keeping.retention import BETWEEN, DAY, SPANS
 from periplus.errors import NotFound, StorageBusy
 from periplus.storage import Database, folder_lock
 from support.kills import killed_at
@@ -256,7 +256,7 @@ def test_a_takedown_is_waited_for_and_leaves_nothing(crawl):
 
 
 def test_addresses_that_are_missing_for_good_are_forgotten(crawl, monkeypatch):
-    monkeypatch.setattr("periplus.crawl.forgetting.time.time", lambda: crawl.now)
+    monkeypatch.setattr("periplus.crawl.keeping.forgetting.time.time", lambda: crawl.now)
     crawl.worker.frontier.commit(Bundle(found=[found(url, 1) for url in PAGES[:3]] + [found(PAGES[3], 0)]), crawl.now)
     crawl.crawl(*((url, 200, url) for url in PAGES[:4]))
     asked = 0

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from periplus.crawl import RobotsFile
-from periplus.crawl.robots import SIZE_LIMIT, _rule
-from periplus.crawl.robots_matcher import Matcher
+from periplus.crawl.rules.robots import SIZE_LIMIT, _rule
+from periplus.crawl.rules.robots_matcher import Matcher
 from support.own_time import own_seconds
 
 HOST = "http://a.test"

@@ -12,7 +12,8 @@ from warcio.archiveiterator import ArchiveIterator
 from crawl.voyages import settings_for
 from mockweb.faults import BODY, HTML, Gate
 from periplus import archive
-from periplus.crawl import Crawler, inspect, remove, takedown
+from periplus.crawl import Crawler, inspect, remove
+from periplus.crawl.keeping import takedown
 from periplus.documents import BatchLog
 from periplus.errors import UsageError
 from periplus.storage import LocalFiles
@@ -146,7 +147,7 @@ def test_a_takedown_that_was_interrupted_is_finished_by_the_next_crawl(
     mock_web.page("http://a.test/", f"<p>{SECRET}", links=["/1"])
     mock_web.page("http://a.test/1", "<p>Other words.")
     voyage.run(mock_web, "http://a.test/")
-    for broken in ("periplus.archive.places_of", "periplus.crawl.takedown._write_refusals"):
+    for broken in ("periplus.archive.places_of", "periplus.crawl.keeping.takedown._write_refusals"):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(broken, _interrupt)
             _take_down(voyage, "http://a.test/")

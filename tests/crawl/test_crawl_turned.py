@@ -8,7 +8,7 @@ import pytest
 
 from crawl.voyages import settings_for
 from periplus.crawl import submit
-from periplus.crawl.foreign_ports import SERVICES, STANDARD, is_foreign
+from periplus.crawl.rules.foreign_ports import SERVICES, STANDARD, is_foreign
 from periplus.demo import Reply, Request
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_a_chain_of_redirects_over_hosts_ends(voyage: Voyage, mock_web: MockWeb)
 def test_robots_files_of_many_sites_do_not_all_lead_to_one_host(
     voyage: Voyage, victim: MockWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("periplus.crawl.robots_visit.GUEST_REQUESTS", 3)
+    monkeypatch.setattr("periplus.crawl.working.robots_visit.GUEST_REQUESTS", 3)
     hosts = [f"h{number}.test" for number in range(8)]
     for number, host in enumerate(hosts):
         victim.robots(host, answer=Reply(302, b"", (("Location", f"http://{VICTIM}/heavy?{number}"),)))

@@ -387,7 +387,7 @@ def test_pause_resume_and_stop(voyage: Voyage, mock_web: MockWeb) -> None:
 def test_a_command_from_another_process_and_a_request_that_never_ends(
     voyage: Voyage, mock_web: MockWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("periplus.crawl.engine.STOP_GRACE", 0.2)
+    monkeypatch.setattr("periplus.crawl.working.engine.STOP_GRACE", 0.2)
     mock_web.at("http://a.test/", Hang())
     crawler = Crawler(voyage.folder, voyage.database, _settings(mock_web, timeout=60))
     results = []
@@ -436,7 +436,7 @@ def test_a_page_that_breaks_the_reader_is_kept_with_a_reason(
     async def broken(line: object, reader: int, page: object) -> None:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("periplus.crawl.reading_line.ReadingLine.ask", broken)
+    monkeypatch.setattr("periplus.crawl.working.reading_line.ReadingLine.ask", broken)
     mock_web.page("http://a.test/", "<p>Words.")
     voyage.run(mock_web, "http://a.test/")
     assert voyage.documents() == {"http://a.test/": "unreadable"}

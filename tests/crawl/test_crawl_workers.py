@@ -8,7 +8,6 @@ import threading
 import time
 from collections import Counter
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,13 +18,14 @@ from crawl.voyages import settings_for
 from mockweb.faults import Gate
 from mockweb.growing import Growing
 from periplus import addresses, archive
-from periplus.crawl import Crawler, roster, send_command, slots, status, workers
-from periplus.crawl.address_slots import SharedAddressSlots
-from periplus.crawl.conductor import RENEWALS, SECONDS, Conductor
-from periplus.crawl.frontier import Frontier
-from periplus.crawl.partitions import EMBEDDED, MARGIN, SHARED, Partitions, free_of, partition_count, share_of
-from periplus.crawl.rows import Bundle, FoundAddress, Rest
-from periplus.crawl.status import begin, save
+from periplus.crawl import Crawler, send_command, slots, status, workers
+from periplus.crawl.asking.status import begin, save
+from periplus.crawl.frontier import roster
+from periplus.crawl.frontier.address_slots import SharedAddressSlots
+from periplus.crawl.frontier.frontier import Frontier
+from periplus.crawl.frontier.partitions import EMBEDDED, MARGIN, SHARED, Partitions, free_of, partition_count, share_of
+from periplus.crawl.frontier.rows import Bundle, FoundAddress, Rest
+from periplus.crawl.leading.conductor import RENEWALS, SECONDS, Conductor
 from periplus.errors import LeaseLost, UsageError, WrongState
 from periplus.records import CrawlStatus
 from periplus.storage import Lease, Leases
@@ -88,7 +88,7 @@ def test_leases_of_workers_that_are_no_more_go_when_a_crawl_begins(database: Dat
 
 
 def test_figures_of_old_crawls_are_forgotten(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("periplus.crawl.status"), "KEPT", 3)  # the name is a function, too
+    monkeypatch.setattr("periplus.crawl.asking.status.KEPT", 3)
     for _ in range(10):
         number, earlier = begin(database)
         assert earlier is None
@@ -464,7 +464,7 @@ def test_a_crawl_with_nothing_to_do_is_no_news(voyage: Voyage, mock_web: MockWeb
 
 def test_the_conductor_renews_its_lease_with_a_commit(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1_000.0]
-    monkeypatch.setattr("periplus.crawl.conductor.steady", lambda: now[0])
+    monkeypatch.setattr("periplus.crawl.leading.conductor.steady", lambda: now[0])
     conductor, leases = Conductor(database), Leases(database)
     assert conductor.take()
     (before,) = leases.held()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawl.voyages import settings_for
 from periplus.crawl import host_report, inspect, status
-from periplus.crawl.budgets import JUDGED_FROM
+from periplus.crawl.frontier.budgets import JUDGED_FROM
 from periplus.demo import html
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from periplus.app.console.judging import Judgements
 from periplus.app.importing import import_paths
 from periplus.app.parts.occupancy import is_up
 from periplus.app.serving.backend import CollectionBackend
-from periplus.crawl.address_slots import SharedAddressSlots
+from periplus.crawl.frontier.address_slots import SharedAddressSlots
 from periplus.demo import DemoWeb
 from periplus.documents import BatchLog
 from periplus.documents.compaction import FAN

@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 
 LONGEST = 90  # seconds of one trial, or of looking at what it left
 LOADED = (
-    "pyarrow.parquet", "pyarrow.compute", "periplus.crawl.session", "periplus.crawl.worker", "periplus.search",
-    "periplus.graph", "periplus.index", "periplus.jobs.pipeline", "periplus.app.doctor", "periplus.core",
+    "pyarrow.parquet", "pyarrow.compute", "periplus.crawl.leading.session", "periplus.crawl.working.worker",
+    "periplus.search", "periplus.graph", "periplus.index", "periplus.jobs.pipeline", "periplus.app.doctor",
+    "periplus.core",
 )  # fmt: skip
 PAGE = TESTS.parent / "docs" / "reliability.md"
 MARK = "<!-- io-sweep -->"

@@ -83,7 +83,7 @@ print(said, time.monotonic() - before < 60)
 
 LOOKUPS = """
 import asyncio, sys
-from periplus.crawl.resolver import Dns
+from periplus.crawl.fetching.resolver import Dns
 print(asyncio.run(Dns().lookup(sys.argv[1]))[0])
 """
 

@@ -102,7 +102,7 @@ def test_files_that_a_page_names_exist(page):
 
 @pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "images").glob("*.svg")), ids=page_id)
 def test_files_that_a_picture_names_exist(picture):
-    named = re.findall(r"[a-z_]+/[a-z_]+\.py", picture.read_text(encoding="utf-8"))
+    named = re.findall(r"[a-z_]+(?:/[a-z_]+)+\.py", picture.read_text(encoding="utf-8"))
 
     assert named
     assert {name for name in named if not (PACKAGE / name).exists()} == set()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from documented_commands import ROOT
 
-from periplus.crawl import politeness, robots, robots_visit
-from periplus.crawl.fetcher import user_agent
+from periplus.crawl.fetching.fetcher import user_agent
+from periplus.crawl.rules import politeness, robots
+from periplus.crawl.working import robots_visit
 from periplus.settings import Settings
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from periplus import addresses, archive
 from periplus.archive import ArchiveWriter, Revisit
-from periplus.crawl.fetcher import Fetched
-from periplus.crawl.retention import DAY, Retention, Thinning, rotate_seconds
-from periplus.crawl.robots_visit import judge
-from periplus.crawl.rows import FETCHED, Batched, Bundle, FoundAddress
-from periplus.crawl.worker import Worker
+from periplus.crawl.fetching.fetcher import Fetched
+from periplus.crawl.frontier.rows import FETCHED, Batched, Bundle, FoundAddress
+from periplus.crawl.keeping.retention import DAY, Retention, Thinning, rotate_seconds
+from periplus.crawl.working.robots_visit import judge
+from periplus.crawl.working.worker import Worker
 from periplus.documents import BatchLog
 from periplus.records import ArchiveLocation, Exchange
 from periplus.settings import CrawlSettings, Settings
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from periplus.crawl.rows import UrlRow
+    from periplus.crawl.frontier.rows import UrlRow
     from periplus.storage import Database
 
 BEGUN = 2_000_000_000.0
@@ -48,7 +48,7 @@ class PlayedCrawl:
         self.said: list[Said] = []
         self._seconds = rotate_seconds(keep_days)
         self.log = BatchLog(LocalFiles(folder), database)
-        for room in ("archive.writer", "crawl.retention"):
+        for room in ("archive.writer", "crawl.keeping.retention"):
             monkeypatch.setattr(f"periplus.{room}.time.time", lambda: self.now)
         self.worker = Worker(folder, database, SETTINGS, seeds=["http://a.test/"])
 
@@ -123,7 +123,7 @@ class PlayedCrawl:
 
 
 def _hash(exchange: Exchange) -> int:
-    from periplus.crawl.interpretation import signed_hash
+    from periplus.crawl.rules.interpretation import signed_hash
 
     return signed_hash(exchange.body)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session", autouse=True)
 def polite_crawls() -> Iterator[None]:
     from periplus.crawl import audit
-    from periplus.crawl.crawler import Crawler
+    from periplus.crawl.leading.crawler import Crawler
 
     run = Crawler.run
 

@@ -43,7 +43,7 @@ def crawl(
         return
     from periplus.app import Collection
     from periplus.app.parts.occupancy import refuse_second_crawl
-    from periplus.crawl.checks import check
+    from periplus.crawl.asking.checks import check
 
     start = all_seeds(urls, seeds)
     with Collection(directory, flags=flags) if start else Collection.existing(directory, flags=flags) as collection:

@@ -125,7 +125,7 @@ def _format(text: str | None) -> Literal["parquet", "csv"] | None:
 
 
 def _tables(collection: Collection, kind: str) -> Iterator[pa.Table]:
-    from periplus.crawl.export import page_tables
+    from periplus.crawl.asking.export import page_tables
     from periplus.documents import BatchLog
     from periplus.graph import export
 

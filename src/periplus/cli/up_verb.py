@@ -33,7 +33,7 @@ def up(
 ) -> None:
     """Crawl, index, rank and serve your sites, continuously, until Ctrl-C."""
     from periplus.app import Collection
-    from periplus.crawl.checks import check
+    from periplus.crawl.asking.checks import check
 
     flags |= {"serve.host": host, "serve.port": port}
     start = all_seeds(urls, seeds)

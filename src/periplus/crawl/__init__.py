@@ -3,32 +3,32 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from periplus.crawl import told
-from periplus.crawl.backlog import Backlog, backlog_size
-from periplus.crawl.budgets import is_withdrawn, pages_wanted
-from periplus.crawl.condition import UNDER_WAY
-from periplus.crawl.control import is_paused, resume_wanted, send_command
-from periplus.crawl.export import archived_places, page_part, page_starts
-from periplus.crawl.forgetting import forget_missing
-from periplus.crawl.host_report import HostReport, host_report
-from periplus.crawl.inspection import inspect
-from periplus.crawl.journal import AuditReport, JournalEntry, Violation, audit, journal
-from periplus.crawl.remaking import make_again
-from periplus.crawl.retention import Retention, Thinning
-from periplus.crawl.robots import RobotsFile, Verdict
-from periplus.crawl.roster import SlotStatus, WorkerStatus, slots, workers
-from periplus.crawl.rows import COUNT_QUEUED
-from periplus.crawl.scope import canonical_seeds
-from periplus.crawl.seeds import BarrenSeed, barren_seeds, known_seeds
-from periplus.crawl.status import is_at_work, is_running, is_unfinished, last_sign, status, stored_pages
-from periplus.crawl.submissions import Submission, submit, submitted_at
-from periplus.crawl.takedown import LOCK as TAKEDOWN_LOCK
-from periplus.crawl.takedown import Removal, is_removed, lift, remove, spellings
+from periplus.crawl.asking import told
+from periplus.crawl.asking.condition import UNDER_WAY
+from periplus.crawl.asking.control import is_paused, resume_wanted, send_command
+from periplus.crawl.asking.export import archived_places, page_part, page_starts
+from periplus.crawl.asking.host_report import HostReport, host_report
+from periplus.crawl.asking.inspection import inspect
+from periplus.crawl.asking.status import is_at_work, is_running, is_unfinished, last_sign, status, stored_pages
+from periplus.crawl.asking.submissions import Submission, submit, submitted_at
+from periplus.crawl.frontier.budgets import is_withdrawn, pages_wanted
+from periplus.crawl.frontier.journal import AuditReport, JournalEntry, Violation, audit, journal
+from periplus.crawl.frontier.roster import SlotStatus, WorkerStatus, slots, workers
+from periplus.crawl.frontier.rows import COUNT_QUEUED
+from periplus.crawl.frontier.seeds import BarrenSeed, barren_seeds, known_seeds
+from periplus.crawl.keeping.backlog import Backlog, backlog_size
+from periplus.crawl.keeping.forgetting import forget_missing
+from periplus.crawl.keeping.remaking import make_again
+from periplus.crawl.keeping.retention import Retention, Thinning
+from periplus.crawl.keeping.takedown import LOCK as TAKEDOWN_LOCK
+from periplus.crawl.keeping.takedown import Removal, is_removed, lift, remove, spellings
+from periplus.crawl.rules.robots import RobotsFile, Verdict
+from periplus.crawl.rules.scope import canonical_seeds
 
 if TYPE_CHECKING:
-    from periplus.crawl.checks import check
-    from periplus.crawl.crawler import Crawler
-    from periplus.crawl.fetcher import Fetched, Fetcher, user_agent
+    from periplus.crawl.asking.checks import check
+    from periplus.crawl.fetching.fetcher import Fetched, Fetcher, user_agent
+    from periplus.crawl.leading.crawler import Crawler
 
 __all__ = [
     "COUNT_QUEUED",
@@ -89,7 +89,13 @@ __all__ = [
 ]
 
 # These load the HTTP client and Arrow, most of a second; whoever only asks about a crawl goes without.
-_HEAVY = {"check": "checks", "Crawler": "crawler", "Fetched": "fetcher", "Fetcher": "fetcher", "user_agent": "fetcher"}
+_HEAVY = {
+    "check": "asking.checks",
+    "Crawler": "leading.crawler",
+    "Fetched": "fetching.fetcher",
+    "Fetcher": "fetching.fetcher",
+    "user_agent": "fetching.fetcher",
+}
 
 
 def __getattr__(name: str) -> Any:

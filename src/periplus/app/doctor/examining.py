@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from periplus.app.doctor import file_checks, log_checks, machine_checks, object_checks
 from periplus.app.doctor.mending import TAKEDOWN, mend, mend_archive, mend_identity, mend_state
 from periplus.app.findings import Finding
-from periplus.crawl.crawler import LOCK as CRAWL_LOCK
+from periplus.crawl.leading.crawler import LOCK as CRAWL_LOCK
 from periplus.errors import Incompatible, PeriplusError
 from periplus.storage import folder_lock
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from periplus import archive
 from periplus.app.findings import Finding
 from periplus.app.state import check_identity, state_damage
-from periplus.crawl.crawler import LOCK as CRAWL_LOCK
+from periplus.crawl.leading.crawler import LOCK as CRAWL_LOCK
 from periplus.errors import NotReady, PeriplusError, StorageBusy, StorageError, Truncated
 from periplus.storage import folder_lock
 

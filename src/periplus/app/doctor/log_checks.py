@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from periplus import archive
 from periplus.app.findings import Finding
-from periplus.crawl.takedown import recall
+from periplus.crawl.keeping.takedown import recall
 from periplus.documents import BatchLog, spans
 from periplus.documents.batches import BatchFiles
 from periplus.errors import Corrupt, PeriplusError

@@ -13,7 +13,7 @@ from periplus import archive
 from periplus.app.doctor.file_checks import ARCHIVE
 from periplus.app.findings import Finding
 from periplus.app.state import IDENTITY_FILE, StandIn, check_identity, require_state, state_damage
-from periplus.crawl.takedown import sweep
+from periplus.crawl.keeping.takedown import sweep
 from periplus.documents import BatchLog
 from periplus.errors import Corrupt, NotFound, StorageError
 from periplus.jobs import damaged_batches, remake

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from periplus.app.state import IDENTITY, STATE_FILE, UNFINISHED, identity_of, misfit
-from periplus.crawl.rebuilding import Rebuilt, rebuild
+from periplus.crawl.leading.rebuilding import Rebuilt, rebuild
 from periplus.errors import PeriplusError, StateLost
 from periplus.storage import Blocklist, Database, write_event
 

@@ -1,0 +1,1 @@
+"""What is kept of what was fetched: documents made later or again, old responses, pages taken down or gone."""
