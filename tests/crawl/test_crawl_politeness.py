@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from periplus.crawl.frontier.address_slots import AddressSlots
 from periplus.crawl.rules import schedule
 from periplus.crawl.rules.politeness import (
     BACK_OFF_CAP,
     RETRY_AFTER_CAP,
-    AddressSlots,
     back_off,
     delay_in_force,
     gap_after,

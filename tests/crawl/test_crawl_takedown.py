@@ -13,6 +13,7 @@ from crawl.voyages import settings_for
 from mockweb.faults import BODY, HTML, Gate
 from periplus import archive
 from periplus.crawl import Crawler, inspect, remove
+from periplus.crawl.frontier.removed import removed_targets
 from periplus.crawl.keeping import takedown
 from periplus.documents import BatchLog
 from periplus.errors import UsageError
@@ -205,7 +206,7 @@ def test_both_schemes_of_an_address_and_of_a_host_go_together(voyage: Voyage, mo
     removal = _take_down(voyage, "https://a.test/letter")
     assert removal.addresses == ("http://a.test/letter",)
     assert SECRET.encode() not in _archived(voyage)
-    assert takedown.removed_targets(voyage.database) == {"https://a.test/letter", "http://a.test/letter"}
+    assert removed_targets(voyage.database) == {"https://a.test/letter", "http://a.test/letter"}
     assert takedown.spellings("http://a.test:8080/x") == ("http://a.test:8080/x",)
     assert takedown.spellings("a.test") == ("a.test",)
     voyage.run(mock_web, recrawl=True)

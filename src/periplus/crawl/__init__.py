@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from periplus.crawl.asking import told
+from periplus.crawl.asking.audit import AuditReport, Violation, audit
 from periplus.crawl.asking.condition import UNDER_WAY
 from periplus.crawl.asking.control import is_paused, resume_wanted, send_command
 from periplus.crawl.asking.export import archived_places, page_part, page_starts
@@ -12,7 +13,7 @@ from periplus.crawl.asking.inspection import inspect
 from periplus.crawl.asking.status import is_at_work, is_running, is_unfinished, last_sign, status, stored_pages
 from periplus.crawl.asking.submissions import Submission, submit, submitted_at
 from periplus.crawl.frontier.budgets import is_withdrawn, pages_wanted
-from periplus.crawl.frontier.journal import AuditReport, JournalEntry, Violation, audit, journal
+from periplus.crawl.frontier.journal import JournalEntry, journal
 from periplus.crawl.frontier.roster import SlotStatus, WorkerStatus, slots, workers
 from periplus.crawl.frontier.rows import COUNT_QUEUED
 from periplus.crawl.frontier.seeds import BarrenSeed, barren_seeds, known_seeds

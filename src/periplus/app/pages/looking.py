@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from periplus import addresses
 from periplus.crawl.fetching.fetcher import Fetched, Fetcher
+from periplus.crawl.rules.host_rules import origin_of, rules_of
 from periplus.crawl.rules.robots import SIZE_LIMIT
-from periplus.crawl.working.hosts import origin_of, rules_of
 from periplus.crawl.working.robots_visit import MAX_REDIRECTS as MAX_ROBOTS_REDIRECTS
 from periplus.crawl.working.robots_visit import judge, redirect_target
 from periplus.errors import FetchError

@@ -14,11 +14,11 @@ from periplus import addresses
 from periplus.crawl.frontier.budgets import is_withdrawn
 from periplus.crawl.frontier.journal import TOKEN_KEY
 from periplus.crawl.frontier.rows import NEVER, REFUSED, RobotsRow
-from periplus.crawl.working.hosts import rules_of
+from periplus.crawl.rules.host_rules import rules_of
 from periplus.reasons import sentence
 
 if TYPE_CHECKING:
-    from periplus.crawl.working.hosts import HostRules
+    from periplus.crawl.rules.host_rules import HostRules
     from periplus.storage import Database, Transaction
 
 LINES_SHOWN = 30

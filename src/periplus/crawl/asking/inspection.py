@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from periplus import addresses
 from periplus.crawl.asking.submissions import is_arriving
 from periplus.crawl.frontier.budgets import budget_of, is_withdrawn
+from periplus.crawl.frontier.removed import removed_targets
 from periplus.crawl.frontier.rows import (
     FAILED,
     FETCHED,
@@ -21,10 +22,9 @@ from periplus.crawl.frontier.rows import (
     RobotsRow,
     UrlRow,
 )
-from periplus.crawl.keeping.takedown import removed_targets
+from periplus.crawl.rules.host_rules import origin_of, rules_of
 from periplus.crawl.rules.scope import Scope
 from periplus.crawl.rules.traps import shape_refusal
-from periplus.crawl.working.hosts import origin_of, rules_of
 from periplus.reasons import REASONS, sentence
 from periplus.records import StepRecord
 

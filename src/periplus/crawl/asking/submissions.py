@@ -21,9 +21,9 @@ from periplus import addresses
 from periplus.crawl.frontier.frontier import Frontier
 from periplus.crawl.frontier.inbox import InboxMessage
 from periplus.crawl.frontier.partitions import partition_count
+from periplus.crawl.frontier.removed import removed_targets
 from periplus.crawl.frontier.rows import QUEUED, Bundle, FoundAddress
 from periplus.crawl.frontier.seeds import known_seeds
-from periplus.crawl.keeping.takedown import removed_targets
 from periplus.crawl.rules.scope import Scope
 from periplus.crawl.rules.traps import shape_refusal
 

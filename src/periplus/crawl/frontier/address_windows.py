@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from periplus.crawl.frontier.address_slots import slot_of
-from periplus.crawl.rules.politeness import AddressSlots
+from periplus.crawl.frontier.address_slots import AddressSlots, slot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

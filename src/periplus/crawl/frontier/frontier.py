@@ -20,6 +20,7 @@ from periplus.crawl.frontier.budgets import FAMOUS, IN_BUDGET, LEVELS, budget_ar
 from periplus.crawl.frontier.inbox import Inboxes, InboxMessage
 from periplus.crawl.frontier.journal import write_requests
 from periplus.crawl.frontier.partitions import partition_count
+from periplus.crawl.frontier.removed import hold_back
 from periplus.crawl.frontier.rows import (
     CHANGED_COLUMNS,
     FETCHED,
@@ -36,7 +37,6 @@ from periplus.crawl.frontier.rows import (
     UrlRow,
     Visited,
 )
-from periplus.crawl.keeping import takedown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -230,7 +230,7 @@ class Frontier:
             self._lock_hosts(tx, bundle, arrived)
             if held_by is not None:
                 bundle.visited = _of_hosts_held_by(tx, bundle.visited, {0, *held_by})
-            takedown.hold_back(tx, bundle.visited)
+            hold_back(tx, bundle.visited)
             self._mark_same(tx, bundle.visited, result)
             forget_former(tx, bundle.visited)
             self._write_visited(tx, bundle.visited, result)

@@ -241,3 +241,11 @@ class ActiveRow(Struct):
     host: HostRow
     urls: list[UrlRow]
     robots: list[RobotsRow]
+
+
+def refusal_document(row: UrlRow, refusal: str) -> Document:
+    """A row of the log of batches that takes an address out of the index; one that redirects says where to."""
+    canonical = row.detail if refusal == "redirected" else ""
+    return Document(
+        url=row.url, key=row.key, fetched=row.tried_at, status=row.status, refusal=refusal, canonical=canonical
+    )

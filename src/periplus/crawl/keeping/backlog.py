@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from periplus import archive
 from periplus.crawl.frontier.arrivals import marks, parts_of
-from periplus.crawl.frontier.rows import FETCHED, LATER, SAID, URL_COLUMNS, WAITING, UrlRow
-from periplus.crawl.rules.interpretation import document_of, refusal_document
+from periplus.crawl.frontier.rows import FETCHED, LATER, SAID, URL_COLUMNS, WAITING, UrlRow, refusal_document
+from periplus.crawl.keeping.retention import ARCHIVE
+from periplus.crawl.rules.interpretation import document_of
 from periplus.errors import Corrupt, NotFound
 from periplus.storage import write_event
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from periplus.settings import CrawlSettings
     from periplus.storage import Database, Transaction
 
-ARCHIVE = "archive"
 PAGES_AT_ONCE = 500
 BYTES_AT_ONCE = 32_000_000  # of text in one batch
 _LANGUAGES = "crawl.languages"  # in meta

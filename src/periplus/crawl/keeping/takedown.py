@@ -1,10 +1,10 @@
 """Takedown: what must go from everywhere, and must stay out for good.
 
-``remove`` writes the target down first; from then on nothing new of it can appear, whoever is crawling at the time:
-a group commit turns pages that were under way into refusals (``hold_back``), and a batch that was written meanwhile is
-looked at again (``recall``). Then the rows of the address table, the records of the archive (overwritten in place) and
-the rows of earlier batches (replaced) lose what they hold, and a refusal in a new batch takes it out of the index.
-``sweep`` does again what a crash left undone; every crawl begins and ends with it.
+``remove`` writes the target down first; from then on nothing new of it can appear, whoever is crawling at the time: a
+group commit turns pages that were under way into refusals (``removed.hold_back``), and a batch that was written
+meanwhile is looked at again (``recall``). Then the rows of the address table, the records of the archive (overwritten
+in place) and the rows of earlier batches (replaced) lose what they hold, and a refusal in a new batch takes it out of
+the index. ``sweep`` does again what a crash left undone; every crawl begins and ends with it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from periplus import addresses, archive
-from periplus.crawl.frontier.rows import COUNT_QUEUED_AND_PAGES, FETCHED, NEVER, REFUSED, URL_COLUMNS, UrlRow, Visited
-from periplus.crawl.rules.interpretation import refusal_document
+from periplus.crawl.frontier.removed import REASON, UNFINISHED, named_targets
+from periplus.crawl.frontier.rows import (
+    COUNT_QUEUED_AND_PAGES,
+    FETCHED,
+    NEVER,
+    REFUSED,
+    URL_COLUMNS,
+    UrlRow,
+    refusal_document,
+)
+from periplus.crawl.keeping.retention import ARCHIVE
 from periplus.errors import StorageBusy, UsageError
 from periplus.records import ArchiveLocation, Document
 from periplus.storage import LocalFiles, awaited_lock, write_event
@@ -32,13 +41,9 @@ if TYPE_CHECKING:
     from periplus.storage import Database, Depot, Transaction
 
 T = TypeVar("T")
-REASON = "removed"
 CHUNK = 1_000
-IN_LIST = 400
 TRIES = 20  # where machines change the same files
 LOCK, LOCK_SECONDS = "takedown.lock", 60.0
-ARCHIVE = "archive"
-_UNFINISHED = "takedown.unfinished "  # in meta, followed by the target
 
 _URLS = f"SELECT {', '.join(URL_COLUMNS)} FROM urls"  # noqa: S608
 _REFUSE = (
@@ -78,7 +83,7 @@ def remove(database: Database, url_or_host: str, log: BatchLog | None = None, fo
     with database.write() as tx:
         tx.insert_new("removed", ("target", "at"), [(one, now) for one in targets], "target")
         if log is not None or folder is not None:
-            tx.insert_new("meta", ("key", "value"), [(_UNFINISHED + one, "1") for one in targets], "key")
+            tx.insert_new("meta", ("key", "value"), [(UNFINISHED + one, "1") for one in targets], "key")
         rows = [row for one in targets for row in _refuse(tx, one, is_host, now)]
         if rows:
             write_event(tx, "crawl", f"{target} is taken down: {len(rows):,} addresses")
@@ -105,7 +110,7 @@ def lift(database: Database, url_or_host: str) -> None:
     with database.write() as tx:
         for one in spellings(target):
             tx.execute("DELETE FROM removed WHERE target = ?", (one,))
-            tx.execute("DELETE FROM meta WHERE key = ?", (_UNFINISHED + one,))
+            tx.execute("DELETE FROM meta WHERE key = ?", (UNFINISHED + one,))
 
 
 def is_removed(database: Database, url_or_host: str) -> bool:
@@ -114,39 +119,20 @@ def is_removed(database: Database, url_or_host: str) -> bool:
         return bool(tx.value("SELECT 1 FROM removed WHERE target = ?", (target,)))
 
 
-def removed_targets(database: Database) -> frozenset[str]:
-    with database.read() as tx:
-        return frozenset(str(target) for (target,) in tx.rows("SELECT target FROM removed"))
-
-
 def sweep(database: Database, folder: Path, depot: Depot | None = None) -> None:
     """Finish what was begun, and take out what slipped in while it was taken down; cheap when there is nothing."""
     with database.read() as tx:
-        keys = tx.rows("SELECT key FROM meta WHERE key LIKE ?", (_UNFINISHED + "%",))
+        keys = tx.rows("SELECT key FROM meta WHERE key LIKE ?", (UNFINISHED + "%",))
     if not keys:
         return
     from periplus.documents import BatchLog
 
     log = BatchLog(LocalFiles(folder), database, depot)
     for (key,) in keys:
-        remove(database, str(key).removeprefix(_UNFINISHED), log, folder)
+        remove(database, str(key).removeprefix(UNFINISHED), log, folder)
 
 
 # Against what is under way
-
-
-def hold_back(tx: Transaction, visited: Sequence[Visited]) -> None:
-    """Turn visits of what was taken down meanwhile into refusals; part of the transaction that would store them."""
-    if not visited or tx.value("SELECT 1 FROM removed LIMIT 1") is None:
-        return
-    named = _named(tx, [item.row.url for item in visited])
-    again: set[str] = set()
-    for item in visited:
-        targets = named & {item.row.url, addresses.host(item.row.url)}
-        if targets:
-            again |= targets if item.row.reason != REASON else set()  # a response came, so the archive has it
-            _refuse_visit(item)
-    tx.insert_new("meta", ("key", "value"), [(_UNFINISHED + target, "1") for target in again], "key")
 
 
 def recall(database: Database, folder: Path, log: BatchLog, number: int, documents: Sequence[Document]) -> None:
@@ -157,7 +143,7 @@ def recall(database: Database, folder: Path, log: BatchLog, number: int, documen
     with database.read() as tx:
         if tx.value("SELECT 1 FROM removed LIMIT 1") is None:
             return
-        named = _named(tx, [document.url for document in documents])
+        named = named_targets(tx, [document.url for document in documents])
     if named:
         with _alone(folder):
             _again(partial(_recalled, log, number, _matcher(named)))
@@ -168,29 +154,6 @@ def _recalled(log: BatchLog, number: int, wanted: Callable[[str], bool]) -> None
     rows = _full_rows(log, holder, wanted)
     if rows:
         log.replace(holder, rows)
-
-
-def _refuse_visit(item: Visited) -> None:
-    row = item.row
-    had = bool(row.fetched_at) or item.document is not None
-    row.state, row.reason, row.refusal, row.detail, row.next_at = REFUSED, REASON, REASON, "", NEVER
-    row.etag = row.last_modified = ""
-    row.body_hash = row.fingerprint = row.same_as = 0
-    row.pending = int(had)
-    item.was = REFUSED  # the takedown has counted it already
-    item.document = refusal_document(row, REASON) if had else None
-    item.found, item.fresh_body, item.seed = [], False, ""
-
-
-def _named(tx: Transaction, urls: Sequence[str]) -> set[str]:
-    """Which of these addresses and their hosts are on the list."""
-    asked = list(dict.fromkeys([*urls, *map(addresses.host, filter(None, urls))]))
-    found: set[str] = set()
-    for start in range(0, len(asked), IN_LIST):
-        part = asked[start : start + IN_LIST]
-        sql = f"SELECT target FROM removed WHERE target IN ({', '.join('?' * len(part))})"  # noqa: S608
-        found.update(str(target) for (target,) in tx.rows(sql, part))
-    return found
 
 
 # Taking out
@@ -237,7 +200,7 @@ def _purge(
             archive.blank(folder / ARCHIVE, places)
     with database.write() as tx:
         tx.executemany(_FORGET_PLACE, [(REFUSED, REASON, place.file, place.offset) for place in places])
-        tx.executemany("DELETE FROM meta WHERE key = ?", [(_UNFINISHED + one,) for one in targets])
+        tx.executemany("DELETE FROM meta WHERE key = ?", [(UNFINISHED + one,) for one in targets])
     return Removal(target, is_host, (), tuple(places), emptied)
 
 

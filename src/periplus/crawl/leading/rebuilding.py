@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from periplus import addresses, archive
 from periplus.crawl.fetching.fetcher import Fetched
 from periplus.crawl.frontier import bodies
+from periplus.crawl.frontier.removed import REASON as REMOVED
 from periplus.crawl.frontier.rows import (
     COUNT_QUEUED_AND_PAGES,
     FAILED,
@@ -34,11 +35,10 @@ from periplus.crawl.frontier.rows import (
     UrlRow,
     Visited,
 )
-from periplus.crawl.keeping.takedown import REASON as REMOVED
+from periplus.crawl.keeping.retention import ARCHIVE, PATTERN
 from periplus.crawl.keeping.takedown import spellings
 from periplus.crawl.leading.recovery import Recovery
 from periplus.crawl.rules import schedule
-from periplus.crawl.working.committer import ARCHIVE
 from periplus.crawl.working.worker import Worker
 from periplus.documents import spans
 from periplus.errors import PeriplusError
@@ -238,7 +238,7 @@ class _Rebuilding:
     # The archive
 
     def _archive_files(self) -> list[Path]:
-        return sorted((self._folder / ARCHIVE).glob("periplus-*.warc.gz"))
+        return sorted((self._folder / ARCHIVE).glob(PATTERN))
 
     def _replay(self) -> None:
         worker = self._worker

@@ -31,12 +31,13 @@ from periplus.crawl.frontier.rows import (
     FoundAddress,
     JournalRow,
     UrlRow,
+    refusal_document,
 )
 from periplus.crawl.keeping import takedown
-from periplus.crawl.rules.interpretation import outcome_of, refusal_document
+from periplus.crawl.keeping.retention import ARCHIVE, PATTERN
+from periplus.crawl.rules.host_rules import origin_of
+from periplus.crawl.rules.interpretation import outcome_of
 from periplus.crawl.rules.scope import REOPENED
-from periplus.crawl.working.committer import ARCHIVE
-from periplus.crawl.working.hosts import origin_of
 from periplus.crawl.working.robots_visit import judge
 from periplus.errors import Corrupt, NotFound
 from periplus.storage import LocalFiles, write_event
@@ -57,7 +58,6 @@ CHUNK = 200
 ADOPTED_DEPTH = 1  # of an address whose way from the seeds is not known
 SAME_MOMENT = 0.0001  # seconds: the archive keeps microseconds
 REPLAYED = "as archived; the journal's own row was lost in a crash"
-PATTERN = "periplus-*.warc.gz"
 _FILTERS = ("scope", "max_depth", "include", "exclude", "banned_hosts", "max_address", "host_budget", "host_queue")
 _FILTERS_KEY = "crawl.filters"
 

@@ -6,7 +6,7 @@ The same functions serve the worker and the replay of the archive after a crash,
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
 from msgspec.structs import replace
 from xxhash import xxh3_64_intdigest
@@ -26,27 +26,30 @@ from periplus.crawl.frontier.rows import (
     WAITING,
     UrlRow,
     Visited,
+    refusal_document,
 )
 from periplus.crawl.rules import icons, pictures, schedule
 from periplus.crawl.rules.content_types import is_chosen
 from periplus.crawl.rules.echoes import Echoes
+from periplus.crawl.rules.host_rules import rules_of
 from periplus.crawl.rules.politeness import BUSY_STATUSES, back_off
-from periplus.crawl.working.hosts import rules_of
 from periplus.errors import ParseError
 from periplus.reasons import may_retry
 from periplus.records import Document, Page
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from periplus.crawl.fetching.fetcher import Fetched
     from periplus.crawl.frontier.rows import FoundAddress, RobotsRow
     from periplus.crawl.rules.links import LinkFilter
     from periplus.crawl.rules.traps import TrapRules
-    from periplus.crawl.working.reading_line import ReadingLine
     from periplus.documents import Outline, Sitemap
     from periplus.records import ArchiveLocation, Exchange
     from periplus.settings import CrawlSettings
 
     Reading: TypeAlias = "Document | Outline | SitemapReading"  # what a body may be read as
+    Ask: TypeAlias = Callable[[int, Page], Awaitable[Any]]  # what a reader of ``documents.apart`` says of a page
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 LOCATION_SHOWN = 200  # characters of a redirect to what is no address of ours
@@ -250,9 +253,9 @@ class Interpreter:
             row.fingerprint, row.pending = 0, LATER
 
     async def read_by(
-        self, line: ReadingLine, row: UrlRow, exchange: Exchange, location: ArchiveLocation | None
+        self, ask: Ask, row: UrlRow, exchange: Exchange, location: ArchiveLocation | None
     ) -> Reading | None:
-        """What ``response`` will want of a body, read without waiting for it here; nothing where it wants nothing."""
+        """What ``response`` will want of a body, by asking a reader elsewhere; nothing where it wants nothing."""
         from periplus.documents import apart
 
         if row.kind == ICON or exchange.status not in READABLE or _is_known(row, signed_hash(exchange.body)):
@@ -260,16 +263,16 @@ class Interpreter:
         page = _page(row.url, exchange)
         if row.kind == SITEMAP or (row.kind == PAGE and row.state != FETCHED and _is_sitemap(exchange.body)):
             try:
-                return _listed(await line.ask(apart.SITEMAP, page))
+                return _listed(await ask(apart.SITEMAP, page))
             except ParseError as error:
                 return SitemapReading(reason=error.reason, detail=error.detail)
         if self._leaves_for_later(row.url, location):
             with suppress(Exception):  # what is wrong with a page shows when its document is made
-                found: Outline | None = await line.ask(apart.OUTLINE, page)
+                found: Outline | None = await ask(apart.OUTLINE, page)
                 if found is not None:
                     return found
         try:
-            parsed: Document | Exception = await line.ask(apart.PARSE, page)
+            parsed: Document | Exception = await ask(apart.PARSE, page)
         except Exception as error:  # noqa: BLE001 - told as its refusal
             parsed = error
         return self._judged(row.url, exchange, location, parsed)
@@ -428,14 +431,6 @@ def _is_sitemap(body: bytes) -> bool:
 def _page(url: str, exchange: Exchange) -> Page:
     kind = exchange.header("content-type")
     return Page(url, exchange.body, kind, exchange.headers, exchange.status, exchange.started)
-
-
-def refusal_document(row: UrlRow, refusal: str) -> Document:
-    """A row of the log of batches that takes an address out of the index; one that redirects says where to."""
-    canonical = row.detail if refusal == "redirected" else ""
-    return Document(
-        url=row.url, key=row.key, fetched=row.tried_at, status=row.status, refusal=refusal, canonical=canonical
-    )
 
 
 def _dropping(new: UrlRow, old: UrlRow, refusal: str) -> Visited:

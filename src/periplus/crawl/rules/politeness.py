@@ -1,4 +1,4 @@
-"""How long a host, or an IP address, is left alone after a request.
+"""How long a host is left alone after a request.
 
 The gap runs from the end of one response to the start of the next request. It is the largest of our own delay, the
 host's Crawl-delay (as far as ``max_delay``) and the time that the host took to answer; a host that asks for more
@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from periplus.settings import CrawlSettings
 
 RESPONSE_TIME_FACTOR = 1.0  # a host rests at least as long as it worked …
@@ -91,64 +89,3 @@ def _until(date: str, now: float) -> float:
         return parsedate_to_datetime(date).timestamp() - now
     except (ValueError, TypeError, OverflowError):
         return math.nan
-
-
-class AddressSlots:
-    """The gap between requests to one IP address, whichever hosts live there.
-
-    Hosts that share an address queue by reservation, so that none waits for ever and nobody has to poll.
-    """
-
-    CLEAN_AT = 4_096
-    STALE = 600.0
-
-    def __init__(self, gap: float) -> None:
-        self.gap = gap
-        self._last: dict[str, float] = {}  # start of the last request
-        self._free_at: dict[str, float] = {}  # end of the queue of reservations
-        self._reserved: dict[int, tuple[str, float]] = {}  # by host
-
-    def ask(self, ip: str, host: int, now: float) -> float:
-        """When ``host`` may send a request to ``ip``; the slot is taken when that is now."""
-        known = self._reserved.get(host)
-        at = known[1] if known and known[0] == ip else self._queue_up(ip, now)
-        at = max(at, self._last.get(ip, 0.0) + self.gap)
-        if at > now:
-            self._reserved[host] = (ip, at)
-            return at
-        self._reserved.pop(host, None)
-        self._last[ip] = now
-        self._free_at[ip] = max(self._free_at.get(ip, 0.0), now + self.gap)
-        return now
-
-    @property
-    def hungry(self) -> bool:
-        """Whether an address waits for a reservation in the database."""
-        return False
-
-    def wishes(self) -> list[int]:
-        """What is to be reserved there: here nothing, since nobody else is asked."""
-        return []
-
-    def grant(self, windows: Iterable[tuple[int, float]]) -> None:
-        """What was reserved."""
-
-    def ends(self) -> list[tuple[int, float]]:
-        """What was reserved and may be given back."""
-        return []
-
-    def close(self) -> None:
-        """Let go of what is shared."""
-
-    def _queue_up(self, ip: str, now: float) -> float:
-        if len(self._last) + len(self._reserved) >= self.CLEAN_AT:
-            self._forget(now)
-        at = max(now, self._free_at.get(ip, 0.0))
-        self._free_at[ip] = at + self.gap
-        return at
-
-    def _forget(self, now: float) -> None:
-        """Drop what no longer holds anyone back."""
-        self._last = {ip: at for ip, at in self._last.items() if at + self.gap > now}
-        self._free_at = {ip: at for ip, at in self._free_at.items() if at > now}
-        self._reserved = {host: slot for host, slot in self._reserved.items() if slot[1] > now - self.STALE}

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 BATCH_DOCUMENTS = 500
 BATCH_SECONDS = 5.0
-ARCHIVE = "archive"
 COPY_BYTES = 2_000_000_000  # of archive and batches that a machine keeps as copies of objects
 SHRINK_SECONDS = 60.0  # between two looks at them
 

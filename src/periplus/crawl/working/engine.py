@@ -17,8 +17,9 @@ from periplus.crawl.frontier.budgets import remember
 from periplus.crawl.frontier.page_pool import Allowance
 from periplus.crawl.frontier.roster import SlotStatus
 from periplus.crawl.frontier.rows import FETCHED, NEVER, PAGE, Rest
+from periplus.crawl.rules.host_rules import rules_of
 from periplus.crawl.working.committer import CommitOrder
-from periplus.crawl.working.hosts import ActiveHost, rules_of
+from periplus.crawl.working.hosts import ActiveHost
 from periplus.errors import FetchError
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from periplus.crawl.frontier.page_pool import Grant
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from periplus.crawl.frontier.address_slots import AddressSlots
     from periplus.crawl.frontier.frontier import Frontier
     from periplus.crawl.frontier.page_pool import PageAccount
     from periplus.crawl.frontier.partitions import Partitions
     from periplus.crawl.frontier.roster import WorkerStatus
     from periplus.crawl.frontier.rows import Committed
-    from periplus.crawl.rules.politeness import AddressSlots
     from periplus.crawl.working.committer import CommitOrder
     from periplus.crawl.working.counters import Counters
     from periplus.crawl.working.engine import CrawlEngine

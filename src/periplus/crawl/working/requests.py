@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from periplus.archive import Revisit
 from periplus.crawl.fetching.fetcher import Fetched, NotSent
 from periplus.crawl.fetching.resolver import Route
+from periplus.crawl.frontier.address_slots import AddressSlots
 from periplus.crawl.frontier.rows import FETCHED, WAITING, JournalRow
 from periplus.crawl.rules.interpretation import outcome_of, signed_hash
-from periplus.crawl.rules.politeness import AddressSlots, retry_after, wait_after
+from periplus.crawl.rules.politeness import retry_after, wait_after
 from periplus.errors import FetchError
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ from periplus.crawl.fetching.fetcher import Fetched
 from periplus.crawl.frontier.rows import RobotsRow
 from periplus.crawl.rules.interpretation import REDIRECTS
 from periplus.crawl.rules.robots import SIZE_LIMIT
-from periplus.crawl.working.hosts import rules_of
 from periplus.errors import FetchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
-    from periplus.crawl.working.hosts import ActiveHost, HostRules
+    from periplus.crawl.rules.host_rules import HostRules
+    from periplus.crawl.working.hosts import ActiveHost
     from periplus.crawl.working.requests import Requester
 
 MAX_REDIRECTS = 5
@@ -130,6 +130,3 @@ def redirect_target(fetched: Fetched) -> str | None:
     if exchange is None or exchange.status not in REDIRECTS:
         return None
     return addresses.try_canonical(exchange.header("location"), fetched.url)
-
-
-__all__ = ["RobotsAnswer", "RobotsVisit", "judge", "redirect_target", "rules_of", "stale_rules"]

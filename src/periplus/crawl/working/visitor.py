@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 from periplus.crawl.frontier.rows import FEED, FETCHED, ICON, PAGE, PICTURE, SITEMAP
 from periplus.crawl.rules import icons, pictures
 from periplus.crawl.rules.content_types import wanted_feed, wanted_type
+from periplus.crawl.rules.host_rules import origin_of, rules_of
 from periplus.crawl.rules.interpretation import sitemap_of
-from periplus.crawl.working.hosts import origin_of, rules_of
 from periplus.crawl.working.robots_visit import stale_rules
 
 if TYPE_CHECKING:
     from periplus.crawl.fetching.heavy_lane import HeavyLane
     from periplus.crawl.fetching.loop_lag import LoopLag
     from periplus.crawl.frontier.rows import RobotsRow, UrlRow, Visited
+    from periplus.crawl.rules.host_rules import HostRules
     from periplus.crawl.rules.interpretation import Interpreter, Reading
     from periplus.crawl.rules.links import LinkFilter
     from periplus.crawl.rules.robots import Verdict
-    from periplus.crawl.working.hosts import ActiveHost, HostRules
+    from periplus.crawl.working.hosts import ActiveHost
     from periplus.crawl.working.ledger import Ledger
     from periplus.crawl.working.reading_line import ReadingLine
     from periplus.crawl.working.requests import Answer, Requester
@@ -103,7 +104,7 @@ class Visitor:
             reading = await self._lane.run(self._interpreter.read, row.url, exchange, answer.location)
         elif exchange is not None:
             self._lane.light += 1
-            reading = await self._interpreter.read_by(self._line, row, exchange, answer.location)
+            reading = await self._interpreter.read_by(self._line.ask, row, exchange, answer.location)
         return self._interpreter.response(row, answer.fetched, answer.location, host.delay, reading)
 
     def _most_in_loop(self) -> int:

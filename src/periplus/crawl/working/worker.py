@@ -36,14 +36,14 @@ from periplus.crawl.frontier.clock import CrawlClock
 from periplus.crawl.frontier.frontier import Frontier
 from periplus.crawl.frontier.page_pool import PageAccount
 from periplus.crawl.frontier.partitions import Partitions
+from periplus.crawl.frontier.removed import removed_targets
 from periplus.crawl.frontier.seeds import known_seeds
-from periplus.crawl.keeping.retention import rotate_seconds
-from periplus.crawl.keeping.takedown import removed_targets
+from periplus.crawl.keeping.retention import ARCHIVE, rotate_seconds
 from periplus.crawl.rules.interpretation import Interpreter
 from periplus.crawl.rules.links import LinkFilter
 from periplus.crawl.rules.scope import Scope
 from periplus.crawl.rules.traps import TrapRules
-from periplus.crawl.working.committer import ARCHIVE, Committer
+from periplus.crawl.working.committer import Committer
 from periplus.crawl.working.counters import Counters
 from periplus.crawl.working.engine import CrawlEngine
 from periplus.crawl.working.ledger import Ledger
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
-    from periplus.crawl.rules.politeness import AddressSlots
+    from periplus.crawl.frontier.address_slots import AddressSlots
     from periplus.records import CrawlStatus
     from periplus.settings import CrawlSettings
     from periplus.storage import Transaction
