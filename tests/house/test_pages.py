@@ -119,6 +119,18 @@ def test_the_packages_of_kernels_are_listed_with_their_files():
         assert there == set(re.findall(r"`([a-z_]+)`", listed[package]))
 
 
+def test_the_subrooms_of_the_crawl_are_listed_with_their_files():
+    page = (PACKAGE / "crawl" / "README.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^### ([a-z]+)$(.*?)(?=^##)", page, re.MULTILINE | re.DOTALL))
+    there = defaultdict(set)
+    for path in (PACKAGE / "crawl").glob("*/*.py"):
+        if path.name != "__init__.py":
+            there[path.parent.name].add(path.name)
+
+    files = {name: re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name, table in listed.items()}
+    assert {name: set(re.findall(r"`([a-z_]+\.py)`", " ".join(cells))) for name, cells in files.items()} == there
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_classes_that_a_page_names_exist(page):
     named = set(NAMED_CLASS.findall(page.read_text(encoding="utf-8")))
