@@ -21,7 +21,7 @@ too, absent ones are left out):
 * ``search_tab``: the answer, and facts by result id: ``source``, ``author``; ``address``, ``telephone``, ``hours`` …
 * ``start``: ``options`` are names of crawl settings (``scope``, ``max_pages``, ``max_depth``), which are remembered.
 * ``command``: raises ``WrongState`` when no crawl would obey; ``resume`` also goes on with one that was stopped.
-* ``panels``: what ``app.panels`` documents; a panel leaves out what its backend does not know.
+* ``panels``: what ``app.console.panels`` documents; a panel leaves out what its backend does not know.
 """
 
 from __future__ import annotations
