@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,11 @@ def voyage(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
 
 
 def fetched(folder: Path) -> list[str]:
-    """Every address that was answered with a page, one entry a request."""
-    with sqlite3.connect(folder / "state.db") as state:
+    """Every address that was answered with a page, one entry a request.
+
+    Only read: who is early would otherwise make an empty state, and with it a collection without the demo's settings.
+    """
+    with closing(sqlite3.connect(f"file:{folder / 'state.db'}?mode=ro", uri=True)) as state:
         rows = state.execute("SELECT url FROM journal WHERE status = 200 ORDER BY url").fetchall()
     return [url for (url,) in rows]
 
