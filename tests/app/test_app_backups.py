@@ -207,7 +207,7 @@ def test_a_backup_under_load_is_whole(tmp_path, store):
         made = 0
         while made < 3 or not done.is_set():
             with Collection.existing(tmp_path / "c") as other:
-                back_up(other, store, keep=50)
+                back_up(other, store, keep=1_000)  # more than a slow crawl has time for
             made += 1
         for thread in threads:
             thread.join()

@@ -17,14 +17,14 @@ from support.kills import killed_at
 
 URLS = (
     "SELECT url, kind, state, reason, status, refusal, pending, batch > 0, body_hash, fingerprint, file, place,"
-    " length, etag, ROUND(CAST(next_at AS NUMERIC), 1), same_as, visits FROM urls ORDER BY url"
+    " length, etag, next_at, same_as, visits FROM urls ORDER BY url"
 )
 HOSTS = "SELECT name, site, queued, pages, requests, linked FROM hosts ORDER BY name"
 REST = (
     "SELECT number, documents, links FROM batches ORDER BY number",
     "SELECT file, place FROM archive_marks ORDER BY file",
     "SELECT origin, status, body FROM robots ORDER BY origin",
-    "SELECT ROUND(CAST(at AS NUMERIC), 2), url, outcome, status, bytes FROM journal ORDER BY at, url",
+    "SELECT at, url, outcome, status, bytes FROM journal ORDER BY at, url",
     "SELECT target FROM removed ORDER BY target",
 )
 
@@ -55,7 +55,14 @@ def picture(collection):
     """What there is to compare, row by row; numbers as the engines of both databases give them."""
     with collection.database.read() as tx:
         rows = [row for sql in (URLS, HOSTS, *REST) for row in tx.rows(sql)]
-    return {tuple(float(value) if isinstance(value, bool | int | float) else value for value in row) for row in rows}
+    return {tuple(_comparable(value) for value in row) for row in rows}
+
+
+def _comparable(value):
+    """Moments to a tenth of a second: the archive writes them to the microsecond, the journal a little finer."""
+    if not isinstance(value, bool | int | float):
+        return value
+    return round(float(value), 1) if isinstance(value, float) else float(value)
 
 
 def found(collection):
