@@ -19,9 +19,9 @@ INSTRUMENTED = (
     "periplus.archive",
     "periplus.app.importing",
     "periplus.crawl.rules.robots",
-    "periplus.search.language",
-    "periplus.search.syntax",
-    "periplus.search.conditions",
+    "periplus.search.query.language",
+    "periplus.search.query.syntax",
+    "periplus.search.query.conditions",
     "periplus.cluster.codec",
 )
 

@@ -19,7 +19,7 @@ from periplus.app.importing.sources import FileCheck, FileContents
 from periplus.cluster.codec import METHODS, BadMessage, decode_answer, decode_question
 from periplus.crawl.rules.robots import RobotsFile
 from periplus.errors import PeriplusError
-from periplus.search.language import read
+from periplus.search.query.language import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable

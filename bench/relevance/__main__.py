@@ -14,7 +14,7 @@ from periplus.evaluation import Scores, evaluate
 from periplus.evaluation.learning import Learner
 from periplus.evaluation.scores import DEPTH
 from periplus.ranking import PROFILES
-from periplus.search.plan import MAX_SCORING
+from periplus.search.query.plan import MAX_SCORING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

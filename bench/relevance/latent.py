@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.sparse.linalg import svds
 
 from periplus.evaluation import evaluate, randomisation_test
-from periplus.search.vocabulary import is_stop_word
+from periplus.search.query.vocabulary import is_stop_word
 from periplus.text import analyze
 
 DIMENSIONS = 150

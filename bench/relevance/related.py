@@ -17,7 +17,7 @@ import numpy as np
 
 from periplus.app import Collection
 from periplus.documents import BatchLog
-from periplus.search.vocabulary import is_stop_word
+from periplus.search.query.vocabulary import is_stop_word
 from periplus.text import analyze
 
 if TYPE_CHECKING:

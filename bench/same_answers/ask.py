@@ -85,8 +85,12 @@ def part(collection: Collection, shards: int) -> None:
 def ask_shards(collection: Collection, shards: int) -> None:
     """Let the shards of this process answer in place of the one."""
     from periplus.index import IndexStore
-    from periplus.search.broker import Broker, LocalShards
-    from periplus.search.shard import Shard
+
+    try:
+        from periplus.search import Broker, LocalShards, Shard
+    except ImportError:
+        from periplus.search.broker import Broker, LocalShards
+        from periplus.search.shard import Shard
 
     store = IndexStore(collection.folder / "index")
     with collection.engine._generations.use() as generation:

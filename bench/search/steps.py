@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STEPS = {
-    "understanding": "periplus.search.reading:understand",
-    "planning": "periplus.search.plan:plan",
+    "understanding": "periplus.search.query.reading:understand",
+    "planning": "periplus.search.query.plan:plan",
     "analysis of new words": "periplus.text.tokens:analyze",
     "looking up new terms": "periplus.index.snapshot:Snapshot.known_all",
-    "words as the collection knows them": "periplus.search.lexicon:Lexicon.known",
+    "words as the collection knows them": "periplus.search.query.lexicon:Lexicon.known",
     "first pass": "periplus.index.snapshot:Snapshot.top",
-    "scores": "periplus.search.shard:Shard.score",
-    "hosts and fingerprints": "periplus.search.shard:Shard._sorts",
-    "near-duplicates, hosts": "periplus.search.listing:arranged",
-    "list": "periplus.search.listing:run",
-    "spelling": "periplus.search.searching:Search._corrections",
-    "words near a word": "periplus.search.dictionary:SpellingDictionary.near",
+    "scores": "periplus.search.shards.shard:Shard.score",
+    "hosts and fingerprints": "periplus.search.shards.shard:Shard._sorts",
+    "near-duplicates, hosts": "periplus.search.ordering.listing:arranged",
+    "list": "periplus.search.ordering.listing:run",
+    "spelling": "periplus.search.answering.searching:Search._corrections",
+    "words near a word": "periplus.search.suggesting.dictionary:SpellingDictionary.near",
     "stored documents": "periplus.index.snapshot:Snapshot.stored_many",
-    "places of words in texts": "periplus.search.highlighter:ShownTexts.placed",
-    "snippets": "periplus.search.snippets:snippets",
-    "results": "periplus.search.answers:ResultPage.results",
-    "everything else": "periplus.search.engine:Engine.search",
+    "places of words in texts": "periplus.search.shards.highlighter:ShownTexts.placed",
+    "snippets": "periplus.search.shards.snippets:snippets",
+    "results": "periplus.search.answering.answers:ResultPage.results",
+    "everything else": "periplus.search.answering.engine:Engine.search",
 }
 
 

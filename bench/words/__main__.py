@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 from periplus.index import IndexStore
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.search.completion import Completion
-from periplus.search.dictionary import dictionary_of
-from periplus.search.lexicon import lexicon_of
-from periplus.search.spelling import Speller
+from periplus.search.query.lexicon import lexicon_of
+from periplus.search.suggesting.completion import Completion
+from periplus.search.suggesting.dictionary import dictionary_of
+from periplus.search.suggesting.spelling import Speller
 from periplus.settings import SearchSettings, Settings
 
 if TYPE_CHECKING:

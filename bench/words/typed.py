@@ -22,8 +22,8 @@ from periplus import addresses
 from periplus.app import Collection
 from periplus.documents import BatchLog
 from periplus.search import Engine
-from periplus.search.completion import title_parts
-from periplus.search.text import folded
+from periplus.search.query.text import folded
+from periplus.search.suggesting.completion import title_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -23,9 +23,9 @@ from periplus.cluster.codec import (
 from periplus.index import Filters, GivenStatistics, Group, IndexQuery
 from periplus.ranking import PROFILES
 from periplus.records import Total
-from periplus.search.counting import Counted
-from periplus.search.exchange import EVERYBODY, Excerpt, Hits, Order, ShardQuery, Visibility
-from periplus.search.lexicon import KnownWord
+from periplus.search.query.lexicon import KnownWord
+from periplus.search.shards.counting import Counted
+from periplus.search.shards.exchange import EVERYBODY, Excerpt, Hits, Order, ShardQuery, Visibility
 from periplus.text import TermForm
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)

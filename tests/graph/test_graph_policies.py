@@ -11,7 +11,7 @@ from periplus.errors import UsageError
 from periplus.graph import RankStore, from_edges
 from periplus.graph.policies import POLICIES, policy, ranks_by, refresh_policy_ranks
 from periplus.records import Link
-from periplus.search.ranks import Ranks
+from periplus.search.shards.ranks import Ranks
 
 A, B, C = (f"https://{name}.example/" for name in "abc")
 D = 0.85

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.core.score import arrange
-from periplus.search.diversity import LEAST, MANY_SITES, host_shares
+from periplus.search.ordering.diversity import LEAST, MANY_SITES, host_shares
 
 BITS = 3
 SHARES = (1.0, 1.0, 0.75, 0.5)

@@ -1,9 +1,9 @@
-"""Where words of a query stand, the slow and obvious way: what ``search/highlighter.py`` finds by its kernel."""
+"""Where words of a query stand, the slow and obvious way: what ``search/shards/highlighter.py`` finds by its kernel."""
 
 from __future__ import annotations
 
-from periplus.search.highlighter import BARE_CODES, MAX_PLACES, Match, lowered
-from periplus.search.plan import stops
+from periplus.search.query.plan import stops
+from periplus.search.shards.highlighter import BARE_CODES, MAX_PLACES, Match, lowered
 from periplus.text import analyze
 
 STRETCH = 64

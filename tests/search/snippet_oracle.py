@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 
-from periplus.search.highlighter import ShownTexts
-from periplus.search.snippets import JOINT, MAX_SNIPPET
-from periplus.search.text import ELLIPSIS
+from periplus.search.query.text import ELLIPSIS
+from periplus.search.shards.highlighter import ShownTexts
+from periplus.search.shards.snippets import JOINT, MAX_SNIPPET
 
 REACH = 300
 SHORT = 90

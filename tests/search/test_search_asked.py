@@ -9,7 +9,7 @@ from search_samples import DOCUMENTS, PATIENT, build
 
 from periplus.errors import StorageError
 from periplus.search import Engine
-from periplus.search.asked import FILE_NAME, READ_EVERY, PastQueries
+from periplus.search.suggesting.asked import FILE_NAME, READ_EVERY, PastQueries
 from periplus.settings import SearchSettings, Settings
 from periplus.storage import Database, Follower, LocalFiles
 
@@ -78,7 +78,7 @@ def test_servers_add_up_what_they_counted(database):
 
 
 def test_rows_are_bounded_and_the_rarest_leave(database, monkeypatch):
-    monkeypatch.setattr("periplus.search.asked.MAX_KEPT", 3)
+    monkeypatch.setattr("periplus.search.suggesting.asked.MAX_KEPT", 3)
     past = PastQueries(lambda: database)
     for number in range(5):
         for person in range(3 + number):
@@ -148,7 +148,7 @@ def test_a_copy_stays_for_searches_that_open_no_state(database, tmp_path):
 
 
 def test_waiting_queries_are_bounded(monkeypatch):
-    monkeypatch.setattr("periplus.search.asked.MAX_WAITING", 3)
+    monkeypatch.setattr("periplus.search.suggesting.asked.MAX_WAITING", 3)
     past = PastQueries()
     for i in range(10):
         past.note(f"query {i}", "one")

@@ -9,9 +9,9 @@ from periplus.errors import ShardsMissing
 from periplus.index import IndexStore
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.search.broker import Broker, LocalShards
-from periplus.search.exchange import MISSING
-from periplus.search.shard import Shard
+from periplus.search.shards.broker import Broker, LocalShards
+from periplus.search.shards.exchange import MISSING
+from periplus.search.shards.shard import Shard
 
 SHARDS = 3
 

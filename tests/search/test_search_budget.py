@@ -12,7 +12,7 @@ from search_samples import PATIENT, build, page
 
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.search.broker import Broker
+from periplus.search.shards.broker import Broker
 from support.own_time import own_seconds
 
 LATE = SimpleNamespace(perf_counter=lambda: 1e12, time=time.time)
@@ -64,7 +64,7 @@ def test_every_explanation_is_that_of_its_result(engine):
 
 def test_after_the_deadline_a_page_has_its_results_without_explanations(engine, monkeypatch):
     request = SearchRequest("walrus", explain=True, size=100)
-    monkeypatch.setattr("periplus.search.answers.time", LATE)
+    monkeypatch.setattr("periplus.search.answering.answers.time", LATE)
     answer = engine.search(request)
     monkeypatch.undo()
 
@@ -79,7 +79,7 @@ def test_after_the_deadline_a_page_has_its_results_without_explanations(engine, 
 
 def test_after_the_deadline_matches_are_not_counted_by_filter(engine, monkeypatch):
     request = SearchRequest("walrus", counts=True)
-    monkeypatch.setattr("periplus.search.searching.time", LATE)
+    monkeypatch.setattr("periplus.search.answering.searching.time", LATE)
     answer = engine.search(request)
     monkeypatch.undo()
 
@@ -91,8 +91,8 @@ def test_after_the_deadline_matches_are_not_counted_by_filter(engine, monkeypatc
 def test_after_the_deadline_no_more_hits_are_asked_for(engine, monkeypatch):
     """A deep page is asked for in steps, since hosts and near-duplicates take from what was found."""
     request = SearchRequest("walrus", page=10, size=100, sort="date")
-    monkeypatch.setattr("periplus.search.listing.time", LATE)
-    monkeypatch.setattr("periplus.search.listing.arranged", _half())
+    monkeypatch.setattr("periplus.search.ordering.listing.time", LATE)
+    monkeypatch.setattr("periplus.search.ordering.listing.arranged", _half())
     answer = engine.search(request)
     monkeypatch.undo()
 
@@ -105,7 +105,7 @@ def _half():
     """Near-duplicates that take half of every list, as a collection of copies would have it."""
     from msgspec import structs
 
-    from periplus.search import listing
+    from periplus.search.ordering import listing
 
     whole = listing.arranged
 

@@ -15,8 +15,10 @@ from search_samples import PATIENT, build, page
 from periplus.core.words import completing
 from periplus.errors import SettingError
 from periplus.records import SearchRequest
-from periplus.search import Engine, completion
-from periplus.search.completion import (
+from periplus.search import Engine
+from periplus.search.query.text import folded
+from periplus.search.suggesting import completion
+from periplus.search.suggesting.completion import (
     ENOUGH,
     INSIDE_SHARE,
     MAX_BEGINNINGS,
@@ -25,8 +27,7 @@ from periplus.search.completion import (
     by_words,
     title_parts,
 )
-from periplus.search.popular import read_popular
-from periplus.search.text import folded
+from periplus.search.suggesting.popular import read_popular
 from periplus.settings import SearchSettings
 from support.own_time import own_seconds
 
@@ -308,10 +309,10 @@ def test_a_bad_file_of_popular_queries_is_an_error(tmp_path, content, reason):
 
 def test_popular_queries_are_bounded(tmp_path, monkeypatch):
     (tmp_path / "popular.txt").write_text("a\nb\nc\n", encoding="utf-8")
-    monkeypatch.setattr("periplus.search.popular.MAX_POPULAR", 2)
+    monkeypatch.setattr("periplus.search.suggesting.popular.MAX_POPULAR", 2)
     with pytest.raises(SettingError, match="more than 2 queries"):
         read_popular(tmp_path, "popular.txt")
-    monkeypatch.setattr("periplus.search.popular.MAX_BYTES", 3)
+    monkeypatch.setattr("periplus.search.suggesting.popular.MAX_BYTES", 3)
     with pytest.raises(SettingError, match="larger than 3 bytes"):
         read_popular(tmp_path, "popular.txt")
     assert read_popular(tmp_path, "") == {}

@@ -15,7 +15,8 @@ from periplus import addresses
 from periplus.errors import NotReady, UsageError
 from periplus.ranking import PROFILES, check
 from periplus.records import Heading, SearchAnswer, SearchRequest
-from periplus.search import Engine, requests
+from periplus.search import Engine
+from periplus.search.answering import requests
 from periplus.settings import SearchSettings, Settings
 
 
@@ -389,7 +390,7 @@ def test_the_first_answer_has_time_to_load_what_it_needs(collection, monkeypatch
     """Or a search in a new process would have no corrections; from then on the budget counts, and says so."""
     opened = Engine(collection, Settings())
     clock = SlowClock()
-    for module in ("engine", "searching", "answers", "listing"):
+    for module in ("answering.engine", "answering.searching", "answering.answers", "ordering.listing"):
         monkeypatch.setattr(f"periplus.search.{module}.time", clock)
     try:
         first, second = [ask(opened, query) for query in ("harbuor", "lighthuose")]

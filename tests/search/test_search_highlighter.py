@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from periplus.index.query import TermForm
 from periplus.search import plan, read
-from periplus.search.highlighter import MAX_PLACES, MAX_TEXT, Highlights, ShownTexts, lowered, sought_word
+from periplus.search.shards.highlighter import MAX_PLACES, MAX_TEXT, Highlights, ShownTexts, lowered, sought_word
 from periplus.text import analyze
 
 LANGUAGES = st.sampled_from(["en", "de", "pt-BR", "en-GB", "tr", "xx", ""])

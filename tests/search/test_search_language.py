@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.search import language, read
-from periplus.search.language import MAX_CHARACTERS, MAX_DEPTH, MAX_WORDS, prose
-from periplus.search.syntax import AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, TypedWord
-from periplus.search.vocabulary import are_silent, asks_for_new, guessed_language
+from periplus.search import read
+from periplus.search.query import language
+from periplus.search.query.language import MAX_CHARACTERS, MAX_DEPTH, MAX_WORDS, prose
+from periplus.search.query.syntax import AnyOf, Condition, InField, Phrase, Prefix, Sequence, Signed, TypedWord
+from periplus.search.query.vocabulary import are_silent, asks_for_new, guessed_language
 
 
 def words(*texts: str) -> tuple[TypedWord, ...]:

@@ -2,7 +2,7 @@
 
 import threading
 
-from periplus.search.lazy import PAUSE, Lazy
+from periplus.search.opening.lazy import PAUSE, Lazy
 
 
 class Clock:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from periplus.index import IndexStore
 from periplus.index.query import STRONG_SHARE, TermForm
 from periplus.index.weights import idf
-from periplus.search import lexicon as lexicons
-from periplus.search.lexicon import lexicon_of
-from periplus.search.plan import QueryWord
+from periplus.search.query import lexicon as lexicons
+from periplus.search.query.lexicon import lexicon_of
+from periplus.search.query.plan import QueryWord
 
 WORDS = st.text(alphabet="tidemon1~\u00e9", min_size=1, max_size=5)
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from periplus.index.query import Filters
 from periplus.search import plan, read
-from periplus.search.conditions import timestamp
-from periplus.search.plan import COMPOUND_WEIGHT, MAX_CHOICES, MAX_SCORING
+from periplus.search.query.conditions import timestamp
+from periplus.search.query.plan import COMPOUND_WEIGHT, MAX_CHOICES, MAX_SCORING
 
 
 def made(text, **options):

@@ -9,7 +9,7 @@ import pytest
 
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
-from periplus.search.cache import Cache, Repeated
+from periplus.search.answering.cache import Cache, Repeated
 
 SEED = 20261115
 

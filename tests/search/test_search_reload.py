@@ -18,9 +18,9 @@ from periplus.graph import RankStore, VertexRanks, refresh_ranks
 from periplus.index import IndexStore
 from periplus.records import Link, SearchRequest
 from periplus.search import Engine
-from periplus.search.apart import gathered_completion, gathered_words, received, send
-from periplus.search.dictionary import SpellingDictionary
-from periplus.search.generations import Generation
+from periplus.search.opening.apart import gathered_completion, gathered_words, received, send
+from periplus.search.opening.generations import Generation
+from periplus.search.suggesting.dictionary import SpellingDictionary
 from periplus.storage import Database, LocalFiles
 
 A, B, C = "https://a.example/", "https://b.example/x", "https://c.example/"
@@ -176,7 +176,7 @@ def test_link_without_ranks_says_so(tmp_path):
 
 
 def test_large_collections_build_in_the_background(tmp_path, monkeypatch):
-    monkeypatch.setattr("periplus.search.generations.SMALL", 0)
+    monkeypatch.setattr("periplus.search.opening.generations.SMALL", 0)
     build(tmp_path, PAGES)
     engine = Engine(tmp_path, PATIENT)
     assert {suggestion.text for suggestion in engine.suggest("wal")} <= {"walrus", "Walrus", "More walrus"}
@@ -195,8 +195,8 @@ def test_large_collections_build_in_the_background(tmp_path, monkeypatch):
 
 def test_new_pages_are_found_before_words_are_gathered_anew(tmp_path, monkeypatch):
     """Words and completions of the generation before stand in; pages do not wait for them."""
-    monkeypatch.setattr("periplus.search.generations.SMALL", 0)
-    monkeypatch.setattr("periplus.search.lazy.PAUSE", 0.0)
+    monkeypatch.setattr("periplus.search.opening.generations.SMALL", 0)
+    monkeypatch.setattr("periplus.search.opening.lazy.PAUSE", 0.0)
     build(tmp_path, PAGES)
     engine = Engine(tmp_path, PATIENT)
     engine.warm()
@@ -220,9 +220,9 @@ def test_new_pages_are_found_before_words_are_gathered_anew(tmp_path, monkeypatc
 
 def test_another_process_gathers_the_words_of_a_large_collection(tmp_path, monkeypatch):
     for name, value in (("generations.SMALL", 0), ("generations.APART", 0), ("lazy.PAUSE", 0.0)):
-        monkeypatch.setattr(f"periplus.search.{name}", value)
+        monkeypatch.setattr(f"periplus.search.opening.{name}", value)
     built_here = []
-    monkeypatch.setattr("periplus.search.generations.dictionary_of", built_here.append)
+    monkeypatch.setattr("periplus.search.opening.generations.dictionary_of", built_here.append)
     build(tmp_path, PAGES)
     engine = Engine(tmp_path, PATIENT)
     engine.suggest("wal")
@@ -276,7 +276,7 @@ def test_time_that_runs_out_is_said_and_not_kept(tmp_path, monkeypatch):
     build(tmp_path, [page(f"https://h{i}.example/", f"Walrus {i}", "walrus " * (i % 7 + 1)) for i in range(600)])
     engine = Engine(tmp_path, PATIENT)
     late = SimpleNamespace(perf_counter=lambda: 1e12, time=time.time)
-    monkeypatch.setattr("periplus.search.evidence.time", late)
+    monkeypatch.setattr("periplus.search.shards.evidence.time", late)
     request = SearchRequest("walrus", profile="bm25", size=20)
     answer = engine.search(request)
     assert "budget" in answer.degraded
@@ -289,7 +289,7 @@ def test_time_that_runs_out_is_said_and_not_kept(tmp_path, monkeypatch):
 def test_spelling_that_is_still_being_gathered_is_said(tmp_path, monkeypatch):
     build(tmp_path, [page("https://a.example/", "Walrus", "walrus and more")])
     engine = Engine(tmp_path, PATIENT)
-    monkeypatch.setattr("periplus.search.generations.OpenGenerations.dictionary", lambda *_: None)
+    monkeypatch.setattr("periplus.search.opening.generations.OpenGenerations.dictionary", lambda *_: None)
     assert "spelling" in engine.search(SearchRequest("walruss")).degraded
     monkeypatch.undo()
     answer = engine.search(SearchRequest("walruss"))

@@ -10,9 +10,10 @@ from periplus.errors import Corrupt
 from periplus.index.files import ArrayFile, ArrayFileWriter
 from periplus.index.stored import StoredDocument
 from periplus.index.texts import LEAST_SAMPLED, Texts, TextsWriter, pack, sampled
-from periplus.search import plan, read, snippets
-from periplus.search.lexicon import KnownWord
-from periplus.search.shard import excerpts
+from periplus.search import plan, read
+from periplus.search.query.lexicon import KnownWord
+from periplus.search.shards import snippets
+from periplus.search.shards.shard import excerpts
 
 SEED = 11
 WORDS = ["tide", "moon", "harbour", "lighthouse", "keeper.", "Leuchtturm", "灯台", "the", "high", "water"]

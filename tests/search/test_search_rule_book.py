@@ -7,7 +7,7 @@ import os
 import pytest
 
 from periplus.errors import SettingError, StorageError
-from periplus.search.rule_book import RuleBook
+from periplus.search.query.rule_book import RuleBook
 from periplus.storage import Follower
 
 NAME = "rules.toml"

@@ -17,15 +17,15 @@ from periplus.index.query import IndexQuery
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
 from periplus.search import Engine, plan, read
-from periplus.search.display import displayed
-from periplus.search.exchange import ShardQuery
-from periplus.search.languages import Languages
-from periplus.search.lexicon import lexicon_of
-from periplus.search.plan import typed
-from periplus.search.ranks import Ranks
-from periplus.search.scoring import Scorers
-from periplus.search.shard import Shard
-from periplus.search.text import _SPACES, _UNSEEN, clean
+from periplus.search.query.lexicon import lexicon_of
+from periplus.search.query.plan import typed
+from periplus.search.query.text import _SPACES, _UNSEEN, clean
+from periplus.search.shards.display import displayed
+from periplus.search.shards.exchange import ShardQuery
+from periplus.search.shards.languages import Languages
+from periplus.search.shards.ranks import Ranks
+from periplus.search.shards.scoring import Scorers
+from periplus.search.shards.shard import Shard
 from periplus.text import analyze
 
 WORDS = ["tide", "tides", "moon", "harbour", "table", "tables", "light", "keeper", "storm", "lantern", "the", "of"]

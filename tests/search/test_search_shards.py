@@ -15,12 +15,12 @@ from periplus.index import IndexStore
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.search.broker import Broker, LocalShards, _share
-from periplus.search.completion import Completion
-from periplus.search.generations import Opened
-from periplus.search.ranks import Ranks
-from periplus.search.shard import Shard
-from periplus.search.summary import open_summary
+from periplus.search.opening.generations import Opened
+from periplus.search.opening.summary import open_summary
+from periplus.search.shards.broker import Broker, LocalShards, _share
+from periplus.search.shards.ranks import Ranks
+from periplus.search.shards.shard import Shard
+from periplus.search.suggesting.completion import Completion
 
 SEED = 5
 SHARDS = [1, 2, 4, 7]
@@ -162,7 +162,7 @@ def test_shards_score_their_share_and_no_more_than_all(scored, shards):
 
 
 def test_candidates_that_no_shard_had_scored_are_scored_afterwards(whole, cut, monkeypatch):
-    monkeypatch.setattr("periplus.search.broker._share", lambda scored, shards: min(scored, 3))
+    monkeypatch.setattr("periplus.search.shards.broker._share", lambda scored, shards: min(scored, 3))
     monkeypatch.setattr("time.time", lambda: NOW)
     for query in ("tide", "storm lantern keeper"):
         request = SearchRequest(query, size=50)

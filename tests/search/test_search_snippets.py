@@ -12,9 +12,9 @@ from snippet_oracle import oracle
 from periplus.index import StoredDocument
 from periplus.records import Heading
 from periplus.search import plan, read
-from periplus.search.highlighter import Highlights, sought_word
-from periplus.search.snippets import MAX_SNIPPET, MAX_TITLE, snippet, title
-from periplus.search.text import clean, folded, shortened
+from periplus.search.query.text import clean, folded, shortened
+from periplus.search.shards.highlighter import Highlights, sought_word
+from periplus.search.shards.snippets import MAX_SNIPPET, MAX_TITLE, snippet, title
 
 FILLER = "Nothing of note happened on that day and nobody wrote anything down. "
 

@@ -21,7 +21,8 @@ from periplus.index import IndexStore
 from periplus.index.query import Group, IndexQuery
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.search.dictionary import (
+from periplus.search.query.lexicon import lexicon_of
+from periplus.search.suggesting.dictionary import (
     ALIKE,
     DOUBLE,
     EDIT_WORTH,
@@ -39,8 +40,7 @@ from periplus.search.dictionary import (
     _neighbours,
     frequency_worth,
 )  # fmt: skip
-from periplus.search.lexicon import lexicon_of
-from periplus.search.spelling import CLOSE, MOST_CLOSE, Speller, _forms
+from periplus.search.suggesting.spelling import CLOSE, MOST_CLOSE, Speller, _forms
 
 letters = st.text(alphabet="abcde", min_size=3, max_size=8)
 

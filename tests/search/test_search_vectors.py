@@ -13,9 +13,10 @@ from test_search_shards import ShardedSource
 from periplus.errors import SettingError
 from periplus.index import IndexStore
 from periplus.records import SearchRequest
-from periplus.search import Engine, vectors
-from periplus.search.lexicon import lexicon_of
-from periplus.search.vectors import LEAST_COSINE, MOST_RELATED, RELATED_SHARE, RelatedWords, WordVectors
+from periplus.search import Engine
+from periplus.search.query import vectors
+from periplus.search.query.lexicon import lexicon_of
+from periplus.search.query.vectors import LEAST_COSINE, MOST_RELATED, RELATED_SHARE, RelatedWords, WordVectors
 
 PAGES = [
     page("https://a.example/car", "The car", "a car on the road"),

@@ -10,7 +10,7 @@ from search_samples import PATIENT, build, day, page
 
 from periplus.records import SearchRequest
 from periplus.search import Engine
-from periplus.search.versions import in_order, version_of
+from periplus.search.ordering.versions import in_order, version_of
 
 ARTICLE = {"@type": "NewsArticle", "datePublished": "2026-03-01"}
 

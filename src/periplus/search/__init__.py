@@ -1,10 +1,16 @@
 """Search: the query language, plans, execution, snippets, spelling, completion, and the ``Engine`` over them."""
 
-from periplus.search.broker import Broker, GenerationGone, LocalShards
-from periplus.search.counting import Counted
-from periplus.search.engine import Engine
-from periplus.search.evidence import CandidateEvidence
-from periplus.search.exchange import (
+from periplus.search.answering.engine import Engine
+from periplus.search.opening.generations import NO_INDEX, LocalSource, Opened
+from periplus.search.opening.summary import CollectionSummary, FileSummary, SnapshotSummary
+from periplus.search.query.language import read
+from periplus.search.query.lexicon import KnownWord
+from periplus.search.query.plan import QueryPlan, QueryWord, plan
+from periplus.search.query.syntax import ParsedQuery
+from periplus.search.shards.broker import Broker, GenerationGone, LocalShards
+from periplus.search.shards.counting import Counted
+from periplus.search.shards.evidence import CandidateEvidence
+from periplus.search.shards.exchange import (
     EVERYBODY,
     MISSING,
     Ask,
@@ -17,14 +23,8 @@ from periplus.search.exchange import (
     ShardQuery,
     Visibility,
 )
-from periplus.search.generations import NO_INDEX, LocalSource, Opened
-from periplus.search.language import read
-from periplus.search.lexicon import KnownWord
-from periplus.search.plan import QueryPlan, QueryWord, plan
-from periplus.search.ranks import Ranks
-from periplus.search.shard import Shard
-from periplus.search.summary import CollectionSummary, FileSummary, SnapshotSummary
-from periplus.search.syntax import ParsedQuery
+from periplus.search.shards.ranks import Ranks
+from periplus.search.shards.shard import Shard
 
 __all__ = [
     "EVERYBODY",

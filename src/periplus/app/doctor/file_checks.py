@@ -120,8 +120,8 @@ def index(collection: Collection, tell: Progress) -> Iterator[Finding]:
 def small_files(collection: Collection, _tell: Progress) -> Iterator[Finding]:
     """The operator's own files, which carry no checksum: can they be read?"""
     from periplus.app.console.judging import Judgements
-    from periplus.search.popular import read_popular
-    from periplus.search.rules import read_rules
+    from periplus.search.query.rules import read_rules
+    from periplus.search.suggesting.popular import read_popular
     from periplus.storage import Blocklist
 
     is_lost = bool(collection.notice)  # which is said already

@@ -1,7 +1,7 @@
 """Where the words of a query may stand in texts: each place where the letters that their forms begin with stand.
 
 Texts are code points, one behind the other with a line's end behind each. Places with the same letters, in texts of one
-language, have one *spelling*: ``search/highlighter.py`` says which words of the query each spelling has, and
+language, have one *spelling*: ``search/shards/highlighter.py`` says which words of the query each spelling has, and
 ``place_matches`` puts them at all its places.
 """
 

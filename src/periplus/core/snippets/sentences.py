@@ -1,7 +1,7 @@
 """What is shown of each text: the sentences that hold most of a query's words, cut to size, with their highlights.
 
 Texts come as code points, one behind the other with a line's end behind each. The rules for sentences are here;
-``search/snippets.py`` says what is shown and puts the pieces together.
+``search/shards/snippets.py`` says what is shown and puts the pieces together.
 """
 
 from __future__ import annotations
