@@ -13,7 +13,8 @@ from msgspec import structs
 from periplus.errors import UsageError
 from periplus.index.query import Filters
 from periplus.records import SearchRequest
-from periplus.search.answering.requests import check, combined, page_link
+from periplus.search.answering.requests import check, page_link
+from periplus.search.query.conditions import combined
 from periplus.search.query.text import clean
 from periplus.settings import Settings
 

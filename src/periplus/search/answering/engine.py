@@ -15,9 +15,9 @@ from periplus.records import SearchRequest
 from periplus.search.answering import requests
 from periplus.search.answering.answers import ResultPage
 from periplus.search.answering.cache import Cache, Repeated
-from periplus.search.answering.explaining import explain, find_in_all
+from periplus.search.answering.explaining import explain
 from periplus.search.answering.searching import Search, since, task_of
-from periplus.search.opening.context import SearchContext
+from periplus.search.opening.context import SearchContext, find_in_all
 from periplus.search.opening.generations import OpenGenerations
 from periplus.search.ordering.listing import candidates, run, without
 from periplus.search.query.reading import Understood, understand
@@ -306,7 +306,7 @@ class Engine:
 
         def ranked(context: SearchContext) -> list[tuple[str, float]]:
             checked = _over_all(given, context.generation.summary.live) if exhaustive else given
-            understood = understand(context, query, plain=plain)
+            understood = understand(context.generation, context.shards.find, query, plain=plain)
             listing = run(context, task_of(context, understood, checked, 0, FOREVER), k)
             ids = context.shards.ids(listing.numbers[:k])
             return list(zip(ids, listing.scores[:k].tolist(), strict=True))
@@ -318,7 +318,7 @@ class Engine:
         checked = requests.check(SearchRequest(query, profile=profile), self._settings)
 
         def known(context: SearchContext) -> tuple[list[str], Evidence]:
-            understood = understand(context, query, plain=True)
+            understood = understand(context.generation, context.shards.find, query, plain=True)
             found = candidates(context, task_of(context, understood, checked, 0, FOREVER))
             return context.shards.ids(found.numbers), found.evidence
 
@@ -344,7 +344,7 @@ class Engine:
 
         def explained(context: SearchContext) -> Explanation:
             language = context.generation.language_of(reader)
-            understood = understand(context, query, rules=self._rules, reader=language)
+            understood = understand(context.generation, context.shards.find, query, rules=self._rules, reader=language)
             return explain(context, understood, task_of(context, understood, checked, 0, FOREVER), url)
 
         return self._over_shards(explained)

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import structs
 
-from periplus import addresses
-from periplus.errors import Corrupt, ShardsMissing
 from periplus.index import Filters, IndexQuery
 from periplus.records import Explanation
 from periplus.search.answering.requests import MAX_RESULTS
+from periplus.search.opening.context import find_in_all
 from periplus.search.ordering.listing import run, shard_query
-from periplus.search.query.text import clean
 from periplus.search.shards.exchange import EVERYBODY
 
 if TYPE_CHECKING:
@@ -53,25 +51,6 @@ class _Finding:
     def __call__(self, query: IndexQuery) -> bool:
         asked = structs.replace(self._asked, query=query)
         return bool(self._shards.matching(asked, self._number)[0])
-
-
-def find(context: SearchContext, url: str) -> int | None:
-    """By address in any spelling, or by the id of a document without one."""
-    plain = clean(url)
-    names = [name for name in (addresses.try_canonical(plain), plain, f"id:{plain}") if name]
-    found = context.shards.find([addresses.key(name) for name in names])
-    return next((number for number in found if number is not None), None)
-
-
-def find_in_all(context: SearchContext, url: str) -> int | None:
-    """A page by address or id; an error where it may be in a part of the index that is damaged or does not answer."""
-    number = find(context, url)
-    losses = context.generation.losses
-    if number is None and "index" in losses.codes:
-        raise Corrupt(losses.damage[0])
-    if number is None and context.shards.missing:
-        raise ShardsMissing(f"{', '.join(context.shards.degraded)} may have {url} and does not answer; ask again")
-    return number
 
 
 def _reasons(has: Callable[[IndexQuery], bool], understood: Understood) -> list[Explanation]:

@@ -16,7 +16,6 @@ from periplus.search.ordering.lens import NO_LENS, read_lens
 from periplus.search.query import conditions
 from periplus.search.query.rules import LensRule, Rules
 from periplus.search.query.text import clean
-from periplus.search.shards.columns import host_matches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,30 +108,6 @@ def _types(value: str) -> tuple[str, ...]:
 def _date(name: str, value: str) -> float:
     read = _read(name, value, conditions.date_text, "a date; write YYYY-MM-DD")
     return conditions.timestamp(read) if read else 0.0
-
-
-def combined(one: Filters, other: Filters) -> Filters | None:
-    """What both filters admit; ``None`` when they contradict each other."""
-    sites = _narrower_sites(one.sites, other.sites)
-    languages = _common(one.languages, other.languages)
-    types = _common(one.types, other.types)
-    if sites is None or languages is None or types is None:
-        return None
-    before = min((value for value in (one.before, other.before) if value), default=0.0)
-    return Filters(sites, languages, types, before, max(one.after, other.after))
-
-
-def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
-    if not one or not other:
-        return one or other
-    return tuple(value for value in one if value in other) or None
-
-
-def _narrower_sites(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
-    if not one or not other:
-        return one or other
-    both = [a if host_matches(a, b) else b for a in one for b in other if host_matches(a, b) or host_matches(b, a)]
-    return tuple(dict.fromkeys(both)) or None
 
 
 def next_link(request: SearchRequest, query: str, listed: int) -> str | None:

@@ -16,9 +16,8 @@ from periplus.index import Filters, IndexQuery, title_print
 from periplus.records import FilterCounts, QueryReading, SearchAnswer, SearchRequest, Total
 from periplus.search.answering import requests
 from periplus.search.answering.answers import ResultPage
-from periplus.search.answering.explaining import find
 from periplus.search.answering.requests import Checked
-from periplus.search.opening.context import SearchContext
+from periplus.search.opening.context import SearchContext, find
 from periplus.search.opening.generations import Generation, OpenGenerations
 from periplus.search.ordering.lens import NO_LENS, spelled, without_blocked
 from periplus.search.ordering.listing import NO_RESULTS, Listing, Task, run, shard_query
@@ -111,7 +110,8 @@ class Search(Struct, gc=False):
 
     def _understood(self, text: str) -> Understood:
         language, filters = self.checked.language, self.checked.filters
-        return understand(self.context, text, language, filters, rules=self.rules, reader=self.request.reader)
+        generation, shards, reader = self.generation, self.context.shards, self.request.reader
+        return understand(generation, shards.find, text, language, filters, rules=self.rules, reader=reader)
 
     def _task_of(self, understood: Understood) -> Task | None:
         """What is to be done for a query; nothing when it contradicts itself."""

@@ -19,7 +19,6 @@ from periplus.search.opening.summary import SnapshotSummary
 from periplus.search.query import conditions
 from periplus.search.query.lexicon import Lexicon
 from periplus.search.shards.broker import Broker, LocalShards
-from periplus.search.shards.columns import host_matches
 from periplus.search.shards.ranks import Ranks
 from periplus.search.shards.shard import Shard
 from periplus.search.suggesting.completion import Completion
@@ -164,7 +163,7 @@ class Generation:
 
     def hosts_of(self, sites: tuple[str, ...]) -> Numbers:
         """The keys of the hosts of some sites."""
-        hosts = [host for host in self.summary.hosts if any(host_matches(host, site) for site in sites)]
+        hosts = [host for host in self.summary.hosts if any(conditions.host_matches(host, site) for site in sites)]
         return np.array([addresses.host_key(host) for host in hosts], np.int64)
 
     @property

@@ -1,4 +1,7 @@
-"""The values of filters: dates, languages, sites, content types. One reading for operators and parameters alike."""
+"""The values of filters: dates, languages, sites, content types. One reading for operators and parameters alike.
+
+``combined`` gives what the filters of both admit together.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from importlib import resources
 
 from periplus import addresses
 from periplus.errors import PeriplusError
+from periplus.index import Filters
 
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?$")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$")
@@ -88,3 +92,33 @@ def known_types() -> tuple[str, ...]:
 def _types() -> dict[str, tuple[str, ...]]:
     text = resources.files("periplus.search.query").joinpath("filetypes.toml").read_text(encoding="utf-8")
     return {name: tuple(types) for name, types in tomllib.loads(text).items()}
+
+
+def host_matches(host: str, site: str) -> bool:
+    """Is ``host`` (perhaps with a port) the site or below it?"""
+    name = host.split(":", maxsplit=1)[0]
+    return site in (host, name) or name.endswith(f".{site}")
+
+
+def combined(one: Filters, other: Filters) -> Filters | None:
+    """What both filters admit; ``None`` when they contradict each other."""
+    sites = _narrower_sites(one.sites, other.sites)
+    languages = _common(one.languages, other.languages)
+    types = _common(one.types, other.types)
+    if sites is None or languages is None or types is None:
+        return None
+    before = min((value for value in (one.before, other.before) if value), default=0.0)
+    return Filters(sites, languages, types, before, max(one.after, other.after))
+
+
+def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
+    if not one or not other:
+        return one or other
+    return tuple(value for value in one if value in other) or None
+
+
+def _narrower_sites(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:
+    if not one or not other:
+        return one or other
+    both = [a if host_matches(a, b) else b for a in one for b in other if host_matches(a, b) or host_matches(b, a)]
+    return tuple(dict.fromkeys(both)) or None

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, structs
 
 from periplus import addresses
 from periplus.index import IndexQuery
 from periplus.ranking import formulas
-from periplus.search.answering.requests import combined
+from periplus.search.query import conditions
 from periplus.search.query.language import prose, read, words_alone
 from periplus.search.query.lexicon import KnownWord
 from periplus.search.query.plan import QueryPlan, plan, stops
@@ -24,13 +25,14 @@ from periplus.search.query.vocabulary import are_silent, asks_for_new, asks_only
 from periplus.tracing import traced
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from periplus.index import Filters, Group
-    from periplus.search.opening.context import SearchContext
-    from periplus.search.opening.generations import Generation
     from periplus.search.query.lexicon import Lexicon
     from periplus.search.query.plan import QueryWord
     from periplus.search.query.rules import Rules
     from periplus.search.query.syntax import Node
+    from periplus.search.query.vectors import RelatedWords
 
 MAX_NAMED = 8
 # Of a front page that has no shorter address: in a folder of pages, or where a site sends its visitors there.
@@ -42,6 +44,30 @@ _NO_FILTERS = IndexQuery().filters
 _BETWEEN = re.compile(r"[\s'’.&-]+")  # parts of a site's name
 _HOST_ALONE = re.compile(r"https?://[^/]+/$")
 _ADDRESS_LIKE = re.compile(r"(?:https?://)?[^\s/]+\.[^\s/]{2,}(?:/\S*)?$", re.IGNORECASE)
+
+
+# Documents by the keys of their addresses
+Find = Callable[[list[int]], list[int | None]]
+
+
+class KnownGeneration(Protocol):
+    """What a plan needs to know of the collection."""
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Its words."""
+
+    @property
+    def related(self) -> RelatedWords | None:
+        """Words that nearly mean the same, where the operator brought some."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Its main ones, most frequent first."""
+
+    @property
+    def hosts_by_name(self) -> Mapping[str, Sequence[str]]:
+        """The name that people call a site by, to its hosts."""
 
 
 class Understood(Struct, frozen=True):
@@ -73,7 +99,8 @@ def _is_filter(node: Node) -> bool:
 
 @traced("search.understand")
 def understand(
-    context: SearchContext,
+    generation: KnownGeneration,
+    find: Find,
     text: str,
     language: str = "",
     filters: Filters | None = None,
@@ -88,7 +115,6 @@ def understand(
     the ``reader`` is the better one for a page to be in, and one that is filtered by (``lang:``) in any case; words are
     not read by it.
     """
-    generation = context.generation
     alone = words_alone(text)
     reading = ParsedQuery(tuple(map(TypedWord, alone))) if alone else prose(text) if plain else read(text)
     typed = alone or [node.text for node in reading.nodes if type(node) is TypedWord]
@@ -108,11 +134,11 @@ def understand(
         made = with_related(made, generation.related)
     named = _NOBODY
     if alone:
-        named = _site(context, "".join(lowered))
+        named = _site(generation, find, "".join(lowered))
     elif typed and is_words:
-        named = _named(context, reading)
+        named = _named(generation, find, reading)
     own = made.query.filters
-    both = combined(own, filters) if filters is not None and filters != _NO_FILTERS else own
+    both = conditions.combined(own, filters) if filters is not None and filters != _NO_FILTERS else own
     if both is not None and both is not own:
         made = structs.replace(made, query=structs.replace(made.query, filters=both))
     only = both.languages[0] if both is not None and len(both.languages) == 1 else ""
@@ -131,12 +157,12 @@ def understand(
     )
 
 
-def _planned(generation: Generation, reading: ParsedQuery, languages: tuple[str, ...]) -> QueryPlan:
+def _planned(generation: KnownGeneration, reading: ParsedQuery, languages: tuple[str, ...]) -> QueryPlan:
     made = plan(
         reading,
         languages,
         lambda word: stops(word, languages[0] or "-") or generation.lexicon.is_frequent(word),
-        lambda word: _telling(generation, word),
+        lambda word: _telling(generation.lexicon, word),
         lambda term: generation.lexicon.frequency(term) > 0,
     )
     return structs.replace(made, query=_expanded(generation.lexicon, made.query)) if "*" in str(reading) else made
@@ -175,18 +201,18 @@ def _year(day: int) -> int:
     return time.gmtime(day * DAY).tm_year
 
 
-def _telling(generation: Generation, word: QueryWord) -> float:
+def _telling(lexicon: Lexicon, word: QueryWord) -> float:
     """How much a word says about what is wanted."""
-    known = max(generation.lexicon.frequencies([form.term for form in word.forms]), default=0)
-    return word.weight * float(formulas.bm25_idf(max(generation.lexicon.documents, 1), known)) if known else 0.0
+    known = max(lexicon.frequencies([form.term for form in word.forms]), default=0)
+    return word.weight * float(formulas.bm25_idf(max(lexicon.documents, 1), known)) if known else 0.0
 
 
-def _named(context: SearchContext, reading: ParsedQuery) -> tuple[int, ...]:
+def _named(generation: KnownGeneration, find: Find, reading: ParsedQuery) -> tuple[int, ...]:
     """Documents that words name all together: an address typed out, a host name, the name of a site."""
     text = str(reading)
     if "." in text and _ADDRESS_LIKE.match(text):
-        return _found(context, _spelled_out(text))
-    return _site(context, name_of(text))
+        return _found(find, _spelled_out(text))
+    return _site(generation, find, name_of(text))
 
 
 def name_of(text: str) -> str:
@@ -195,23 +221,23 @@ def name_of(text: str) -> str:
     return (plain if plain.isalnum() else _BETWEEN.sub("", text)).lower()
 
 
-def _site(context: SearchContext, name: str) -> tuple[int, ...]:
+def _site(generation: KnownGeneration, find: Find, name: str) -> tuple[int, ...]:
     """The front pages of the hosts that people call so."""
-    known = context.generation.hosts_by_name.get(name)
+    known = generation.hosts_by_name.get(name)
     if known is None:
         return _NOBODY
     hosts = sorted(known, key=lambda host: (len(host), host))[:MAX_NAMED]
-    return _found(context, [f"{scheme}://{host}/" for host in hosts for scheme in ("https", "http")])
+    return _found(find, [f"{scheme}://{host}/" for host in hosts for scheme in ("https", "http")])
 
 
-def _found(context: SearchContext, urls: list[str]) -> tuple[int, ...]:
+def _found(find: Find, urls: list[str]) -> tuple[int, ...]:
     fronts = [url + name for url in urls if _HOST_ALONE.match(url) for name in FRONT_FILES]
-    return _at(context, urls) or _at(context, fronts)
+    return _at(find, urls) or _at(find, fronts)
 
 
-def _at(context: SearchContext, urls: list[str]) -> tuple[int, ...]:
-    found = context.shards.find([addresses.key(url) for url in urls])
-    return tuple(sorted({number for number in found if number is not None}))
+def _at(find: Find, urls: list[str]) -> tuple[int, ...]:
+    found = set(find([addresses.key(url) for url in urls]))
+    return tuple(sorted(number for number in found if number is not None))
 
 
 def _spelled_out(text: str) -> list[str]:

@@ -11,12 +11,6 @@ if TYPE_CHECKING:
     from periplus.search.shards.exchange import Numbers, Scores
 
 
-def host_matches(host: str, site: str) -> bool:
-    """Is ``host`` (perhaps with a port) the site or below it?"""
-    name = host.split(":", maxsplit=1)[0]
-    return site in (host, name) or name.endswith(f".{site}")
-
-
 def dates(snapshot: Snapshot, numbers: Numbers) -> Scores:
     """When each document was published, else fetched."""
     published = np.asarray(snapshot.column("published", numbers), dtype=np.float64)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from periplus import addresses
 from periplus.index.marks import TABS, UNFIT
-from periplus.search.answering.cache import Cache
 from periplus.search.shards.exchange import EVERYBODY, NOBODY
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ class VisibleDocuments:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._hidden: Cache[Numbers] = Cache(KEPT)
+        self._hidden = lru_cache(KEPT)(partial(hidden, snapshot))
 
     def masks(self, visibility: Visibility) -> dict[str, Numbers]:
         """The only documents that may be found and those that may not, ascending, as the index takes them."""
@@ -61,10 +60,7 @@ class VisibleDocuments:
         unfit = self._marked[UNFIT] if visibility.safe else NOBODY
         if not visibility.blocked:
             return unfit
-        found = self._hidden.get(visibility.blocked)
-        if found is None:
-            found = hidden(self._snapshot, visibility.blocked)
-            self._hidden.put(visibility.blocked, found)
+        found = self._hidden(visibility.blocked)
         return np.union1d(unfit, found) if len(unfit) else found
 
     def _only(self, visibility: Visibility) -> Numbers | None:
