@@ -119,11 +119,12 @@ def test_the_packages_of_kernels_are_listed_with_their_files():
         assert there == set(re.findall(r"`([a-z_]+)`", listed[package]))
 
 
-def test_the_subrooms_of_the_crawl_are_listed_with_their_files():
-    page = (PACKAGE / "crawl" / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("room", ["crawl", "search"])
+def test_the_subrooms_of_a_room_are_listed_with_their_files(room):
+    page = (PACKAGE / room / "README.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^### ([a-z]+)$(.*?)(?=^##)", page, re.MULTILINE | re.DOTALL))
     there = defaultdict(set)
-    for path in (PACKAGE / "crawl").glob("*/*.py"):
+    for path in (PACKAGE / room).glob("*/*.py"):
         if path.name != "__init__.py":
             there[path.parent.name].add(path.name)
 
