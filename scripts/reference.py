@@ -14,7 +14,7 @@ import typer
 from periplus import settings
 from periplus.cli.verbs import VERBS, application
 from periplus.reasons import REASONS
-from periplus.web.metric_table import METRICS
+from periplus.web.serving.metric_table import METRICS
 
 _HEAD = "| name | variable | default | meaning | changed on the console |"
 DOCS = Path(__file__).resolve().parent.parent / "docs"

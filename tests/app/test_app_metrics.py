@@ -13,7 +13,7 @@ from periplus.demo import DemoWeb
 from periplus.settings import Settings
 from periplus.storage import folder_lock
 from periplus.web import create_app
-from periplus.web.metric_table import BY_NAME, CRAWL_STATES, JOBS, OUTCOMES, PARTS
+from periplus.web.serving.metric_table import BY_NAME, CRAWL_STATES, JOBS, OUTCOMES, PARTS
 from web.asgi_client import Client
 
 

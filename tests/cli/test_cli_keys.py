@@ -8,7 +8,7 @@ import pytest
 
 from periplus import Collection
 from periplus.cli.main import run
-from periplus.web.keys import digest_of
+from periplus.web.requests.keys import digest_of
 
 
 @pytest.fixture

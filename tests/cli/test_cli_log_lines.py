@@ -225,7 +225,7 @@ def test_what_is_written_logged_and_raised_are_lines():
         sys.stderr.write("half a ")
         assert stream() == []
         sys.stderr.write("line\n\nperiplus: a remark\n")
-        logging.getLogger("periplus.web.access_log").warning("full: %s", "disk")
+        logging.getLogger("periplus.web.serving.access_log").warning("full: %s", "disk")
         logging.getLogger("uvicorn.error").info("not said")
         log_lines.say("ready", room="x", count=3)
         log_lines.crash(ValueError("odd"))

@@ -24,7 +24,7 @@ from periplus.documents.compaction import FAN
 from periplus.records import Document
 from periplus.storage import Blocklist
 from periplus.storage.sealing import sealed
-from periplus.web.keys import ApiKey, digest_of
+from periplus.web.requests.keys import ApiKey, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

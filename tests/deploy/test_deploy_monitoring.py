@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from periplus.web.metric_table import METRICS
+from periplus.web.serving.metric_table import METRICS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MONITORING = ROOT / "deploy" / "monitoring"

@@ -16,7 +16,7 @@ from periplus.cli.verbs import VERBS, application
 from periplus.demo import DemoWeb
 from periplus.reasons import REASONS
 from periplus.web import create_app
-from periplus.web.metric_table import METRICS
+from periplus.web.serving.metric_table import METRICS
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS, ROOT / "deploy" / "README.md"]

@@ -11,7 +11,7 @@ from asgi_client import Client
 
 from periplus.settings import Settings
 from periplus.web import AccessLog, create_app
-from periplus.web.access_log import KEPT
+from periplus.web.serving.access_log import KEPT
 
 
 def lines(path):

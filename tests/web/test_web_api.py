@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from periplus.errors import Corrupt, Incompatible, NotReady, OverBudget
 from periplus.settings import ServeSettings, Settings
 from periplus.web import create_app
-from periplus.web.operations import OPERATIONS
+from periplus.web.api.operations import OPERATIONS
 
 PROBLEM = "application/problem+json"
 APP = create_app(FakeBackend(), Settings())

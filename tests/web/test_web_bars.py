@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from periplus.records import Explanation
-from periplus.web.bars import MAX_BARS, chart
+from periplus.web.rendering.bars import MAX_BARS, chart
 
 
 def leaf(name, value):

@@ -15,9 +15,15 @@ from fake_backend import FakeBackend
 
 from periplus.settings import Settings
 from periplus.web import WebServer, create_app
-from periplus.web.connections import BODY_BYTES, MOST_UNSENT, ClientConnections, Refusals, handles_for_connections
-from periplus.web.protocol import FIELDS, HEAD_BYTES, PIPELINED, URL_BYTES
-from periplus.web.proxies import Proxies
+from periplus.web.requests.proxies import Proxies
+from periplus.web.serving.connections import (
+    BODY_BYTES,
+    MOST_UNSENT,
+    ClientConnections,
+    Refusals,
+    handles_for_connections,
+)
+from periplus.web.serving.protocol import FIELDS, HEAD_BYTES, PIPELINED, URL_BYTES
 
 PATIENCE = 0.02  # of what clients have otherwise: fractions of a second
 LINE = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from periplus.settings import SearchSettings, Settings
 from periplus.web import create_app
-from periplus.web.console import MENU, PANELS
-from periplus.web.operator import session_of
-from periplus.web.plots import HEIGHT, WIDTH, curve
+from periplus.web.console.console import MENU, PANELS
+from periplus.web.rendering.plots import HEIGHT, WIDTH, curve
+from periplus.web.requests.operator import session_of
 
 PATHS = [panel.path for panel in PANELS]
 

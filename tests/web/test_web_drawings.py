@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.web.drawings import MAX_CHARACTERS, MAX_ELEMENTS, redrawn
+from periplus.web.pages.drawings import MAX_CHARACTERS, MAX_ELEMENTS, redrawn
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 32 32">'
 SHAPE = '<rect width="32" height="32" rx="6" fill="#0b5d7a"/>'

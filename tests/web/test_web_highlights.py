@@ -8,7 +8,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.web.highlights import mark_words, marked
+from periplus.web.rendering.highlights import mark_words, marked
 
 TEXTS = st.text(max_size=30) | st.text("a<&\x02\x03'", max_size=30)
 SPANS = st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), max_size=8)

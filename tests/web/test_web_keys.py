@@ -10,8 +10,8 @@ from periplus.errors import Corrupt, NotFound, StorageError, UsageError, WrongSt
 from periplus.settings import ServeSettings, Settings
 from periplus.storage import Follower, LocalFiles
 from periplus.web import create_app
-from periplus.web.keys import FILE_NAME, ApiKey, KeyRing, digest_of
-from periplus.web.operations import OPERATIONS
+from periplus.web.api.operations import OPERATIONS
+from periplus.web.requests.keys import FILE_NAME, ApiKey, KeyRing, digest_of
 
 FAR = "192.0.2.7"
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from periplus.reasons import LACKING
-from periplus.web import languages, rendering
-from periplus.web.filters import filters
-from periplus.web.listing import FOR_OPERATORS
+from periplus.web.pages.filters import filters
+from periplus.web.pages.listing import FOR_OPERATORS
+from periplus.web.rendering import languages, rendering
 
 CATALOGUES = languages.load()
 FOREIGN = [code for code in CATALOGUES if code != "en"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.web.icons import MAX_BYTES, kind_of, tile
-from periplus.web.lenses import LEVELS, MAX_LENGTH, changed, read_lens, written
+from periplus.web.pages.icons import MAX_BYTES, kind_of, tile
+from periplus.web.pages.lenses import LEVELS, MAX_LENGTH, changed, read_lens, written
 
 
 def press(client, back, lens="", cookie="", origin="http://127.0.0.1:8080", **fields):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from periplus.settings import ServeSettings, Settings
 from periplus.web import create_app
-from periplus.web.compression import chosen
-from periplus.web.limits import CLIENTS, Buckets
+from periplus.web.requests.limits import CLIENTS, Buckets
+from periplus.web.serving.compression import chosen
 
 
 class Clock:

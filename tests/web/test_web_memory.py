@@ -6,7 +6,7 @@ from asgi_client import Client
 
 from periplus.settings import Settings
 from periplus.web import create_app
-from periplus.web.memory import MemoryBreaker, breaker_of, group_limit, group_memory, own_memory
+from periplus.web.serving.memory import MemoryBreaker, breaker_of, group_limit, group_memory, own_memory
 
 MIB = 1 << 20
 

@@ -20,8 +20,8 @@ from fake_backend import FakeBackend
 from periplus.errors import NotReady
 from periplus.settings import ServeSettings, Settings
 from periplus.web import WebServer, create_app
-from periplus.web.api_page import EXAMPLES, KEY, snippets
-from periplus.web.operations import OPERATIONS
+from periplus.web.api.api_page import EXAMPLES, KEY, snippets
+from periplus.web.api.operations import OPERATIONS
 from support.components import missing
 
 READS = [operation for operation in OPERATIONS if operation.method == "GET"]

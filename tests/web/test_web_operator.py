@@ -9,7 +9,7 @@ from periplus.errors import Corrupt, StorageError
 from periplus.settings import Settings
 from periplus.storage import Follower, LocalFiles
 from periplus.web import create_app
-from periplus.web.operator import FILE_NAME, Operator, session_of
+from periplus.web.requests.operator import FILE_NAME, Operator, session_of
 
 FAR = "192.0.2.7"
 

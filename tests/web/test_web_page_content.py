@@ -14,9 +14,9 @@ from markdown_it import MarkdownIt
 from periplus.records import Link
 from periplus.settings import ServeSettings, Settings
 from periplus.web import create_app
-from periplus.web.api import MAX_LINKS
-from periplus.web.markdown import escaped
-from periplus.web.parts import cuts
+from periplus.web.api.api import MAX_LINKS
+from periplus.web.api.markdown import escaped
+from periplus.web.api.parts import cuts
 
 DUNSEY = "http://harbours.test/ports/dunsey"
 

@@ -11,7 +11,7 @@ import pytest
 from periplus.errors import InvalidAddress, UsageError
 from periplus.records import Total
 from periplus.search.answering.requests import MAX_RESULTS
-from periplus.web.operations import MAX_DEPTH
+from periplus.web.api.operations import MAX_DEPTH
 
 PAGES = (
     "/",

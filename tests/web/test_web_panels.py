@@ -14,7 +14,7 @@ from periplus.verticals import KINDS, OwnIndex, Verticals, Whereabouts
 from periplus.verticals.weather import OpenMeteo
 from periplus.verticals.yelp import YelpPlaces
 from periplus.web import create_app
-from periplus.web.side_panels import TITLES
+from periplus.web.pages.side_panels import TITLES
 from support.services import PlayedServices
 
 PORTS = [f"http://harbours.test/ports/{name}" for name in ("aldmouth", "brackwater", "carn-head")]

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from periplus.errors import Overloaded
-from periplus.web.pool import BURST, LEAST_QUEUE, LONGEST, QUICK, Expired, Pool, Turns
+from periplus.web.serving.pool import BURST, LEAST_QUEUE, LONGEST, QUICK, Expired, Pool, Turns
 
 
 class Clock:

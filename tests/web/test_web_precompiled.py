@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.web.highlights import escaped
-from periplus.web.precompiled import MOST, PrecompiledTemplates, all_escaped
+from periplus.web.rendering.highlights import escaped
+from periplus.web.rendering.precompiled import MOST, PrecompiledTemplates, all_escaped
 
 SOURCES = {
     "item": """<li class="{{ kind }}">{% if title %}<a href="{{ link }}" title="{{ title }}">{{ title }}</a>{% endif %}

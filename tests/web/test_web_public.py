@@ -12,9 +12,9 @@ from periplus.errors import SettingError
 from periplus.settings import ServeSettings, Settings
 from periplus.storage import Database
 from periplus.web import create_app
-from periplus.web.access import TRIES
-from periplus.web.keys import KeyRing
-from periplus.web.public import read_address
+from periplus.web.requests.access import TRIES
+from periplus.web.requests.keys import KeyRing
+from periplus.web.requests.public import read_address
 
 KEY = "s3same"
 PROXY, READER = "10.0.0.1", "192.0.2.7"

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from periplus.errors import StorageError
 from periplus.settings import Settings
 from periplus.web import create_app
-from periplus.web.envelope import MAX_BODY
-from periplus.web.parameters import pairs_of
-from periplus.web.shortcuts import Shortcuts
+from periplus.web.requests.parameters import pairs_of
+from periplus.web.serving.envelope import MAX_BODY
+from periplus.web.serving.shortcuts import Shortcuts
 
 
 @given(st.text("abq&=+;%25fFeE0 \u00e9\u00ff\t", max_size=60))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.web.titles import listed_titles, without_common_part
+from periplus.web.pages.titles import listed_titles, without_common_part
 
 
 class Result:

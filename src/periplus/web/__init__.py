@@ -3,23 +3,23 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from periplus.web.access_log import AccessLog
 from periplus.web.application import create_app, take_settings
 from periplus.web.backend import Backend
-from periplus.web.connections import ClientConnections
-from periplus.web.keys import KeyRing
-from periplus.web.limits import is_loopback
-from periplus.web.memory import breaker_of
-from periplus.web.metric_table import BUCKETS, CRAWL_STATES, LACKS, OUTCOMES, PARTS
-from periplus.web.metrics import Figures
-from periplus.web.operator import Operator
-from periplus.web.pool import Expired, Pool
-from periplus.web.public import PublicAddress, read_address
-from periplus.web.server import WebServer, serve
+from periplus.web.requests.keys import KeyRing
+from periplus.web.requests.limits import is_loopback
+from periplus.web.requests.operator import Operator
+from periplus.web.requests.public import PublicAddress, read_address
+from periplus.web.serving.access_log import AccessLog
+from periplus.web.serving.connections import ClientConnections
+from periplus.web.serving.memory import breaker_of
+from periplus.web.serving.metric_table import BUCKETS, CRAWL_STATES, LACKS, OUTCOMES, PARTS
+from periplus.web.serving.metrics import Figures
+from periplus.web.serving.pool import Expired, Pool
+from periplus.web.serving.server import WebServer, serve
 from periplus.web.several import Several, address_of, check_names
 
 if TYPE_CHECKING:
-    from periplus.web.mcp_server import make_mcp_server, mcp_app
+    from periplus.web.api.mcp_server import make_mcp_server, mcp_app
 
 __all__ = [
     "BUCKETS",
@@ -50,7 +50,7 @@ __all__ = [
     "take_settings",
 ]
 
-_EXTRA = {"make_mcp_server": "mcp_server", "mcp_app": "mcp_server"}  # need a package that not everybody has
+_EXTRA = {"make_mcp_server": "api.mcp_server", "mcp_app": "api.mcp_server"}  # need a package that not everybody has
 
 
 def __getattr__(name: str) -> Any:

@@ -7,45 +7,35 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from periplus.web import (
-    api,
-    api_page,
-    console,
-    embedding,
-    icons,
-    languages,
-    lenses,
-    pages,
-    plumbing,
-    positions,
-    scrolling,
-    side_panels,
-    themes,
-)
-from periplus.web.access import Gate
-from periplus.web.assets import Assets
-from periplus.web.connections import ClientConnections
-from periplus.web.envelope import Answered, Envelope
-from periplus.web.limits import Buckets, Limits
-from periplus.web.metrics import Metrics
-from periplus.web.origins import OriginsMiddleware
-from periplus.web.pool import Pool
-from periplus.web.proxies import Proxies
-from periplus.web.public import read_address
-from periplus.web.rendering import Templates
-from periplus.web.shortcuts import Shortcuts
-from periplus.web.submissions import Submissions
+from periplus.web.api import api, api_page, plumbing
+from periplus.web.api.origins import OriginsMiddleware
+from periplus.web.console import console
+from periplus.web.pages import embedding, icons, lenses, pages, scrolling, side_panels
+from periplus.web.rendering import languages, themes
+from periplus.web.rendering.assets import Assets
+from periplus.web.rendering.rendering import Templates
+from periplus.web.requests import positions
+from periplus.web.requests.access import Gate
+from periplus.web.requests.limits import Buckets, Limits
+from periplus.web.requests.proxies import Proxies
+from periplus.web.requests.public import read_address
+from periplus.web.requests.submissions import Submissions
+from periplus.web.serving.connections import ClientConnections
+from periplus.web.serving.envelope import Answered, Envelope
+from periplus.web.serving.metrics import Metrics
+from periplus.web.serving.pool import Pool
+from periplus.web.serving.shortcuts import Shortcuts
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from periplus.settings import Settings
-    from periplus.web.access_log import AccessLog
     from periplus.web.backend import Backend
-    from periplus.web.keys import KeyRing
-    from periplus.web.memory import MemoryBreaker
-    from periplus.web.operator import Operator
-    from periplus.web.public import PublicAddress
+    from periplus.web.requests.keys import KeyRing
+    from periplus.web.requests.operator import Operator
+    from periplus.web.requests.public import PublicAddress
+    from periplus.web.serving.access_log import AccessLog
+    from periplus.web.serving.memory import MemoryBreaker
 
 
 LONGEST_WAIT = (

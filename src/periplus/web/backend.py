@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         Suggestion,
     )
     from periplus.verticals import PendingPanels, Position
-    from periplus.web.metrics import Figures
+    from periplus.web.serving.metrics import Figures
 
 COMMANDS = ("pause", "resume", "stop")
 TABS = {"news": "News", "places": "Places", "products": "Products", "images": "Images"}

@@ -22,10 +22,10 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from periplus.errors import PeriplusError, UsageError
-from periplus.web import headers
-from periplus.web.api import json_response
-from periplus.web.problems import MEDIA_TYPE, is_program_path, problem
-from periplus.web.public import PublicAddress
+from periplus.web.api.api import json_response
+from periplus.web.rendering.problems import MEDIA_TYPE, is_program_path, problem
+from periplus.web.requests.public import PublicAddress
+from periplus.web.serving import headers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
