@@ -35,7 +35,7 @@ from periplus.records import (
     Total,
 )
 from periplus.verticals import OwnIndex, Verticals, Whereabouts, pictures_of
-from periplus.web.serving.metrics import Figures
+from periplus.web import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

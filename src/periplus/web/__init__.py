@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from periplus.web.application import create_app, take_settings
-from periplus.web.backend import Backend
+from periplus.web.backend import Backend, Figures
 from periplus.web.requests.keys import KeyRing
 from periplus.web.requests.limits import is_loopback
 from periplus.web.requests.operator import Operator
@@ -13,7 +13,6 @@ from periplus.web.serving.access_log import AccessLog
 from periplus.web.serving.connections import ClientConnections
 from periplus.web.serving.memory import breaker_of
 from periplus.web.serving.metric_table import BUCKETS, CRAWL_STATES, LACKS, OUTCOMES, PARTS
-from periplus.web.serving.metrics import Figures
 from periplus.web.serving.pool import Expired, Pool
 from periplus.web.serving.server import WebServer, serve
 from periplus.web.several import Several, address_of, check_names

@@ -28,6 +28,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from msgspec import Struct, field
+
 if TYPE_CHECKING:
     from periplus.crawl import Submission
     from periplus.records import (
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
         Suggestion,
     )
     from periplus.verticals import PendingPanels, Position
-    from periplus.web.serving.metrics import Figures
 
 COMMANDS = ("pause", "resume", "stop")
 TABS = {"news": "News", "places": "Places", "products": "Products", "images": "Images"}
@@ -49,6 +50,16 @@ ACTIONS = ("recrawl", "boost", "block", "unblock", "remove")
 SHARD_ORDERS = ("drain", "restart")
 WORKER_ORDERS = ("pause", "resume", "restart", "shutdown")
 MACHINE_ORDERS = ("drain", "work", "leave", "stop")  # the last to all of them
+
+Values = dict[tuple[str, ...], float]
+Times = dict[tuple[str, ...], tuple[list[int], float]]  # counts by bucket, and the sum of seconds
+
+
+class Figures(Struct, frozen=True):
+    """What a backend tells of its collection, by names of ``metric_table`` and values of their labels."""
+
+    values: dict[str, Values] = field(default_factory=dict)
+    times: dict[str, Times] = field(default_factory=dict)
 
 
 class Panels(Protocol):

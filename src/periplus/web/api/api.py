@@ -18,6 +18,7 @@ from periplus.errors import NotFound, UsageError
 from periplus.reasons import sentence
 from periplus.records import SearchAnswer, SidePanel
 from periplus.verticals import read_position
+from periplus.web.api.beside import finished, picture_address, tab_cards
 from periplus.web.api.markdown import MARKDOWN, page_markdown
 from periplus.web.api.operations import (
     OPERATIONS,
@@ -38,7 +39,6 @@ from periplus.web.api.operations import (
 from periplus.web.api.paging import address, has_next
 from periplus.web.api.parts import cuts
 from periplus.web.backend import COMMANDS
-from periplus.web.pages.side_panels import finished, picture_address, tab_cards
 from periplus.web.requests.parameters import Form, pairs_of
 from periplus.web.requests.positions import position_of
 

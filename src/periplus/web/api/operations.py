@@ -10,6 +10,7 @@ from periplus.errors import UsageError
 from periplus.records import Explanation, Heading, Inspection, SearchAnswer, SearchRequest, SearchResult, Suggestion
 from periplus.web.backend import COMMANDS, TABS
 from periplus.web.requests.parameters import Parameter
+from periplus.web.requests.positions import NEAR
 
 PREFIX = "/api/v1"
 MAX_SIZE = 100
@@ -145,7 +146,7 @@ SEARCH_PARAMETERS = (
 BESIDE = (
     Parameter("tab", "choice", "only pages of this kind", "", choices=("", "all", *TABS)),
     Parameter("panels", "flag", "give what stands beside the results; waits for outside services", default=False),
-    Parameter("near", help="latitude,longitude of the visitor, such as 47.37,8.54; not kept", maximum=60),
+    NEAR,
 )
 
 OPERATIONS = (

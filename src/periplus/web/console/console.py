@@ -21,11 +21,10 @@ from periplus.errors import UsageError
 from periplus.web.api.api import json_response
 from periplus.web.backend import ACTIONS, COMMANDS, MACHINE_ORDERS, SHARD_ORDERS, WORKER_ORDERS
 from periplus.web.rendering.rendering import page
-from periplus.web.rendering.themes import own_path
 from periplus.web.requests.access import COOKIE
 from periplus.web.requests.operator import session_of
 from periplus.web.requests.parameters import Form, Parameter, pairs_of
-from periplus.web.requests.public import redirect, set_cookie
+from periplus.web.requests.public import own_path, redirect, set_cookie
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

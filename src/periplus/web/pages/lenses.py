@@ -16,10 +16,9 @@ from starlette.exceptions import HTTPException
 from periplus.addresses import host, try_canonical
 from periplus.web.pages.scrolling import is_endless
 from periplus.web.rendering.rendering import lens_given, page
-from periplus.web.rendering.themes import YEAR, own_path
 from periplus.web.requests.access import from_own_page
 from periplus.web.requests.positions import place_kept
-from periplus.web.requests.public import public_of, redirect, set_cookie
+from periplus.web.requests.public import YEAR, own_path, public_of, redirect, set_cookie
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -9,11 +9,12 @@ from starlette.responses import HTMLResponse
 
 from periplus.addresses import SEPARATOR
 from periplus.reasons import lacking
+from periplus.web.api.beside import picture_address
 from periplus.web.api.paging import Links, pages
 from periplus.web.backend import TABS
 from periplus.web.pages.filters import ALWAYS, filters
 from periplus.web.pages.lenses import read_lens
-from periplus.web.pages.side_panels import PanelColumn, card_context, picture_address
+from periplus.web.pages.side_panels import PanelColumn, card_context
 from periplus.web.pages.titles import listed_titles
 from periplus.web.rendering.highlights import marked
 from periplus.web.rendering.languages import language_name

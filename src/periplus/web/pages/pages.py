@@ -15,13 +15,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from periplus.errors import InvalidAddress, NotFound, UsageError
+from periplus.web.api.beside import finished, tab_cards
 from periplus.web.api.feeds import FEEDS, FORMATS, feed, foreign_parameters, json_feed, searxng
 from periplus.web.api.operations import SEARCH_PARAMETERS, search_request
 from periplus.web.api.paging import address, usual_order
 from periplus.web.backend import TABS
 from periplus.web.pages.lenses import lens_of
 from periplus.web.pages.listing import result_page, similar_items
-from periplus.web.pages.side_panels import WAIT, finished, tab_cards
+from periplus.web.pages.side_panels import WAIT
 from periplus.web.rendering.languages import reader_of
 from periplus.web.rendering.rendering import lens_given, page
 from periplus.web.requests.access import from_own_page

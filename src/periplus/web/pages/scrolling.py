@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from periplus.web.rendering.themes import YEAR
-from periplus.web.requests.public import redirect, set_cookie
+from periplus.web.requests.public import YEAR, redirect, set_cookie
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -6,9 +6,7 @@ to the same page with ``panels=1``, which waits as long as a service has.
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from markupsafe import Markup
 from msgspec import structs
@@ -17,8 +15,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from periplus.errors import NotFound
-from periplus.verticals import SECONDS, Question, card_of, picture_card
 from periplus.verticals.hours import today
+from periplus.web.api.beside import finished, picture_address
 from periplus.web.api.operations import SEARCH_PARAMETERS, search_request
 from periplus.web.api.paging import Links
 from periplus.web.backend import TABS
@@ -30,7 +28,7 @@ from periplus.web.requests.positions import NEAR, position_of
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from periplus.records import PanelCard, SearchAnswer, SidePanel
+    from periplus.records import PanelCard, SidePanel
     from periplus.verticals import PendingPanels, Position
     from periplus.web.backend import Backend
     from periplus.web.rendering.precompiled import PrecompiledTemplates
@@ -63,25 +61,6 @@ async def panels(request: Request) -> Response:
 
 def _begun(backend: Backend, values: dict[str, Any], position: Position | None, reader: str) -> PendingPanels:
     return backend.side_panels(structs.replace(search_request(values), reader=reader), position)
-
-
-async def finished(pending: PendingPanels, seconds: float = SECONDS) -> tuple[SidePanel, ...]:
-    """All that comes in so many seconds; the event loop goes on meanwhile."""
-    if pending.coming:
-        await asyncio.wait([asyncio.wrap_future(future) for future in pending.futures], timeout=seconds)
-    return pending.now()
-
-
-def tab_cards(
-    answer: SearchAnswer, facts: dict[str, dict[str, str]], tab: str, position: Position | None
-) -> dict[str, PanelCard]:
-    """By the id of a result: what is known of a page in a tab."""
-    question = Question(tab, answer.query.text, "", position)
-    known = [(result, facts.get(result.id)) for result in answer.results]
-    if tab == "images":
-        drawn = ((result.id, picture_card(result, told or {}, answer.query.text)) for result, told in known)
-        return {name: card for name, card in drawn if card is not None}
-    return {result.id: card_of(tab, result, told, question) for result, told in known if told}
 
 
 class PanelColumn:
@@ -121,11 +100,6 @@ def card_context(precompiled: PrecompiledTemplates, card: PanelCard, *, with_pic
         "services": [say(name) for name in card.services],
         "facts": [(say(name), text) for name, text in card.facts],
     }
-
-
-def picture_address(root: str, address: str) -> str:
-    """Where a reader finds a picture: at our origin, or nowhere."""
-    return f"{root}/picture?url={quote(address, safe='')}" if address else ""
 
 
 async def picture(request: Request) -> Response:

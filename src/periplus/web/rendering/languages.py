@@ -16,8 +16,7 @@ import msgspec
 from jinja2.ext import Extension
 from markupsafe import Markup, escape
 
-from periplus.web.rendering.themes import YEAR, own_path
-from periplus.web.requests.public import redirect, set_cookie
+from periplus.web.requests.public import YEAR, own_path, redirect, set_cookie
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -34,7 +34,6 @@ from periplus.errors import (
 )
 from periplus.web.rendering.rendering import page
 from periplus.web.requests.parameters import MAX_TEXT
-from periplus.web.serving.memory import RETRY_AFTER
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -57,6 +56,7 @@ _DAMAGED = frozenset(kind.code for kind in (Corrupt, Truncated, Missing, Incompa
 _PROGRAM_PATHS = ("/api/", "/alive", "/healthz", "/readyz", "/metrics")
 _FOLDERS = re.compile(r"(?<![\w.])/(?:[^/\s]+/)+")  # of an absolute path
 _BROKEN = "the collection cannot be read; the operator sees more with periplus doctor"
+NO_MEMORY_WAIT = 2  # seconds until a search may find some again
 GUESSED = 100  # characters of a query that is made of an address
 _WORDS = re.compile(r"[^\W_]{2,40}")
 _ENDING = re.compile(r"\.[a-z]{2,5}$")  # of a file
@@ -121,7 +121,7 @@ def no_memory(request: Request) -> Response:
     """Before a search is begun (``MemoryBreaker``), or when one gets no more from the system."""
     told = "the server has no memory left for more searches; try again in a moment"
     response = answer(request, problem(503, "no-memory", told))
-    response.headers["retry-after"] = str(math.ceil(RETRY_AFTER))
+    response.headers["retry-after"] = str(NO_MEMORY_WAIT)
     return response
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from periplus.web.requests.public import redirect, set_cookie
+from periplus.web.requests.public import YEAR, own_path, redirect, set_cookie
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 THEMES = ("auto", "light", "dark")
 COOKIE = "theme"
-YEAR = 365 * 86_400
 
 
 def theme_of(request: Request) -> str:
@@ -29,9 +28,3 @@ async def choose(request: Request) -> Response:
     # Read by our script too, which switches without loading the page again; so not HttpOnly.
     set_cookie(request, response, COOKIE, theme if theme in THEMES else "auto", YEAR, httponly=False)
     return response
-
-
-def own_path(text: str) -> str:
-    """``text`` when it is a path on this server, else the landing page: never a redirect to somebody else."""
-    is_path = text.startswith("/") and not text.startswith(("//", "/\\"))
-    return text if is_path and text.isprintable() and "\\" not in text else "/"

@@ -12,10 +12,9 @@ from urllib.parse import parse_qs
 from starlette.exceptions import HTTPException
 
 from periplus.verticals import read_position
-from periplus.web.rendering.themes import own_path
 from periplus.web.requests.access import from_own_page
 from periplus.web.requests.parameters import Parameter
-from periplus.web.requests.public import redirect, set_cookie
+from periplus.web.requests.public import own_path, redirect, set_cookie
 
 if TYPE_CHECKING:
     from starlette.requests import Request

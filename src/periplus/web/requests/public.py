@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 SEE_OTHER = 303
+YEAR = 365 * 86_400  # seconds that a cookie is kept
 
 
 class PublicAddress(Struct, frozen=True):
@@ -67,6 +68,12 @@ def read_address(text: str) -> PublicAddress:
 def public_of(request: Request) -> PublicAddress:
     public: PublicAddress = request.app.state.public
     return public
+
+
+def own_path(text: str) -> str:
+    """``text`` when it is a path on this server, else the landing page: never a redirect to somebody else."""
+    is_path = text.startswith("/") and not text.startswith(("//", "/\\"))
+    return text if is_path and text.isprintable() and "\\" not in text else "/"
 
 
 def redirect(request: Request, path: str, status: int = SEE_OTHER) -> Response:

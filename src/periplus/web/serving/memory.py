@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 LOOK_SECONDS: Final = 0.25
 RESERVE: Final = 64 << 20  # bytes
 GROUP_SHARE: Final = 0.9  # of the group's limit
-RETRY_AFTER: Final = 2.0  # seconds
 RELIEF_SECONDS: Final = 5.0  # between two tries to give memory back
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 _GROUPS: Final = Path("/sys/fs/cgroup")

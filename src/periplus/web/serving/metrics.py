@@ -12,13 +12,13 @@ import os
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from periplus.web.backend import Figures
 from periplus.web.serving.connections import ClientConnections
 from periplus.web.serving.metric_table import BUCKETS, BY_NAME
 
@@ -29,20 +29,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import Scope
 
+    from periplus.web.backend import Times, Values
     from periplus.web.serving.memory import MemoryBreaker
 
 METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
 _LABELS = [*(f"{float(bound)}" for bound in BUCKETS), "+Inf"]
-
-Values = dict[tuple[str, ...], float]
-Times = dict[tuple[str, ...], tuple[list[int], float]]  # counts by bucket, and the sum of seconds
-
-
-class Figures(Struct, frozen=True):
-    """What a backend tells of its collection, by names of ``metric_table`` and values of their labels."""
-
-    values: dict[str, Values] = field(default_factory=dict)
-    times: dict[str, Times] = field(default_factory=dict)
 
 
 class _Times:
