@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from periplus.settings import SearchSettings, Settings
 from periplus.web import create_app
-from periplus.web.console.console import MENU, PANELS
+from periplus.web.console.panels import MENU, PANELS
 from periplus.web.rendering.plots import HEIGHT, WIDTH, curve
 from periplus.web.requests.operator import session_of
 

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from periplus.web.api import api, api_page, plumbing
 from periplus.web.api.origins import OriginsMiddleware
-from periplus.web.console import console
+from periplus.web.console import buttons, downloads, panels
 from periplus.web.pages import embedding, icons, lenses, pages, scrolling, side_panels
 from periplus.web.rendering import languages, themes
 from periplus.web.rendering.assets import Assets
@@ -123,7 +123,9 @@ def _routes(metrics: Metrics, assets: Assets) -> list[Route]:
     return [
         *api.routes(),  # first, since routes are tried one after the other
         *pages.routes(),
-        *console.routes(),
+        *panels.routes(),
+        *buttons.routes(),
+        *downloads.routes(),
         *plumbing.routes(),
         *embedding.routes(),
         *icons.routes(),

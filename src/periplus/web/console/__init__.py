@@ -1,1 +1,1 @@
-"""What the operator sees and presses."""
+"""What the operator sees, presses and takes away."""
