@@ -11,9 +11,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from periplus.errors import StorageError
-from periplus.index.processes import HelperProcess, answered
 from periplus.jobs.tasks import MOST_TRIES
 from periplus.storage import SerialRunner, TaskOutcome, named_function, outcome_of
+from periplus.storage.helper_processes import HelperProcess, answered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

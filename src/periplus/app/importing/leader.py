@@ -22,7 +22,7 @@ from periplus.app.importing.sources import check
 from periplus.app.importing.work import Work
 from periplus.documents import BatchLog
 from periplus.errors import StorageError
-from periplus.index.processes import HelperProcess, answered
+from periplus.storage.helper_processes import HelperProcess, answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

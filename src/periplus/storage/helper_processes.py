@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from periplus.errors import StorageError
-from periplus.storage import may_fork
+from periplus.storage.objects import may_fork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-START = "import sys; from periplus.index.processes import run; run(sys.argv[1], int(sys.argv[2]))"
+START = "import sys; from periplus.storage.helper_processes import run; run(sys.argv[1], int(sys.argv[2]))"
 PACKAGES = str(Path(__file__).resolve().parents[2])
 PATIENCE = 10.0  # seconds for a helper to end by itself
 
