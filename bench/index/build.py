@@ -44,7 +44,7 @@ def main() -> None:
     contender, folder = (CONTENDERS | BUILT_ONLY)[name](), folder_of(name, options.cache)
     shutil.rmtree(folder, ignore_errors=True)
     if name.startswith("periplus"):
-        from periplus.index.builder import load_kernels
+        from periplus.index.building.builder import load_kernels
 
         load_kernels()
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -35,7 +35,7 @@ with IndexStore(Path(sys.argv[1])).open() as snapshot:
 
 def build(rows: list[Any], folder: Path, segments: int) -> None:
     from periplus.index import IndexStore
-    from periplus.index.upkeep import Upkeep
+    from periplus.index.publishing.upkeep import Upkeep
 
     shutil.rmtree(folder, ignore_errors=True)
     store = IndexStore(folder)

@@ -20,7 +20,7 @@ LARGE, LARGE_ROW = 255, 12
 
 def by_kind(folder: Path) -> dict[str, int]:
     """Bytes of dictionary, postings and positions: of ``stems`` (and words without one), and of all ``other forms``."""
-    from periplus.index.segment import Segment
+    from periplus.index.format.segment import Segment
 
     total = {"stems": 0, "other forms": 0}
     for path in sorted((folder / "segments").iterdir()):
@@ -40,7 +40,7 @@ def _stems(segment: Any) -> Any:
 
 def _sizes(segment: Any) -> Any:
     """Bytes of each term; a block of positions is shared out evenly by posting, the dictionary by term."""
-    from periplus.index.postings import FREQUENT_AT_LEAST, FREQUENT_PER_WINDOW, window_bits
+    from periplus.index.format.postings import FREQUENT_AT_LEAST, FREQUENT_PER_WINDOW, window_bits
 
     postings, positions = segment.postings, segment.positions
     frequency = postings.frequencies(0, len(postings.small))

@@ -33,7 +33,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--documents", type=int, default=None, help="at most so many")
     given = options.parse_args()
-    from periplus.index.builder import load_kernels
+    from periplus.index.building.builder import load_kernels
 
     load_kernels()
     with tempfile.TemporaryDirectory(prefix="bench-team-") as name:

@@ -22,7 +22,8 @@ STARTS = {
     "import": "from periplus.cli.verbs import application; application();"
     "from periplus.app.importing import leader, reading_apart; reading_apart.READERS.one().__enter__()",
     "index": "from periplus.cli.verbs import application; application(); from periplus.app import warming, Collection;"
-    "warming.kernels_are_warm(); import periplus.jobs; from periplus.index.builder import load_kernels; load_kernels()",
+    "warming.kernels_are_warm(); import periplus.jobs;"
+    "from periplus.index.building.builder import load_kernels; load_kernels()",
 }
 STARTED = 1.7e9
 SEED = 1

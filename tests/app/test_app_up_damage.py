@@ -16,7 +16,7 @@ from periplus.app.running import building
 from periplus.app.running.building import Builder
 from periplus.app.serving.server import Reloader
 from periplus.errors import INDEX_PART, Corrupt, PeriplusError
-from periplus.index.files import FIRST_OFFSET
+from periplus.index.format.files import FIRST_OFFSET
 from support.servers import wait_for
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import time
 
 from periplus.app import Collection
 from periplus.errors import DatabaseBusy, LeaseLost, StorageBusy
-from periplus.index import segment_tasks
+from periplus.index.building import segment_tasks
 
 PATIENCE = 240.0  # seconds for others that index now and then
 

@@ -14,7 +14,7 @@ from periplus import addresses
 from periplus.app import Collection
 from periplus.documents import BatchLog
 from periplus.graph import RankStore, blocks, runs
-from periplus.index import segment_tasks
+from periplus.index.building import segment_tasks
 from periplus.jobs.ray_runner import RayRunner
 from periplus.jobs.tasks import TaskTable
 from periplus.records import Document, Link

@@ -13,8 +13,8 @@ import pytest
 from periplus import addresses
 from periplus.errors import Incompatible
 from periplus.index import Group, IndexQuery, IndexStore, TermForm
-from periplus.index.files import FORMAT
-from periplus.index.marks import PLACES, UNFIT
+from periplus.index.format.files import FORMAT
+from periplus.index.format.marks import PLACES, UNFIT
 from periplus.records import Document, Heading
 
 HERE = Path(__file__).parent
@@ -95,7 +95,7 @@ def test_another_version_of_a_segment_is_refused(kept):
 
 @pytest.mark.parametrize("kept", [max(READABLE)], indirect=True)
 def test_another_version_of_a_file_is_refused(kept):
-    from periplus.index.files import PREAMBLE
+    from periplus.index.format.files import PREAMBLE
 
     path = next((kept / "segments").glob("*/terms.bin"))
     data = bytearray(path.read_bytes())

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 
 from periplus import addresses
-from periplus.index.sources import DocumentSource
+from periplus.index.building.sources import DocumentSource
 from periplus.records import Anchor, Document, Heading
 
 PROPERTY = settings(

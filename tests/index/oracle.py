@@ -6,9 +6,9 @@ from nearness import starts_of
 
 from periplus import addresses
 from periplus.core.layout.scores import UNIT
-from periplus.index.fields import PIECE_GAP, field_pieces
-from periplus.index.query import FIELDS, STRONG_SHARE, Filters
-from periplus.index.weights import fixed, idf
+from periplus.index.format.fields import FIELDS, PIECE_GAP, field_pieces
+from periplus.index.retrieval.query import STRONG_SHARE, Filters
+from periplus.index.retrieval.weights import fixed, idf
 from periplus.text import STEM_MARK, analyze
 
 

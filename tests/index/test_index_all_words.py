@@ -58,10 +58,10 @@ def world(stored, request):
     """A snapshot that counts so many documents, and whose lists may have so many bytes of bits; and the oracle."""
     store, oracle, *_ = stored
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("periplus.index.retrieval.COUNT_LIMIT", request.param[0])
-        patch.setattr("periplus.index.terms.GIVEN_KEPT", request.param[1])
-        patch.setattr("periplus.index.terms.FIRST_CHUNK", 8)  # so that all memory is asked for apart
-        patch.setattr("periplus.index.terms.CHUNK", 8)
+        patch.setattr("periplus.index.retrieval.retrieval.COUNT_LIMIT", request.param[0])
+        patch.setattr("periplus.index.retrieval.terms.GIVEN_KEPT", request.param[1])
+        patch.setattr("periplus.index.retrieval.terms.FIRST_CHUNK", 8)  # so that all memory is asked for apart
+        patch.setattr("periplus.index.retrieval.terms.CHUNK", 8)
         with store.open() as snapshot:
             yield snapshot, oracle
 
@@ -131,7 +131,7 @@ def test_so_many_words_that_the_memory_has_to_grow(world):
 
 
 def test_matches_are_counted_when_nothing_was_deleted(stored, monkeypatch):
-    monkeypatch.setattr("periplus.index.retrieval.COUNT_LIMIT", 0)
+    monkeypatch.setattr("periplus.index.retrieval.retrieval.COUNT_LIMIT", 0)
     _, _, whole, every = stored
     for words in (("tide", "port"), ("tide", "port", "quay"), ("port", "buoy")):
         wanted = sum(all(word in document.text.split() for word in words) for document in every)

@@ -11,8 +11,8 @@ from index_world import PROPERTY, make_document, make_prior, prior_of_keys
 from oracle import Oracle
 
 from periplus.index import Group, IndexQuery, IndexStore, TermForm
-from periplus.index.hits import TopHits
-from periplus.index.pages import HUGE, pages
+from periplus.index.retrieval.hits import TopHits
+from periplus.index.retrieval.pages import HUGE, pages
 from periplus.records import Total
 
 ODD = ["x" * 31, "x" * 32, "x" * 33, "ä" * 15, "ä" * 16, "灯", "c++", "\ud800"]

@@ -7,9 +7,12 @@ import pytest
 from index_world import random_document
 
 from periplus.errors import StorageError
-from periplus.index import IndexStore, builder, inversion, merging, upkeep, writing
-from periplus.index.norms import Epoch
-from periplus.index.postings import MAX_DOCUMENTS, PostingsWriter
+from periplus.index import IndexStore
+from periplus.index.building import builder, inversion
+from periplus.index.format.norms import Epoch
+from periplus.index.format.postings import MAX_DOCUMENTS, PostingsWriter
+from periplus.index.merging import merging
+from periplus.index.publishing import upkeep, writing
 from periplus.text import analyze
 from periplus.text.words import ascii_pattern
 

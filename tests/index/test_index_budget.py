@@ -3,7 +3,7 @@
 import pytest
 
 from periplus.errors import SettingError
-from periplus.index.budget import DEFAULT_MEMORY, PROCESS_BYTES, TAKEN_A_BYTE, Budget, most_workers
+from periplus.index.building.budget import DEFAULT_MEMORY, PROCESS_BYTES, TAKEN_A_BYTE, Budget, most_workers
 from periplus.settings import IndexSettings, load
 
 LEAST = 200_000_000

@@ -12,10 +12,10 @@ from index_world import PROPERTY
 
 from periplus.core.format.heads import list_of, unpack_windows
 from periplus.errors import StorageError
-from periplus.index.dictionary import Dictionary, DictionaryWriter, JoinedTerms
-from periplus.index.files import ArrayFile, ArrayFileWriter
-from periplus.index.positions import Positions, PositionsWriter
-from periplus.index.postings import BEST_RANKS, Postings, PostingsWriter
+from periplus.index.format.dictionary import Dictionary, DictionaryWriter, JoinedTerms
+from periplus.index.format.files import ArrayFile, ArrayFileWriter
+from periplus.index.format.positions import Positions, PositionsWriter
+from periplus.index.format.postings import BEST_RANKS, Postings, PostingsWriter
 
 terms_of_all_kinds = st.lists(
     st.one_of(
@@ -147,7 +147,7 @@ def test_lists_are_found_where_they_were_written(tmp_path_factory, frequencies, 
 
 
 def test_more_postings_than_numbers_of_32_bits_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("periplus.index.postings.MAX_POSTINGS", 3)
+    monkeypatch.setattr("periplus.index.format.postings.MAX_POSTINGS", 3)
     writer = PostingsWriter(ArrayFileWriter(tmp_path / "postings.bin", "POST"), 10)
     with pytest.raises(StorageError, match="at most 3 postings"):
         writer.append(np.array([4], np.uint32), np.arange(4, dtype=np.uint32), np.ones(4, np.uint8))

@@ -15,8 +15,9 @@ import pytest
 from index_world import make_document, prior_of_keys
 
 from periplus.errors import Corrupt, Incompatible, NotFound, Truncated
-from periplus.index import Group, IndexQuery, IndexStore, TermForm, files
-from periplus.index.manifest import read_manifest
+from periplus.index import Group, IndexQuery, IndexStore, TermForm
+from periplus.index.format import files
+from periplus.index.format.manifest import read_manifest
 
 TIDE = IndexQuery(should=(Group(forms=(TermForm("tide"),)),))
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
-from periplus.index.fields import address_pieces, field_pieces
+from periplus.index.format.fields import address_pieces, field_pieces
 from periplus.records import Anchor, Document, Heading
 
 addresses = st.builds(

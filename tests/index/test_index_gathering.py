@@ -15,16 +15,15 @@ from periplus import addresses
 from periplus.core.layout.documents import FIELD_BITS
 from periplus.errors import StorageError
 from periplus.index import IndexStore
-from periplus.index.arena import LARGE_BYTES, SMALL_BYTES, Arena
-from periplus.index.builder import SegmentBuilder
-from periplus.index.columns import Collected
-from periplus.index.fields import field_pieces
-from periplus.index.gathering import Gatherer
-from periplus.index.norms import Epoch
-from periplus.index.query import FIELDS
-from periplus.index.stored import hexadecimal
-from periplus.index.texts import unpack
-from periplus.index.writing import NEW_OBJECTS
+from periplus.index.building.arena import LARGE_BYTES, SMALL_BYTES, Arena
+from periplus.index.building.builder import SegmentBuilder
+from periplus.index.building.gathering import Gatherer
+from periplus.index.format.columns import Collected
+from periplus.index.format.fields import FIELDS, field_pieces
+from periplus.index.format.norms import Epoch
+from periplus.index.format.stored import hexadecimal
+from periplus.index.format.texts import unpack
+from periplus.index.publishing.writing import NEW_OBJECTS
 from periplus.records import Anchor, Document, Heading
 from periplus.text import composed
 
@@ -152,7 +151,7 @@ def test_a_segment_that_misses_documents_is_not_written(tmp_path):
 NARROW = """
 import resource
 import numpy as np
-from periplus.index.arena import Arena
+from periplus.index.building.arena import Arena
 
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 100_000_000,) * 2)
@@ -163,7 +162,7 @@ print(sum(len(arena.keep(np.ones(40_000, np.uint8))) for _ in range(10)))
 FREED = """
 import resource
 import numpy as np
-from periplus.index.builder import give_memory_back, keep_memory
+from periplus.index.building.builder import give_memory_back, keep_memory
 
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()

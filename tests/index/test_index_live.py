@@ -111,6 +111,6 @@ def test_terms_that_are_forgotten_within_a_query_are_still_there_for_it(store, m
     queries += [IndexQuery(must=query.should[:2]) for query in queries]
     with store.open() as snapshot:
         wanted = [snapshot.top(query, 20).numbers.tolist() for query in queries]
-    monkeypatch.setattr("periplus.index.terms.TERMS_KEPT", 1)
+    monkeypatch.setattr("periplus.index.retrieval.terms.TERMS_KEPT", 1)
     with store.open() as snapshot:
         assert [snapshot.top(query, 20).numbers.tolist() for query in queries] == wanted

@@ -10,7 +10,7 @@ import pytest
 from periplus import addresses
 from periplus.core.layout.lists import BESTS, FIRST, LENGTH, LIST_ROW, MAXIMA, STARTS
 from periplus.index import IndexStore
-from periplus.index.lookups import looked_up_all
+from periplus.index.retrieval.lookups import looked_up_all
 from periplus.records import Document
 
 SEED = 31

@@ -8,7 +8,8 @@ from index_world import make_document, make_prior, prior_of_keys, random_documen
 from oracle import Oracle
 
 from periplus.errors import Corrupt, LeaseLost, NotReady, StorageBusy
-from periplus.index import Group, IndexQuery, IndexStore, TermForm, upkeep
+from periplus.index import Group, IndexQuery, IndexStore, TermForm
+from periplus.index.publishing import upkeep
 from periplus.storage import Catalogs, Database, Depot, Leases, LocalFiles, open_objects
 
 WORDS = [f"w{number}" for number in range(40)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from periplus.index.meant_for import language_name, meant_for, text_language
+from periplus.index.format.meant_for import language_name, meant_for, text_language
 
 
 @pytest.mark.parametrize(

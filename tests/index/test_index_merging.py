@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY, make_document, random_document
 
-from periplus.index import IndexStore, files, texts
-from periplus.index.aligned import aligned_ranges
-from periplus.index.merged_order import Source
-from periplus.index.merging import merge
-from periplus.index.norms import Epoch
+from periplus.index import IndexStore
+from periplus.index.format import files, texts
+from periplus.index.format.aligned import aligned_ranges
+from periplus.index.format.norms import Epoch
+from periplus.index.merging.merged_order import Source
+from periplus.index.merging.merging import merge
 
 WORDS = [f"w{number}" for number in range(300)]
 PLENTY, HARDLY_ANY = 1 << 30, 1

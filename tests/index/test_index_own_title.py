@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from periplus.index.own_title import parted, with_own_title
+from periplus.index.building.own_title import parted, with_own_title
 from periplus.records import Document
 
 

@@ -10,8 +10,8 @@ from oracle import Oracle
 
 from periplus.errors import UsageError
 from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm
-from periplus.index.phrases import PLACES
-from periplus.index.scratch import scratch_of
+from periplus.index.retrieval.phrases import PLACES
+from periplus.index.retrieval.scratch import scratch_of
 
 PHRASES = [
     ("w0", "w0"),
@@ -58,7 +58,7 @@ def assert_same(snapshot, oracle, query, k, prior_weight):
 @pytest.mark.parametrize(("slop", "ordered"), NEAR)
 @pytest.mark.parametrize("limit", [0, 1000])
 def test_phrases_equal_the_oracle(world, slop, ordered, limit, monkeypatch):
-    monkeypatch.setattr("periplus.index.retrieval.COUNT_LIMIT", limit)
+    monkeypatch.setattr("periplus.index.retrieval.retrieval.COUNT_LIMIT", limit)
     snapshot, oracle = world
     for phrase, field in itertools.product(PHRASES, ("", "headings")):
         group = Group(phrase=phrase, field=field, slop=slop, ordered=ordered)
@@ -68,7 +68,7 @@ def test_phrases_equal_the_oracle(world, slop, ordered, limit, monkeypatch):
 
 @pytest.mark.parametrize(("slop", "ordered"), NEAR)
 def test_phrases_among_other_words(world, slop, ordered, monkeypatch):
-    monkeypatch.setattr("periplus.index.retrieval.COUNT_LIMIT", 0)
+    monkeypatch.setattr("periplus.index.retrieval.retrieval.COUNT_LIMIT", 0)
     snapshot, oracle = world
     word = Group(forms=(TermForm("w5"),))
     for phrase in PHRASES:

@@ -214,7 +214,7 @@ def test_large_equals_the_oracle(large, name, k):
 @pytest.mark.parametrize("prior_weight", [0.0, 30.0])
 def test_pruning_changes_nothing(large, name, prior_weight, monkeypatch):
     """With no limit below which everything is counted, bounds and thresholds decide; the answer stays the same."""
-    monkeypatch.setattr("periplus.index.retrieval.COUNT_LIMIT", 0)
+    monkeypatch.setattr("periplus.index.retrieval.retrieval.COUNT_LIMIT", 0)
     snapshot, oracle = large
     for k in (1, 10, 50, 70, 300):  # few are kept sorted, many in a buffer
         assert_same(snapshot, oracle, QUERIES[name], k, prior_weight, limit=0)
@@ -240,7 +240,7 @@ def test_words_of_any_forms_equal_the_oracle(large, groups, required, k, prior_w
     snapshot, oracle = large
     query = IndexQuery(must=tuple(groups)) if required else IndexQuery(should=tuple(groups))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("periplus.index.retrieval.COUNT_LIMIT", 0)
+        patch.setattr("periplus.index.retrieval.retrieval.COUNT_LIMIT", 0)
         assert_same(snapshot, oracle, query, k, prior_weight, limit=0)
 
 
@@ -259,7 +259,7 @@ def alike(tmp_path_factory):
 def test_equal_scores_are_ordered_by_key(alike, k, monkeypatch):
     snapshot, oracle = alike
     for limit in (0, 10_000):
-        monkeypatch.setattr("periplus.index.retrieval.COUNT_LIMIT", limit)
+        monkeypatch.setattr("periplus.index.retrieval.retrieval.COUNT_LIMIT", limit)
         assert_same(snapshot, oracle, IndexQuery(should=plain("tide")), k, limit=limit)
         assert_same(snapshot, oracle, IndexQuery(should=plain("tide", "chart")), k, limit=limit)
         assert_same(snapshot, oracle, IndexQuery(must=plain("chart", "tide")), k)

@@ -16,7 +16,7 @@ from oracle import Oracle
 
 from periplus.errors import StorageError
 from periplus.index import Group, IndexQuery, IndexStore, TermForm
-from periplus.index.segment_tasks import FUNCTION, LEAST_BYTES, MEMORY_A_BYTE, cut
+from periplus.index.building.segment_tasks import FUNCTION, LEAST_BYTES, MEMORY_A_BYTE, cut
 from periplus.jobs.recording import RecordingRunner
 from periplus.jobs.runners import ProcessRunner
 from periplus.jobs.tasks import TaskTable, failed_tasks
@@ -284,4 +284,4 @@ def test_tasks_are_cut_by_bytes_alone(sizes, memory):
 
 def test_the_function_is_the_one_that_tasks_name():
     module, _, name = FUNCTION.partition(":")
-    assert (module, name) == ("periplus.index.segment_tasks", "build_segments")
+    assert (module, name) == ("periplus.index.building.segment_tasks", "build_segments")

@@ -13,10 +13,12 @@ from oracle import Oracle
 
 from periplus import addresses
 from periplus.errors import NotFound, NotReady, StorageBusy, UsageError
-from periplus.index import Group, IndexQuery, IndexStore, TermForm, generation_files, titles, upkeep
-from periplus.index.files import os as file_system
-from periplus.index.manifest import read_manifest
-from periplus.index.sharding import MAX_SHARDS, shards_of
+from periplus.index import Group, IndexQuery, IndexStore, TermForm
+from periplus.index.building.sharding import MAX_SHARDS, shards_of
+from periplus.index.format.files import os as file_system
+from periplus.index.format.manifest import read_manifest
+from periplus.index.publishing import upkeep
+from periplus.index.reading import generation_files, titles
 
 WORDS = [f"w{number}" for number in range(40)]
 MOST_OF_MEAN = 1.1  # documents of the largest shard, in those of the mean one
@@ -266,7 +268,7 @@ def test_titles_of_segments_that_stay_are_not_read_again(store, documents, monke
 @pytest.mark.parametrize("run", [3, 1 << 16])
 def test_words_are_changed_as_if_they_were_counted_anew(tmp_path, documents, monkeypatch, run):
     """To the byte, whatever came and went, and however long the runs are in which they are copied."""
-    monkeypatch.setattr("periplus.index.word_changes.RUN", run)
+    monkeypatch.setattr("periplus.index.reading.word_changes.RUN", run)
     store, folder = IndexStore(tmp_path / "index", shards=3), tmp_path / "index" / "summaries"
     counted = []
     real = generation_files.counted_terms
@@ -307,7 +309,7 @@ def test_words_are_counted_anew_when_much_changes_or_is_damaged(store, documents
     (store._generations.summaries / store.manifest().summary.words).write_bytes(b"damaged")
     store.update([(3, documents[80:90])], prior=prior_of_keys, merge=False)
     assert len(counted) == 1
-    monkeypatch.setattr("periplus.index.word_changes.MOST_CHANGES", 3)
+    monkeypatch.setattr("periplus.index.reading.word_changes.MOST_CHANGES", 3)
     store.update([(4, documents[90:])], prior=prior_of_keys, merge=False)
     assert len(counted) == 2
     with store.open_files() as files, store.open() as snapshot:

@@ -8,8 +8,8 @@ from index_world import PROPERTY, make_document, make_prior, prior_of_keys, rand
 from oracle import Oracle
 
 from periplus.index import Filters, Group, IndexQuery, IndexStore, TermForm
-from periplus.index.retrieval import COUNT_LIMIT
-from periplus.index.statistics import GivenStatistics
+from periplus.index.retrieval.retrieval import COUNT_LIMIT
+from periplus.index.retrieval.statistics import GivenStatistics
 
 VOCABULARY = [f"w{number}" for number in range(300)]
 

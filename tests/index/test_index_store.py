@@ -7,9 +7,9 @@ from oracle import Oracle
 
 from periplus.errors import DatabaseBusy, NotFound, NotReady, UsageError
 from periplus.index import FIELDS, Group, IndexQuery, IndexStore, TermForm
-from periplus.index.generations import Generations
-from periplus.index.marks import NEWS, UNFIT
-from periplus.index.merging import TIER_FACTOR
+from periplus.index.format.marks import NEWS, UNFIT
+from periplus.index.merging.merging import TIER_FACTOR
+from periplus.index.publishing.generations import Generations
 from periplus.records import Anchor, Heading
 
 

@@ -10,9 +10,9 @@ from index_world import make_document
 from oracle import Oracle
 
 from periplus.index import Group, IndexQuery, IndexStore, TermForm
-from periplus.index.lookups import Found
-from periplus.index.scratch import ScratchBuffer, scratch_of
-from periplus.index.terms import Terms
+from periplus.index.retrieval.lookups import Found
+from periplus.index.retrieval.scratch import ScratchBuffer, scratch_of
+from periplus.index.retrieval.terms import Terms
 
 
 def plain(*terms):
@@ -33,13 +33,13 @@ def test_the_first_to_come_stays_as_its_address_may_be_in_use():
 
 
 def test_a_full_one_takes_no_more(monkeypatch):
-    monkeypatch.setattr("periplus.index.terms.TERMS_KEPT", 2)
+    monkeypatch.setattr("periplus.index.retrieval.terms.TERMS_KEPT", 2)
     terms = Terms()
     assert terms.takes(3)  # a query of three terms has to be answered all the same
     terms.add("tide", known(1))
     assert terms.takes(1)
     assert not terms.takes(2)
-    monkeypatch.setattr("periplus.index.terms.BYTES_KEPT", 39)  # a list takes 40
+    monkeypatch.setattr("periplus.index.retrieval.terms.BYTES_KEPT", 39)  # a list takes 40
     assert not terms.takes(1)
 
 
@@ -47,8 +47,8 @@ def test_what_is_given_to_a_list_later_lives_as_long_as_its_term(many, monkeypat
     """Bits may lie in other memory than the list that points at them."""
     snapshot, _ = many
     monkeypatch.setattr(snapshot, "_terms", Terms())
-    monkeypatch.setattr("periplus.index.terms.FIRST_CHUNK", 8)  # a piece of memory each
-    monkeypatch.setattr("periplus.index.terms.CHUNK", 8)
+    monkeypatch.setattr("periplus.index.retrieval.terms.FIRST_CHUNK", 8)  # a piece of memory each
+    monkeypatch.setattr("periplus.index.retrieval.terms.CHUNK", 8)
     snapshot.top(IndexQuery(must=plain("w0", "w1")), 10)
     term = snapshot.known("w1")
     pieces = [weakref.ref(piece) for piece in snapshot._terms.chunks]
@@ -114,7 +114,7 @@ def test_kernels_keep_to_the_memory_that_they_asked_for(many, monkeypatch, k, fo
         made.append((words, numbers))
         return ScratchBuffer(words, numbers, numbers.view(np.float64), numbers.data.cast("B"), numbers.ctypes.data)
 
-    monkeypatch.setattr("periplus.index.asking.scratch_of", exact)
+    monkeypatch.setattr("periplus.index.retrieval.asking.scratch_of", exact)
     words = tuple(TermForm(f"w{number % 39}") for number in range(forms))
     for query in (
         IndexQuery(should=(Group(forms=words), *plain("w1"))),

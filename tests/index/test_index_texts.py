@@ -8,10 +8,10 @@ import pytest
 from zstandard import ZstdError
 
 from periplus.errors import Corrupt
-from periplus.index import texts as texts_module
-from periplus.index.files import ArrayFile, ArrayFileWriter
-from periplus.index.stored import StoredDocument
-from periplus.index.texts import LEAST_SAMPLED, SAMPLES, Texts, TextsWriter, pack, sampled
+from periplus.index.format import texts as texts_module
+from periplus.index.format.files import ArrayFile, ArrayFileWriter
+from periplus.index.format.stored import StoredDocument
+from periplus.index.format.texts import LEAST_SAMPLED, SAMPLES, Texts, TextsWriter, pack, sampled
 
 SEED = 4
 WORDS = ["tide", "moon", "harbour", "lighthouse", "keeper", "Leuchtturm", "灯台", "🌊"]

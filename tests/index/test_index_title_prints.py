@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.index import BEFORE_LAST, IndexStore, sameness, title_print
-from periplus.index import columns as columns_module
+from periplus.index.format import columns as columns_module
 from periplus.records import Document
 
 

@@ -7,7 +7,8 @@ import pytest
 from index_world import make_document, make_prior, prior_of_keys, random_document
 from oracle import Oracle
 
-from periplus.index import Group, IndexQuery, IndexStore, TermForm, upkeep
+from periplus.index import Group, IndexQuery, IndexStore, TermForm
+from periplus.index.publishing import upkeep
 
 WORDS = [f"w{number}" for number in range(40)]
 

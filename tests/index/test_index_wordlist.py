@@ -5,7 +5,7 @@ import random
 import pytest
 from index_world import make_document
 
-from periplus.index import wordlist
+from periplus.index.reading import wordlist
 
 
 @pytest.mark.parametrize("run", [3, 1 << 16])

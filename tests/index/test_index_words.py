@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from index_world import PROPERTY
 
-from periplus.index.gathering import Gatherer
-from periplus.index.spelling_table import Spellings
-from periplus.index.vocabulary import Vocabulary
+from periplus.index.building.gathering import Gatherer
+from periplus.index.building.spelling_table import Spellings
+from periplus.index.building.vocabulary import Vocabulary
 from periplus.text import analyze, class_table, classes, composed, exact_term, letter_table
 from periplus.text.characters import fold, marks, normalized, spaced, unspaced
 from periplus.text.words import RARE_HAN, THAI_MARKS

@@ -13,7 +13,8 @@ from periplus import addresses
 from periplus.documents import BatchLog
 from periplus.errors import StorageError
 from periplus.graph import RankStore, blocks, runs
-from periplus.index import IndexStore, segment_tasks
+from periplus.index import IndexStore
+from periplus.index.building import segment_tasks
 from periplus.jobs import Pipeline
 from periplus.jobs.packing import HOME_VARIABLE, packed, unpacked
 from periplus.records import Document, Link

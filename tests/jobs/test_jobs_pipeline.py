@@ -216,7 +216,7 @@ def test_the_inspector_names_the_reason_when_links_of_a_host_count_less(collecti
 
 
 def test_a_large_update_is_shared_out_to_processes(tmp_path, monkeypatch):
-    from periplus.index import segment_tasks
+    from periplus.index.building import segment_tasks
 
     monkeypatch.setattr(segment_tasks, "LEAST_BYTES", 1)
     monkeypatch.setattr(segment_tasks, "MEMORY_A_BYTE", 10_000_000)

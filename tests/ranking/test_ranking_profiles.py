@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from periplus.errors import UsageError
-from periplus.index.query import FIELDS
+from periplus.index.format.fields import FIELDS
 from periplus.ranking import PROFILES, Evidence, FormEvidence, WordPlaces, check, ours, profile, references
 from periplus.ranking.evidence import ADDRESS, ANCHORS, BODY, HEADINGS, TITLE
 

@@ -7,7 +7,7 @@ import pytest
 from search_samples import DOCUMENTS, anchors_of, build, page
 
 from periplus.index import IndexStore
-from periplus.index.query import FIELDS
+from periplus.index.format.fields import FIELDS
 
 TERMS = ["tide", "~tide", "tables", "moon", "nowhere", "harbour"]
 LABELS = [0, 0, 1, 2, 3, -1]

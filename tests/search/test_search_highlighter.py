@@ -9,7 +9,7 @@ from highlighter_oracle import oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.index.query import TermForm
+from periplus.index.retrieval.query import TermForm
 from periplus.search import plan, read
 from periplus.search.shards.highlighter import MAX_PLACES, MAX_TEXT, Highlights, ShownTexts, lowered, sought_word
 from periplus.text import analyze

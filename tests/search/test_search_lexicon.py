@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from periplus.index import IndexStore
-from periplus.index.query import STRONG_SHARE, TermForm
-from periplus.index.weights import idf
+from periplus.index.retrieval.query import STRONG_SHARE, TermForm
+from periplus.index.retrieval.weights import idf
 from periplus.search.query import lexicon as lexicons
 from periplus.search.query.lexicon import lexicon_of
 from periplus.search.query.plan import QueryWord

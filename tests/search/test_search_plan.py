@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.index.query import Filters
+from periplus.index.retrieval.query import Filters
 from periplus.search import plan, read
 from periplus.search.query.conditions import timestamp
 from periplus.search.query.plan import COMPOUND_WEIGHT, MAX_CHOICES, MAX_SCORING

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from periplus.errors import UsageError
-from periplus.index.query import Filters
+from periplus.index.retrieval.query import Filters
 from periplus.records import SearchRequest
 from periplus.search.answering.requests import check, page_link
 from periplus.search.query.conditions import combined

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from periplus.errors import Corrupt
-from periplus.index.files import ArrayFile, ArrayFileWriter
-from periplus.index.stored import StoredDocument
-from periplus.index.texts import LEAST_SAMPLED, Texts, TextsWriter, pack, sampled
+from periplus.index.format.files import ArrayFile, ArrayFileWriter
+from periplus.index.format.stored import StoredDocument
+from periplus.index.format.texts import LEAST_SAMPLED, Texts, TextsWriter, pack, sampled
 from periplus.search import plan, read
 from periplus.search.query.lexicon import KnownWord
 from periplus.search.shards import snippets

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from search_samples import PATIENT, build, page
 
-from periplus.index.marks import MOST_ADULT as MOST
+from periplus.index.format.marks import MOST_ADULT as MOST
 from periplus.records import SearchRequest
 from periplus.search import Engine
 

@@ -13,7 +13,7 @@ from search_samples import DOCUMENTS, PATIENT, anchors_of, build, page, prior_of
 
 from periplus import addresses
 from periplus.index import IndexStore, title_print
-from periplus.index.query import IndexQuery
+from periplus.index.retrieval.query import IndexQuery
 from periplus.ranking import PROFILES
 from periplus.records import SearchRequest
 from periplus.search import Engine, plan, read

@@ -76,7 +76,7 @@ def test_accents_do_not_matter():
 
 def test_prefixes_are_marked():
     words = plan(read("port*")).words
-    from periplus.index.query import TermForm
+    from periplus.index.retrieval.query import TermForm
 
     expanded = [type(words[0])("port*", (TermForm("portolan"),), 1.0, "port")]
     result = snippet(stored("Old maps. A portolan shows harbours."), wanted(expanded, [1.0]))

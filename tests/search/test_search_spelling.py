@@ -18,7 +18,7 @@ from search_samples import PATIENT, build, page
 
 from periplus.core.words import near_words as kernel
 from periplus.index import IndexStore
-from periplus.index.query import Group, IndexQuery
+from periplus.index.retrieval.query import Group, IndexQuery
 from periplus.records import SearchRequest
 from periplus.search import Engine
 from periplus.search.query.lexicon import lexicon_of

@@ -10,7 +10,7 @@ from msgspec import structs
 from periplus import Collection, addresses
 from periplus.app.serving.backend import CollectionBackend
 from periplus.documents import BatchLog
-from periplus.index.marks import LONGEST, TABS, kinds_of
+from periplus.index.format.marks import LONGEST, TABS, kinds_of
 from periplus.records import Document, SearchRequest
 
 ARTICLE = {

@@ -211,7 +211,7 @@ def _is_outrun(database: Database, stored: Collection[Span]) -> bool:
 
 def _indexed(folder: Path) -> int:
     """The last batch that the published index holds; 0 where it cannot be told."""
-    from periplus.index.manifest import read_manifest
+    from periplus.index.format.manifest import read_manifest
 
     try:
         manifest = read_manifest(folder / "index")

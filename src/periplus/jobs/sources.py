@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from periplus.graph import RankStore
-from periplus.index.sources import INDEXED_FIELDS, DocumentSource
+from periplus.index.building.sources import INDEXED_FIELDS, DocumentSource
 from periplus.jobs.stand_ins import found_all_the_same
 
 if TYPE_CHECKING:

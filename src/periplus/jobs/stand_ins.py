@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from periplus.index.sources import INDEXED_FIELDS, DocumentSource
+from periplus.index.building.sources import INDEXED_FIELDS, DocumentSource
 from periplus.jobs.aliases import CANONICAL, Aliases, AliasTable
 from periplus.records import Document
 

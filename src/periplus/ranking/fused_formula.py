@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from periplus.index import BEFORE_LAST, STRONG_SHARE
-from periplus.index.overlays import LARGEST_PRIOR
+from periplus.index.format.overlays import LARGEST_PRIOR
 from periplus.ranking import features, ours
 
 if TYPE_CHECKING:

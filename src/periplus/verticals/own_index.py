@@ -1,4 +1,4 @@
-"""Panels from our own index: what pages say of themselves in structured data (``index/marks.py``)."""
+"""Panels from our own index: what pages say of themselves in structured data (``index/format/marks.py``)."""
 
 from __future__ import annotations
 

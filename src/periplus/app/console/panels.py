@@ -16,7 +16,7 @@ from periplus.app.console.debugging import debug
 from periplus.app.console.judging import Judgements
 from periplus.app.console.settings_panel import settings_panel
 from periplus.app.parts.query_counts import QueryCounts
-from periplus.index.merging import TIER_FACTOR, tier
+from periplus.index.merging.merging import TIER_FACTOR, tier
 from periplus.reasons import REASONS, sentence
 from periplus.storage import Blocklist
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from periplus.app.collection import Collection
-    from periplus.index.manifest import SegmentEntry
+    from periplus.index.format.manifest import SegmentEntry
     from periplus.storage import Transaction
 
 TAIL = 20_000  # requests at the end of the journal that curves and errors are made from

@@ -25,7 +25,7 @@ MERGE_NICENESS = 10  # of the thread that merges
 
 def build_until(stopping: threading.Event, folder: str, flags: dict[str, Any], flags_at: float | None = None) -> None:
     """Child: index and rank whenever there is something new, until stopped; merges run beside that."""
-    from periplus.index.builder import load_kernels
+    from periplus.index.building.builder import load_kernels
 
     load_kernels()  # loads the kernels, so that the first page need not wait for that
     with Collection(folder, flags=flags, flags_at=flags_at) as collection:

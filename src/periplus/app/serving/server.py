@@ -16,7 +16,7 @@ from periplus.app.serving.sharing import Sharing
 from periplus.app.serving.verifying import Verifier
 from periplus.app.thrift import settle, spare_memory
 from periplus.errors import Corrupt, NotReady, PeriplusError, StorageError
-from periplus.index.builder import give_memory_back
+from periplus.index.building.builder import give_memory_back
 
 if TYPE_CHECKING:
     import socket

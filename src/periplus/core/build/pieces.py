@@ -14,7 +14,7 @@ from periplus.core.layout.letter_classes import UNSETTLED
 from periplus.core.machine.bits import lowest_of
 from periplus.core.machine.memory import item, load64
 
-# Fields of a ``StoredDocument`` by their places, and those that texts of them belong to (``query.FIELDS``).
+# Fields of a ``StoredDocument`` by their places, and those that texts of them belong to (``fields.FIELDS``).
 STORED = 14
 TEXT = 4
 IN_TITLE, IN_BODY, IN_ADDRESS, IN_MARGIN = 0, 2, 4, 5

@@ -3,7 +3,7 @@
 First posting, how many there are, the addresses of its windows' offsets and maxima (of a rare list: 0, and the address
 of the window of each posting), its four best impacts in one number, and the addresses of its places and impacts.
 ``retrieval.finding`` fills them, but for what is in other memory, which ``opening`` and ``set_bits`` there bring. A
-list that was made for one query has the same rows (``index/made.py``).
+list that was made for one query has the same rows (``index/retrieval/made.py``).
 
 Behind the rows of all segments is a head: how many postings of rare lists there are in all segments together, the
 addresses of their documents and impacts, in how many segments the list has tables of windows, and the address of its

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from periplus.index.opening import Losses
+    from periplus.index.reading.opening import Losses
     from periplus.search.opening.summary import CollectionSummary
     from periplus.search.query.vectors import WordVectors
     from periplus.search.shards.exchange import Numbers

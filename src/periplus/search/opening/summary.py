@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from periplus.index import GenerationFiles, IndexStore, Snapshot, TitledPage
-    from periplus.index.opening import Losses
+    from periplus.index.reading.opening import Losses
     from periplus.search.query.lexicon import CollectionVocabulary
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from periplus.index import STRONG_SHARE, Statistics
-from periplus.index.weights import idf
+from periplus.index.retrieval.weights import idf
 from periplus.text import TermForm
 
 if TYPE_CHECKING:

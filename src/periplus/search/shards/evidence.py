@@ -14,8 +14,8 @@ import numpy as np
 from msgspec import Struct, structs
 
 from periplus.index import FIELDS, STRONG_SHARE, sameness
-from periplus.index.fields import PIECE_GAP
-from periplus.index.view import NUMBER_BITS
+from periplus.index.format.fields import PIECE_GAP
+from periplus.index.retrieval.view import NUMBER_BITS
 from periplus.ranking import Evidence, FormEvidence, WordPlaces
 from periplus.ranking.evidence import ADDRESS
 from periplus.search.shards.exchange import Numbers
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from periplus.index import Snapshot
-    from periplus.index.occurrences import Occurrences
+    from periplus.index.retrieval.occurrences import Occurrences
     from periplus.ranking import Profile
     from periplus.search.query.lexicon import KnownWord
     from periplus.search.shards.exchange import ShardQuery

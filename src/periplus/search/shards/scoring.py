@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from periplus.index import STRONG_SHARE
-from periplus.index.fields import PIECE_GAP
+from periplus.index.format.fields import PIECE_GAP
 from periplus.search.shards.evidence import MAX_SIGHTINGS
 from periplus.search.shards.exchange import NOBODY
 

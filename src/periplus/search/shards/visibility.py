@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from periplus import addresses
-from periplus.index.marks import TABS, UNFIT
+from periplus.index.format.marks import TABS, UNFIT
 from periplus.search.shards.exchange import EVERYBODY, NOBODY
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Documents become segments, in bounded memory, in this process or by tasks in several."""

@@ -1,0 +1,1 @@
+"""Several segments become one without their deleted documents, streamed in bounded memory."""

@@ -1,0 +1,1 @@
+"""From batches to a published generation: the store, sessions of its one writer, due merges, files that are kept."""
