@@ -24,7 +24,6 @@ from periplus.index.retrieval.lookups import looked_up_all
 from periplus.index.retrieval.occurrences import in_segment, joined
 from periplus.index.retrieval.phrases import norms_of
 from periplus.index.retrieval.retrieval import Asked, retrieve
-from periplus.index.retrieval.statistics import OwnStatistics
 from periplus.index.retrieval.tables import Table
 from periplus.index.retrieval.terms import HeldLists, Terms
 from periplus.index.retrieval.view import EVERYTHING, NUMBER_BITS, admission_of
@@ -378,3 +377,19 @@ class Snapshot:
             if view.alive is None or view.alive[local]:
                 return view, local
         raise NotFound(f"no document {number} in generation {self.generation}")
+
+
+class OwnStatistics:
+    """Statistics of one snapshot."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self.documents = snapshot.live
+
+    @property
+    def average_lengths(self) -> Sequence[float]:
+        averages: list[float] = self._snapshot.average_lengths.tolist()
+        return averages
+
+    def frequencies(self, terms: Sequence[str]) -> list[int]:
+        return [term.frequency for term in self._snapshot.known_all(terms)]

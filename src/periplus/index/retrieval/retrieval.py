@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -27,17 +27,21 @@ from periplus.index.retrieval.asking import Manner, Weighted, best_of
 from periplus.index.retrieval.hits import TopHits
 from periplus.index.retrieval.made import MadeList, made_list
 from periplus.index.retrieval.phrases import MAX_WORDS, PhraseQuery, search_phrase
-from periplus.index.retrieval.plan import FORBIDDEN, OPTIONAL, make_plan
+from periplus.index.retrieval.plan import FORBIDDEN, OPTIONAL, Holder, make_plan
 from periplus.index.retrieval.statistics import Statistics
 from periplus.index.retrieval.terms import KnownTerm
 from periplus.index.retrieval.view import EVERYTHING, Admission
 from periplus.records import Total
 
 if TYPE_CHECKING:
-    from periplus.index.reading.snapshot import Snapshot
+    from collections.abc import Sequence
+
     from periplus.index.retrieval.asking import Best
+    from periplus.index.retrieval.phrases import Norms
     from periplus.index.retrieval.plan import Plan
     from periplus.index.retrieval.query import IndexQuery
+    from periplus.index.retrieval.tables import Table
+    from periplus.index.retrieval.view import SegmentView
 
 COUNT_LIMIT = 1_000  # frequencies of all forms together up to which matches of any word are counted
 ORDERS = ("score", "date")
@@ -54,7 +58,24 @@ class Asked(Struct, frozen=True):
     deadline: float  # by ``time.perf_counter``
 
 
-def retrieve(snapshot: Snapshot, query: IndexQuery, asked: Asked) -> TopHits:
+class Searched(Holder, Protocol):
+    """The segments of one generation: a snapshot."""
+
+    views: tuple[SegmentView, ...]
+
+    @property
+    def norms(self) -> Norms: ...
+
+    def table_for(self, admission: Admission) -> Table:
+        """All segments, with what may be found there."""
+        ...
+
+    def give(self, terms: Sequence[KnownTerm]) -> None:
+        """Have the lists of terms be quick to search."""
+        ...
+
+
+def retrieve(snapshot: Searched, query: IndexQuery, asked: Asked) -> TopHits:
     """The best documents, exactly as if every stored impact had been added up."""
     if asked.order not in ORDERS:
         raise UsageError(f"cannot order by {asked.order!r}; choose one of {', '.join(ORDERS)}")
@@ -96,7 +117,7 @@ def _least_total(plan: Plan) -> Total:
     return Total(most.frequency if isinstance(most, KnownTerm) else 0, "gte")
 
 
-def _best(snapshot: Snapshot, plan: Plan, asked: Asked, manner: Manner) -> Best | None:
+def _best(snapshot: Searched, plan: Plan, asked: Asked, manner: Manner) -> Best | None:
     """By weighted lists; None when nothing can match."""
     lists = _here(snapshot, plan)
     weighted = _weighted(plan, lists)
@@ -111,7 +132,7 @@ def _best(snapshot: Snapshot, plan: Plan, asked: Asked, manner: Manner) -> Best 
     return best_of(snapshot.table_for(asked.admission), weighted, manner)
 
 
-def _here(snapshot: Snapshot, plan: Plan) -> list[KnownTerm]:
+def _here(snapshot: Searched, plan: Plan) -> list[KnownTerm]:
     """The lists of a plan, with those made that have to be. Their addresses are good for as long as they are held."""
     return [made_list(one, snapshot.views, plan.known) if isinstance(one, MadeList) else one for one in plan.lists]
 
@@ -150,7 +171,7 @@ def _ranks(plan: Plan, sizes: list[int]) -> dict[int, tuple[int, int]]:
     return {**places, OPTIONAL: (last, 0), FORBIDDEN: (last, 1)}
 
 
-def _phrase(snapshot: Snapshot, plan: Plan, entry: MadeList, asked: Asked) -> TopHits:
+def _phrase(snapshot: Searched, plan: Plan, entry: MadeList, asked: Asked) -> TopHits:
     """One phrase alone."""
     words = [plan.known(word) for word in entry.phrase]
     if not min([word.frequency for word in words]):
@@ -160,7 +181,7 @@ def _phrase(snapshot: Snapshot, plan: Plan, entry: MadeList, asked: Asked) -> To
     return search_phrase(snapshot.table_for(asked.admission), phrase, snapshot.norms, asked.k, prune=prune)
 
 
-def _newest(snapshot: Snapshot, plan: Plan, asked: Asked) -> TopHits:
+def _newest(snapshot: Searched, plan: Plan, asked: Asked) -> TopHits:
     """Newest first, equal dates by key: found by their dates, then asked for their scores."""
     found = _best(snapshot, plan, asked, Manner(asked.k, by_date=True))
     if found is None:

@@ -8,14 +8,11 @@ what is found.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
 from periplus.index.format.fields import FIELDS
-
-if TYPE_CHECKING:
-    from periplus.index.reading.snapshot import Snapshot
 
 
 class Statistics(Protocol):
@@ -41,19 +38,3 @@ class GivenStatistics(Struct, frozen=True):
     def frequencies(self, terms: Sequence[str]) -> list[int]:
         known = self.known
         return [known.get(term, 0) for term in terms]
-
-
-class OwnStatistics:
-    """Those of one snapshot."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self.documents = snapshot.live
-
-    @property
-    def average_lengths(self) -> Sequence[float]:
-        averages: list[float] = self._snapshot.average_lengths.tolist()
-        return averages
-
-    def frequencies(self, terms: Sequence[str]) -> list[int]:
-        return [term.frequency for term in self._snapshot.known_all(terms)]
