@@ -119,7 +119,7 @@ def test_the_packages_of_kernels_are_listed_with_their_files():
         assert there == set(re.findall(r"`([a-z_]+)`", listed[package]))
 
 
-@pytest.mark.parametrize("room", ["crawl", "search", "web"])
+@pytest.mark.parametrize("room", ["crawl", "index", "search", "web"])
 def test_the_subrooms_of_a_room_are_listed_with_their_files(room):
     page = (PACKAGE / room / "README.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^### ([a-z]+)$(.*?)(?=^##)", page, re.MULTILINE | re.DOTALL))
