@@ -3,7 +3,7 @@
 import pytest
 
 from periplus.errors import SettingError
-from periplus.index.building.budget import DEFAULT_MEMORY, PROCESS_BYTES, TAKEN_A_BYTE, Budget, most_workers
+from periplus.index.building.budget import DEFAULT_MEMORY, PROCESS_BYTES, TAKEN_A_BYTE, Budget
 from periplus.settings import IndexSettings, load
 
 LEAST = 200_000_000
@@ -11,7 +11,7 @@ LEAST = 200_000_000
 
 @pytest.mark.parametrize("memory", [LEAST, 512_000_000, DEFAULT_MEMORY, 16_000_000_000])
 def test_all_parts_together_are_what_was_given(memory):
-    for workers in range(1, most_workers(memory) + 1):
+    for workers in range(1, memory // LEAST + 1):
         budget = Budget.of(memory, workers)
         assert workers * (PROCESS_BYTES + TAKEN_A_BYTE * budget.building) + budget.merging <= memory
         assert budget.building > 25_000_000

@@ -12,7 +12,6 @@ from typing import NamedTuple
 DEFAULT_MEMORY = 1_000_000_000
 MERGING_PART = 5  # one part of so many
 PROCESS_BYTES = 90_000_000  # that a process has before the first document
-WORKER_BYTES = 200_000_000  # of the whole, for every process
 MOST_LANES = 4
 LANE_BYTES = 400_000_000  # of the whole, for every builder: a larger one writes fewer segments
 TAKEN_A_BYTE = 1.4  # bytes that a builder takes at its peak, for each that it counts
@@ -33,8 +32,3 @@ class Budget(NamedTuple):
 def lanes(memory: int) -> int:
     """How many builders share the memory. It does not depend on how many work, so that segments do not, either."""
     return max(1, min(MOST_LANES, memory // LANE_BYTES))
-
-
-def most_workers(memory: int) -> int:
-    """How many processes can work with so much memory."""
-    return max(1, memory // WORKER_BYTES)
