@@ -35,7 +35,7 @@ lint: environment  ## style, types and the order of the rooms
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/lint-imports
+	$(VENV)/bin/lint-imports --no-cache
 	$(PYTHON) scripts/licences.py
 	$(PYTHON) scripts/audit.py
 
