@@ -38,12 +38,10 @@ if TYPE_CHECKING:
     from periplus.web.serving.memory import MemoryBreaker
 
 
-LONGEST_WAIT = (
-    5.0  # seconds for one's turn, where searches run in this process: a burst of hundreds is answered in less
-)
-QUEUE_SHARE = (
-    0.25  # of the time that an answer may take, to wait for one's turn over shards; who would wait longer is refused
-)
+# Seconds for one's turn, where searches run in this process: a burst of hundreds is answered in less.
+LONGEST_WAIT = 5.0
+# Of the time that an answer may take, to wait for one's turn over shards; who would wait longer is refused.
+QUEUE_SHARE = 0.25
 DROPPED_AFTER = 5.0  # seconds, at least, that a search has waited for its turn: its reader is gone
 
 

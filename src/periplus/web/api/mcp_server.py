@@ -6,6 +6,7 @@ The package ``mcp`` is an extra: only ``periplus mcp`` imports this file.
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server import MCPServer
@@ -17,7 +18,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from periplus import __version__
 from periplus.errors import PeriplusError
 from periplus.web.api import mcp_tools as tools
 from periplus.web.requests.access import Gate
@@ -54,7 +54,9 @@ Host = Annotated[str, Field(max_length=255, description="a host such as example.
 
 def make_mcp_server(backend: Backend) -> MCPServer[Any]:
     """The tools ``search``, ``page``, ``explain`` and ``site`` over ``backend``."""
-    server = _Tools("periplus", title="Periplus", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    server = _Tools(
+        "periplus", title="Periplus", instructions=INSTRUCTIONS, version=version("periplus"), log_level="WARNING"
+    )
 
     def search(
         query: Query,

@@ -11,12 +11,10 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
-from starlette.exceptions import HTTPException
-
 from periplus.addresses import host, try_canonical
 from periplus.web.pages.scrolling import is_endless
 from periplus.web.rendering.rendering import lens_given, page
-from periplus.web.requests.access import from_own_page
+from periplus.web.requests.access import require_own_page
 from periplus.web.requests.positions import place_kept
 from periplus.web.requests.public import YEAR, own_path, public_of, redirect, set_cookie
 
@@ -93,8 +91,7 @@ async def choose(request: Request) -> Response:
 
     ``lens`` is the lens on the page where the button stood, ``back`` its path.
     """
-    if not from_own_page(request):
-        raise HTTPException(403, "the request came from another site's page")
+    require_own_page(request)
     form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
     given = {name: values[-1] for name, values in form.items()}
     back, kept = own_path(given.get("back", "/")), given.get("lens", "")

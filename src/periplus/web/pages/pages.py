@@ -10,7 +10,6 @@ from urllib.parse import parse_qs, urlencode
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -25,7 +24,7 @@ from periplus.web.pages.listing import result_page, similar_items
 from periplus.web.pages.side_panels import WAIT
 from periplus.web.rendering.languages import reader_of
 from periplus.web.rendering.rendering import lens_given, page
-from periplus.web.requests.access import from_own_page
+from periplus.web.requests.access import require_own_page
 from periplus.web.requests.limits import client_of
 from periplus.web.requests.parameters import Form, Parameter, pairs_of
 from periplus.web.requests.positions import NEAR, position_of
@@ -164,8 +163,7 @@ def _tabs(request: Request, chosen: str) -> tuple[str, ...]:
 
 async def click(request: Request) -> Response:
     """POST /click with ``q``, by our own page where clicks are counted; nothing of it but a number is kept."""
-    if not from_own_page(request):
-        raise HTTPException(403, "the request came from another site's page")
+    require_own_page(request)
     form = parse_qs((await request.body()).decode("utf-8", "replace"))
     _backend(request).clicked(form.get("q", [""])[-1])
     return Response(status_code=204)

@@ -88,8 +88,8 @@ class Gate:
             if self._operator.has_key:
                 raise HTTPException(401, "the operator's key is needed", {"www-authenticate": "Bearer"})
             raise HTTPException(403, "without an operator's key this answers only on this machine itself")
-        if request.method not in _SAFE_METHODS and not from_own_page(request):
-            raise HTTPException(403, "the request came from another site's page")
+        if request.method not in _SAFE_METHODS:
+            require_own_page(request)
 
     def check_scope(self, request: Request, scope: str, *, closed: bool = False) -> None:
         """Raises 401 or 403 unless the request may do what ``scope`` stands for; an empty scope is open to all.
@@ -149,6 +149,12 @@ def _host_name(address: str) -> str:
         return urlsplit(address).hostname or ""
     except ValueError:
         return ""
+
+
+def require_own_page(request: Request) -> None:
+    """Raises 403 where a page of another site sent the reader's browser."""
+    if not from_own_page(request):
+        raise HTTPException(403, "the request came from another site's page")
 
 
 def from_own_page(request: Request) -> bool:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from starlette.exceptions import HTTPException
-
 from periplus.verticals import read_position
-from periplus.web.requests.access import from_own_page
+from periplus.web.requests.access import require_own_page
 from periplus.web.requests.parameters import Parameter
 from periplus.web.requests.public import own_path, redirect, set_cookie
 
@@ -46,8 +44,7 @@ def place_kept(request: Request) -> str:
 
 async def choose(request: Request) -> Response:
     """POST /place with ``place`` (latitude and longitude; empty forgets it) and ``back``."""
-    if not from_own_page(request):
-        raise HTTPException(403, "the request came from another site's page")
+    require_own_page(request)
     form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
     found = read_position(form.get("place", [""])[-1])
     response = redirect(request, own_path(form.get("back", ["/preferences"])[-1]))
