@@ -1,7 +1,7 @@
 """What a profile is told about a query and its candidates: numbers only, arrays over the candidates.
 
 ``search/`` gathers it from a snapshot of the index; profiles read it and nothing else. Axes are named
-D (candidates), W (words of the query, in order), F (``index.query.FIELDS``). A word's several forms (exact, stemmed)
+D (candidates), W (words of the query, in order), F (``index.FIELDS``). A word's several forms (exact, stemmed)
 are told apart by ``forms``: the widest strong form gives the frequencies of the reference formulas, which knew one
 form only, and the best form, with its share, gives ours.
 """
