@@ -86,3 +86,14 @@ def test_addresses_of_an_older_schema_are_kept(address, monkeypatch):
     with Database.open(address) as database, database.read() as tx:
         assert tx.rows(f"SELECT {columns} FROM urls ORDER BY key") == sorted(rows)
         assert tx.value("SELECT url FROM urls WHERE host = 1 AND key = ?", (rows[1][0],)) == rows[1][1]
+
+
+def test_tasks_under_a_name_that_moved_are_forgotten(database):
+    """Nobody would ever ask for them again; all others stay."""
+    rows = [("index", f"periplus.{module}:work", "1", "failed", 0.0) for module in ("index.segment_tasks", "graph.x")]
+    with database.write() as tx:
+        tx.executemany("INSERT INTO tasks (job, kind, input, state, changed) VALUES (?, ?, ?, ?, ?)", rows)
+        tx.execute("DELETE FROM schema_migrations WHERE number >= 23")
+    assert migrate(database, packaged()[:23]) == 1
+    with database.read() as tx:
+        assert tx.rows("SELECT kind FROM tasks") == [("periplus.graph.x:work",)]

@@ -51,7 +51,7 @@ class VisibleDocuments:
 
     @cached_property
     def _marked(self) -> dict[int, Numbers]:
-        """For each mark of ``index.marks`` the documents that have it, ascending."""
+        """For each mark of ``index.format.marks`` the documents that have it, ascending."""
         numbers = np.sort(self._snapshot.numbers())
         marks = np.asarray(self._snapshot.column("marks", numbers), np.int64)
         return {mark: numbers[(marks & mark) > 0] for mark in (UNFIT, *TABS.values())}

@@ -65,7 +65,7 @@ class Titled(Protocol):
         """In the order of their names."""
 
     def titled_pages(self) -> Iterable[TitledPage]:
-        """The best pages (``index.titles.TITLED_PAGES``), in any order."""
+        """The best pages (``index.reading.titles.TITLED_PAGES``), in any order."""
 
 
 class Completion:
